@@ -1,0 +1,95 @@
+"""Everything that is done with this repository; `nox -l` lists it."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import nox
+
+nox.options.default_venv_backend = "uv|virtualenv"
+nox.options.sessions = ["lint", "types", "generate_check", "tests"]
+nox.options.reuse_existing_virtualenvs = True
+
+PYTHONS = ["3.11", "3.12", "3.13", "3.14"]
+PROJECT = nox.project.load_toml("pyproject.toml")
+EXTRA = ".[launch]"
+
+
+def group(name: str) -> list[str]:
+    """The requirements of one dependency group, so that versions stand in pyproject.toml alone."""
+    return list(nox.project.dependency_groups(PROJECT, name))
+
+
+@nox.session
+def demo(session: nox.Session) -> None:
+    """Regenerate the bindings, compare them, and talk to three MCP servers (the main job, from end to end)."""
+    session.install("-e", EXTRA, *group("codegen"), *group("demo"))
+    session.run("python", "-m", "codegen", "--check")
+    session.run("python", "examples/demo.py")
+
+
+@nox.session
+def tests(session: nox.Session) -> None:
+    """Run the tests; arguments go to pytest: `nox -s tests -- -k stdio`."""
+    session.install("-e", EXTRA, *group("codegen"), *group("test"))
+    session.run("pytest", *session.posargs)
+
+
+@nox.session(python=PYTHONS, default=False)
+def tests_all(session: nox.Session) -> None:
+    """Run the tests on every supported Python that is installed."""
+    session.install("-e", EXTRA, *group("codegen"), *group("test"))
+    session.run("pytest", *session.posargs)
+
+
+@nox.session
+def lint(session: nox.Session) -> None:
+    """Check style and formatting with ruff; `-- --fix` mends what it can."""
+    session.install(*group("lint"))
+    session.run("ruff", "check", *session.posargs)
+    session.run("ruff", "format", *([] if "--fix" in session.posargs else ["--check"]))
+
+
+@nox.session
+def types(session: nox.Session) -> None:
+    """Check types with pyright in strict mode, also as a user of the packages."""
+    session.install("-e", EXTRA, *group("codegen"), *group("test"), *group("types"))
+    session.run("pyright", *session.posargs)
+
+
+@nox.session
+def generate(session: nox.Session) -> None:
+    """Write the bindings from schema/; `-- --check` prints a diff instead and fails when there is one."""
+    session.install("-e", ".", *group("codegen"))
+    session.run("python", "-m", "codegen", *session.posargs)
+
+
+@nox.session
+def generate_check(session: nox.Session) -> None:
+    """Fail when the committed bindings are not what the schemas give (`generate -- --check`)."""
+    session.install("-e", ".", *group("codegen"))
+    session.run("python", "-m", "codegen", "--check")
+
+
+@nox.session(default=False)
+def update_schema(session: nox.Session) -> None:
+    """Replace the schemas: `-- npm:@agentclientprotocol/sdk@latest`, `-- github:TAG`, a URL or a folder."""
+    session.install(*group("codegen"))
+    session.run("python", "-m", "codegen.update", *session.posargs)
+
+
+@nox.session(default=False)
+def counts(session: nox.Session) -> None:
+    """Print, for every schema, its definitions and how many random instances come back lossless."""
+    session.install("-e", ".", *group("test"))
+    session.run("python", "-m", "tests.acp_bindings.roundtrip_report", *session.posargs)
+
+
+@nox.session
+def package(session: nox.Session) -> None:
+    """Build sdist and wheel, prove that they hold what they should and work when installed."""
+    session.install(*group("package"), *group("test"))
+    shutil.rmtree("dist", ignore_errors=True)
+    session.run("python", "-m", "build", "--quiet")
+    session.run("pytest", "--noconftest", "-p", "no:cacheprovider", "tests/package", env={"ACP_DIST": str(Path("dist"))})
