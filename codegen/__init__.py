@@ -1,0 +1,1 @@
+"""The pipeline from the published ACP schemas to the packages in `src/acp_bindings`; never shipped."""

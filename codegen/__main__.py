@@ -1,0 +1,95 @@
+"""`python -m codegen`: write the packages, or with `--check` show where the committed ones differ."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from codegen.build import PACKAGES, build
+from codegen.sources import LockError, lock
+from codegen.sources.delivery import parse_schema
+from codegen.tree import CodegenError
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command.
+
+    Returns:
+        0 when the packages were written, or equal the committed ones; 1 when they differ; 2 when nothing can be built.
+    """
+    parser = argparse.ArgumentParser(prog="python -m codegen", description=__doc__)
+    parser.add_argument("--check", action="store_true", help="write nothing; print a diff and fail when there is one")
+    parser.add_argument("--schema-folder", type=Path, default=ROOT / "schema", metavar="PATH")
+    parser.add_argument("--output", type=Path, default=ROOT / "src" / "acp_bindings", metavar="PATH")
+    options = parser.parse_args(argv)
+    try:
+        with tempfile.TemporaryDirectory() as scratch:
+            unlocked = _build_all(options.schema_folder, Path(scratch), locked_only=not options.check)
+            if options.check:
+                return _check(Path(scratch), options.output, unlocked)
+            _replace(Path(scratch), options.output)
+    except (CodegenError, LockError) as error:
+        print(f"codegen: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+def _build_all(schemas: Path, output: Path, *, locked_only: bool) -> list[str]:
+    """Build every package into *output*; what is said of files that are not the locked ones."""
+    records = lock.read(schemas)
+    unlocked: list[str] = []
+    for file in PACKAGES:
+        try:
+            data = lock.verified_bytes(schemas, file)
+        except LockError as error:
+            if locked_only or file not in records:
+                raise
+            unlocked.append(str(error))
+            data = (schemas / file).read_bytes()
+        built = build(file, parse_schema(file, data), records[file].source, output)
+        print(f"{built.package:12} {built.definitions} definitions, {built.names} names in {built.modules} modules")
+    return unlocked
+
+
+def _check(built: Path, committed: Path, unlocked: list[str]) -> int:
+    for complaint in unlocked:
+        print(f"codegen: {complaint}", file=sys.stderr)
+    difference = "".join(_diff(built, committed))
+    if difference:
+        print(difference)
+        print("The committed packages differ from what the schemas give; `nox -s generate` writes them anew.")
+    elif not unlocked:
+        print("The committed packages are what the schemas give.")
+    return 1 if difference or unlocked else 0
+
+
+def _diff(built: Path, committed: Path) -> Iterator[str]:
+    """A unified diff, file by file, from the committed packages to the built ones."""
+    files = {path.relative_to(built) for path in built.rglob("*.py")}
+    for package, _ in PACKAGES.values():
+        files |= {path.relative_to(committed) for path in (committed / package).rglob("*.py")}
+    for file in sorted(files):
+        old, new = (_lines(root / file) for root in (committed, built))
+        yield from difflib.unified_diff(old, new, f"committed/{file}", f"generated/{file}")
+
+
+def _lines(path: Path) -> list[str]:
+    return path.read_text(encoding="utf-8").splitlines(keepends=True) if path.exists() else []
+
+
+def _replace(built: Path, output: Path) -> None:
+    output.mkdir(parents=True, exist_ok=True)
+    for package, _ in PACKAGES.values():
+        shutil.rmtree(output / package, ignore_errors=True)
+        shutil.copytree(built / package, output / package)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,52 @@
+"""One schema file to one package: check the vocabulary, normalise, partition, render."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from codegen import vocabulary
+from codegen.partition import partition
+from codegen.passes import normalise
+from codegen.passes.tidy import open_booleans
+from codegen.render import Package, render
+
+PACKAGES = {
+    "v1/schema.json": ("v1", "v1"),
+    "v1/schema.unstable.json": ("v1_unstable", "v1 unstable"),
+    "v2/schema.json": ("v2", "v2 draft"),
+    "v2/schema.unstable.json": ("v2_unstable", "v2 unstable draft"),
+}
+"""Schema file to the name of its package and what its modules call the protocol."""
+
+
+@dataclass(frozen=True)
+class Built:
+    """What a build gave."""
+
+    package: str
+    definitions: int
+    names: int
+    modules: int
+
+
+def build(file: str, schema: dict[str, Any], release: str, output: Path) -> Built:
+    """Write the package for the schema *file* into the folder *output*.
+
+    Args:
+        file: its path in `schema/`, which decides the name of the package.
+        schema: the parsed document.
+        release: where it comes from, for the first line of every module.
+        output: the folder that gets the package's own.
+
+    Raises:
+        CodegenError: the schema holds something that the pipeline has no exact rule for.
+    """
+    name, protocol = PACKAGES[file]
+    published = open_booleans(schema["$defs"])
+    vocabulary.check(published)
+    definitions = normalise(published)
+    modules = partition(definitions)
+    render(definitions, modules, Package(name, protocol, release), output / name)
+    return Built(name, len(published), len(definitions), len(set(modules.values())))

@@ -1,0 +1,50 @@
+"""The one rule by which the alternatives of a union get their Python names."""
+
+from __future__ import annotations
+
+import re
+
+from codegen.tree import CodegenError
+
+
+def words(text: str) -> list[str]:
+    """The words of a tag, a title or a definition's name: `tool_call`, `ToolCall` and `Tool call` all have two."""
+    return re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+", text)
+
+
+def pascal(text: str) -> str:
+    """*text* as the name of a class: `user_message_chunk` gives `UserMessageChunk`."""
+    name = "".join(word[:1].upper() + word[1:] for word in words(text))
+    if not name.isidentifier():
+        raise CodegenError(f"no class name can be made of {text!r}")
+    return name
+
+
+def snake(text: str) -> str:
+    """*text* as the name of an attribute: `stopReason` gives `stop_reason`."""
+    return "_".join(word.lower() for word in words(text))
+
+
+def joined(union: str, label: str) -> str:
+    """`{Union}{Label}`, saying a shared last word once: `SessionUpdate` and `state_update` give `SessionStateUpdate`."""
+    last = words(union)[-1]
+    if words(label)[-1].lower() == last.lower() and len(words(label)) > 1:
+        union = union.removesuffix(last)
+    return union + pascal(label)
+
+
+def variant_name(union: str, label: str, taken: set[str]) -> str:
+    """The name of an alternative that no definition of the schema names by itself.
+
+    A label of several words speaks for itself when its name is free; any other says which union it belongs to.
+    """
+    alone = pascal(label)
+    name = alone if len(words(label)) > 1 and alone not in taken else joined(union, label)
+    if name in taken:
+        raise CodegenError(f"{union}: two alternatives would be named {name}")
+    return name
+
+
+def catch_all_name(union: str) -> str:
+    """The name of the alternative that keeps what a newer peer sends."""
+    return f"Other{union}"

@@ -1,0 +1,92 @@
+"""Which module a definition lives in.
+
+    domain          what the methods of one domain alone reach: `fs`, `terminal`, `session`, `session_update`, …
+    `{area}_types`  what several domains of one area share: `session` and `session_update` share `session_types`
+    family          a tagged union with all that only it reaches, where that is a lot: `content_block`
+    `common`        the rest, and what families need from outside
+
+Arrows go down this list only, so imports form no cycle. A domain that refers to the types of another domain's method
+imports them, and does not count as reaching what they hold.
+"""
+
+from __future__ import annotations
+
+from codegen.naming import snake
+from codegen.tree import Definitions, kind, reachable, targets
+
+COMMON = "common"
+CONNECTION = "connection"
+LARGE_FAMILY = 10
+
+
+def partition(defs: Definitions) -> dict[str, str]:
+    """The module of every definition."""
+    roots: dict[str, set[str]] = {}
+    for name, node in defs.items():
+        if method_kind := kind(name, node):
+            roots.setdefault(domain(node["x-method"], method_kind), set()).add(name)
+    owned = {name: module for module, names in roots.items() for name in names}
+    reached = {module: _reached(defs, module, names, owned) for module, names in roots.items()}
+    modules: dict[str, str] = {}
+    for name in defs:
+        modules[name] = owned.get(name) or _home({module for module, names in reached.items() if name in names})
+    _settle_unreached(defs, modules, set(defs) - set[str]().union(*reached.values(), owned))
+    _split_families(defs, modules)
+    return modules
+
+
+def domain(method: str, method_kind: str) -> str:
+    """`fs/read_text_file` belongs to `fs`, the stream of `session/update` is one of its own, `initialize` has none."""
+    area, _, action = method.rpartition("/")
+    if not area or not area.isidentifier():
+        return CONNECTION
+    if action == "update" and method_kind == "Notification":
+        return f"{area}_{action}"
+    return area
+
+
+def _reached(defs: Definitions, module: str, roots: set[str], owned: dict[str, str]) -> set[str]:
+    foreign = {name for name, owner in owned.items() if owner != module}
+    closed = {name: {} if name in foreign else node for name, node in defs.items()}
+    return reachable(closed, roots) - foreign
+
+
+def _home(domains: set[str]) -> str:
+    """The module for what *domains* reach."""
+    if len(domains) == 1:
+        return domains.pop()
+    areas = {each.removesuffix("_update") for each in domains}
+    return f"{areas.pop()}_types" if len(areas) == 1 else COMMON
+
+
+def _settle_unreached(defs: Definitions, modules: dict[str, str], names: set[str]) -> None:
+    """What no method reaches stands beside the parts that it is made of."""
+    waiting = set(names)
+    while waiting:
+        ready = {name for name in waiting if not (targets(defs[name]) & waiting) - {name}} or waiting
+        for name in sorted(ready):
+            beside = {modules[part] for part in targets(defs[name]) - ready} - {COMMON}
+            if len(beside) == 1:
+                modules[name] = beside.pop()
+        waiting -= ready
+
+
+def _split_families(defs: Definitions, modules: dict[str, str]) -> None:
+    """Give the large families among the shared definitions modules of their own."""
+    shared = {name for name, module in modules.items() if module.endswith("_types")}
+    families = {name: _family(defs, name, shared) for name in sorted(shared) if "x-tag" in defs[name]}
+    for name, family in families.items():
+        if len(family) < LARGE_FAMILY:
+            continue
+        needed = reachable(defs, {name}) - family
+        if needed & {other for other, module in modules.items() if module not in (COMMON, modules[name])}:
+            continue  # it would need a module that may come to need it
+        modules.update(dict.fromkeys(family, snake(name)))
+        modules.update(dict.fromkeys(needed, COMMON))
+
+
+def _family(defs: Definitions, union: str, shared: set[str]) -> set[str]:
+    """*union* and those of the *shared* definitions that nothing reaches but by way of it."""
+    inside = reachable(defs, {union})
+    closed = {name: {} if name == union else node for name, node in defs.items()}
+    return inside & shared - reachable(closed, set(defs) - inside) | {union}

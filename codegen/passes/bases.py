@@ -1,0 +1,35 @@
+"""Which hand-written base class each generated class has."""
+
+from __future__ import annotations
+
+from codegen.tree import Definitions, Node, kind, target
+
+MODEL = "acp_bindings._model."
+
+
+def choose_bases(defs: Definitions) -> Definitions:
+    """`Model` for every object, `Extensible` where `_meta` is allowed, `Response` for the result of a method.
+
+    A subclass inherits the base of its payload; `x-mixin` names what it needs besides.
+    """
+    return {name: _based(name, node, defs) for name, node in defs.items()}
+
+
+def _based(name: str, node: Node, defs: Definitions) -> Node:
+    if "properties" not in node and node.get("type") != "object":
+        return node
+    if "additionalProperties" in node and not node.get("properties"):
+        return node
+    parents = [parent for part in node.get("allOf", []) if (parent := target(part))]
+    if parents:
+        missing = "x-extensible" in node and not any(_extensible(parent, defs) for parent in parents)
+        return node | ({"x-mixin": "Extensible"} if missing else {})
+    base = "Extensible" if "x-extensible" in node else "Model"
+    if base == "Extensible" and kind(name, node) == "Response":
+        base = "Response"
+    return node | {"properties": node.get("properties", {}), "customBasePath": MODEL + base}
+
+
+def _extensible(name: str, defs: Definitions) -> bool:
+    node = defs[name]
+    return "x-extensible" in node or any(_extensible(target(part) or "", defs) for part in node.get("allOf", []))

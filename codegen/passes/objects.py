@@ -1,0 +1,86 @@
+"""Objects: inline ones get a name, optional tags become plain properties, `_meta` moves to a base class."""
+
+from __future__ import annotations
+
+from codegen.naming import pascal
+from codegen.tree import CodegenError, Definitions, Node, arms, ref, target, without
+
+META = "_meta"
+META_SHAPE = {"type": ["object", "null"], "x-deserialize-default-on-error": True, "additionalProperties": {}}
+
+
+def hoist_inline_objects(defs: Definitions) -> Definitions:
+    """An object written out inside a property becomes a definition, named `{Definition}{Property}`."""
+    hoisted: Definitions = {}
+
+    def hoist(name: str, node: Node) -> Node:
+        if "properties" not in node:
+            inner = {key: hoist(name, node[key]) for key in ("items", "additionalProperties") if key in node}
+            unions = {key: [hoist(name, arm) for arm in node[key]] for key in ("anyOf", "oneOf") if key in node}
+            return node | inner | unions
+        if name in defs or name in hoisted:
+            raise CodegenError(f"{name}: the name of an inline object is taken by a definition")
+        marks = {key: value for key, value in node.items() if key.startswith("x-deserialize") or key == "default"}
+        hoisted[name] = {}
+        hoisted[name] = enter(name, without(node, *marks))
+        return ref(name) | marks | ({"description": node["description"]} if "description" in node else {})
+
+    def enter(name: str, node: Node) -> Node:
+        members = {key: hoist(name + pascal(key), child) for key, child in node.get("properties", {}).items()}
+        return node | {"properties": members} if "properties" in node else node
+
+    entered = {name: enter(name, node) for name, node in defs.items()}
+    return entered | hoisted
+
+
+def collapse_optional_tags(defs: Definitions) -> Definitions:
+    """A union whose tag may be absent is one object: the tag is an optional property, so are the payloads' members."""
+    return {name: _collapse(name, node, defs) for name, node in defs.items()}
+
+
+def _collapse(name: str, node: Node, defs: Definitions) -> Node:
+    untagged = [arm for arm in arms(node) if _null_tag(arm)]
+    if len(untagged) != 1:
+        return node
+    tag = _null_tag(untagged[0])
+    assert tag is not None
+    own = node["properties"].get(tag)
+    if own is None:
+        raise CodegenError(f"{name}: the optional tag {tag} has no rule of its own among the properties")
+    values: list[Node] = []
+    payloads: Node = {}
+    is_open = False
+    for arm in arms(node):
+        value = arm.get("properties", {}).get(tag, {})
+        if "const" in value:
+            values.append(value | {"description": arm["description"]} if "description" in arm else value)
+        is_open = is_open or "not" in arm
+        for part in arm.get("allOf", []):
+            payload = defs[target(part) or ""]
+            if payload.get("required"):
+                raise CodegenError(f"{name}: the payload {target(part)} of an optional tag has required members")
+            when = {"x-when": {"member": tag, "value": value.get("const")}}
+            payloads |= {key: member | when for key, member in payload.get("properties", {}).items()}
+    known: list[Node] = [*values, *([{"title": "other", "type": "string"}] if is_open else [])]
+    kept = {key: value for key, value in own.items() if key != "type"}
+    shape = {"anyOf": [{"anyOf": known}, {"type": "null"}]}
+    return without(node, "anyOf", "oneOf") | {"properties": node["properties"] | {tag: kept | shape} | payloads}
+
+
+def _null_tag(arm: Node) -> str | None:
+    nulls = [key for key, value in arm.get("properties", {}).items() if value.get("type") == "null"]
+    return nulls[0] if len(nulls) == 1 and "required" not in arm else None
+
+
+def hoist_meta(defs: Definitions) -> Definitions:
+    """`_meta` is the same everywhere, so it lives in one base class; `x-extensible` says who has it."""
+
+    def hoist(name: str, node: Node) -> Node:
+        members = node.get("properties", {})
+        if META not in members:
+            return node
+        if without(members[META], "description") != META_SHAPE:
+            raise CodegenError(f"{name}: {META} differs from what it is everywhere else")
+        return node | {"properties": without(members, META), "x-extensible": True}
+
+    return {name: hoist(name, node) for name, node in defs.items()}

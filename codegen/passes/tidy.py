@@ -1,0 +1,74 @@
+"""Bring the published spelling of a schema to one plain form."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from codegen.tree import Definitions, Node, rewrite_all, without
+
+ENVELOPE = "x-docs-ignore"
+
+
+def open_booleans(defs: Definitions) -> Definitions:
+    """`true` as a schema becomes `{}`, which says the same; old releases wrote the former."""
+    return {name: cast("Node", _open(node)) for name, node in defs.items()}
+
+
+def _open(schema: Any) -> Any:
+    if schema is True:
+        return {}
+    if not isinstance(schema, dict):
+        return schema
+    node = dict(cast("Node", schema))
+    for keyword in ("properties", "$defs"):
+        if keyword in node:
+            node[keyword] = {name: _open(child) for name, child in node[keyword].items()}
+    for keyword in ("anyOf", "oneOf", "allOf"):
+        if keyword in node:
+            node[keyword] = [_open(child) for child in node[keyword]]
+    for keyword in ("items", "not"):
+        if keyword in node:
+            node[keyword] = _open(node[keyword])
+    return node
+
+
+def drop_envelopes(defs: Definitions) -> Definitions:
+    """Leave out the JSON-RPC envelopes: the codec reads those by method and id, not by the shape of a message."""
+    return {name: node for name, node in defs.items() if not node.get(ENVELOPE)}
+
+
+def unwrap_references(defs: Definitions) -> Definitions:
+    """`allOf: [$ref]` that adds nothing becomes the `$ref` itself."""
+    structural = {"properties", "required", "anyOf", "oneOf", "not"}
+
+    def unwrap(node: Node) -> Node:
+        if "allOf" not in node or node.keys() & structural:
+            return node
+        return without(node, "allOf", "type") | node["allOf"][0]
+
+    return rewrite_all(defs, unwrap)
+
+
+def keep_text(defs: Definitions) -> Definitions:
+    """Text stays text: a URI, a date or base64 data that is parsed does not come back as it was written."""
+
+    def plain(node: Node) -> Node:
+        types = node.get("type", [])
+        return without(node, "format", "contentEncoding") if "string" in types else node
+
+    return rewrite_all(defs, plain)
+
+
+def open_objects(defs: Definitions) -> Definitions:
+    """Say openness once: every object keeps its unknown members, so only a map still says what its values are."""
+
+    def opened(node: Node) -> Node:
+        node = without(node, "unevaluatedProperties", "discriminator")
+        values = node.get("additionalProperties")
+        if values is True:
+            node = without(node, "additionalProperties")
+            if "properties" not in node and "not" not in node:
+                node["additionalProperties"] = {}
+        return node
+
+    return rewrite_all(defs, opened)

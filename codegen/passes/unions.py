@@ -1,0 +1,232 @@
+"""Unions of objects: every alternative becomes a class that can be named, matched and told apart by its tag.
+
+After `name_variants` a union is nothing but references, and `x-tag` names the member that decides between them. The
+member itself says how it is read: `const` is the tag of its class, `x-implied` the one that goes without saying,
+`x-unlike` lists the tags that belong to others, `x-absent` is what only another alternative may have.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from codegen.naming import catch_all_name, joined, variant_name
+from codegen.tree import CodegenError, Definitions, Node, arms, kind, reachable, ref, target, walk, without
+
+
+def open_notifications(defs: Definitions) -> Definitions:
+    """A tagged union that only notifications carry gets a catch-all: nobody can answer that it was not understood."""
+    sent = {"Notification": set[str](), "answered": set[str]()}
+    for name, node in defs.items():
+        if method_kind := kind(name, node):
+            sent["Notification" if method_kind == "Notification" else "answered"].add(name)
+    only_notified = reachable(defs, sent["Notification"]) - reachable(defs, sent["answered"])
+    return {name: _opened(name, node) if name in only_notified else node for name, node in defs.items()}
+
+
+def _opened(name: str, node: Node) -> Node:
+    tag = _tag(name, node)
+    if tag is None or any("not" in arm or _constant(arm, tag) is None for arm in arms(node)):
+        return node
+    known = [{"properties": {tag: {"const": _constant(arm, tag), "type": "string"}}} for arm in arms(node)]
+    catch_all: Node = {
+        "title": "other",
+        "description": "Something newer than this schema, kept as it came.",
+        "type": "object",
+        "properties": {tag: {"type": "string"}},
+        "required": [tag],
+        "not": {"anyOf": known},
+    }
+    keyword = "anyOf" if "anyOf" in node else "oneOf"
+    return node | {keyword: [*node[keyword], catch_all]}
+
+
+def name_list_arms(defs: Definitions) -> Definitions:
+    """A list among the alternatives of a union becomes a definition, so that its bounds have a place to stand."""
+    named = dict(defs)
+    for name, node in defs.items():
+        for keyword in ("anyOf", "oneOf"):
+            if any(arm.get("type") == "array" for arm in node.get(keyword, [])):
+                named[name] = named[name] | {keyword: [_listed(name, arm, named) for arm in node[keyword]]}
+    return named
+
+
+def _listed(union: str, arm: Node, named: Definitions) -> Node:
+    if arm.get("type") != "array" or "title" not in arm:
+        return arm
+    name = joined(union, arm["title"])
+    if name in named:
+        raise CodegenError(f"{union}: the name {name} of one of its lists is taken")
+    named[name] = without(arm, "title")
+    return ref(name)
+
+
+def name_variants(defs: Definitions) -> Definitions:
+    """Every alternative of a union of objects becomes a definition of its own.
+
+    A payload that serves one alternative, to which only the tag is missing, absorbs the tag and keeps its name.
+    Any other alternative is a subclass of its payload. Members that the union shares go into each alternative.
+    """
+    return _Naming(defs).run()
+
+
+class _Union(NamedTuple):
+    """What a finished union is made of: label and name of each alternative, and the tag that decides."""
+
+    variants: list[tuple[str, str]]
+    tag: str | None
+
+
+class _Naming:
+    def __init__(self, defs: Definitions) -> None:
+        self.defs = defs
+        self.out: Definitions = dict(defs)
+        self.unions: dict[str, _Union] = {}
+        uses = [name for node in defs.values() for child in walk(node) if (name := target(child))]
+        self.used_once = {name for name in uses if uses.count(name) == 1}
+
+    def run(self) -> Definitions:
+        for name in self.defs:
+            self.union(name)
+        return self.out
+
+    def union(self, name: str) -> _Union | None:
+        """The union *name*, split on first sight; None for what is no union of objects."""
+        if name not in self.unions and self.is_object_union(self.body(name)):
+            self.unions[name] = self.split(name, self.body(name))
+        return self.unions.get(name)
+
+    def body(self, name: str) -> Node:
+        """The definition *name* as the schema has it, or as it was made here."""
+        return self.defs.get(name) or self.out[name]
+
+    def is_object_union(self, node: Node) -> bool:
+        return bool(arms(node)) and all(self.is_object(arm) for arm in arms(node))
+
+    def is_object(self, node: Node) -> bool:
+        name = target(node)
+        if name is None:
+            return "properties" in node
+        return "properties" in self.body(name) or self.is_object_union(self.body(name))
+
+    def split(self, name: str, node: Node, tag_of_parts: str | None = None) -> _Union:
+        """Name the alternatives of *node* and write them and the union into the definitions."""
+        tag = _tag(name, node)
+        known = [value for arm in arms(node) if (value := _constant(arm, tag)) is not None]
+        exclusive = {member for arm in arms(node) for member in self.required(arm)} if "oneOf" in node else set[str]()
+        variants: list[tuple[str, str]] = []
+        for arm in arms(node):
+            if "not" in arm:
+                variants.append(("Other", self.catch_all(name, node, arm, tag, known)))
+                continue
+            label = _constant(arm, tag) or arm.get("title") or target(arm)
+            if label is None:
+                raise CodegenError(f"{name}: an alternative has neither a tag nor a title to be named by")
+            added = _merged(node, arm)
+            if tag is not None:
+                added["properties"] = {tag: _tag_member(arm, tag, label, known)} | without(added["properties"], tag)
+            else:
+                others = exclusive - set(self.required(arm))
+                added["properties"] |= {member: {"x-absent": True} for member in sorted(others)}
+            variants.append((label, self.variant(name, arm, added, tag, label)))
+        kept = without(node, "type", "properties", "required", "anyOf", "oneOf", "x-extensible")
+        decides = tag or tag_of_parts
+        self.out[name] = kept | {"anyOf": [ref(each) for _, each in variants], "x-tag": decides}
+        return _Union(variants, decides)
+
+    def required(self, arm: Node) -> list[str]:
+        name = target(arm)
+        return (self.body(name) if name else arm).get("required", [])
+
+    def variant(self, union: str, arm: Node, added: Node, tag: str | None, label: str) -> str:
+        """The name of one alternative, which is written into the definitions unless its payload serves as it is."""
+        payload = target(arm) or next((name for part in arm.get("allOf", []) if (name := target(part))), None)
+        if payload is not None and not added["properties"] and "x-extensible" not in added:
+            return payload
+        inner = self.union(payload) if payload is not None else None
+        if payload is not None and inner is None and self.absorbs(payload, added, tag):
+            body = self.out[payload]
+            self.out[payload] = body | {"properties": added["properties"] | body["properties"]}
+            return payload
+        speaks_for_itself = _constant(arm, tag) is not None
+        name = variant_name(union, label, self.taken()) if speaks_for_itself else joined(union, label)
+        description = {key: arm[key] for key in ("description",) if key in arm}
+        if inner is not None:
+            parts = [ref(each) | {"title": part_label} for part_label, each in inner.variants]
+            self.unions[name] = self.split(name, description | added | {"anyOf": parts}, inner.tag)
+            return name
+        if name in self.taken():
+            raise CodegenError(f"{union}: two alternatives would be named {name}")
+        base: Node = {"allOf": [ref(payload)]} if payload is not None else {}
+        self.out[name] = description | {"type": "object"} | added | base
+        return name
+
+    def absorbs(self, payload: str, added: Node, tag: str | None) -> bool:
+        body = self.body(payload)
+        return (
+            payload in self.used_once
+            and added["properties"].keys() == {tag}
+            and ("x-extensible" not in added or "x-extensible" in body)
+            and "x-method" not in body
+            and tag not in body["properties"]
+        )
+
+    def catch_all(self, union: str, node: Node, arm: Node, tag: str | None, known: list[str]) -> str:
+        """The alternative for what is not known yet: it refuses the known tags and keeps everything else."""
+        excluded = [_constant(each, tag) for each in arms(arm["not"])]
+        if tag is None or set(excluded) != set(known):
+            raise CodegenError(f"{union}: its catch-all excludes other tags than the alternatives have")
+        added = _merged(node, without(arm, "not"))
+        unlike: Node = {"type": "string", "x-unlike": sorted(known)}
+        added["properties"] = {tag: unlike} | without(added["properties"], tag)
+        name = catch_all_name(union)
+        if name in self.taken():
+            raise CodegenError(f"{union}: the name {name} of its catch-all is taken")
+        body = {"description": arm.get("description", ""), "type": "object"} | added
+        if arms(arm):
+            keyword = "anyOf" if "anyOf" in arm else "oneOf"
+            self.unions[name] = self.split(name, body | {keyword: arms(arm)})
+        else:
+            self.out[name] = body
+        return name
+
+    def taken(self) -> set[str]:
+        return set(self.out)
+
+
+def _merged(outer: Node, inner: Node) -> Node:
+    """The members of *outer* and *inner* in one object."""
+    merged: Node = {
+        "properties": outer.get("properties", {}) | inner.get("properties", {}),
+        "required": [*outer.get("required", []), *inner.get("required", [])],
+    }
+    if "x-extensible" in outer or "x-extensible" in inner:
+        merged["x-extensible"] = True
+    return merged
+
+
+def _tag(name: str, node: Node) -> str | None:
+    """The member whose constant tells the alternatives of a union apart."""
+    tags = {
+        key
+        for arm in arms(node)
+        for key, value in arm.get("properties", {}).items()
+        if "const" in value and key in arm.get("required", [])
+    }
+    if len(tags) > 1:
+        raise CodegenError(f"{name}: {' and '.join(sorted(tags))} both look like the tag of the union")
+    return tags.pop() if tags else None
+
+
+def _constant(arm: Node, tag: str | None) -> str | None:
+    value = arm.get("properties", {}).get(tag, {}).get("const")
+    if value is not None and not isinstance(value, str):
+        raise CodegenError(f"the tag {tag}: {value!r} is not text; only text can name a class")
+    return value
+
+
+def _tag_member(arm: Node, tag: str, label: str, known: list[str]) -> Node:
+    """The tag as a member of its alternative; where the schema leaves it out, the title says what it would be."""
+    value = _constant(arm, tag)
+    if value is not None:
+        return {"type": "string", "const": value}
+    return {"type": "string", "x-implied": label, "x-unlike": sorted(known)}

@@ -1,0 +1,48 @@
+"""Schema descriptions as docstrings: wrapped, escaped, and otherwise as the specification words them."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+
+WIDTH = 120
+_ITEM = re.compile(r"([-*]|\d+\.) ")
+
+
+def docstring(text: str | None, *, indent: int) -> str:
+    """*text* as a docstring literal for code at *indent* spaces, empty when there is nothing to say."""
+    if not text or not text.strip():
+        return ""
+    lines = _wrap(text.strip(), WIDTH - indent)
+    escaped = [line.replace("\\", "\\\\").replace('"""', '\\"\\"\\"') for line in lines]
+    if len(escaped) == 1 and len(escaped[0]) + indent + 6 <= WIDTH and not escaped[0].endswith('"'):
+        return f'"""{escaped[0]}"""'
+    margin = " " * indent
+    body = "\n".join(f"{margin}{line}".rstrip() for line in escaped[1:])
+    first = escaped[0]
+    return f'"""{first}\n{body}\n{margin}"""' if body else f'"""{first}\n{margin}"""'
+
+
+def _wrap(text: str, width: int) -> list[str]:
+    lines: list[str] = []
+    for number, paragraph in enumerate(re.split(r"\n\s*\n", text)):
+        if number:
+            lines.append("")
+        for block in _blocks(paragraph):
+            hang = "  " if _ITEM.match(block) else ""
+            room = width - 3 if not lines else width
+            wrapped = textwrap.wrap(block, room, subsequent_indent=hang, break_long_words=False, break_on_hyphens=False)
+            lines += wrapped
+    return lines
+
+
+def _blocks(paragraph: str) -> list[str]:
+    """The list items of a paragraph each, its running text as one."""
+    blocks: list[str] = []
+    for line in paragraph.splitlines():
+        stripped = line.strip()
+        if blocks and not _ITEM.match(stripped) and not stripped.startswith("See protocol docs"):
+            blocks[-1] = f"{blocks[-1]} {stripped}"
+        else:
+            blocks.append(stripped)
+    return blocks

@@ -1,0 +1,246 @@
+"""From normalised definitions to a package of Python modules, by way of datamodel-code-generator and ruff."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from datamodel_code_generator import DataModelType, InputFileType, LiteralType, PythonVersion, generate
+
+from codegen.naming import snake
+from codegen.package import package_init
+from codegen.prose import docstring
+from codegen.tree import CodegenError, Definitions, Node, arms, target, targets, without
+
+TEMPLATES = Path(__file__).parent / "templates"
+LINE_LENGTH = 120
+
+RUNTIME_NAMES = [
+    "typing.TypeAlias",
+    "typing.Annotated",
+    "typing.Any",
+    "typing.Literal",
+    "pydantic.Field",
+    *(f"acp_bindings._types.{name}" for name in ("Absent", "FirstMatch", "Implied", "Lenient", "LenientList")),
+    *(f"acp_bindings._types.{name}" for name in ("NullAsEmpty", "Omittable", "Secret", "SkipInvalid", "Tagged")),
+    "acp_bindings._types.Unlike",
+    "acp_bindings._types.When",
+    "acp_bindings._types.Within",
+    "acp_bindings._model.Extensible",
+]
+"""What the templates may write beyond the generator's own types; ruff takes away what a module does not use."""
+
+
+CONSTRAINTS = {"minItems": "min_length", "minLength": "min_length", "minimum": "ge", "maximum": "le"}
+
+
+@dataclass(frozen=True)
+class Package:
+    """What one generated package is called and where its schema comes from."""
+
+    name: str
+    protocol: str
+    release: str
+
+    def header(self, module: str) -> str:
+        """The first line of a generated module."""
+        what = f"ACP {self.protocol}, {module}." if module else f"ACP {self.protocol}."
+        return f'"""{what} Generated from {self.release} by `nox -s generate`; edits are lost."""\n'
+
+
+def render(defs: Definitions, modules: dict[str, str], package: Package, output: Path) -> None:
+    """Write *defs* as the package *output*, replacing what is there.
+
+    Raises:
+        CodegenError: the generator wrote other names, or gave a name another meaning, than the schema says.
+    """
+    moved = {f"{modules[name]}.{name}": node for name, node in sorted(defs.items())}
+    document = {name: _for_generator(node, modules) for name, node in moved.items()}
+    plans: dict[str, dict[str, Any]] = {name: {"plan": _plan(node)} for name, node in moved.items()}
+    generate(
+        {"$schema": "https://json-schema.org/draft/2020-12/schema", "$defs": document},
+        input_file_type=InputFileType.JsonSchema,
+        output=output,
+        output_model_type=DataModelType.PydanticV2BaseModel,
+        target_python_version=PythonVersion.PY_311,
+        custom_template_dir=TEMPLATES,
+        extra_template_data=plans,  # pyright: ignore[reportArgumentType]
+        additional_imports=RUNTIME_NAMES,
+        alias_generator="to_camel",
+        snake_case_field=True,
+        use_annotated=True,
+        use_type_alias=True,
+        use_standard_collections=True,
+        use_union_operator=True,
+        strict_nullable=True,
+        enum_field_as_literal=LiteralType.All,
+        skip_root_model=True,
+        keep_model_order=True,
+        use_exact_imports=True,
+        strict_refs=True,
+        disable_timestamp=True,
+        disable_future_imports=True,
+        allow_remote_refs=False,
+        custom_file_header="#",
+        formatters=[],
+    )
+    for path in sorted(output.glob("*.py")):
+        if path.stem == "__init__":
+            continue
+        path.write_text(package.header(path.stem) + path.read_text().removeprefix("#"))
+    (output / "__init__.py").write_text(package.header("") + package_init(modules))
+    _format(output)
+    check_names(defs, modules, output)
+
+
+def _for_generator(node: Node, modules: dict[str, str]) -> Node:
+    """*node* in the generator's words: every member required, so that its type says only whether null is valid."""
+    if "x-absent" in node:
+        return {"type": "null"}
+    if "x-implied" in node:
+        return {"const": node["x-implied"]}
+    node = {key: value for key, value in node.items() if not key.startswith("x-")}
+    node = without(node, "description", "title", "default", *CONSTRAINTS)
+    if (name := target(node)) is not None:
+        return {"$ref": f"#/$defs/{modules[name]}.{name}"}
+    if isinstance(node.get("type"), list):
+        alone = node | {"type": next(each for each in node["type"] if each != "null")}
+        return {"anyOf": [_for_generator(alone, modules), {"type": "null"}]}
+    if "properties" in node:
+        node["properties"] = {key: _for_generator(value, modules) for key, value in node["properties"].items()}
+        node["required"] = sorted(node["properties"])
+    for key in ("anyOf", "oneOf", "allOf"):
+        if key in node:
+            node[key] = [_for_generator(child, modules) for child in node[key]]
+    for key in ("items", "additionalProperties"):
+        if key in node:
+            node[key] = _for_generator(node[key], modules)
+    return node
+
+
+def _plan(node: Node) -> dict[str, Any]:
+    """What the templates write around the generator's types for one definition."""
+    is_class = "properties" in node
+    plan: dict[str, Any] = {"doc": docstring(node.get("description"), indent=4 if is_class else 0)}
+    if is_class:
+        required = node.get("required", [])
+        members = node["properties"].items()
+        plan["members"] = {key: _member(value, required=key in required) for key, value in members}
+        plan["mixin"] = node.get("x-mixin")
+    else:
+        plan["open"], plan["close"] = _annotated([*_constraints(node), *_choice(node)])
+    return plan
+
+
+def _member(node: Node, *, required: bool) -> dict[str, str]:
+    wrappers = [
+        node.get("x-reads"),
+        "Absent" if node.get("x-absent") else None,
+        "Omittable" if node.get("x-omittable") else None,
+        "Secret" if node.get("x-secret") else None,
+    ]
+    names = [wrapper for wrapper in wrappers if wrapper]
+    metadata = _constraints(node)
+    if "x-unlike" in node:
+        mark = "Implied" if "x-implied" in node else "Unlike"
+        metadata.append(f"{mark}({', '.join(map(repr, node['x-unlike']))})")
+    if when := node.get("x-when"):
+        metadata.append(f"When({snake(when['member'])!r}, {when['value']!r})")
+    opening, closing = _annotated(metadata)
+    return {
+        "open": "".join(f"{name}[" for name in names) + opening,
+        "close": closing + "]" * len(names),
+        "default": _default(node, required=required),
+        "doc": docstring(node.get("description"), indent=4),
+    }
+
+
+def _annotated(metadata: list[str]) -> tuple[str, str]:
+    """The two halves of an `Annotated` with *metadata*, empty when there is none."""
+    return ("Annotated[", f", {', '.join(metadata)}]") if metadata else ("", "")
+
+
+def _constraints(node: Node) -> list[str]:
+    """The bounds of a value as a `Field`; pydantic leaves null out of them."""
+    limits = {
+        CONSTRAINTS[key]: value for part in [node, *arms(node)] for key, value in part.items() if key in CONSTRAINTS
+    }
+    within = node.get("x-within")
+    return [f"{mark}({_keywords(found)})" for mark, found in (("Field", limits), ("Within", within)) if found]
+
+
+def _keywords(values: dict[str, Any]) -> str:
+    return ", ".join(f"{key}={value}" for key, value in values.items())
+
+
+def _default(node: Node, *, required: bool) -> str:
+    if "const" in node or "x-implied" in node:
+        return repr(node.get("const", node.get("x-implied")))
+    if required:
+        return ""
+    if "x-default-object" in node:
+        return f"Field(default_factory=lambda: {node['x-default-object']}())"
+    return repr(node.get("default"))
+
+
+def _choice(node: Node) -> list[str]:
+    """How a union is read, as metadata of its alias; text and numbers need no order."""
+    if tag := node.get("x-tag"):
+        return [f"Tagged({tag!r})"]
+    structured = [arm for arm in arms(node) if target(arm) is not None or not arm.keys() - {"title", "description"}]
+    return ["FirstMatch()"] if structured and len(arms(node)) > 1 else []
+
+
+def _format(output: Path) -> None:
+    """Sort, prune and lay out with ruff, whatever settings the surroundings have."""
+    ruff = [sys.executable, "-m", "ruff"]
+    common = ["--isolated", "--quiet", f"--line-length={LINE_LENGTH}", "--target-version=py311"]
+    common += ["--config=format.skip-magic-trailing-comma=true", "--config=lint.isort.split-on-trailing-comma=false", "--config=lint.isort.combine-as-imports=true"]
+    rules = ["--select=F401,I", "--fix", "--unsafe-fixes", '--config=lint.isort.known-first-party=["acp_bindings"]']
+    for command in (["check", *common, *rules], ["format", *common]):
+        result = subprocess.run([*ruff, *command, str(output)], capture_output=True, text=True, check=False)
+        if result.returncode:
+            raise CodegenError(f"ruff {command[0]} failed on the generated code:\n{result.stdout}{result.stderr}")
+
+
+def check_names(defs: Definitions, modules: dict[str, str], output: Path) -> None:
+    """The generated names are exactly the definitions, each in its module and each made of what its schema names.
+
+    Raises:
+        CodegenError: names what differs.
+    """
+    written: dict[str, set[str]] = {}
+    for path in sorted(output.glob("*.py")):
+        if path.stem == "__init__":
+            continue
+        for statement in ast.parse(path.read_text()).body:
+            name = _defined(statement)
+            if name is None:
+                continue
+            if modules.get(name) != path.stem:
+                raise CodegenError(f"{path.name} defines {name}, which the schema puts in {modules.get(name)}")
+            written[name] = {each.id for each in ast.walk(statement) if isinstance(each, ast.Name)} & defs.keys()
+    if missing := sorted(defs.keys() - written.keys()):
+        raise CodegenError(f"the generator left out {', '.join(missing)}")
+    for name, node in defs.items():
+        expected = targets(node) | {
+            value["x-default-object"] for value in _members(node) if "x-default-object" in value
+        }
+        if written[name] - {name} != expected - {name}:
+            raise CodegenError(f"{name} is made of {sorted(written[name])} where the schema says {sorted(expected)}")
+
+
+def _members(node: Node) -> list[Node]:
+    return list(node.get("properties", {}).values())
+
+
+def _defined(statement: ast.stmt) -> str | None:
+    if isinstance(statement, ast.ClassDef):
+        return statement.name
+    if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
+        return statement.target.id
+    return None

@@ -1,0 +1,132 @@
+"""The record of where each schema came from and the digest that its bytes must have."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import tomllib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
+
+from codegen.sources.errors import LockError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+__all__ = ["FILES", "LOCK", "UNKNOWN_VERSION", "LockedFile", "load_schemas", "read", "render", "verified_bytes"]
+
+FILES = ("v1/schema.json", "v1/schema.unstable.json", "v2/schema.json", "v2/schema.unstable.json")
+"""The schemas that this project is generated from, by their path inside the schema folder."""
+
+LOCK = "lock.toml"
+
+UNKNOWN_VERSION = "unknown"
+"""The version of what comes from a source that names none."""
+
+_HEADER = """\
+# Where the schemas beside this file come from, and the digests that they must have.
+# Written by `nox -s update_schema -- SOURCE`, checked by `nox -s generate`. Not to be edited.
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LockedFile:
+    """Where one schema came from and which bytes it has."""
+
+    source: str
+    """What was fetched, exact enough to fetch it again, as `update_schema` takes it."""
+    version: str
+    """The release the source itself names, or "unknown"."""
+    size: int
+    """In bytes."""
+    sha256: str
+    """In lower-case hexadecimal digits."""
+
+    @classmethod
+    def of(cls, data: bytes, *, source: str, version: str) -> LockedFile:
+        """Return the record of `data`."""
+        return cls(source=source, version=version, size=len(data), sha256=hashlib.sha256(data).hexdigest())
+
+
+def read(folder: Path) -> dict[str, LockedFile]:
+    """Return the records of the schema folder, by file.
+
+    Raises:
+        LockError: there is no lock, or it is not one.
+    """
+    try:
+        raw = tomllib.loads((folder / LOCK).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise LockError(LOCK, "there is none beside the schemas") from None
+    except OSError as error:
+        raise LockError(LOCK, f"it cannot be read: {error.strerror}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise LockError(LOCK, f"it is not TOML: {error}") from error
+    return {file: _record(file, entry) for file, entry in raw.items()}
+
+
+def render(locked: Mapping[str, LockedFile]) -> str:
+    """Return the text of a lock that holds `locked`, sorted by file."""
+    return _HEADER + "".join(
+        # A JSON string is a TOML basic string as well.
+        f"\n[{json.dumps(file)}]\n"
+        f"source = {json.dumps(entry.source)}\n"
+        f"version = {json.dumps(entry.version)}\n"
+        f"size = {entry.size}\n"
+        f"sha256 = {json.dumps(entry.sha256)}\n"
+        for file, entry in sorted(locked.items())
+    )
+
+
+def verified_bytes(folder: Path, file: str) -> bytes:
+    """Return the bytes of one schema, after they were found equal to what the lock records.
+
+    Raises:
+        LockError: the file is not in the lock, is missing, or is not the one recorded.
+    """
+    return _verified(folder, file, read(folder))
+
+
+def load_schemas(folder: Path) -> dict[str, dict[str, Any]]:
+    """Return the four schemas as parsed JSON, by file, each verified against the lock.
+
+    Raises:
+        LockError: a file is not in the lock, is missing, or is not the one recorded.
+    """
+    locked = read(folder)
+    return {file: json.loads(_verified(folder, file, locked)) for file in FILES}
+
+
+def _verified(folder: Path, file: str, locked: Mapping[str, LockedFile]) -> bytes:
+    expected = locked.get(file)
+    if expected is None:
+        raise LockError(file, f"{LOCK} does not list it")
+    try:
+        data = (folder / file).read_bytes()
+    except OSError as error:
+        raise LockError(file, f"{LOCK} lists it, but it cannot be read: {error.strerror}") from error
+    actual = LockedFile.of(data, source=expected.source, version=expected.version)
+    if actual != expected:
+        reason = (
+            f"it is not the file that {LOCK} records from {expected.source} "
+            f"(sha256 {expected.sha256}, {expected.size} bytes; here {actual.sha256}, {actual.size} bytes)"
+        )
+        raise LockError(file, reason)
+    return data
+
+
+def _record(file: str, entry: object) -> LockedFile:
+    if not isinstance(entry, dict):
+        raise LockError(LOCK, f"{file!r} is not a table")
+    match cast("dict[str, object]", entry):
+        case {
+            "source": str(source),
+            "version": str(version),
+            "size": int(size),
+            "sha256": str(sha256),
+        } if re.fullmatch("[0-9a-f]{64}", sha256):
+            return LockedFile(source=source, version=version, size=size, sha256=sha256)
+        case _:
+            raise LockError(LOCK, f"{file!r} needs source, version, size and sha256")

@@ -1,0 +1,100 @@
+"""Schemas under a base URL, and the bounded download that every HTTP source uses."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import httpx
+
+from codegen.sources.delivery import Delivery
+from codegen.sources.errors import (
+    DownloadError,
+    DownloadTimeoutError,
+    HttpStatusError,
+    IncompleteDownloadError,
+    UnknownSourceError,
+)
+from codegen.sources.lock import FILES, UNKNOWN_VERSION
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+__all__ = ["WebSource", "download"]
+
+MAX_BYTES = 32 * 1024 * 1024
+"""Many times what any release weighed so far; what is larger is something else."""
+
+_GONE = {404, 410}
+
+
+@dataclass(frozen=True, kw_only=True)
+class WebSource:
+    """A base URL that holds the files under the same relative paths as the schema folder."""
+
+    base: str
+    timeout: float
+    covers: tuple[str, ...] = FILES
+
+    def __post_init__(self) -> None:
+        """Refuse what is no URL."""
+        try:
+            host = httpx.URL(self.base).host
+        except httpx.InvalidURL:
+            # Neither the text nor the reason is repeated: both may hold a password.
+            raise UnknownSourceError("the URL", "it is not one") from None
+        if not host:
+            raise UnknownSourceError("the URL", "it has no host")
+
+    def fetch(self, files: Sequence[str]) -> Delivery:
+        """Return those of `files` that the server has."""
+        base = httpx.URL(self.base)
+        path = base.path.rstrip("/")
+        urls = {file: base.copy_with(path=f"{path}/{file}") for file in files}
+        return Delivery(source=shown(base), version=UNKNOWN_VERSION, files=download(urls, timeout=self.timeout))
+
+
+def download(urls: Mapping[str, httpx.URL], *, timeout: float) -> dict[str, bytes]:
+    """Return the complete body of each URL, by key; a key whose URL the server does not know is left out.
+
+    Raises:
+        DownloadError: any other failure; at most `timeout` seconds for each URL.
+    """
+    # Asking for no compression makes Content-Length the length of the file itself.
+    with httpx.Client(follow_redirects=True, timeout=timeout, headers={"Accept-Encoding": "identity"}) as client:
+        client.max_redirects = 5
+        bodies = {key: _download_one(client, url, timeout=timeout) for key, url in urls.items()}
+    return {key: body for key, body in bodies.items() if body is not None}
+
+
+def shown(url: httpx.URL) -> str:
+    """Return the URL without what may be secret in it: user name, password, query and fragment."""
+    return str(url.copy_with(username=None, password=None, query=None, fragment=None))
+
+
+def _download_one(client: httpx.Client, url: httpx.URL, *, timeout: float) -> bytes | None:
+    deadline = time.monotonic() + timeout
+    body = bytearray()
+    try:
+        with client.stream("GET", url) as response:
+            if response.status_code in _GONE:
+                return None
+            if not response.is_success:
+                raise HttpStatusError(shown(url), response.status_code)
+            for chunk in response.iter_bytes():
+                body += chunk
+                if len(body) > MAX_BYTES:
+                    raise DownloadError(shown(url), f"more than {MAX_BYTES} bytes: this is no schema")
+                # The timeout of httpx is one for each read: a server that drips would never reach it.
+                if time.monotonic() > deadline:
+                    raise DownloadTimeoutError(shown(url), timeout)
+    except httpx.TimeoutException as error:
+        raise DownloadTimeoutError(shown(url), timeout) from error
+    except httpx.TooManyRedirects as error:
+        raise DownloadError(shown(url), "the server redirects without end") from error
+    except (httpx.RemoteProtocolError, httpx.ReadError) as error:
+        raise IncompleteDownloadError(shown(url), len(body)) from error
+    except (httpx.HTTPError, httpx.InvalidURL) as error:
+        raise DownloadError(shown(url), f"{type(error).__name__}: {error}") from error
+    return bytes(body)

@@ -1,0 +1,317 @@
+import re
+from typing import Any
+
+import pytest
+
+from codegen.compare import Change, compare, render
+from codegen.sources import FILES, lock
+from tests.codegen.test_sources import SCHEMAS
+
+Schema = dict[str, Any]
+
+
+def changes(old: Schema | bool, new: Schema | bool) -> list[tuple[str, str, str, bool]]:
+    """Compare two versions of a definition `Foo`."""
+    found = compare({"$defs": {"Foo": old}}, {"$defs": {"Foo": new}})
+    return [(change.kind, change.where, change.what, change.breaking) for change in found]
+
+
+def properties(required: list[str] | None = None, **schemas: Schema | bool) -> Schema:
+    return {"type": "object", "properties": schemas, "required": required or []}
+
+
+def ref(name: str) -> Schema:
+    return {"$ref": f"#/$defs/{name}"}
+
+
+def variant(tag: str, *, base: str | None = None) -> Schema:
+    bases = {"allOf": [ref(base)]} if base else {}
+    return {"type": "object", "properties": {"type": {"type": "string", "const": tag}}, "required": ["type"], **bases}
+
+
+def other(*known: str) -> Schema:
+    excluded = {"not": {"anyOf": [variant(tag) for tag in known]}}
+    return {"title": "other", "type": "object", "properties": {"type": {"type": "string"}}, **excluded}
+
+
+STRING: Schema = {"type": "string"}
+NULLABLE: Schema = {"type": ["string", "null"]}
+INTEGER: Schema = {"type": "integer"}
+
+
+class TestDefinitionsAndMethods:
+    def test_equal_schemas_have_no_differences(self) -> None:
+        for schema in lock.load_schemas(SCHEMAS).values():
+            assert compare(schema, schema) == []
+
+    def test_the_order_of_keywords_and_properties_has_no_meaning(self) -> None:
+        old = {"minimum": 1, **properties(a=STRING, b={"type": "string", "default": {"x": 1, "y": 2}})}
+        new = {**properties(b={"default": {"y": 2, "x": 1}, "type": "string"}, a=STRING), "minimum": 1}
+
+        assert changes(old, new) == changes(new, old) == []
+
+    def test_definitions_come_and_go(self) -> None:
+        found = compare({"$defs": {"Old": STRING, "Same": STRING}}, {"$defs": {"New": STRING, "Same": STRING}})
+
+        assert found == [
+            Change(kind="definition", where="New", what="added", breaking=False),
+            Change(kind="definition", where="Old", what="removed", breaking=True),
+        ]
+
+    def test_envelopes_are_left_out(self) -> None:
+        assert compare({"$defs": {"Envelope": {"x-docs-ignore": True}}}, {"$defs": {}}) == []
+
+    def test_methods_come_and_go(self) -> None:
+        old = {"A": {"x-side": "agent", "x-method": "a"}, "B": {"x-side": "client", "x-method": "b"}}
+        new = {"A": {"x-side": "agent", "x-method": "a2"}, "B": {"x-side": "client", "x-method": "b"}}
+
+        assert compare({"$defs": old}, {"$defs": new}) == [
+            Change(kind="method", where="a", what="method removed", breaking=True),
+            Change(kind="method", where="a2", what="method added, handled by the agent (`A`)", breaking=False),
+        ]
+
+    @pytest.mark.parametrize(
+        ("old", "new", "what", "breaking"),
+        [
+            ({"A": "agent"}, {"A": "client"}, "`A` on the agent became `A` on the client", True),
+            ({"A": "agent"}, {"A": "agent", "B": "agent"}, "`A` on the agent became `A`, `B` on the agent", False),
+            ({"A": "agent", "B": "agent"}, {"A": "agent"}, "`A`, `B` on the agent became `A` on the agent", True),
+        ],
+    )
+    def test_a_method_changes_its_side_or_its_types(
+        self, old: dict[str, str], new: dict[str, str], what: str, breaking: bool
+    ) -> None:
+        before = {name: {"x-side": old[name], "x-method": "m"} if name in old else {} for name in "AB"}
+        after = {name: {"x-side": new[name], "x-method": "m"} if name in new else {} for name in "AB"}
+
+        assert compare({"$defs": before}, {"$defs": after}) == [
+            Change(kind="method", where="m", what=f"method: {what}", breaking=breaking)
+        ]
+
+
+class TestProperties:
+    def test_a_new_one_breaks_only_when_it_is_required(self) -> None:
+        assert changes(properties(), properties(["b"], a=NULLABLE, b={"type": "array", "items": ref("Bar")})) == [
+            ("property", "Foo.a", "added, optional (`string | null`)", False),
+            ("property", "Foo.b", "added, required (`array of Bar`)", True),
+        ]
+
+    def test_a_removed_one_breaks(self) -> None:
+        assert changes(properties(a=STRING), properties()) == [("property", "Foo.a", "removed", True)]
+
+    def test_one_that_becomes_required_breaks(self) -> None:
+        assert changes(properties(a=STRING), properties(["a"], a=STRING)) == [
+            ("property", "Foo.a", "is now required", True)
+        ]
+
+    @pytest.mark.parametrize(
+        ("schema", "breaking"), [(STRING, True), (NULLABLE, False), ({"type": "string", "default": ""}, False)]
+    )
+    def test_one_no_longer_required_breaks_when_it_may_newly_read_as_none(self, schema: Schema, breaking: bool) -> None:
+        assert changes(properties(["a"], a=schema), properties(a=schema)) == [
+            ("property", "Foo.a", "is no longer required", breaking)
+        ]
+
+    def test_a_requirement_on_a_property_described_elsewhere_counts(self) -> None:
+        assert changes({"required": ["a"]}, {"required": ["b"]}) == [
+            ("property", "Foo.a", "is no longer required", False),
+            ("property", "Foo.b", "is now required", True),
+        ]
+
+
+class TestTypes:
+    @pytest.mark.parametrize(
+        ("old", "new", "what"),
+        [
+            (STRING, INTEGER, "from `string` to `integer`"),
+            (NULLABLE, STRING, "from `string | null` to `string`"),
+            (ref("A"), {"anyOf": [ref("A"), {"type": "null"}]}, "from `A` to `A | null`"),
+            ({"allOf": [ref("A")]}, {"allOf": [ref("B")]}, "from `A` to `B`"),
+            (
+                {"anyOf": [ref("A"), {"type": "null"}]},
+                {"anyOf": [ref("B"), {"type": "null"}]},
+                "from `A | null` to `B | null`",
+            ),
+            (STRING, {"enum": ["a"]}, 'from `string` to `"a"`'),
+            (True, STRING, "from `any` to `string`"),
+            ({"type": "array", "items": STRING}, STRING, "from `array of string` to `string`"),
+        ],
+    )
+    def test_another_type_of_a_required_property_breaks(
+        self, old: Schema | bool, new: Schema | bool, what: str
+    ) -> None:
+        assert changes(properties(["a"], a=old), properties(["a"], a=new)) == [
+            ("type", "Foo.a", f"type changed {what}", True)
+        ]
+
+    def test_null_is_harmless_where_the_property_could_be_absent(self) -> None:
+        assert changes(properties(a=STRING), properties(a=NULLABLE)) == [
+            ("type", "Foo.a", "type changed from `string` to `string | null`", False)
+        ]
+        assert changes(properties(a=NULLABLE), properties(a=STRING))[0][-1] is True
+        assert (
+            changes(properties(a={**STRING, "default": ""}), properties(a={**NULLABLE, "default": ""}))[0][-1] is True
+        )
+
+    def test_items_and_members_are_compared(self) -> None:
+        assert changes({"type": "array", "items": STRING}, {"type": "array", "items": INTEGER}) == [
+            ("type", "Foo[]", "type changed from `string` to `integer`", True)
+        ]
+        old, new = (
+            {"type": "object", "additionalProperties": STRING},
+            {"type": "object", "additionalProperties": INTEGER},
+        )
+        assert changes(old, new) == [("type", "Foo{}", "type changed from `string` to `integer`", True)]
+
+    def test_a_wrapped_reference_is_the_reference(self) -> None:
+        assert changes(properties(a=ref("A")), properties(a={"allOf": [ref("A")]})) == []
+        assert changes(True, {}) == []
+
+    def test_another_base_breaks(self) -> None:
+        old, new = (
+            {**properties(a=STRING), "allOf": [ref("A")]},
+            {**properties(a=STRING), "allOf": [ref("A"), ref("B")]},
+        )
+
+        assert changes(old, new) == [("type", "Foo", "based on `A`, `B` instead of `A`", True)]
+
+
+class TestVariantsAndValues:
+    def test_a_new_variant_does_not_break_and_a_removed_one_does(self) -> None:
+        old = {"oneOf": [variant("a", base="A"), variant("b"), other("a", "b")]}
+        new = {"oneOf": [variant("a", base="A"), variant("c"), other("a", "c")]}
+
+        assert changes(old, new) == [
+            ("variant", "Foo", 'variant `type: "b"` removed', True),
+            ("variant", "Foo", 'variant `type: "c"` added', False),
+        ]
+
+    def test_a_variant_is_compared_with_itself_wherever_it_stands(self) -> None:
+        old = {"oneOf": [variant("a", base="A"), variant("b")]}
+        new = {"oneOf": [variant("b"), variant("a", base="B")]}
+
+        assert changes(old, new) == [("type", 'Foo<type: "a">', "based on `B` instead of `A`", True)]
+
+    def test_a_catch_all_that_excludes_something_else_is_a_change_of_its_own(self) -> None:
+        found = changes({"oneOf": [variant("a"), other("a")]}, {"oneOf": [variant("a"), other("b")]})
+
+        assert [(kind, where, breaking) for kind, where, _, breaking in found] == [("rule", "Foo<other>", True)]
+
+    @pytest.mark.parametrize(
+        ("old", "new"),
+        [
+            ({"enum": ["a", "b"]}, {"enum": ["a", "c"]}),
+            ({"oneOf": [{"const": "a"}, {"const": "b"}]}, {"oneOf": [{"const": "a"}, {"const": "c"}]}),
+            ({"enum": ["a", "b"]}, {"oneOf": [{"const": "a"}, {"const": "c"}]}),
+            ({"anyOf": [{"const": "a"}, {"const": "b"}, STRING]}, {"anyOf": [{"const": "a"}, {"const": "c"}, STRING]}),
+        ],
+    )
+    def test_values_come_and_go(self, old: Schema, new: Schema) -> None:
+        assert changes(old, new) == [
+            ("value", "Foo", 'value `"b"` removed', True),
+            ("value", "Foo", 'value `"c"` added', False),
+        ]
+
+    def test_an_enumeration_written_another_way_is_the_same(self) -> None:
+        assert changes({"enum": ["a", 1]}, {"oneOf": [{"const": 1}, {"const": "a"}]}) == []
+
+    def test_another_constant_is_another_type(self) -> None:
+        assert changes({"const": "a"}, {"const": "b"}) == [("type", "Foo", 'type changed from `"a"` to `"b"`', True)]
+
+
+class TestRules:
+    @pytest.mark.parametrize("keyword", ["default-on-error", "default-on-null", "skip-invalid-items"])
+    def test_reading_becomes_lenient_or_strict(self, keyword: str) -> None:
+        rule = f"x-deserialize-{keyword}"
+        lenient = properties(a={**STRING, rule: True})
+
+        assert changes(properties(a=STRING), lenient) == [("reading", "Foo.a", f"`{rule}: true` added", False)]
+        assert changes(lenient, properties(a=STRING)) == [("reading", "Foo.a", f"`{rule}: true` removed", True)]
+        assert changes(lenient, properties(a={**STRING, rule: False}))[0][-1] is True
+
+    @pytest.mark.parametrize(
+        ("old", "new", "what", "breaking"),
+        [
+            ({}, {"default": None}, "`default: null` added", False),
+            ({"default": 0}, {"default": False}, "`default: 0` became `default: false`", True),
+            ({"default": {}}, {}, "`default: {}` removed", True),
+            ({"default": "x" * 80}, {}, "`default` removed", True),
+        ],
+    )
+    def test_defaults_change(self, old: Schema, new: Schema, what: str, breaking: bool) -> None:
+        assert changes(properties(a={**STRING, **old}), properties(a={**STRING, **new})) == [
+            ("default", "Foo.a", what, breaking)
+        ]
+
+    @pytest.mark.parametrize(
+        ("old", "new", "what", "breaking"),
+        [
+            ({}, {"minimum": 1}, "`minimum: 1` added", True),
+            ({"minimum": 0}, {"minimum": 1}, "`minimum: 0` became `minimum: 1`", True),
+            ({"minimum": 0}, {}, "`minimum: 0` removed", False),
+            ({"format": "int32"}, {"format": "int64"}, '`format: "int32"` became `format: "int64"`', True),
+            ({}, {"x-new-rule": 1}, "`x-new-rule: 1` added", True),
+            ({}, {"deprecated": True}, "`deprecated: true` added", False),
+            ({}, {"additionalProperties": False}, "`additionalProperties: true` became `false`", True),
+            ({"additionalProperties": False}, {}, "`additionalProperties: false` became `true`", False),
+        ],
+    )
+    def test_limits_change(self, old: Schema, new: Schema, what: str, breaking: bool) -> None:
+        assert changes({**INTEGER, **old}, {**INTEGER, **new}) == [("rule", "Foo", what, breaking)]
+
+    def test_extra_members_allowed_in_so_many_words_are_no_change(self) -> None:
+        assert changes(properties(), {**properties(), "additionalProperties": True}) == []
+
+
+class TestRendering:
+    def test_breaking_changes_come_first_and_descriptions_are_counted(self) -> None:
+        old = {
+            "Gone": STRING,
+            "Foo": {**properties(a=STRING, b=STRING), "description": "old"},
+            "Bar": {**STRING, "title": "old"},
+        }
+        new = {
+            "New": STRING,
+            "Newer": STRING,
+            "Foo": {**properties(a=STRING, c=STRING), "description": "new"},
+            "Bar": {**STRING, "title": "new"},
+        }
+
+        assert render(compare({"$defs": old}, {"$defs": new})) == [
+            "- **Breaking:** definitions removed: `Gone`",
+            "- **Breaking:** `Foo.b` removed",
+            "- definitions added: `New`, `Newer`",
+            "- `Foo.c` added, optional (`string`)",
+            "- 2 descriptions changed",
+        ]
+
+    def test_no_change_is_said(self) -> None:
+        assert render([]) == ["- No change in meaning"]
+
+
+class TestPublishedSchemas:
+    @pytest.mark.parametrize("version", ["v1", "v2"])
+    def test_from_stable_to_unstable_most_is_added(self, version: str) -> None:
+        schemas = lock.load_schemas(SCHEMAS)
+
+        found = compare(schemas[f"{version}/schema.json"], schemas[f"{version}/schema.unstable.json"])
+
+        added = {change.where for change in found if change.kind == "definition" and not change.breaking}
+        stable, unstable = (schemas[f"{version}/{name}.json"]["$defs"] for name in ("schema", "schema.unstable"))
+        ignored = {name for name, schema in unstable.items() if schema.get("x-docs-ignore")}
+        assert added == unstable.keys() - stable.keys() - ignored
+        assert "session/fork" in {change.where for change in found if change.kind == "method"}
+
+    @pytest.mark.parametrize("file", FILES)
+    def test_going_back_removes_what_going_forward_adds(self, file: str) -> None:
+        schemas = lock.load_schemas(SCHEMAS)
+        old, new = schemas[FILES[0]], schemas[file]
+
+        def counted(found: list[Change], kind: str, word: str) -> int:
+            # Names of the protocol stand between backticks: `plan_removed` is one.
+            return sum(change.kind == kind and word in re.sub("`[^`]*`", "", change.what) for change in found)
+
+        forth, back = compare(old, new), compare(new, old)
+        for kind in ("definition", "method", "property", "variant", "value"):
+            assert counted(forth, kind, "added") == counted(back, kind, "removed")
+            assert counted(forth, kind, "removed") == counted(back, kind, "added")
