@@ -1,0 +1,25 @@
+"""Exact models of the Agent Client Protocol, one sibling package for each published schema.
+
+    from acp_bindings import decode, encode, v1
+
+Importing this package loads no models; each protocol package loads the modules whose names are used.
+"""
+
+from __future__ import annotations
+
+from acp_bindings import v1, v1_unstable, v2, v2_unstable
+from acp_bindings.codec import decode, encode
+from acp_bindings.errors import AcpError, DecodeError, EncodeError, Issue
+
+__all__ = [
+    "AcpError",
+    "DecodeError",
+    "EncodeError",
+    "Issue",
+    "decode",
+    "encode",
+    "v1",
+    "v1_unstable",
+    "v2",
+    "v2_unstable",
+]

@@ -1,0 +1,130 @@
+"""From pydantic's errors to issues: the path in the message, and of a union only the alternative that was meant."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+from typing import Any, NamedTuple
+
+from pydantic_core import CoreSchema, ErrorDetails
+
+from acp_bindings._types import NULL, TAGGED, VALUE
+from acp_bindings.errors import Issue
+
+NO_TAG, BAD_TAG = "union_tag_not_found", "union_tag_invalid"
+
+
+class _Step(NamedTuple):
+    """One union on the way to an error: where it stands in the location, and which alternative was tried."""
+
+    where: tuple[str | int, ...]
+    label: str
+
+
+class _Located(NamedTuple):
+    issue: Issue
+    unions: list[_Step]
+
+
+def blame(schema: CoreSchema, errors: Iterable[ErrorDetails]) -> list[Issue]:
+    """The issues behind *errors*, which validating by *schema* gave."""
+    definitions: dict[str, Any] = {}
+    located = [_locate(schema, definitions, error) for error in errors if NULL not in error["loc"]]
+    return _meant(located, 0)
+
+
+def _locate(schema: Any, definitions: dict[str, Any], error: ErrorDetails) -> _Located:
+    """Follow the location through the schema, which tells members of the message from labels of alternatives."""
+    path: list[str | int] = []
+    unions: list[_Step] = []
+    branch: str | None = None
+    for position, step in enumerate(error["loc"]):
+        schema = _settle(schema, definitions, step)
+        kind = schema.get("type")
+        if kind in ("union", "tagged-union"):
+            label = str(step)
+            if label != VALUE:
+                unions.append(_Step(error["loc"][:position], label))
+                branch = branch if label == TAGGED else label
+            schema = _choose(schema, step)
+        else:
+            path.append(step)
+            schema = _descend(schema, step)
+    message = error["msg"]
+    if error["type"] in (NO_TAG, BAD_TAG):
+        path.append(_settle(schema, definitions)["discriminator"])
+        message = _about_tag(error["type"], error.get("ctx", {}))
+    return _Located(Issue(tuple(path), error["type"], message, branch), unions)
+
+
+def _about_tag(rule: str, context: dict[str, Any]) -> str:
+    if rule == NO_TAG:
+        return "Field required"
+    tag = str(context["tag"])
+    # A tag is a word. What is none may be anything, a secret too, and is not shown.
+    shown = f"'{tag}'" if re.fullmatch(r"[\w.:/-]{1,40}", tag) else "This"
+    return f"{shown} is none of {context['expected_tags']}"
+
+
+def _settle(schema: Any, definitions: dict[str, Any], step: str | int | None = None) -> Any:
+    """The schema that the next *step* of a location belongs to: wrappers add no step of their own."""
+    while True:
+        kind = schema.get("type")
+        if kind == "definitions":
+            definitions.update({each["ref"]: each for each in schema["definitions"]})
+            schema = schema["schema"]
+        elif kind == "definition-ref":
+            schema = definitions[schema["schema_ref"]]
+        elif kind == "lax-or-strict":
+            schema = schema["lax_schema" if step == VALUE else "strict_schema"]
+        elif kind in ("model", "default", "nullable", "custom-error"):
+            schema = schema["schema"]
+        else:
+            return schema
+
+
+def _choose(schema: Any, step: Any) -> Any:
+    if schema["type"] == "tagged-union":
+        return schema["choices"].get(step, {})
+    labelled = [choice for choice in schema["choices"] if isinstance(choice, (tuple, list))]
+    return next((choice[0] for choice in labelled if choice[1] == step), {})
+
+
+def _descend(schema: Any, step: Any) -> Any:
+    kind = schema.get("type")
+    if kind == "model-fields":
+        fields = schema["fields"].values()
+        return next((field["schema"] for field in fields if field.get("validation_alias") == step), {})
+    if kind == "list":
+        return schema.get("items_schema", {})
+    if kind == "dict":
+        return schema.get("values_schema", {})
+    return {}
+
+
+def _meant(located: Sequence[_Located], depth: int) -> list[Issue]:
+    """Of every union keep the errors of one alternative: the one with the tag, else the one that fits best."""
+    kept: list[Issue] = []
+
+    def union(each: _Located) -> tuple[Any, ...]:
+        if len(each.unions) <= depth:
+            return (0, id(each))
+        return (1, each.unions[depth].where)
+
+    for _, group in groupby(located, key=union):
+        together = list(group)
+        if len(together[0].unions) <= depth:
+            kept += [each.issue for each in together]
+            continue
+        alternatives: dict[str, list[_Located]] = {}
+        for each in together:
+            alternatives.setdefault(each.unions[depth].label, []).append(each)
+        tagged = alternatives.pop(TAGGED, [])
+        unread = [each for each in tagged if each.issue.rule in (NO_TAG, BAD_TAG) and len(each.unions) == depth + 1]
+        if not alternatives or (tagged and not unread):
+            kept += _meant(tagged, depth + 1)
+            continue
+        unknown = [each.issue for each in unread if each.issue.rule == BAD_TAG]
+        kept += unknown + _meant(min(alternatives.values(), key=len), depth + 1)
+    return kept

@@ -1,0 +1,158 @@
+"""The bases of all generated classes: how a message is read, how a model is constructed, compared and shown."""
+
+from __future__ import annotations
+
+import difflib
+from functools import cache
+from typing import Any, cast, get_args
+
+from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler
+from pydantic.alias_generators import to_camel
+from pydantic_core import CoreSchema
+from pydantic_core import core_schema as cs
+
+from acp_bindings._reading import apply_rules
+from acp_bindings._types import Implied, Lenient, Rule
+
+HIDDEN = "…"
+"""What `repr` shows in place of a secret."""
+
+
+@cache
+def _tags(cls: type[BaseModel]) -> dict[str, str]:
+    """The tags that *cls* is written with, by member; they count as set although nobody sets them."""
+    return {
+        name: info.default
+        for name, info in cls.__pydantic_fields__.items()
+        if get_args(info.annotation) == (info.default,) and not any(isinstance(mark, Implied) for mark in info.metadata)
+    }
+
+
+@cache
+def _omittable(cls: type[BaseModel]) -> frozenset[str]:
+    return frozenset(name for name, info in cls.__pydantic_fields__.items() if Rule.OMITTABLE in info.metadata)
+
+
+@cache
+def _secret(cls: type[BaseModel]) -> frozenset[str]:
+    return frozenset(name for name, info in cls.__pydantic_fields__.items() if Rule.SECRET in info.metadata)
+
+
+class Model(BaseModel):
+    """An object of the protocol.
+
+    Reading (`decode`) follows the reader's rules of the schema, constructing follows the writer's: every member by its
+    Python name, of exactly its type. Members that the schema does not know are kept in `model_extra` and written back.
+    """
+
+    model_config = ConfigDict(
+        alias_generator=to_camel,
+        defer_build=True,
+        extra="allow",
+        hide_input_in_errors=True,
+        protected_namespaces=(),
+        serialize_by_alias=True,
+        strict=True,
+    )
+
+    def __init__(self, **members: Any) -> None:
+        """Make the object of its members, by their Python names.
+
+        Raises:
+            TypeError: a name is unknown.
+            pydantic.ValidationError: a member is missing or not of its type. It shows no values.
+        """
+        cls = type(self)
+        if unknown := members.keys() - cls.__pydantic_fields__.keys():
+            raise TypeError(_unexpected(cls, min(unknown)))
+        for name in _omittable(cls):
+            if members.get(name, ...) is None:
+                del members[name]
+        for value in members.values():
+            _write_tags(value)
+        validator = cls.__pydantic_validator__
+        validator.validate_python(_tags(cls) | members, self_instance=self, strict=True, by_alias=False, by_name=True)
+
+    # Without this mark pydantic-core would run `__init__` for every object that it reads.
+    __init__.__pydantic_base_init__ = True  # pyright: ignore[reportFunctionMemberAccess]
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler, /) -> CoreSchema:
+        """Pydantic's schema with the reading rules of each member worked into it."""
+        schema = handler(source)
+        body = handler.resolve_ref_schema(schema)
+        if body["type"] == "model" and "strict" not in body:
+            # Strict is for scalars: a model is read from an object, and `strict=True` at run time still refuses one.
+            body["strict"] = False
+            apply_rules(cls.__pydantic_fields__, cast("cs.ModelFieldsSchema", body["schema"]))
+        return schema
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
+        # A union is decided by the wire name of its tag, in messages and in instances alike.
+        for name, info in cls.__pydantic_fields__.items():
+            if info.alias and info.alias != name and name in _tags(cls):
+                setattr(cls, info.alias, info.default)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Set a member, under the rules of the constructor."""
+        cls = type(self)
+        if name in cls.__pydantic_fields__:
+            _write_tags(value)
+            self.__pydantic_validator__.validate_assignment(self, name, value, strict=True)
+        elif name.startswith("_"):
+            super().__setattr__(name, value)
+        else:
+            raise AttributeError(_unexpected(cls, name))
+
+    def __repr_args__(self) -> Any:
+        """What is set, so that omitted and null differ, without the values of secrets."""
+        secret = _secret(type(self))
+        defaults = type(self).__pydantic_fields__.keys() - self.__pydantic_fields_set__
+        for name, value in super().__repr_args__():
+            if name not in defaults:
+                yield name, _hide(value) if name in secret else value
+
+
+class Extensible(Model):
+    """An object that may carry `_meta`."""
+
+    meta: Lenient[dict[str, Any] | None] = Field(default=None, alias="_meta")
+    """Data for which the protocol has no place; nobody may rely on what others put here."""
+
+
+class Response(Extensible):
+    """The result of a method; `null` reads as the empty one where nothing is required."""
+
+
+def complete(value: object) -> None:
+    """Give every object in *value* the attributes that it lacks because a bad value was read as omitted."""
+    waiting = [value]
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, Model):
+            for name in type(each).__pydantic_fields__.keys() - each.__dict__.keys():
+                each.__dict__[name] = None
+            waiting += each.__dict__.values()
+        elif isinstance(each, list):
+            waiting += cast("list[object]", each)
+        elif isinstance(each, dict):
+            waiting += cast("dict[str, object]", each).values()
+
+
+def _write_tags(value: Any) -> None:
+    """Inside of another object a tag is always written, also by a payload that was read on its own, without one."""
+    for each in cast("list[Any]", value) if isinstance(value, list) else [value]:
+        if isinstance(each, Model):
+            each.__pydantic_fields_set__.update(_tags(type(each)))
+
+
+def _hide(value: Any) -> Any:
+    return dict.fromkeys(cast("dict[str, Any]", value), HIDDEN) if isinstance(value, dict) else HIDDEN
+
+
+def _unexpected(cls: type[Model], name: str) -> str:
+    aliases = {info.alias: known for known, info in cls.__pydantic_fields__.items()}
+    known = list(cls.__pydantic_fields__)
+    guess = aliases.get(name) or next(iter(difflib.get_close_matches(name, known, n=1)), None)
+    return f"{cls.__name__} has no member {name!r}" + (f"; did you mean {guess!r}?" if guess else "")

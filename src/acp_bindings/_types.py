@@ -1,0 +1,193 @@
+"""The words that generated annotations are made of: reading rules, union rules, bounded numbers.
+
+All of them end as options of pydantic-core's own validators, so that no Python runs while a message is read. The
+reading rules and `Omittable` are plain marks, which `acp_bindings._model` turns into core schema field by field, because
+they need the field's default. The others build their own.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import Enum
+from typing import Annotated, Any, TypeAlias, TypeVar, get_args
+
+from pydantic import Field, GetCoreSchemaHandler
+from pydantic.alias_generators import to_snake
+from pydantic_core import CoreSchema
+from pydantic_core import core_schema as cs
+
+T = TypeVar("T")
+
+
+class Rule(Enum):
+    """How one member is read or shown, beyond its type."""
+
+    DEFAULT_ON_ERROR = "default-on-error"
+    SKIP_INVALID_ITEMS = "skip-invalid-items"
+    DEFAULT_ON_NULL = "default-on-null"
+    OMITTABLE = "omittable"
+    SECRET = "secret"  # noqa: S105
+    ABSENT = "absent"
+
+
+Lenient: TypeAlias = Annotated[T, Rule.DEFAULT_ON_ERROR]
+"""A bad value reads as the default (`x-deserialize-default-on-error`)."""
+
+SkipInvalid: TypeAlias = Annotated[T, Rule.SKIP_INVALID_ITEMS]
+"""A bad item is left out of the list (`x-deserialize-skip-invalid-items`)."""
+
+LenientList: TypeAlias = Annotated[T, Rule.SKIP_INVALID_ITEMS, Rule.DEFAULT_ON_ERROR]
+"""A bad item is left out, what is no list at all reads as the default (both keywords together)."""
+
+NullAsEmpty: TypeAlias = Annotated[T, Rule.DEFAULT_ON_NULL]
+"""`null` reads as empty, any other bad value is an error (`x-deserialize-default-on-null`)."""
+
+Omittable: TypeAlias = Annotated[T, Rule.OMITTABLE]
+"""None says that the member is omitted; the protocol has no `null` for it."""
+
+Secret: TypeAlias = Annotated[T, Rule.SECRET]
+"""A value that `repr` does not show."""
+
+Absent: TypeAlias = Annotated[T, Rule.ABSENT]
+"""A member that only another alternative of the union may have; a message that holds it is refused."""
+
+
+def _bounded(least: int, most: int) -> Any:
+    return Field(ge=least, le=most)
+
+
+Int32: TypeAlias = Annotated[int, _bounded(-(2**31), 2**31 - 1)]
+Int64: TypeAlias = Annotated[int, _bounded(-(2**63), 2**63 - 1)]
+UInt16: TypeAlias = Annotated[int, _bounded(0, 2**16 - 1)]
+UInt32: TypeAlias = Annotated[int, _bounded(0, 2**32 - 1)]
+UInt64: TypeAlias = Annotated[int, _bounded(0, 2**64 - 1)]
+
+
+@dataclass(frozen=True)
+class Within:
+    """A number in a range; one that is spelt as an integer stays an integer, however large."""
+
+    ge: float | None = None
+    le: float | None = None
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        ge, le = (None if limit is None else int(limit) for limit in (self.ge, self.le))
+        whole = cs.int_schema(ge=ge, le=le, strict=True)
+        number = cs.union_schema([whole, cs.float_schema(ge=self.ge, le=self.le, strict=True)], mode="left_to_right")
+        return cs.nullable_schema(number) if type(None) in get_args(source) else number
+
+
+Number: TypeAlias = Annotated[float, Within()]
+"""A JSON number."""
+
+
+@dataclass(frozen=True)
+class Tagged:
+    """The union is decided by the value of *member*, before anything else in the object is looked at.
+
+    A known tag with a bad payload is an error of that alternative. An unknown tag goes to the alternative that keeps
+    everything (`Unlike`), no tag to the one that is written without (`Implied`), where the union has them.
+    """
+
+    member: str
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        by_tag: dict[Any, CoreSchema] = {}
+        fallbacks: list[CoreSchema | tuple[CoreSchema, str]] = []
+        for arm in get_args(source):
+            schema = handler.generate_schema(arm)
+            tags, implied = _tags(arm, self.member)
+            by_tag.update(dict.fromkeys(tags, schema))
+            if implied or not tags:
+                fallbacks.append((schema, fallback_label(arm)))
+        tagged = cs.tagged_union_schema(by_tag, discriminator=self.member)
+        if not fallbacks:
+            return tagged
+        return cs.union_schema([(tagged, TAGGED), *fallbacks], mode="left_to_right")
+
+
+TAGGED, VALUE, NULL = "<tagged>", "<value>", "<null>"
+"""Labels in error locations: the alternatives that have tags; a value, or null in its place."""
+
+
+def fallback_label(arm: Any) -> str:
+    """The label, in error locations, of the alternative *arm*."""
+    return getattr(arm, "__name__", "other")
+
+
+def _tags(arm: Any, member: str) -> tuple[tuple[str, ...], bool]:
+    """The tags of an alternative, and whether it is also read where the tag is missing."""
+    fields = getattr(arm, "__pydantic_fields__", None)
+    if fields is None:
+        inner = [_tags(part, member) for part in get_args(get_args(arm)[0])]
+        return tuple(dict.fromkeys(tag for tags, _ in inner for tag in tags)), any(implied for _, implied in inner)
+    field = fields.get(to_snake(member))
+    if field is None:
+        return (), False
+    implied = any(isinstance(mark, Implied) for mark in field.metadata)
+    return get_args(field.annotation), implied
+
+
+@dataclass(frozen=True)
+class FirstMatch:
+    """The union has no tag: the first alternative that fits is the one."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        arms: list[CoreSchema | tuple[CoreSchema, str]] = [
+            (handler.generate_schema(arm), fallback_label(arm)) for arm in get_args(source)
+        ]
+        return cs.union_schema(arms, mode="left_to_right")
+
+
+@dataclass(frozen=True)
+class When:
+    """The type holds where *member* is *value*. Elsewhere the schema does not know the member: it may be anything."""
+
+    member: str
+    value: str
+
+
+class Unlike:
+    """A tag that is none of *known*: the alternative is for what is newer than this schema."""
+
+    def __init__(self, *known: str) -> None:
+        self.known = known
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return _another(_other_text(self.known))
+
+
+class Implied:
+    """A tag that goes without saying: read from its absence, not written. The tags of *others* are refused."""
+
+    def __init__(self, *others: str) -> None:
+        self.others = others
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        not_text = cs.union_schema(_NOT_TEXT, mode="left_to_right")
+        return _another(cs.union_schema([_other_text(self.others), not_text], mode="left_to_right"))
+
+
+def _other_text(known: tuple[str, ...]) -> CoreSchema:
+    pattern = rf"\A(?!(?:{'|'.join(map(re.escape, known))})\Z)"
+    return cs.str_schema(pattern=pattern, regex_engine="python-re", strict=True)
+
+
+def _another(tag: CoreSchema) -> CoreSchema:
+    return cs.custom_error_schema(tag, "known_tag", custom_error_message="This tag belongs to another alternative")
+
+
+_NOT_TEXT: list[CoreSchema | tuple[CoreSchema, str]] = [
+    cs.none_schema(),
+    cs.bool_schema(strict=True),
+    cs.int_schema(strict=True),
+    cs.float_schema(strict=True),
+    cs.list_schema(),
+    cs.dict_schema(),
+]
+
+NOTHING = cs.custom_error_schema(
+    cs.literal_schema([object()]), "not_allowed", custom_error_message="Another member excludes this one"
+)
+"""What no value satisfies."""

@@ -1,0 +1,115 @@
+"""JSON in, models out, and back: `decode` by the reader's rules of the schema, `encode` by the writer's."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any, TypeVar, cast, overload
+
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+from pydantic_core import (
+    CoreSchema,
+    PydanticSerializationError,
+    SchemaSerializer,
+    SchemaValidator,
+    core_schema,
+    from_json,
+    to_json,
+)
+
+from acp_bindings._blame import blame
+from acp_bindings._model import Response, complete
+from acp_bindings._reading import omissions
+from acp_bindings.errors import DecodeError, EncodeError, Issue
+
+T = TypeVar("T")
+
+
+@overload
+def decode(type_: type[T], data: Any, *, strict: bool = False) -> T: ...
+@overload
+def decode(type_: Any, data: Any, *, strict: bool = False) -> Any: ...
+def decode(type_: Any, data: Any, *, strict: bool = False) -> Any:
+    """Read *data* as *type_*, by the reader's rules of the schema.
+
+    Members with `x-deserialize-*` rules read as their default, or lose their bad items, instead of failing. Unknown
+    members are kept. Nothing is coerced: `"1"`, `true` and `1.0` are no integers.
+
+    Args:
+        type_: any name of a protocol package: a class (`v1.NewSessionRequest`), a union (`v1.McpServer`) or an alias.
+        data: JSON text as `str`, `bytes` or `bytearray`, or JSON that is parsed already.
+        strict: apply the writer's rules instead: whatever the schema does not allow to be sent is an error.
+
+    Returns:
+        An instance of *type_*. `null` reads as the empty response where a response requires nothing.
+
+    Raises:
+        DecodeError: *data* is not JSON or not a valid *type_*; `issues` says what and where.
+    """
+    omitted = omissions[0]
+    try:
+        value = _read(_reader(type_), data, strict=strict)
+    except ValidationError as error:
+        if not strict and _is_null(data) and isinstance(type_, type) and issubclass(type_, Response):
+            return decode(type_, {})
+        raise DecodeError(_name(type_), _issues(type_, error)) from None
+    except (ValueError, PydanticSerializationError) as error:
+        raise DecodeError(_name(type_), [Issue((), "json_invalid", f"Invalid JSON: {error}")]) from None
+    if omissions[0] != omitted:
+        complete(value)
+    return value
+
+
+def encode(value: Any) -> bytes:
+    """*value* as compact JSON in UTF-8, valid by the schema.
+
+    What was omitted stays omitted and `null` stays `null`: only members that were read or set are written, and tags.
+
+    Args:
+        value: a model, or any JSON value with models in it.
+
+    Raises:
+        EncodeError: something was put into a list or dict of a model that does not belong there.
+    """
+    writer = value.__pydantic_serializer__ if isinstance(value, BaseModel) else _ANYTHING
+    try:
+        return writer.to_json(value, by_alias=True, exclude_unset=True, warnings="error")
+    except PydanticSerializationError as error:
+        raise EncodeError(type(value).__name__) from error
+
+
+_ANYTHING = SchemaSerializer(core_schema.any_schema())
+
+
+def _read(reader: SchemaValidator, data: Any, *, strict: bool) -> Any:
+    if isinstance(data, str):
+        data = data.encode()
+    elif not isinstance(data, (bytes, bytearray)):
+        data = to_json(data, inf_nan_mode="constants")
+    if b"NaN" in data or b"Infinity" in data:
+        from_json(data, allow_inf_nan=False)
+    return reader.validate_json(data, strict=strict or None)  # False would undo the strict scalars
+
+
+def _reader(type_: Any) -> SchemaValidator:
+    if isinstance(type_, type) and issubclass(type_, BaseModel):
+        return cast("SchemaValidator", type_.__pydantic_validator__)
+    return cast("SchemaValidator", _adapter(type_).validator)
+
+
+@cache
+def _adapter(type_: Any) -> TypeAdapter[Any]:
+    return TypeAdapter(type_, config=ConfigDict(strict=True, hide_input_in_errors=True))
+
+
+def _is_null(data: Any) -> bool:
+    return data is None or (isinstance(data, (str, bytes, bytearray)) and data.strip() in ("null", b"null"))
+
+
+def _issues(type_: Any, error: ValidationError) -> list[Issue]:
+    is_model = isinstance(type_, type) and issubclass(type_, BaseModel)
+    schema = cast("CoreSchema", type_.__pydantic_core_schema__ if is_model else _adapter(type_).core_schema)
+    return blame(schema, error.errors(include_url=False, include_input=False))
+
+
+def _name(type_: Any) -> str:
+    return getattr(type_, "__name__", None) or str(type_)
