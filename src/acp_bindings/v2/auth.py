@@ -1,0 +1,36 @@
+"""ACP v2 draft, auth. Generated from npm:@agentclientprotocol/sdk@2.4.0 by `nox -s generate`; edits are lost."""
+
+from acp_bindings._model import Extensible, Response
+
+from .common import AuthMethodId
+
+
+class LoginAuthRequest(Extensible):
+    """Request parameters for the `auth/login` method.
+
+    Specifies which authentication method to use.
+
+    Agents MUST support this method when their `initialize` response included a non-empty `authMethods` list. Clients
+    MUST NOT call this method when `authMethods` was omitted or empty.
+    """
+
+    method_id: AuthMethodId
+    """The ID of the authentication method to use. Must be one of the methods advertised in the initialize response."""
+
+
+class LoginAuthResponse(Response):
+    """Response to the `auth/login` method."""
+
+
+class LogoutAuthRequest(Extensible):
+    """Request parameters for the `auth/logout` method.
+
+    Terminates the current authenticated session.
+
+    Agents MUST support this method when their `initialize` response included a non-empty `authMethods` list. Clients
+    MUST NOT call this method when `authMethods` was omitted or empty.
+    """
+
+
+class LogoutAuthResponse(Response):
+    """Response to the `auth/logout` method."""
