@@ -92,4 +92,6 @@ def package(session: nox.Session) -> None:
     session.install(*group("package"), *group("test"))
     shutil.rmtree("dist", ignore_errors=True)
     session.run("python", "-m", "build", "--quiet")
-    session.run("pytest", "--noconftest", "-p", "no:cacheprovider", "tests/package", env={"ACP_DIST": str(Path("dist"))})
+    session.run(
+        "pytest", "--noconftest", "-p", "no:cacheprovider", "tests/package", env={"ACP_DIST": str(Path("dist"))}
+    )

@@ -15,20 +15,22 @@ def package_init(modules: dict[str, str]) -> str:
         for module, names in sorted(homes.items())
     ]
     table = [f'        "{module}": """\n{_block(names)}\n        """,' for module, names in sorted(homes.items())]
-    return "\n".join([
-        "from typing import TYPE_CHECKING",
-        "",
-        "if TYPE_CHECKING:",
-        *imports,
-        "else:",
-        "    from acp_bindings._lazy import lazy_names",
-        "",
-        "    # What each module holds; a module is loaded when one of its names is used.",
-        "    __all__, __getattr__, __dir__ = lazy_names(__name__, {",
-        *table,
-        "    })",
-        "",
-    ])
+    return "\n".join(
+        [
+            "from typing import TYPE_CHECKING",
+            "",
+            "if TYPE_CHECKING:",
+            *imports,
+            "else:",
+            "    from acp_bindings._lazy import lazy_names",
+            "",
+            "    # What each module holds; a module is loaded when one of its names is used.",
+            "    __all__, __getattr__, __dir__ = lazy_names(__name__, {",
+            *table,
+            "    })",
+            "",
+        ]
+    )
 
 
 def _block(names: list[str]) -> str:

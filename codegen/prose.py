@@ -7,13 +7,14 @@ import textwrap
 
 WIDTH = 120
 _ITEM = re.compile(r"([-*]|\d+\.) ")
+_SENTENCE = re.compile(r"([.:]) (?=[A-Z`])")
 
 
 def docstring(text: str | None, *, indent: int) -> str:
     """*text* as a docstring literal for code at *indent* spaces, empty when there is nothing to say."""
     if not text or not text.strip():
         return ""
-    lines = _wrap(text.strip(), WIDTH - indent)
+    lines = _wrap(_with_summary(text.strip(), WIDTH - indent - 6), WIDTH - indent)
     escaped = [line.replace("\\", "\\\\").replace('"""', '\\"\\"\\"') for line in lines]
     if len(escaped) == 1 and len(escaped[0]) + indent + 6 <= WIDTH and not escaped[0].endswith('"'):
         return f'"""{escaped[0]}"""'
@@ -21,6 +22,17 @@ def docstring(text: str | None, *, indent: int) -> str:
     body = "\n".join(f"{margin}{line}".rstrip() for line in escaped[1:])
     first = escaped[0]
     return f'"""{first}\n{body}\n{margin}"""' if body else f'"""{first}\n{margin}"""'
+
+
+def _with_summary(text: str, room: int) -> str:
+    """*text* with its first sentence on a line of its own, unless the first paragraph fits on one."""
+    first, gap, rest = text.partition("\n\n")
+    first = " ".join(_blocks(first)) if not _ITEM.search(first) else first
+    if len(first) > room:
+        first = _SENTENCE.sub(r"\1\n\n", first, count=1)
+    if first[-1].isalnum() or first[-1] in "`)":
+        first += "."
+    return first + gap + rest
 
 
 def _wrap(text: str, width: int) -> list[str]:

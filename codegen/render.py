@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from datamodel_code_generator import DataModelType, InputFileType, LiteralType, PythonVersion, generate
+from datamodel_code_generator import InputFileType, LiteralType, PythonVersion, generate
+from datamodel_code_generator.enums import AliasGenerator, DataModelType
 
 from codegen.naming import snake
 from codegen.package import package_init
@@ -48,8 +49,8 @@ class Package:
 
     def header(self, module: str) -> str:
         """The first line of a generated module."""
-        what = f"ACP {self.protocol}, {module}." if module else f"ACP {self.protocol}."
-        return f'"""{what} Generated from {self.release} by `nox -s generate`; edits are lost."""\n'
+        what = f"ACP {self.protocol}: {module}" if module else f"ACP {self.protocol}"
+        return f'"""{what}. From {self.release} by `nox -s generate`; do not edit."""\n'
 
 
 def render(defs: Definitions, modules: dict[str, str], package: Package, output: Path) -> None:
@@ -70,7 +71,7 @@ def render(defs: Definitions, modules: dict[str, str], package: Package, output:
         custom_template_dir=TEMPLATES,
         extra_template_data=plans,  # pyright: ignore[reportArgumentType]
         additional_imports=RUNTIME_NAMES,
-        alias_generator="to_camel",
+        alias_generator=AliasGenerator.ToCamel,
         snake_case_field=True,
         use_annotated=True,
         use_type_alias=True,
@@ -183,7 +184,7 @@ def _default(node: Node, *, required: bool) -> str:
     if required:
         return ""
     if "x-default-object" in node:
-        return f"Field(default_factory=lambda: {node['x-default-object']}())"
+        return f"Field(default_factory={node['x-default-object']})"
     return repr(node.get("default"))
 
 
@@ -199,7 +200,11 @@ def _format(output: Path) -> None:
     """Sort, prune and lay out with ruff, whatever settings the surroundings have."""
     ruff = [sys.executable, "-m", "ruff"]
     common = ["--isolated", "--quiet", f"--line-length={LINE_LENGTH}", "--target-version=py311"]
-    common += ["--config=format.skip-magic-trailing-comma=true", "--config=lint.isort.split-on-trailing-comma=false", "--config=lint.isort.combine-as-imports=true"]
+    common += [
+        "--config=format.skip-magic-trailing-comma=true",
+        "--config=lint.isort.split-on-trailing-comma=false",
+        "--config=lint.isort.combine-as-imports=true",
+    ]
     rules = ["--select=F401,I", "--fix", "--unsafe-fixes", '--config=lint.isort.known-first-party=["acp_bindings"]']
     for command in (["check", *common, *rules], ["format", *common]):
         result = subprocess.run([*ruff, *command, str(output)], capture_output=True, text=True, check=False)

@@ -1,7 +1,5 @@
 """The command that replaces the published schemas: `python -m codegen.update SOURCE`."""
 
-# ruff: noqa: T201 - printing is what a command does
-
 from __future__ import annotations
 
 import argparse
@@ -115,7 +113,7 @@ class Update:
         return render(compare(before, parse_schema(file, data)))
 
 
-def update(  # noqa: PLR0913 - options, each by its name
+def update(
     source: str,
     *,
     folder: Path = SCHEMA_FOLDER,

@@ -6,7 +6,7 @@ from codegen.naming import pascal
 from codegen.tree import CodegenError, Definitions, Node, arms, ref, target, without
 
 META = "_meta"
-META_SHAPE = {"type": ["object", "null"], "x-deserialize-default-on-error": True, "additionalProperties": {}}
+META_SHAPE: Node = {"type": ["object", "null"], "x-deserialize-default-on-error": True, "additionalProperties": {}}
 
 
 def hoist_inline_objects(defs: Definitions) -> Definitions:
@@ -39,11 +39,10 @@ def collapse_optional_tags(defs: Definitions) -> Definitions:
 
 
 def _collapse(name: str, node: Node, defs: Definitions) -> Node:
-    untagged = [arm for arm in arms(node) if _null_tag(arm)]
-    if len(untagged) != 1:
+    tags = {tag for arm in arms(node) if (tag := _null_tag(arm))}
+    if len(tags) != 1:
         return node
-    tag = _null_tag(untagged[0])
-    assert tag is not None
+    tag = tags.pop()
     own = node["properties"].get(tag)
     if own is None:
         raise CodegenError(f"{name}: the optional tag {tag} has no rule of its own among the properties")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from codegen.tree import CodegenError, Definitions, Node, target, targets, walk, without
 
@@ -81,9 +81,9 @@ def _absent(where: str, node: Node, defs: Definitions) -> Node:
 def _defaulted(where: str, node: Node, defs: Definitions) -> Node:
     """A default object must be what an empty object reads as: then the class says it, member by member."""
     name = target(node)
-    default = node["default"]
-    if name is None or not isinstance(default, dict):
+    if name is None or not isinstance(node["default"], dict):
         return node
+    default = cast("dict[str, Any]", node["default"])
     if any(default[key] != value for key, value in _reads_as(name, defs).items() if key in default):
         raise CodegenError(f"{where}: its default differs from what an empty {name} reads as")
     if default.keys() - _reads_as(name, defs).keys() or defs[name].get("required"):

@@ -149,7 +149,8 @@ class _Naming:
             return payload
         speaks_for_itself = _constant(arm, tag) is not None
         name = variant_name(union, label, self.taken()) if speaks_for_itself else joined(union, label)
-        description = {key: arm[key] for key in ("description",) if key in arm}
+        described = arm if "description" in arm or payload is None else self.body(payload)
+        description = {key: described[key] for key in ("description",) if key in described}
         if inner is not None:
             parts = [ref(each) | {"title": part_label} for part_label, each in inner.variants]
             self.unions[name] = self.split(name, description | added | {"anyOf": parts}, inner.tag)

@@ -75,7 +75,7 @@ def _pack(package: str, scratch: Path, *, timeout: float) -> _Packed:
     command = [npm, "pack", package, "--json", "--ignore-scripts", "--loglevel=error", f"--pack-destination={scratch}"]
     try:
         # From the scratch folder, so that no package.json and no .npmrc of a project has a say.
-        done = subprocess.run(  # noqa: S603 - no shell, and the package has been matched
+        done = subprocess.run(
             command, cwd=scratch, stdin=subprocess.DEVNULL, capture_output=True, timeout=timeout, check=False
         )
     except subprocess.TimeoutExpired:

@@ -44,10 +44,11 @@ def _locate(schema: Any, definitions: dict[str, Any], error: ErrorDetails) -> _L
         kind = schema.get("type")
         if kind in ("union", "tagged-union"):
             label = str(step)
+            choices = _choices(schema)
             if label != VALUE:
                 unions.append(_Step(error["loc"][:position], label))
-                branch = branch if label == TAGGED else label
-            schema = _choose(schema, step)
+                branch = label if step in choices and label != TAGGED else branch
+            schema = choices.get(step, {})
         else:
             path.append(step)
             schema = _descend(schema, step)
@@ -84,23 +85,21 @@ def _settle(schema: Any, definitions: dict[str, Any], step: str | int | None = N
             return schema
 
 
-def _choose(schema: Any, step: Any) -> Any:
+def _choices(schema: Any) -> dict[Any, Any]:
+    """The alternatives of a union by their labels; those of a union of scalars have none."""
     if schema["type"] == "tagged-union":
-        return schema["choices"].get(step, {})
-    labelled = [choice for choice in schema["choices"] if isinstance(choice, (tuple, list))]
-    return next((choice[0] for choice in labelled if choice[1] == step), {})
+        return schema["choices"]
+    return {choice[1]: choice[0] for choice in schema["choices"] if isinstance(choice, tuple)}
 
 
 def _descend(schema: Any, step: Any) -> Any:
+    empty: dict[str, Any] = {}
     kind = schema.get("type")
     if kind == "model-fields":
-        fields = schema["fields"].values()
-        return next((field["schema"] for field in fields if field.get("validation_alias") == step), {})
-    if kind == "list":
-        return schema.get("items_schema", {})
-    if kind == "dict":
-        return schema.get("values_schema", {})
-    return {}
+        members: dict[str, Any] = schema["fields"]
+        by_wire_name = {member.get("validation_alias", name): member for name, member in members.items()}
+        return by_wire_name.get(step, empty).get("schema", empty)
+    return schema.get({"list": "items_schema", "dict": "values_schema"}.get(kind, ""), empty)
 
 
 def _meant(located: Sequence[_Located], depth: int) -> list[Issue]:

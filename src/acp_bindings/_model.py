@@ -9,9 +9,8 @@ from typing import Any, cast, get_args
 from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler
 from pydantic.alias_generators import to_camel
 from pydantic_core import CoreSchema
-from pydantic_core import core_schema as cs
 
-from acp_bindings._reading import apply_rules
+from acp_bindings._reading import apply_rules, keys_unlike
 from acp_bindings._types import Implied, Lenient, Rule
 
 HIDDEN = "…"
@@ -80,11 +79,14 @@ class Model(BaseModel):
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler, /) -> CoreSchema:
         """Pydantic's schema with the reading rules of each member worked into it."""
         schema = handler(source)
-        body = handler.resolve_ref_schema(schema)
+        body: Any = handler.resolve_ref_schema(schema)
         if body["type"] == "model" and "strict" not in body:
             # Strict is for scalars: a model is read from an object, and `strict=True` at run time still refuses one.
             body["strict"] = False
-            apply_rules(cls.__pydantic_fields__, cast("cs.ModelFieldsSchema", body["schema"]))
+            fields = cls.__pydantic_fields__
+            apply_rules(fields, body["schema"]["fields"])
+            if names := [name for name, info in fields.items() if info.alias != name]:
+                body["schema"]["extras_keys_schema"] = keys_unlike(names)
         return schema
 
     @classmethod
@@ -131,9 +133,10 @@ def complete(value: object) -> None:
     while waiting:
         each = waiting.pop()
         if isinstance(each, Model):
-            for name in type(each).__pydantic_fields__.keys() - each.__dict__.keys():
-                each.__dict__[name] = None
-            waiting += each.__dict__.values()
+            members: dict[str, object] = vars(each)
+            for name in type(each).__pydantic_fields__.keys() - members.keys():
+                members[name] = None
+            waiting += members.values()
         elif isinstance(each, list):
             waiting += cast("list[object]", each)
         elif isinstance(each, dict):

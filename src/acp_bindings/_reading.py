@@ -8,31 +8,39 @@ from typing import Any, Never
 
 from pydantic import ValidationInfo
 from pydantic.fields import FieldInfo
-from pydantic_core import CoreSchema, PydanticCustomError, PydanticOmit
+from pydantic_core import PydanticCustomError, PydanticOmit
 from pydantic_core import core_schema as cs
 
 from acp_bindings._types import NOTHING, NULL, VALUE, Implied, Rule, When
 
+# Core schemas are dictionaries of many shapes; here they are taken apart by hand, so they go by `Any`.
 
-def apply_rules(fields: dict[str, FieldInfo], schema: cs.ModelFieldsSchema) -> None:
-    """Work what is marked on *fields* into *schema*, in place."""
+
+def apply_rules(fields: dict[str, FieldInfo], members: dict[str, Any]) -> None:
+    """Work what is marked on *fields* into *members*, the compiled ones, in place."""
     for name, info in fields.items():
-        _apply(info.metadata, schema["fields"][name])
-    if names := [name for name, info in fields.items() if info.alias != name]:
-        schema["extras_keys_schema"] = _keys_unlike(names)
+        _apply(info.metadata, members[name])
 
 
-def _apply(metadata: list[Any], field: cs.ModelField) -> None:
-    """Work the rules among *metadata* into the compiled *field*."""
-    default = field["schema"] if field["schema"]["type"] == "default" else None
-    inner = default["schema"] if default else field["schema"]
+def keys_unlike(names: list[str]) -> Any:
+    """What the name of an unknown member is read by: one that is spelt like an attribute must not pass for it."""
+    like = cs.no_info_after_validator_function(_Key, cs.literal_schema(names))
+    return cs.union_schema([like, cs.str_schema()], mode="left_to_right")
+
+
+omissions = [0]
+"""How often a bad value was read as omitted so far, in all threads."""
+
+
+def _apply(metadata: list[Any], member: dict[str, Any]) -> None:
+    outer = member["schema"] if member["schema"]["type"] == "default" else None
+    inner = outer["schema"] if outer else member["schema"]
+    rules = {mark for mark in metadata if isinstance(mark, Rule)}
     for mark in metadata:
-        if isinstance(mark, Implied) and default:
-            field["serialization_exclude_if"] = partial(operator.eq, default["default"])
+        if isinstance(mark, Implied) and outer:
+            member["serialization_exclude_if"] = partial(operator.eq, outer["default"])
         if isinstance(mark, When):
-            free = cs.with_info_plain_validator_function(partial(_unless, mark))
-            inner = cs.union_schema([(inner, VALUE), (free, NULL)], mode="left_to_right")
-    rules = {mark for mark in metadata if isinstance(mark, Rule)} - {Rule.SECRET}
+            inner = _unless(mark, inner)
     if Rule.ABSENT in rules:
         inner = NOTHING
     if Rule.OMITTABLE in rules and inner["type"] == "nullable":
@@ -40,72 +48,66 @@ def _apply(metadata: list[Any], field: cs.ModelField) -> None:
     if Rule.SKIP_INVALID_ITEMS in rules:
         _skip_items(inner)
     if Rule.DEFAULT_ON_ERROR in rules:
-        inner = _in_lax_mode(_with_fallback(inner, default), inner)
+        inner = _reading(_with_fallback(inner, outer or {}), else_by=inner)
     if Rule.DEFAULT_ON_NULL in rules:
-        empty: Any = {} if inner["type"] == "dict" else []
-        null = cs.chain_schema([cs.none_schema(), cs.with_default_schema(NOTHING, default=empty, on_error="default")])
-        inner = _in_lax_mode(cs.union_schema([(inner, VALUE), (null, NULL)], mode="left_to_right"), inner)
-    if default:
-        default["schema"] = inner
-    else:
-        field["schema"] = inner
+        inner = _reading(_with_empty(inner), else_by=inner)
+    (outer or member)["schema"] = inner
 
 
-def _unless(mark: When, value: Any, info: ValidationInfo) -> Any:
-    if info.data.get(mark.member) == mark.value:
-        raise PydanticCustomError("bad_value", "")
-    return value
+def _reading(lenient: Any, *, else_by: Any) -> Any:
+    """Messages are read by *lenient*; constructing, and reading with `strict=True`, go by the other."""
+    return cs.lax_or_strict_schema(lenient, else_by, strict=False)
 
 
-def _in_lax_mode(lenient: CoreSchema, strict: CoreSchema) -> CoreSchema:
-    """Read by *lenient*, but construct, and read with `strict=True`, by *strict*."""
-    return cs.lax_or_strict_schema(lenient, strict, strict=False)
-
-
-def _with_fallback(inner: CoreSchema, default: cs.WithDefaultSchema | None) -> CoreSchema:
+def _with_fallback(inner: Any, outer: dict[str, Any]) -> Any:
     """A bad value is the default, an empty list, or else as good as not there."""
-    if default and default.get("default_factory"):
-        return cs.with_default_schema(inner, default_factory=default["default_factory"], on_error="default")  # pyright: ignore
-    value = default.get("default") if default else None
-    if value is None and inner["type"] == "list":
-        value = []
-    if value is None:
-        return cs.union_schema([inner, _OMIT], mode="left_to_right")
-    return cs.with_default_schema(inner, default=value, on_error="default")
+    if "default_factory" in outer:
+        return cs.with_default_schema(inner, default_factory=outer["default_factory"], on_error="default")
+    default = outer.get("default")
+    if default is None and inner["type"] == "list":
+        default = []
+    if default is None:
+        return cs.union_schema([inner, cs.no_info_plain_validator_function(_omit)], mode="left_to_right")
+    return cs.with_default_schema(inner, default=default, on_error="default")
 
 
-omissions = [0]
-"""How often a bad value was read as omitted so far, in all threads."""
-
-
-def _omit(_value: object) -> Never:
-    """Read a bad value as omitted, and leave word that the object that it stands in has to be completed."""
+def _omit(_bad: object) -> Never:
+    """Read a bad value as omitted, and leave word that the object it stands in lacks an attribute now."""
     omissions[0] += 1
     raise PydanticOmit
 
 
-_OMIT = cs.no_info_plain_validator_function(_omit)
+def _with_empty(inner: Any) -> Any:
+    """Null is the empty list or map."""
+    empty: Any = {} if inner["type"] == "dict" else []
+    null = cs.chain_schema([cs.none_schema(), cs.with_default_schema(NOTHING, default=empty, on_error="default")])
+    return cs.union_schema([(inner, VALUE), (null, NULL)], mode="left_to_right")
+
+
+def _skip_items(schema: Any) -> None:
+    values = schema["schema"] if schema["type"] == "nullable" else schema
+    items = values["items_schema"]
+    values["items_schema"] = _reading(cs.with_default_schema(items, on_error="omit"), else_by=items)
+
+
+def _unless(mark: When, inner: Any) -> Any:
+    """What does not fit is kept as it is, unless *mark* says that it has to fit."""
+
+    def check(value: Any, info: ValidationInfo) -> Any:
+        if info.data.get(mark.member) == mark.value:
+            raise PydanticCustomError("bad_value", "not what this member holds here")
+        return value
+
+    free = cs.with_info_plain_validator_function(check)
+    return cs.union_schema([(inner, VALUE), (free, NULL)], mode="left_to_right")
 
 
 class _Key(str):
-    """The wire name of an unknown member that is spelt like an attribute (`mime_type` for `mimeType`).
+    """The wire name of an unknown member that is spelt like an attribute (`mime_type` beside `mimeType`).
 
-    Pydantic has one set of names for what was read, known or not; this one is not taken for the attribute there.
+    Pydantic keeps one set of names for what was read, known or not, and would take it for the attribute there.
     """
 
     __slots__ = ()
     __eq__ = object.__eq__
     __hash__ = object.__hash__
-
-
-def _keys_unlike(names: list[str]) -> CoreSchema:
-    like = cs.no_info_after_validator_function(_Key, cs.literal_schema(names))
-    return cs.union_schema([like, cs.str_schema()], mode="left_to_right")
-
-
-def _skip_items(schema: CoreSchema) -> None:
-    if schema["type"] == "nullable":
-        schema = schema["schema"]
-    if schema["type"] == "list":
-        items = schema.get("items_schema", cs.any_schema())
-        schema["items_schema"] = _in_lax_mode(cs.with_default_schema(items, on_error="omit"), items)

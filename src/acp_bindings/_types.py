@@ -1,8 +1,8 @@
 """The words that generated annotations are made of: reading rules, union rules, bounded numbers.
 
 All of them end as options of pydantic-core's own validators, so that no Python runs while a message is read. The
-reading rules and `Omittable` are plain marks, which `acp_bindings._model` turns into core schema field by field, because
-they need the field's default. The others build their own.
+reading rules are plain marks, which `acp_bindings._reading` works into the compiled fields, because they need to know
+the field's default. The others build their own part of the schema.
 """
 
 from __future__ import annotations

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any, TypeVar, cast, overload
+from typing import Any, TypeVar, overload
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 from pydantic_core import (
-    CoreSchema,
     PydanticSerializationError,
     SchemaSerializer,
-    SchemaValidator,
     core_schema,
     from_json,
     to_json,
@@ -49,7 +47,7 @@ def decode(type_: Any, data: Any, *, strict: bool = False) -> Any:
     try:
         value = _read(_reader(type_), data, strict=strict)
     except ValidationError as error:
-        if not strict and _is_null(data) and isinstance(type_, type) and issubclass(type_, Response):
+        if not strict and _is_null(data) and _is_class(type_, Response):
             return decode(type_, {})
         raise DecodeError(_name(type_), _issues(type_, error)) from None
     except (ValueError, PydanticSerializationError) as error:
@@ -80,7 +78,7 @@ def encode(value: Any) -> bytes:
 _ANYTHING = SchemaSerializer(core_schema.any_schema())
 
 
-def _read(reader: SchemaValidator, data: Any, *, strict: bool) -> Any:
+def _read(reader: Any, data: Any, *, strict: bool) -> Any:
     if isinstance(data, str):
         data = data.encode()
     elif not isinstance(data, (bytes, bytearray)):
@@ -90,10 +88,12 @@ def _read(reader: SchemaValidator, data: Any, *, strict: bool) -> Any:
     return reader.validate_json(data, strict=strict or None)  # False would undo the strict scalars
 
 
-def _reader(type_: Any) -> SchemaValidator:
-    if isinstance(type_, type) and issubclass(type_, BaseModel):
-        return cast("SchemaValidator", type_.__pydantic_validator__)
-    return cast("SchemaValidator", _adapter(type_).validator)
+def _reader(type_: Any) -> Any:
+    return type_.__pydantic_validator__ if _is_class(type_, BaseModel) else _adapter(type_).validator
+
+
+def _is_class(type_: Any, base: type) -> bool:
+    return isinstance(type_, type) and issubclass(type_, base)
 
 
 @cache
@@ -106,8 +106,7 @@ def _is_null(data: Any) -> bool:
 
 
 def _issues(type_: Any, error: ValidationError) -> list[Issue]:
-    is_model = isinstance(type_, type) and issubclass(type_, BaseModel)
-    schema = cast("CoreSchema", type_.__pydantic_core_schema__ if is_model else _adapter(type_).core_schema)
+    schema: Any = type_.__pydantic_core_schema__ if _is_class(type_, BaseModel) else _adapter(type_).core_schema
     return blame(schema, error.errors(include_url=False, include_input=False))
 
 
