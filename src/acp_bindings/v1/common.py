@@ -1,4 +1,4 @@
-"""ACP v1, common. Generated from npm:@agentclientprotocol/sdk@2.4.0 by `nox -s generate`; edits are lost."""
+"""ACP v1: common. From npm:@agentclientprotocol/sdk@2.4.0 by `nox -s generate`; do not edit."""
 
 from typing import Any, TypeAlias
 
@@ -45,46 +45,54 @@ class Error(Model):
     """
 
     code: ErrorCode
-    """A number indicating the error type that occurred. This must be an integer as defined in the JSON-RPC
-    specification.
+    """A number indicating the error type that occurred.
+
+    This must be an integer as defined in the JSON-RPC specification.
     """
 
     message: str
-    """A string providing a short description of the error. The message should be limited to a concise single sentence.
+    """A string providing a short description of the error.
+
+    The message should be limited to a concise single sentence.
     """
 
     data: Any = None
-    """Optional primitive or structured value that contains additional information about the error. This may include
-    debugging information or context-specific details.
+    """Optional primitive or structured value that contains additional information about the error.
+
+    This may include debugging information or context-specific details.
     """
 
 
 ExtNotification: TypeAlias = Any
-"""Allows either side to send an arbitrary notification that is not part of the ACP spec. Extension notifications
-provide a way to send one-way messages for custom functionality while maintaining protocol compatibility.
+"""Allows either side to send an arbitrary notification that is not part of the ACP spec.
+
+Extension notifications provide a way to send one-way messages for custom functionality while maintaining protocol
+compatibility.
 
 See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/v1/extensibility)
 """
 
 
 ExtRequest: TypeAlias = Any
-"""Allows for sending an arbitrary request that is not part of the ACP spec. Extension methods provide a way to add
-custom functionality while maintaining protocol compatibility.
+"""Allows for sending an arbitrary request that is not part of the ACP spec.
+
+Extension methods provide a way to add custom functionality while maintaining protocol compatibility.
 
 See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/v1/extensibility)
 """
 
 
 ExtResponse: TypeAlias = Any
-"""Allows for sending an arbitrary response to an extension request that is not part of the ACP spec. Extension methods
-provide a way to add custom functionality while maintaining protocol compatibility.
+"""Allows for sending an arbitrary response to an extension request that is not part of the ACP spec.
+
+Extension methods provide a way to add custom functionality while maintaining protocol compatibility.
 
 See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/v1/extensibility)
 """
 
 
 RequestId: TypeAlias = Int64 | str | None
-"""JSON RPC Request Id
+"""JSON RPC Request Id.
 
 An identifier established by the Client that MUST contain a String, Number, or NULL value if included. If it is not
 included it is assumed to be a notification. The value SHOULD normally not be Null \\[1\\] and Numbers SHOULD NOT contain

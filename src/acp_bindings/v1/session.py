@@ -1,4 +1,4 @@
-"""ACP v1, session. Generated from npm:@agentclientprotocol/sdk@2.4.0 by `nox -s generate`; edits are lost."""
+"""ACP v1: session. From npm:@agentclientprotocol/sdk@2.4.0 by `nox -s generate`; do not edit."""
 
 from typing import Annotated, Literal, TypeAlias
 
@@ -72,7 +72,7 @@ class ListSessionsRequest(Extensible):
     """Filter sessions by working directory. Must be an absolute path."""
 
     cursor: str | None = None
-    """Opaque cursor token from a previous response's nextCursor field for cursor-based pagination"""
+    """Opaque cursor token from a previous response's nextCursor field for cursor-based pagination."""
 
 
 class McpServerHttp(Extensible):
@@ -214,7 +214,7 @@ class PromptRequest(Extensible):
     """
 
     session_id: SessionId
-    """The ID of the session to send this user message to"""
+    """The ID of the session to send this user message to."""
 
     prompt: list[ContentBlock]
     """The blocks of content that compose the user's message.
@@ -311,10 +311,10 @@ class RequestPermissionResponse(Response):
 
 
 class SessionInfo(Extensible):
-    """Information about a session returned by session/list"""
+    """Information about a session returned by session/list."""
 
     session_id: SessionId
-    """Unique identifier for the session"""
+    """Unique identifier for the session."""
 
     cwd: str
     """The working directory for this session. Must be an absolute path."""
@@ -327,21 +327,23 @@ class SessionInfo(Extensible):
     """
 
     title: Lenient[str | None] = None
-    """Human-readable title for the session"""
+    """Human-readable title for the session."""
 
     updated_at: Lenient[str | None] = None
-    """ISO 8601 timestamp of last activity"""
+    """ISO 8601 timestamp of last activity."""
 
 
 class ListSessionsResponse(Response):
     """Response from listing sessions."""
 
     sessions: LenientList[list[SessionInfo]]
-    """Array of session information objects"""
+    """Array of session information objects."""
 
     next_cursor: Lenient[str | None] = None
-    """Opaque cursor token. If present, pass this in the next request's cursor parameter to fetch the next page. If
-    absent, there are no more results.
+    """Opaque cursor token.
+
+    If present, pass this in the next request's cursor parameter to fetch the next page. If absent, there are no more
+    results.
     """
 
 
@@ -368,14 +370,14 @@ class SessionModeState(Extensible):
     """The current mode the Agent is in."""
 
     available_modes: LenientList[list[SessionMode]]
-    """The set of modes that the Agent can operate in"""
+    """The set of modes that the Agent can operate in."""
 
 
 class LoadSessionResponse(Response):
     """Response from loading an existing session."""
 
     modes: Lenient[SessionModeState | None] = None
-    """Initial mode state if supported by the Agent
+    """Initial mode state if supported by the Agent.
 
     See protocol docs: [Session Modes](https://agentclientprotocol.com/protocol/v1/session-modes)
     """
@@ -398,7 +400,7 @@ class NewSessionResponse(Response):
     """
 
     modes: Lenient[SessionModeState | None] = None
-    """Initial mode state if supported by the Agent
+    """Initial mode state if supported by the Agent.
 
     See protocol docs: [Session Modes](https://agentclientprotocol.com/protocol/v1/session-modes)
     """
@@ -411,7 +413,7 @@ class ResumeSessionResponse(Response):
     """Response from resuming an existing session."""
 
     modes: Lenient[SessionModeState | None] = None
-    """Initial mode state if supported by the Agent
+    """Initial mode state if supported by the Agent.
 
     See protocol docs: [Session Modes](https://agentclientprotocol.com/protocol/v1/session-modes)
     """

@@ -1,4 +1,4 @@
-"""ACP v1, session_update. Generated from npm:@agentclientprotocol/sdk@2.4.0 by `nox -s generate`; edits are lost."""
+"""ACP v1: session_update. From npm:@agentclientprotocol/sdk@2.4.0 by `nox -s generate`; do not edit."""
 
 from typing import Annotated, Any, Literal, TypeAlias
 
@@ -27,9 +27,10 @@ CompactionStatus: TypeAlias = Literal["in_progress", "completed", "failed", "can
 
 
 class CompactionSummaryChunk(Extensible):
-    """A content block appended to a compaction's summary. A first-seen ID creates an in-progress compaction. Chunks
-    append in receive order. Agents MUST only send this update when the Client advertised the `session.compaction`
-    Client capability.
+    """A content block appended to a compaction's summary.
+
+    A first-seen ID creates an in-progress compaction. Chunks append in receive order. Agents MUST only send this update
+    when the Client advertised the `session.compaction` Client capability.
     """
 
     session_update: Literal["compaction_summary_chunk"] = "compaction_summary_chunk"
@@ -41,9 +42,10 @@ class CompactionSummaryChunk(Extensible):
 
 
 class CompactionUpdate(Extensible):
-    """A context compaction upsert. The first notification fixes the compaction's timeline position. Later updates with
-    the same ID patch that entity in place. Agents MUST only send this update when the Client advertised the
-    `session.compaction` Client capability.
+    """A context compaction upsert.
+
+    The first notification fixes the compaction's timeline position. Later updates with the same ID patch that entity in
+    place. Agents MUST only send this update when the Client advertised the `session.compaction` Client capability.
 
     `summary`, `error`, and `_meta` have patch semantics: omission leaves the stored value unchanged, `null` clears it,
     and a concrete value replaces it. `summary: []` also clears the summary.
@@ -82,14 +84,14 @@ class Cost(Extensible):
 
 
 class CurrentModeUpdate(Extensible):
-    """The current mode of the session has changed
+    """The current mode of the session has changed.
 
     See protocol docs: [Session Modes](https://agentclientprotocol.com/protocol/v1/session-modes)
     """
 
     session_update: Literal["current_mode_update"] = "current_mode_update"
     current_mode_id: SessionModeId
-    """The ID of the current mode"""
+    """The ID of the current mode."""
 
 
 MessageId: TypeAlias = str
@@ -97,10 +99,10 @@ MessageId: TypeAlias = str
 
 
 class ContentChunk(Extensible):
-    """A streamed item of content"""
+    """A streamed item of content."""
 
     content: ContentBlock
-    """A single item of content"""
+    """A single item of content."""
 
     message_id: Lenient[MessageId | None] = None
     """A unique identifier for the message this chunk belongs to.
@@ -305,7 +307,7 @@ class UnstructuredCommandInput(Extensible):
     """All text that was typed after the command name is provided as input."""
 
     hint: str
-    """A hint to display when the input hasn't been provided yet"""
+    """A hint to display when the input hasn't been provided yet."""
 
 
 AvailableCommandInput: TypeAlias = UnstructuredCommandInput
@@ -322,15 +324,15 @@ class AvailableCommand(Extensible):
     """Human-readable description of what the command does."""
 
     input: Lenient[AvailableCommandInput | None] = None
-    """Input for the command if required"""
+    """Input for the command if required."""
 
 
 class AvailableCommandsUpdate(Extensible):
-    """Available commands are ready or have changed"""
+    """Available commands are ready or have changed."""
 
     session_update: Literal["available_commands_update"] = "available_commands_update"
     available_commands: LenientList[list[AvailableCommand]]
-    """Commands the agent can execute"""
+    """Commands the agent can execute."""
 
 
 class UsageUpdate(Extensible):

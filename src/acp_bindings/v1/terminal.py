@@ -1,4 +1,4 @@
-"""ACP v1, terminal. Generated from npm:@agentclientprotocol/sdk@2.4.0 by `nox -s generate`; edits are lost."""
+"""ACP v1: terminal. From npm:@agentclientprotocol/sdk@2.4.0 by `nox -s generate`; do not edit."""
 
 from acp_bindings._model import Extensible, Response
 from acp_bindings._types import Lenient, NullAsEmpty, UInt32, UInt64
@@ -52,7 +52,7 @@ class KillTerminalRequest(Extensible):
 
 
 class KillTerminalResponse(Response):
-    """Response to `terminal/kill` method"""
+    """Response to `terminal/kill` method."""
 
 
 class ReleaseTerminalRequest(Extensible):
@@ -66,7 +66,7 @@ class ReleaseTerminalRequest(Extensible):
 
 
 class ReleaseTerminalResponse(Response):
-    """Response to terminal/release method"""
+    """Response to terminal/release method."""
 
 
 class TerminalExitStatus(Extensible):

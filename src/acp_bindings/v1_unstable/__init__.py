@@ -1,4 +1,4 @@
-"""ACP v1 unstable. Generated from npm:@agentclientprotocol/sdk@2.4.0 by `nox -s generate`; edits are lost."""
+"""ACP v1 unstable. From npm:@agentclientprotocol/sdk@2.4.0 by `nox -s generate`; do not edit."""
 
 from typing import TYPE_CHECKING
 

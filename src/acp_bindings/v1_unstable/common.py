@@ -1,4 +1,4 @@
-"""ACP v1 unstable, common. Generated from npm:@agentclientprotocol/sdk@2.4.0 by `nox -s generate`; edits are lost."""
+"""ACP v1 unstable: common. From npm:@agentclientprotocol/sdk@2.4.0 by `nox -s generate`; do not edit."""
 
 from typing import Any, TypeAlias
 
@@ -17,24 +17,28 @@ class EnvVariable(Extensible):
 
 
 ExtNotification: TypeAlias = Any
-"""Allows either side to send an arbitrary notification that is not part of the ACP spec. Extension notifications
-provide a way to send one-way messages for custom functionality while maintaining protocol compatibility.
+"""Allows either side to send an arbitrary notification that is not part of the ACP spec.
+
+Extension notifications provide a way to send one-way messages for custom functionality while maintaining protocol
+compatibility.
 
 See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/v1/draft/extensibility)
 """
 
 
 ExtRequest: TypeAlias = Any
-"""Allows for sending an arbitrary request that is not part of the ACP spec. Extension methods provide a way to add
-custom functionality while maintaining protocol compatibility.
+"""Allows for sending an arbitrary request that is not part of the ACP spec.
+
+Extension methods provide a way to add custom functionality while maintaining protocol compatibility.
 
 See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/v1/draft/extensibility)
 """
 
 
 ExtResponse: TypeAlias = Any
-"""Allows for sending an arbitrary response to an extension request that is not part of the ACP spec. Extension methods
-provide a way to add custom functionality while maintaining protocol compatibility.
+"""Allows for sending an arbitrary response to an extension request that is not part of the ACP spec.
+
+Extension methods provide a way to add custom functionality while maintaining protocol compatibility.
 
 See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/v1/draft/extensibility)
 """
@@ -53,7 +57,7 @@ requests to the component that declared the server.
 
 
 RequestId: TypeAlias = Int64 | str | None
-"""JSON RPC Request Id
+"""JSON RPC Request Id.
 
 An identifier established by the Client that MUST contain a String, Number, or NULL value if included. If it is not
 included it is assumed to be a notification. The value SHOULD normally not be Null \\[1\\] and Numbers SHOULD NOT contain

@@ -1,4 +1,4 @@
-"""ACP v1 unstable, connection. Generated from npm:@agentclientprotocol/sdk@2.4.0 by `nox -s generate`; edits are lost."""
+"""ACP v1 unstable: connection. From npm:@agentclientprotocol/sdk@2.4.0 by `nox -s generate`; do not edit."""
 
 from typing import Annotated, Literal, TypeAlias
 
@@ -69,8 +69,9 @@ class AuthMethodTerminal(Extensible):
     """Additional arguments to append to the configured agent invocation for terminal auth."""
 
     env: NullAsEmpty[Secret[dict[str, str]]] = {}
-    """Additional environment variables to set on the configured agent invocation for terminal auth. These values
-    override same-named variables in the base launch configuration.
+    """Additional environment variables to set on the configured agent invocation for terminal auth.
+
+    These values override same-named variables in the base launch configuration.
     """
 
 
@@ -174,8 +175,9 @@ class FileSystemCapabilities(Extensible):
 
 
 class Implementation(Extensible):
-    """Metadata about the implementation of the client or agent. Describes the name and version of an ACP
-    implementation, with an optional title for UI representation.
+    """Metadata about the implementation of the client or agent.
+
+    Describes the name and version of an ACP implementation, with an optional title for UI representation.
     """
 
     name: str
@@ -188,8 +190,9 @@ class Implementation(Extensible):
     """
 
     version: str
-    """Version of the implementation. Can be displayed to the user or used for debugging or metrics purposes. (e.g.
-    "1.0.0").
+    """Version of the implementation.
+
+    Can be displayed to the user or used for debugging or metrics purposes. (e.g. "1.0.0").
     """
 
 
@@ -234,7 +237,7 @@ class LogoutResponse(Response):
 
 
 class McpCapabilities(Extensible):
-    """MCP capabilities supported by the agent"""
+    """MCP capabilities supported by the agent."""
 
     http: Lenient[bool] = False
     """Agent supports `http` MCP servers."""
@@ -353,8 +356,9 @@ class ClientSessionCapabilities(Extensible):
     """Session-related capabilities supported by the client."""
 
     compaction: Lenient[CompactionCapabilities | None] = None
-    """Support for ID-addressed context compaction updates. Omitted or `null` means unsupported. `{}` advertises the
-    complete compaction contract.
+    """Support for ID-addressed context compaction updates.
+
+    Omitted or `null` means unsupported. `{}` advertises the complete compaction contract.
     """
 
     config_options: Lenient[SessionConfigOptionsCapabilities | None] = None
@@ -597,16 +601,16 @@ class AgentCapabilities(Extensible):
     load_session: Lenient[bool] = False
     """Whether the agent supports `session/load`."""
 
-    prompt_capabilities: Lenient[PromptCapabilities] = Field(default_factory=lambda: PromptCapabilities())
+    prompt_capabilities: Lenient[PromptCapabilities] = Field(default_factory=PromptCapabilities)
     """Prompt capabilities supported by the agent."""
 
-    mcp_capabilities: Lenient[McpCapabilities] = Field(default_factory=lambda: McpCapabilities())
+    mcp_capabilities: Lenient[McpCapabilities] = Field(default_factory=McpCapabilities)
     """MCP capabilities supported by the agent."""
 
-    session_capabilities: Lenient[SessionCapabilities] = Field(default_factory=lambda: SessionCapabilities())
+    session_capabilities: Lenient[SessionCapabilities] = Field(default_factory=SessionCapabilities)
     """Session lifecycle and prompt capabilities advertised by the agent."""
 
-    auth: Lenient[AgentAuthCapabilities] = Field(default_factory=lambda: AgentAuthCapabilities())
+    auth: Lenient[AgentAuthCapabilities] = Field(default_factory=AgentAuthCapabilities)
     """Authentication-related capabilities supported by the agent."""
 
     providers: Lenient[ProvidersCapabilities | None] = None
@@ -636,7 +640,7 @@ class InitializeResponse(Response):
     The client should disconnect, if it doesn't support this version.
     """
 
-    agent_capabilities: Lenient[AgentCapabilities] = Field(default_factory=lambda: AgentCapabilities())
+    agent_capabilities: Lenient[AgentCapabilities] = Field(default_factory=AgentCapabilities)
     """Capabilities supported by the agent."""
 
     auth_methods: LenientList[list[AuthMethod]] = []
@@ -671,7 +675,7 @@ class ClientCapabilities(Extensible):
     Capabilities](https://agentclientprotocol.com/protocol/v1/draft/initialization#client-capabilities)
     """
 
-    fs: Lenient[FileSystemCapabilities] = Field(default_factory=lambda: FileSystemCapabilities())
+    fs: Lenient[FileSystemCapabilities] = Field(default_factory=FileSystemCapabilities)
     """File system capabilities supported by the client. Determines which file operations the agent can request."""
 
     terminal: Lenient[bool] = False
@@ -706,9 +710,10 @@ class ClientCapabilities(Extensible):
     receive both update types.
     """
 
-    auth: Lenient[AuthCapabilities] = Field(default_factory=lambda: AuthCapabilities())
-    """Authentication capabilities supported by the client. Determines which authentication method types the agent may
-    include in its `InitializeResponse`.
+    auth: Lenient[AuthCapabilities] = Field(default_factory=AuthCapabilities)
+    """Authentication capabilities supported by the client.
+
+    Determines which authentication method types the agent may include in its `InitializeResponse`.
     """
 
     elicitation: Lenient[ElicitationCapabilities | None] = None
@@ -729,7 +734,7 @@ class InitializeRequest(Extensible):
     protocol_version: ProtocolVersion
     """The latest protocol version supported by the client."""
 
-    client_capabilities: Lenient[ClientCapabilities] = Field(default_factory=lambda: ClientCapabilities())
+    client_capabilities: Lenient[ClientCapabilities] = Field(default_factory=ClientCapabilities)
     """Capabilities supported by the client."""
 
     client_info: Lenient[Implementation | None] = None

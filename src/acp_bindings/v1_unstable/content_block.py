@@ -1,4 +1,4 @@
-"""ACP v1 unstable, content_block. Generated from npm:@agentclientprotocol/sdk@2.4.0 by `nox -s generate`; edits are lost."""
+"""ACP v1 unstable: content_block. From npm:@agentclientprotocol/sdk@2.4.0 by `nox -s generate`; do not edit."""
 
 from typing import Annotated, Literal, TypeAlias
 
@@ -28,7 +28,10 @@ Role: TypeAlias = Literal["assistant", "user"]
 
 
 class Annotations(Extensible):
-    """Optional annotations for the client. The client can use annotations to inform how objects are used or displayed"""
+    """Optional annotations for the client.
+
+    The client can use annotations to inform how objects are used or displayed.
+    """
 
     audience: LenientList[list[Role] | None] = None
     """Intended recipients for this content, such as the user or assistant."""

@@ -1,4 +1,4 @@
-"""ACP v1 unstable, elicitation. Generated from npm:@agentclientprotocol/sdk@2.4.0 by `nox -s generate`; edits are lost."""
+"""ACP v1 unstable: elicitation. From npm:@agentclientprotocol/sdk@2.4.0 by `nox -s generate`; do not edit."""
 
 from typing import Annotated, Literal, TypeAlias
 
@@ -124,6 +124,10 @@ class ElicitationUrlModeRequest(ElicitationRequestScope):
 
 
 class CreateElicitationRequestUrlRequest(ElicitationUrlModeRequest, Extensible):
+    """Tied to a specific JSON-RPC request outside of a session (e.g., during auth/configuration phases before any
+    session is started).
+    """
+
     mode: Literal["url"] = "url"
     message: str
     """A human-readable message describing what input is needed."""
@@ -140,6 +144,8 @@ class ElicitationUrlModeSession(ElicitationSessionScope):
 
 
 class CreateElicitationRequestUrlSession(ElicitationUrlModeSession, Extensible):
+    """Tied to a session, optionally to a specific tool call within that session."""
+
     mode: Literal["url"] = "url"
     message: str
     """A human-readable message describing what input is needed."""
@@ -382,13 +388,15 @@ class StringPropertySchema(Extensible):
     """
 
     enum: list[str] | None = None
-    """Enum values for untitled single-select enums. Optional. Omitted and `null` are equivalent and mean no untitled
-    single-select choices are declared by `enum`.
+    """Enum values for untitled single-select enums.
+
+    Optional. Omitted and `null` are equivalent and mean no untitled single-select choices are declared by `enum`.
     """
 
     one_of: list[EnumOption] | None = None
-    """Titled enum options for titled single-select enums. Optional. Omitted and `null` are equivalent and mean no
-    titled single-select choices are declared by `oneOf`.
+    """Titled enum options for titled single-select enums.
+
+    Optional. Omitted and `null` are equivalent and mean no titled single-select choices are declared by `oneOf`.
     """
 
 
@@ -501,6 +509,10 @@ class ElicitationFormModeRequest(ElicitationRequestScope):
 
 
 class CreateElicitationRequestFormRequest(ElicitationFormModeRequest, Extensible):
+    """Tied to a specific JSON-RPC request outside of a session (e.g., during auth/configuration phases before any
+    session is started).
+    """
+
     mode: Literal["form"] = "form"
     message: str
     """A human-readable message describing what input is needed."""
@@ -514,6 +526,8 @@ class ElicitationFormModeSession(ElicitationSessionScope):
 
 
 class CreateElicitationRequestFormSession(ElicitationFormModeSession, Extensible):
+    """Tied to a session, optionally to a specific tool call within that session."""
+
     mode: Literal["form"] = "form"
     message: str
     """A human-readable message describing what input is needed."""

@@ -1,4 +1,4 @@
-"""ACP v1 unstable, fs. Generated from npm:@agentclientprotocol/sdk@2.4.0 by `nox -s generate`; edits are lost."""
+"""ACP v1 unstable: fs. From npm:@agentclientprotocol/sdk@2.4.0 by `nox -s generate`; do not edit."""
 
 from acp_bindings._model import Extensible, Response
 from acp_bindings._types import UInt32
@@ -49,4 +49,4 @@ class WriteTextFileRequest(Extensible):
 
 
 class WriteTextFileResponse(Response):
-    """Response to `fs/write_text_file`"""
+    """Response to `fs/write_text_file`."""

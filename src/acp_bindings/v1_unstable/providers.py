@@ -1,4 +1,4 @@
-"""ACP v1 unstable, providers. Generated from npm:@agentclientprotocol/sdk@2.4.0 by `nox -s generate`; edits are lost."""
+"""ACP v1 unstable: providers. From npm:@agentclientprotocol/sdk@2.4.0 by `nox -s generate`; do not edit."""
 
 from typing import Literal, TypeAlias
 
@@ -95,8 +95,9 @@ class ProviderInfo(Extensible):
     """Supported protocol types for this provider."""
 
     required: bool
-    """Whether this provider is mandatory and cannot be disabled via `providers/disable`. If true, clients must not call
-    `providers/disable` for this provider ID.
+    """Whether this provider is mandatory and cannot be disabled via `providers/disable`.
+
+    If true, clients must not call `providers/disable` for this provider ID.
     """
 
     current: ProviderCurrentConfig | None = None

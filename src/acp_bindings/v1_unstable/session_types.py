@@ -1,4 +1,4 @@
-"""ACP v1 unstable, session_types. Generated from npm:@agentclientprotocol/sdk@2.4.0 by `nox -s generate`; edits are lost."""
+"""ACP v1 unstable: session_types. From npm:@agentclientprotocol/sdk@2.4.0 by `nox -s generate`; do not edit."""
 
 from typing import Annotated, Any, Literal, TypeAlias
 
@@ -172,7 +172,7 @@ class Usage(Extensible):
     """Total output tokens across all turns."""
 
     thought_tokens: Lenient[UInt64 | None] = None
-    """Total thought/reasoning tokens"""
+    """Total thought/reasoning tokens."""
 
     cached_read_tokens: Lenient[UInt64 | None] = None
     """Total cache read tokens."""

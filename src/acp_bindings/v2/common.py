@@ -1,4 +1,4 @@
-"""ACP v2 draft, common. Generated from npm:@agentclientprotocol/sdk@2.4.0 by `nox -s generate`; edits are lost."""
+"""ACP v2 draft: common. From npm:@agentclientprotocol/sdk@2.4.0 by `nox -s generate`; do not edit."""
 
 from typing import Any, TypeAlias
 
@@ -28,24 +28,28 @@ class EnvVariable(Extensible):
 
 
 ExtNotification: TypeAlias = Any
-"""Allows either side to send an arbitrary notification that is not part of the ACP spec. Extension notifications
-provide a way to send one-way messages for custom functionality while maintaining protocol compatibility.
+"""Allows either side to send an arbitrary notification that is not part of the ACP spec.
+
+Extension notifications provide a way to send one-way messages for custom functionality while maintaining protocol
+compatibility.
 
 See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/v2/extensibility)
 """
 
 
 ExtRequest: TypeAlias = Any
-"""Allows for sending an arbitrary request that is not part of the ACP spec. Extension methods provide a way to add
-custom functionality while maintaining protocol compatibility.
+"""Allows for sending an arbitrary request that is not part of the ACP spec.
+
+Extension methods provide a way to add custom functionality while maintaining protocol compatibility.
 
 See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/v2/extensibility)
 """
 
 
 ExtResponse: TypeAlias = Any
-"""Allows for sending an arbitrary response to an extension request that is not part of the ACP spec. Extension methods
-provide a way to add custom functionality while maintaining protocol compatibility.
+"""Allows for sending an arbitrary response to an extension request that is not part of the ACP spec.
+
+Extension methods provide a way to add custom functionality while maintaining protocol compatibility.
 
 See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/v2/extensibility)
 """

@@ -1,4 +1,4 @@
-"""ACP v2 draft, content_block. Generated from npm:@agentclientprotocol/sdk@2.4.0 by `nox -s generate`; edits are lost."""
+"""ACP v2 draft: content_block. From npm:@agentclientprotocol/sdk@2.4.0 by `nox -s generate`; do not edit."""
 
 from typing import Annotated, Literal, TypeAlias
 
@@ -36,8 +36,10 @@ class Icon(Extensible):
     """An optionally-sized icon that can be displayed in a user interface."""
 
     src: str
-    """A standard URI pointing to an icon resource. MUST be an `https:` or `data:` URI. Clients reject other schemes,
-    fetch without credentials, and do not follow scheme- or origin-changing redirects.
+    """A standard URI pointing to an icon resource.
+
+    MUST be an `https:` or `data:` URI. Clients reject other schemes, fetch without credentials, and do not follow
+    scheme- or origin-changing redirects.
     """
 
     mime_type: Lenient[MediaType | None] = None
@@ -47,8 +49,9 @@ class Icon(Extensible):
     """
 
     sizes: LenientList[list[str] | None] = None
-    """Optional array of strings that specify sizes at which the icon can be used. Each string should be in `WxH` format
-    (e.g., `"48x48"`, `"96x96"`) or `"any"` for scalable formats like SVG.
+    """Optional array of strings that specify sizes at which the icon can be used.
+
+    Each string should be in `WxH` format (e.g., `"48x48"`, `"96x96"`) or `"any"` for scalable formats like SVG.
 
     If not provided, the client should assume that the icon can be used at any size.
 
@@ -85,7 +88,10 @@ Role: TypeAlias = Literal["assistant", "user"] | str
 
 
 class Annotations(Extensible):
-    """Optional annotations for the client. The client can use annotations to inform how objects are used or displayed"""
+    """Optional annotations for the client.
+
+    The client can use annotations to inform how objects are used or displayed.
+    """
 
     audience: LenientList[list[Role] | None] = None
     """Intended recipients for this content, such as the user or assistant.

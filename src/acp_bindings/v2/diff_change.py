@@ -1,4 +1,4 @@
-"""ACP v2 draft, diff_change. Generated from npm:@agentclientprotocol/sdk@2.4.0 by `nox -s generate`; edits are lost."""
+"""ACP v2 draft: diff_change. From npm:@agentclientprotocol/sdk@2.4.0 by `nox -s generate`; do not edit."""
 
 from typing import Annotated, Literal, TypeAlias
 

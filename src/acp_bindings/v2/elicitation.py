@@ -1,4 +1,4 @@
-"""ACP v2 draft, elicitation. Generated from npm:@agentclientprotocol/sdk@2.4.0 by `nox -s generate`; edits are lost."""
+"""ACP v2 draft: elicitation. From npm:@agentclientprotocol/sdk@2.4.0 by `nox -s generate`; do not edit."""
 
 from typing import Annotated, Any, Literal, TypeAlias
 
@@ -146,6 +146,10 @@ class ElicitationUrlModeRequest(ElicitationRequestScope):
 
 
 class CreateElicitationRequestUrlRequest(ElicitationUrlModeRequest, Extensible):
+    """Tied to a specific JSON-RPC request outside of a session (e.g., during auth/configuration phases before any
+    session is started).
+    """
+
     mode: Literal["url"] = "url"
     message: str
     """A human-readable message describing what input is needed."""
@@ -164,6 +168,8 @@ class ElicitationUrlModeSession(ElicitationSessionScope):
 
 
 class CreateElicitationRequestUrlSession(ElicitationUrlModeSession, Extensible):
+    """Tied to a session, optionally to a specific tool call within that session."""
+
     mode: Literal["url"] = "url"
     message: str
     """A human-readable message describing what input is needed."""
@@ -410,13 +416,17 @@ class StringPropertySchema(Extensible):
     """
 
     enum: Annotated[list[str] | None, Field(min_length=1)] = None
-    """Enum values for untitled single-select enums. Must contain at least one value when present. Optional. Omitted and
-    `null` are equivalent and mean no untitled single-select choices are declared by `enum`.
+    """Enum values for untitled single-select enums.
+
+    Must contain at least one value when present. Optional. Omitted and `null` are equivalent and mean no untitled
+    single-select choices are declared by `enum`.
     """
 
     one_of: Annotated[list[EnumOption] | None, Field(min_length=1)] = None
-    """Titled enum options for titled single-select enums. Must contain at least one option when present. Optional.
-    Omitted and `null` are equivalent and mean no titled single-select choices are declared by `oneOf`.
+    """Titled enum options for titled single-select enums.
+
+    Must contain at least one option when present. Optional. Omitted and `null` are equivalent and mean no titled
+    single-select choices are declared by `oneOf`.
     """
 
 
@@ -531,6 +541,10 @@ class ElicitationFormModeRequest(ElicitationRequestScope):
 
 
 class CreateElicitationRequestFormRequest(ElicitationFormModeRequest, Extensible):
+    """Tied to a specific JSON-RPC request outside of a session (e.g., during auth/configuration phases before any
+    session is started).
+    """
+
     mode: Literal["form"] = "form"
     message: str
     """A human-readable message describing what input is needed."""
@@ -546,6 +560,8 @@ class ElicitationFormModeSession(ElicitationSessionScope):
 
 
 class CreateElicitationRequestFormSession(ElicitationFormModeSession, Extensible):
+    """Tied to a session, optionally to a specific tool call within that session."""
+
     mode: Literal["form"] = "form"
     message: str
     """A human-readable message describing what input is needed."""

@@ -1,4 +1,4 @@
-"""ACP v2 draft, session. Generated from npm:@agentclientprotocol/sdk@2.4.0 by `nox -s generate`; edits are lost."""
+"""ACP v2 draft: session. From npm:@agentclientprotocol/sdk@2.4.0 by `nox -s generate`; do not edit."""
 
 from typing import Annotated, Any, Literal, TypeAlias
 
@@ -109,8 +109,9 @@ class McpServerHttp(Extensible):
     """URL to the MCP server."""
 
     headers: NullAsEmpty[list[HttpHeader]] = []
-    """HTTP headers to set when making requests to the MCP server. Headers the MCP transport defines are owned by the
-    transport, and Agents use the transport's values for them.
+    """HTTP headers to set when making requests to the MCP server.
+
+    Headers the MCP transport defines are owned by the transport, and Agents use the transport's values for them.
     """
 
 
@@ -128,8 +129,9 @@ class McpServerStdio(Extensible):
     """Command-line arguments to pass to the MCP server."""
 
     env: NullAsEmpty[list[EnvVariable]] = []
-    """Environment variables to set when launching the MCP server. Names SHOULD be unique. Agents MAY reject duplicates
-    with `-32602`, and otherwise the last entry wins.
+    """Environment variables to set when launching the MCP server.
+
+    Names SHOULD be unique. Agents MAY reject duplicates with `-32602`, and otherwise the last entry wins.
     """
 
 
@@ -307,7 +309,7 @@ class PromptRequest(Extensible):
     """
 
     session_id: SessionId
-    """The ID of the session to send this user message to"""
+    """The ID of the session to send this user message to."""
 
     prompt: Annotated[list[ContentBlock], Field(min_length=1)]
     """The blocks of content that compose the user's message.
@@ -452,10 +454,10 @@ class RequestPermissionResponse(Response):
 
 
 class SessionInfo(Extensible):
-    """Information about a session returned by session/list"""
+    """Information about a session returned by session/list."""
 
     session_id: SessionId
-    """Unique identifier for the session"""
+    """Unique identifier for the session."""
 
     cwd: AbsolutePath
     """The working directory for this session. Must be an absolute path."""
@@ -468,7 +470,7 @@ class SessionInfo(Extensible):
     """
 
     title: Lenient[str | None] = None
-    """Human-readable title for the session
+    """Human-readable title for the session.
 
     Omitted and `null` are equivalent and mean no title is provided.
     """
@@ -497,7 +499,7 @@ class ListSessionsRequest(Extensible):
     """
 
     cursor: SessionListCursor | None = None
-    """Opaque cursor token from a previous response's nextCursor field for cursor-based pagination
+    """Opaque cursor token from a previous response's nextCursor field for cursor-based pagination.
 
     Omitted and `null` are equivalent and mean the first page is requested.
     """
@@ -510,9 +512,10 @@ class ListSessionsResponse(Response):
     """Array of session information objects."""
 
     next_cursor: SessionListCursor | None = None
-    """Opaque cursor token. If present, pass this in the next request's cursor parameter to fetch the next page. Omitted
-    and `null` are equivalent and mean there are no more results. An empty string is a valid cursor, not the end of
-    results.
+    """Opaque cursor token.
+
+    If present, pass this in the next request's cursor parameter to fetch the next page. Omitted and `null` are
+    equivalent and mean there are no more results. An empty string is a valid cursor, not the end of results.
     """
 
 

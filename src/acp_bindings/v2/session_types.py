@@ -1,4 +1,4 @@
-"""ACP v2 draft, session_types. Generated from npm:@agentclientprotocol/sdk@2.4.0 by `nox -s generate`; edits are lost."""
+"""ACP v2 draft: session_types. From npm:@agentclientprotocol/sdk@2.4.0 by `nox -s generate`; do not edit."""
 
 from typing import Annotated, Any, Literal, TypeAlias
 
@@ -138,7 +138,7 @@ class TextCommandInput(Extensible):
 
     type: Literal["text"] = "text"
     hint: str
-    """A hint to display when the input hasn't been provided yet"""
+    """A hint to display when the input hasn't been provided yet."""
 
 
 AvailableCommandInput: TypeAlias = Annotated[TextCommandInput | OtherAvailableCommandInput, Tagged("type")]
@@ -162,7 +162,7 @@ class Command(Extensible):
     """Human-readable description of what the command does."""
 
     input: Lenient[AvailableCommandInput | None] = None
-    """Input for the command if required
+    """Input for the command if required.
 
     Omitted and `null` are equivalent and mean the command takes no input.
     """
@@ -221,8 +221,9 @@ class ToolCallLocation(Extensible):
     """The absolute file path being accessed or modified."""
 
     line: Lenient[Annotated[int | None, Field(ge=1, le=4294967295)]] = None
-    """Optional 1-based line number within the file. Omitted and `null` are equivalent and mean no specific line. `0` is
-    invalid.
+    """Optional 1-based line number within the file.
+
+    Omitted and `null` are equivalent and mean no specific line. `0` is invalid.
     """
 
 

@@ -1,4 +1,4 @@
-"""ACP v2 draft, session_update. Generated from npm:@agentclientprotocol/sdk@2.4.0 by `nox -s generate`; edits are lost."""
+"""ACP v2 draft: session_update. From npm:@agentclientprotocol/sdk@2.4.0 by `nox -s generate`; do not edit."""
 
 from typing import Annotated, Any, Literal, TypeAlias
 
@@ -66,7 +66,7 @@ class AgentThought(Extensible):
 
 
 class AvailableCommandsUpdate(Extensible):
-    """Available commands are ready or have changed"""
+    """Available commands are ready or have changed."""
 
     session_update: Literal["available_commands_update"] = "available_commands_update"
     available_commands: SkipInvalid[list[AvailableCommand]]
@@ -104,8 +104,9 @@ CompactionStatus: TypeAlias = Literal["in_progress", "completed", "failed", "can
 
 
 class CompactionSummaryChunk(Extensible):
-    """A content block appended to a compaction's summary. A first-seen ID creates an in-progress compaction. Chunks
-    append in receive order.
+    """A content block appended to a compaction's summary.
+
+    A first-seen ID creates an in-progress compaction. Chunks append in receive order.
     """
 
     session_update: Literal["compaction_summary_chunk"] = "compaction_summary_chunk"
@@ -117,8 +118,10 @@ class CompactionSummaryChunk(Extensible):
 
 
 class CompactionUpdate(Extensible):
-    """A context compaction upsert. The first notification fixes the compaction's timeline position. Later updates with
-    the same ID patch that entity in place.
+    """A context compaction upsert.
+
+    The first notification fixes the compaction's timeline position. Later updates with the same ID patch that entity in
+    place.
 
     `summary`, `error`, and `_meta` have patch semantics: omission leaves the stored value unchanged, `null` clears it,
     and a concrete value replaces it. `summary: []` also clears the summary. A concrete `_meta` object patches the
@@ -157,7 +160,7 @@ class ContentChunk(Extensible):
     """
 
     content: ContentBlock
-    """A single item of content"""
+    """A single item of content."""
 
 
 class AgentMessageChunk(ContentChunk):
@@ -463,14 +466,34 @@ class SessionNotFoundErrorData(Extensible):
 
 
 class SessionStateUpdateOther(OtherStateUpdate):
+    """Custom or future session state.
+
+    Values beginning with `_` are reserved for implementation-specific extensions. Unknown values that do not begin with
+    `_` are reserved for future ACP variants.
+
+    Unless the Client advertised support for this state, Agents MUST still report the standard states. Clients MUST NOT
+    treat an unrecognized state as `idle` or present the previous state as confirmed, and show a generic busy state
+    until a known state arrives.
+    """
+
     session_update: Literal["state_update"] = "state_update"
 
 
 class SessionStateUpdateRequiresAction(RequiresActionStateUpdate):
+    """The foreground workflow as a whole is blocked on user action.
+
+    Agents SHOULD report this state when foreground work cannot progress without user action. Pending permissions or
+    elicitations alone do not imply this state if other foreground work can progress, or if the requests belong only to
+    independent background activity. Once reported, agents MUST report `running` when progress resumes, or `idle` if the
+    work ends without resuming. Responding to one request does not itself imply `running`.
+    """
+
     session_update: Literal["state_update"] = "state_update"
 
 
 class SessionStateUpdateRunning(RunningStateUpdate):
+    """Foreground work is in progress."""
+
     session_update: Literal["state_update"] = "state_update"
 
 
@@ -511,8 +534,9 @@ class TerminalExitStatus(Extensible):
     """
 
     exit_code: Lenient[Int64 | None] = None
-    """Process exit code as the platform reports it, when known. Negative values are allowed, for example signed Windows
-    exit codes. Omitted and `null` are equivalent.
+    """Process exit code as the platform reports it, when known.
+
+    Negative values are allowed, for example signed Windows exit codes. Omitted and `null` are equivalent.
     """
 
     signal: Lenient[str | None] = None
@@ -633,17 +657,21 @@ class Error(Model):
     """
 
     code: ErrorCode
-    """A number indicating the error type that occurred. This must be an integer as defined in the JSON-RPC
-    specification.
+    """A number indicating the error type that occurred.
+
+    This must be an integer as defined in the JSON-RPC specification.
     """
 
     message: str
-    """A string providing a short description of the error. The message should be limited to a concise single sentence.
+    """A string providing a short description of the error.
+
+    The message should be limited to a concise single sentence.
     """
 
     data: Lenient[ErrorData | None] = None
-    """Optional primitive or structured value that contains additional information about the error. This may include
-    debugging information or context-specific details.
+    """Optional primitive or structured value that contains additional information about the error.
+
+    This may include debugging information or context-specific details.
 
     Omitted and `null` are equivalent and mean no additional data is provided. Some codes define a shape:
     [`UnsupportedProtocolVersionErrorData`] for `-32022`, and [`SessionNotFoundErrorData`] for `-32002` when a session
@@ -702,6 +730,14 @@ class IdleStateUpdate(Extensible):
 
 
 class SessionStateUpdateIdle(IdleStateUpdate):
+    """No foreground work is active. Background activity may continue.
+
+    Agents SHOULD include a `stopReason` when the idle transition ends foreground work. An idle update that does not end
+    foreground work need not include one. Receivers treat an omitted, `null`, or malformed `stopReason` as the agent not
+    reporting one. Repeated or resume snapshots may carry the last stop reason for context. They MUST NOT be counted as
+    new completions, cancellations, or additional usage.
+    """
+
     session_update: Literal["state_update"] = "state_update"
 
 

@@ -1,4 +1,4 @@
-"""ACP v2 unstable draft, connection. Generated from npm:@agentclientprotocol/sdk@2.4.0 by `nox -s generate`; edits are lost."""
+"""ACP v2 unstable draft: connection. From npm:@agentclientprotocol/sdk@2.4.0 by `nox -s generate`; do not edit."""
 
 from typing import Annotated, Literal, TypeAlias
 
@@ -56,8 +56,9 @@ class AuthMethodTerminal(Extensible):
     """Additional arguments to append to the configured agent invocation for terminal auth."""
 
     env: NullAsEmpty[list[EnvVariable]] = []
-    """Additional environment variables to set on the configured agent invocation for terminal auth. Names MUST be
-    unique. These values override same-named variables in the base launch configuration.
+    """Additional environment variables to set on the configured agent invocation for terminal auth.
+
+    Names MUST be unique. These values override same-named variables in the base launch configuration.
     """
 
 
@@ -98,8 +99,9 @@ class CancelRequestNotification(Extensible):
     """
 
     request_id: RequestId
-    """The ID of the request to cancel: a request that the sender of this notification issued. Receivers match it only
-    against requests they received from that sender.
+    """The ID of the request to cancel: a request that the sender of this notification issued.
+
+    Receivers match it only against requests they received from that sender.
     """
 
 
@@ -136,8 +138,9 @@ class ElicitationCapabilities(Extensible):
 
 
 class Implementation(Extensible):
-    """Metadata about the implementation of the client or agent. Describes the name and version of an ACP
-    implementation, with an optional title for UI representation.
+    """Metadata about the implementation of the client or agent.
+
+    Describes the name and version of an ACP implementation, with an optional title for UI representation.
     """
 
     name: str
@@ -152,8 +155,9 @@ class Implementation(Extensible):
     """
 
     version: str
-    """Version of the implementation. Can be displayed to the user or used for debugging or metrics purposes. (e.g.
-    "1.0.0").
+    """Version of the implementation.
+
+    Can be displayed to the user or used for debugging or metrics purposes. (e.g. "1.0.0").
     """
 
 
@@ -564,8 +568,9 @@ class InitializeResponse(Response):
     """
 
     protocol_version: ProtocolVersion
-    """The highest protocol version supported by the agent that is at or below the version requested by the client. If
-    no such version exists, initialization fails with error code -32022.
+    """The highest protocol version supported by the agent that is at or below the version requested by the client.
+
+    If no such version exists, initialization fails with error code -32022.
 
     The client must check that it supports this version and should disconnect if it does not.
     """
@@ -573,7 +578,7 @@ class InitializeResponse(Response):
     info: Implementation
     """Information about the implementation sending this initialize response."""
 
-    capabilities: Lenient[AgentCapabilities] = Field(default_factory=lambda: AgentCapabilities())
+    capabilities: Lenient[AgentCapabilities] = Field(default_factory=AgentCapabilities)
     """Capabilities supported by the agent."""
 
     auth_methods: LenientList[list[AuthMethod]] = []
@@ -618,8 +623,9 @@ class ClientCapabilities(Extensible):
     """
 
     auth: Lenient[ClientAuthCapabilities | None] = None
-    """Authentication capabilities supported by the client. Determines which authentication method types the agent may
-    include in its `InitializeResponse`.
+    """Authentication capabilities supported by the client.
+
+    Determines which authentication method types the agent may include in its `InitializeResponse`.
 
     Optional. Omitted and `null` are equivalent and mean the client does not advertise any authentication-method
     extensions.
@@ -646,5 +652,5 @@ class InitializeRequest(Extensible):
     info: Implementation
     """Information about the implementation sending this initialize request."""
 
-    capabilities: Lenient[ClientCapabilities] = Field(default_factory=lambda: ClientCapabilities())
+    capabilities: Lenient[ClientCapabilities] = Field(default_factory=ClientCapabilities)
     """Capabilities supported by the client."""

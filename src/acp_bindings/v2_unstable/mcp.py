@@ -1,4 +1,4 @@
-"""ACP v2 unstable draft, mcp. Generated from npm:@agentclientprotocol/sdk@2.4.0 by `nox -s generate`; edits are lost."""
+"""ACP v2 unstable draft: mcp. From npm:@agentclientprotocol/sdk@2.4.0 by `nox -s generate`; do not edit."""
 
 from typing import Annotated, Any, TypeAlias
 
@@ -84,8 +84,10 @@ class MessageMcpResponseError(Model):
 
     field_meta: Lenient[Annotated[dict[str, Any] | None, Field(alias="_meta")]] = None
     """The _meta property is reserved by ACP to allow clients and agents to attach additional metadata to their
-    interactions. Omitted and `null` are equivalent and mean no metadata. Implementations MUST NOT assign meaning to
-    keys they do not recognize. This is ACP metadata, not the inner MCP message's `_meta`.
+    interactions.
+
+    Omitted and `null` are equivalent and mean no metadata. Implementations MUST NOT assign meaning to keys they do not
+    recognize. This is ACP metadata, not the inner MCP message's `_meta`.
 
     See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/v2/draft/extensibility)
     """
@@ -99,8 +101,10 @@ class MessageMcpResponseResult(Model):
 
     field_meta: Lenient[Annotated[dict[str, Any] | None, Field(alias="_meta")]] = None
     """The _meta property is reserved by ACP to allow clients and agents to attach additional metadata to their
-    interactions. Omitted and `null` are equivalent and mean no metadata. Implementations MUST NOT assign meaning to
-    keys they do not recognize. This is ACP metadata, not the inner MCP message's `_meta`.
+    interactions.
+
+    Omitted and `null` are equivalent and mean no metadata. Implementations MUST NOT assign meaning to keys they do not
+    recognize. This is ACP metadata, not the inner MCP message's `_meta`.
 
     See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/v2/draft/extensibility)
     """

@@ -1,4 +1,4 @@
-"""ACP v2 unstable draft, proxy. Generated from npm:@agentclientprotocol/sdk@2.4.0 by `nox -s generate`; edits are lost."""
+"""ACP v2 unstable draft: proxy. From npm:@agentclientprotocol/sdk@2.4.0 by `nox -s generate`; do not edit."""
 
 from typing import Any, TypeAlias
 

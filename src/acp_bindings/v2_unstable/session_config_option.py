@@ -1,4 +1,4 @@
-"""ACP v2 unstable draft, session_config_option. Generated from npm:@agentclientprotocol/sdk@2.4.0 by `nox -s generate`; edits are lost."""
+"""ACP v2 unstable draft: session_config_option. From npm:@agentclientprotocol/sdk@2.4.0 by `nox -s generate`; do not edit."""
 
 from typing import Annotated, Literal, TypeAlias
 
@@ -141,8 +141,9 @@ class SessionConfigSelect(Model):
     """The currently selected value. MUST be one of the `value`s in `options`."""
 
     options: SessionConfigSelectOptions
-    """The set of selectable options. MUST contain at least one value, and each `value` MUST be unique within the
-    option, including across groups.
+    """The set of selectable options.
+
+    MUST contain at least one value, and each `value` MUST be unique within the option, including across groups.
     """
 
 

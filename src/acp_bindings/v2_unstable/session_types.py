@@ -1,4 +1,4 @@
-"""ACP v2 unstable draft, session_types. Generated from npm:@agentclientprotocol/sdk@2.4.0 by `nox -s generate`; edits are lost."""
+"""ACP v2 unstable draft: session_types. From npm:@agentclientprotocol/sdk@2.4.0 by `nox -s generate`; do not edit."""
 
 from typing import Annotated, Any, Literal, TypeAlias
 
@@ -276,7 +276,7 @@ class TextCommandInput(Extensible):
 
     type: Literal["text"] = "text"
     hint: str
-    """A hint to display when the input hasn't been provided yet"""
+    """A hint to display when the input hasn't been provided yet."""
 
 
 AvailableCommandInput: TypeAlias = Annotated[TextCommandInput | OtherAvailableCommandInput, Tagged("type")]
@@ -300,7 +300,7 @@ class Command(Extensible):
     """Human-readable description of what the command does."""
 
     input: Lenient[AvailableCommandInput | None] = None
-    """Input for the command if required
+    """Input for the command if required.
 
     Omitted and `null` are equivalent and mean the command takes no input.
     """
@@ -360,8 +360,9 @@ class ToolCallLocation(Extensible):
     """The absolute file path being accessed or modified."""
 
     line: Lenient[Annotated[int | None, Field(ge=1, le=4294967295)]] = None
-    """Optional 1-based line number within the file. Omitted and `null` are equivalent and mean no specific line. `0` is
-    invalid.
+    """Optional 1-based line number within the file.
+
+    Omitted and `null` are equivalent and mean no specific line. `0` is invalid.
     """
 
 
@@ -529,17 +530,21 @@ class Error(Model):
     """
 
     code: ErrorCode
-    """A number indicating the error type that occurred. This must be an integer as defined in the JSON-RPC
-    specification.
+    """A number indicating the error type that occurred.
+
+    This must be an integer as defined in the JSON-RPC specification.
     """
 
     message: str
-    """A string providing a short description of the error. The message should be limited to a concise single sentence.
+    """A string providing a short description of the error.
+
+    The message should be limited to a concise single sentence.
     """
 
     data: Lenient[ErrorData | None] = None
-    """Optional primitive or structured value that contains additional information about the error. This may include
-    debugging information or context-specific details.
+    """Optional primitive or structured value that contains additional information about the error.
+
+    This may include debugging information or context-specific details.
 
     Omitted and `null` are equivalent and mean no additional data is provided. Some codes define a shape:
     [`UnsupportedProtocolVersionErrorData`] for `-32022`, and [`SessionNotFoundErrorData`] for `-32002` when a session

@@ -1,4 +1,4 @@
-"""ACP v2 unstable draft, session_update. Generated from npm:@agentclientprotocol/sdk@2.4.0 by `nox -s generate`; edits are lost."""
+"""ACP v2 unstable draft: session_update. From npm:@agentclientprotocol/sdk@2.4.0 by `nox -s generate`; do not edit."""
 
 from typing import Annotated, Literal, TypeAlias
 
@@ -65,7 +65,7 @@ class AgentThought(Extensible):
 
 
 class AvailableCommandsUpdate(Extensible):
-    """Available commands are ready or have changed"""
+    """Available commands are ready or have changed."""
 
     session_update: Literal["available_commands_update"] = "available_commands_update"
     available_commands: SkipInvalid[list[AvailableCommand]]
@@ -87,8 +87,9 @@ CompactionStatus: TypeAlias = Literal["in_progress", "completed", "failed", "can
 
 
 class CompactionSummaryChunk(Extensible):
-    """A content block appended to a compaction's summary. A first-seen ID creates an in-progress compaction. Chunks
-    append in receive order.
+    """A content block appended to a compaction's summary.
+
+    A first-seen ID creates an in-progress compaction. Chunks append in receive order.
     """
 
     session_update: Literal["compaction_summary_chunk"] = "compaction_summary_chunk"
@@ -100,8 +101,10 @@ class CompactionSummaryChunk(Extensible):
 
 
 class CompactionUpdate(Extensible):
-    """A context compaction upsert. The first notification fixes the compaction's timeline position. Later updates with
-    the same ID patch that entity in place.
+    """A context compaction upsert.
+
+    The first notification fixes the compaction's timeline position. Later updates with the same ID patch that entity in
+    place.
 
     `summary`, `error`, and `_meta` have patch semantics: omission leaves the stored value unchanged, `null` clears it,
     and a concrete value replaces it. `summary: []` also clears the summary. A concrete `_meta` object patches the
@@ -140,7 +143,7 @@ class ContentChunk(Extensible):
     """
 
     content: ContentBlock
-    """A single item of content"""
+    """A single item of content."""
 
 
 class AgentMessageChunk(ContentChunk):
@@ -463,22 +466,64 @@ class SessionMessageChunk(Extensible):
 
 
 class SessionStateUpdateIdle(IdleStateUpdate):
+    """No foreground work is active. Background activity may continue.
+
+    Agents SHOULD include a `stopReason` when the idle transition ends foreground work. An idle update that does not end
+    foreground work need not include one. Receivers treat an omitted, `null`, or malformed `stopReason` as the agent not
+    reporting one. Repeated or resume snapshots may carry the last stop reason for context. They MUST NOT be counted as
+    new completions, cancellations, or additional usage.
+    """
+
     session_update: Literal["state_update"] = "state_update"
 
 
 class SessionStateUpdateOther(OtherStateUpdate):
+    """Custom or future session state.
+
+    Values beginning with `_` are reserved for implementation-specific extensions. Unknown values that do not begin with
+    `_` are reserved for future ACP variants.
+
+    Unless the Client advertised support for this state, Agents MUST still report the standard states. Clients MUST NOT
+    treat an unrecognized state as `idle` or present the previous state as confirmed, and show a generic busy state
+    until a known state arrives.
+    """
+
     session_update: Literal["state_update"] = "state_update"
 
 
 class SessionStateUpdateRequiresAction(RequiresActionStateUpdate):
+    """The foreground workflow as a whole is blocked on user action.
+
+    Agents SHOULD report this state when foreground work cannot progress without user action. Pending permissions or
+    elicitations alone do not imply this state if other foreground work can progress, or if the requests belong only to
+    independent background activity. Once reported, agents MUST report `running` when progress resumes, or `idle` if the
+    work ends without resuming. Responding to one request does not itself imply `running`.
+    """
+
     session_update: Literal["state_update"] = "state_update"
 
 
 class SessionStateUpdateRunning(RunningStateUpdate):
+    """Foreground work is in progress."""
+
     session_update: Literal["state_update"] = "state_update"
 
 
 class SessionStateUpdateUnknown(UnknownStateUpdate):
+    """**UNSTABLE**
+
+    This capability is not part of the spec yet, and may be removed or changed at any point.
+
+    The Agent cannot currently determine foreground activity.
+
+    Report this when activity becomes unobservable, not merely because the session has been quiet. The Client MUST stop
+    presenting the previous state as confirmed current activity, but may retain it as last known. A later state replaces
+    this snapshot normally.
+
+    This is not a task outcome or session closure. It does not cancel work, resolve pending requests, or revoke
+    capabilities. Capabilities are updated separately.
+    """
+
     session_update: Literal["state_update"] = "state_update"
 
 
@@ -511,8 +556,9 @@ class SubagentSessionCapabilities(Extensible):
     """
 
     cancel: Lenient[SessionCancelCapabilities | None] = None
-    """Permits the client to cancel this child's current work without ending the session. Omitted and `null` are
-    equivalent and mean unsupported. An object (including `{}`) means supported.
+    """Permits the client to cancel this child's current work without ending the session.
+
+    Omitted and `null` are equivalent and mean unsupported. An object (including `{}`) means supported.
     """
 
 
@@ -624,8 +670,9 @@ class TerminalExitStatus(Extensible):
     """
 
     exit_code: Lenient[Int64 | None] = None
-    """Process exit code as the platform reports it, when known. Negative values are allowed, for example signed Windows
-    exit codes. Omitted and `null` are equivalent.
+    """Process exit code as the platform reports it, when known.
+
+    Negative values are allowed, for example signed Windows exit codes. Omitted and `null` are equivalent.
     """
 
     signal: Lenient[str | None] = None

@@ -1,4 +1,4 @@
-"""ACP v2 unstable draft, tool_call. Generated from npm:@agentclientprotocol/sdk@2.4.0 by `nox -s generate`; edits are lost."""
+"""ACP v2 unstable draft: tool_call. From npm:@agentclientprotocol/sdk@2.4.0 by `nox -s generate`; do not edit."""
 
 from acp_bindings._model import Extensible, Response
 
