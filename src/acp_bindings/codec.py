@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from typing import Any, TypeVar, overload
 
@@ -43,12 +44,16 @@ def decode(type_: Any, data: Any, *, strict: bool = False) -> Any:
     Raises:
         DecodeError: *data* is not JSON or not a valid *type_*; `issues` says what and where.
     """
+    read = _READERS.get(type_) or _reader(type_)
     omitted = omissions[0]
     try:
-        value = _read(_reader(type_), data, strict=strict)
+        text = data if isinstance(data, (str, bytes, bytearray)) else to_json(data, inf_nan_mode="constants")
+        if _may_hold_nan(text):
+            from_json(text, allow_inf_nan=False)
+        value = read(text, strict=True) if strict else read(text)
     except ValidationError as error:
         if not strict and _is_null(data) and _is_class(type_, Response):
-            return decode(type_, {})
+            return decode(type_, b"{}")
         raise DecodeError(_name(type_), _issues(type_, error)) from None
     except (ValueError, PydanticSerializationError) as error:
         raise DecodeError(_name(type_), [Issue((), "json_invalid", f"Invalid JSON: {error}")]) from None
@@ -78,18 +83,22 @@ def encode(value: Any) -> bytes:
 _ANYTHING = SchemaSerializer(core_schema.any_schema())
 
 
-def _read(reader: Any, data: Any, *, strict: bool) -> Any:
-    if isinstance(data, str):
-        data = data.encode()
-    elif not isinstance(data, (bytes, bytearray)):
-        data = to_json(data, inf_nan_mode="constants")
-    if b"NaN" in data or b"Infinity" in data:
-        from_json(data, allow_inf_nan=False)
-    return reader.validate_json(data, strict=strict or None)  # False would undo the strict scalars
+_READERS: dict[Any, Callable[..., Any]] = {}
+"""What reads each type that has been asked for, so that a message costs one look-up."""
 
 
-def _reader(type_: Any) -> Any:
-    return type_.__pydantic_validator__ if _is_class(type_, BaseModel) else _adapter(type_).validator
+def _reader(type_: Any) -> Callable[..., Any]:
+    if _is_class(type_, BaseModel):
+        type_.model_rebuild()  # models are built when they are first used
+    validator = type_.__pydantic_validator__ if _is_class(type_, BaseModel) else _adapter(type_).validator
+    return _READERS.setdefault(type_, validator.validate_json)
+
+
+def _may_hold_nan(text: str | bytes | bytearray) -> bool:
+    """Pydantic's JSON reader takes the numbers that JSON does not have; a message with their names is looked at."""
+    if isinstance(text, str):
+        return "NaN" in text or "Infinity" in text
+    return b"NaN" in text or b"Infinity" in text
 
 
 def _is_class(type_: Any, base: type) -> bool:
