@@ -99,7 +99,10 @@ class Model(BaseModel):
     def __setattr__(self, name: str, value: Any) -> None:
         """Set a member, under the rules of the constructor."""
         cls = type(self)
-        if name in cls.__pydantic_fields__:
+        if value is None and name in _omittable(cls):
+            vars(self)[name] = None
+            self.__pydantic_fields_set__.discard(name)
+        elif name in cls.__pydantic_fields__:
             _write_tags(value)
             self.__pydantic_validator__.validate_assignment(self, name, value, strict=True)
         elif name.startswith("_"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from functools import cache
 from typing import Any, TypeVar, overload
@@ -120,4 +121,9 @@ def _issues(type_: Any, error: ValidationError) -> list[Issue]:
 
 
 def _name(type_: Any) -> str:
-    return getattr(type_, "__name__", None) or str(type_)
+    """What the specification calls *type_*: a class knows its name, an alias is looked up where it is defined."""
+    if isinstance(type_, type):
+        return type_.__name__
+    modules = [module for name, module in sys.modules.items() if name.startswith("acp_bindings.v")]
+    names = (name for module in modules for name, value in vars(module).items() if value is type_)
+    return next(names, str(type_))

@@ -1,0 +1,149 @@
+"""Damage done to valid instances, and what the reading rules make of it."""
+
+import copy
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from random import Random
+from typing import Final
+
+from tests.acp_bindings.exact_json import Json, is_array, is_object
+from tests.acp_bindings.reference_reader import Path, Reader, UnreadableError, arms_of
+from tests.acp_bindings.schemas import Node, Schema, load, subschemas
+
+JUNK: Final[list[Json]] = [
+    *(None, True, False, 0, 1, -1, 1.0, 2.5, 2**70, "", "1", "true", "x-vendor"),
+    *([], [None], [5], ["x"], {}, {"x": 1}, {"type": 5}),
+]
+BAD: Final[list[Json]] = [None, 5, "x-vendor", [5], {}]
+
+
+@dataclass(frozen=True)
+class Damaged:
+    """An instance with some things broken: `value` is the whole, `wounds` says what was done, in words."""
+
+    value: Json
+    wounds: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What the reading rules say: `reading` where they excuse the damage, else `refused` says what they do not."""
+
+    reading: Json
+    excused: tuple[Path, ...]
+    refused: UnreadableError | None
+
+
+def damage(random: Random, schema: Schema, instance: Json) -> Damaged:
+    """Break a valid instance in one to three places, outside of `_meta` where nothing can be wrong."""
+    value = copy.deepcopy(instance)
+    wounds: list[str] = []
+    for _ in range(random.choice((1, 1, 1, 2, 3))):
+        value, wound = _wound(random, schema, value, random.choice(list(_places(value, ()))))
+        wounds.append(wound)
+    return Damaged(value, tuple(wounds))
+
+
+def each_member_damaged(schema: Schema, name: str, instance: Json) -> Iterator[Damaged]:
+    """Break every member that the schema knows of an object in turn, in each of the ways that matter to its rule."""
+    if not is_object(instance):
+        return
+    for member in sorted(_members_of(schema, schema.definitions[name])):
+        rest = {key: value for key, value in instance.items() if key != member}
+        yield Damaged(rest, (f"{member} removed",))
+        for bad in BAD:
+            yield Damaged({**rest, member: bad}, (f"{member} set to {bad!r}",))
+
+
+def judge(schema: Schema, name: str, value: Json) -> Verdict:
+    """Decide whether the reading rules excuse what is wrong with a value, and what is left of it then."""
+    reader = Reader(schema)
+    try:
+        return Verdict(reader.read(name, value), tuple(reader.excused), None)
+    except UnreadableError as error:
+        return Verdict(None, (), error)
+
+
+def unwritable(schema: Schema, name: str, value: Json) -> list[Path]:
+    """List where a value needs a reader's leniency, so that no writer may write it.
+
+    An empty list is no fault: the fallback of a list that must not be empty is the one thing that a reader makes and
+    a writer may not.
+
+    Raises:
+        UnreadableError: not even a lenient reader takes it.
+    """
+    reader = Reader(schema)
+    reader.read(name, value)
+    return [path for path in reader.excused if _at(value, path) != []]
+
+
+def meaning(schema: Schema, name: str, value: Json) -> Json:
+    """Write out all that absent members read as, so that two readings compare by what they say."""
+    return Reader(schema, filled=True).read(name, value)
+
+
+def _places(value: Json, path: Path) -> Iterator[Path]:
+    yield path
+    if is_object(value):
+        for name, member in value.items():
+            yield from _places(member if name != "_meta" else None, (*path, name))
+    elif is_array(value):
+        for position, item in enumerate(value):
+            yield from _places(item, (*path, position))
+
+
+def _wound(random: Random, schema: Schema, value: Json, path: Path) -> tuple[Json, str]:
+    where = "/".join(map(str, path)) or "(root)"
+    target = _at(value, path)
+    junk = copy.deepcopy(random.choice(JUNK))
+    if path and random.random() < 0.2:
+        del _at(value, path[:-1])[path[-1]]
+        return value, f"{where} removed"
+    if is_object(target) and random.random() < 0.35:
+        name = random.choice(_member_names(schema.package))
+        target[name] = junk
+        return value, f"{where}/{name} set to {junk!r}"
+    if is_array(target) and random.random() < 0.5:
+        target.insert(random.randint(0, len(target)), junk)
+        return value, f"{junk!r} inserted into {where}"
+    new = copy.deepcopy(random.choice(_impostors(target))) if random.random() < 0.5 else junk
+    if path:
+        _at(value, path[:-1])[path[-1]] = new
+    return value if path else new, f"{where} became {new!r}"
+
+
+def _impostors(value: Json) -> list[Json]:
+    """List values that a careless reader would take for the real one."""
+    if is_object(value):
+        pairs = [list(item) for item in value.items()]
+        return [None, [], [value], pairs, "", {}, {**value, "type": "x-vendor"}, {**value, "type": 5}]
+    if is_array(value):
+        numbered = {str(position): item for position, item in enumerate(value)}
+        return [None, {}, numbered, "", [value], [*value, None], [5, *value]]
+    if isinstance(value, str):
+        return [f"{value}_", value.upper() + "?", value.encode().hex(), 5, True, None, [value], {"value": value}]
+    if isinstance(value, bool):
+        return [int(value), str(value).lower(), "yes", None, [value]]
+    if isinstance(value, int):
+        return [str(value), float(value), True, value + 0.5, -value - 1, 2**70, None, [value]]
+    return [str(value), "null", 0, True, [], {}, [value], *([int(value)] if value is not None else [])]
+
+
+def _members_of(schema: Schema, node: Node) -> set[str]:
+    node = schema.resolve(node)
+    parts = (*node.get("allOf", ()), *arms_of(node))
+    return set(node.get("properties", ())).union(*(_members_of(schema, part) for part in parts))
+
+
+def _at(value: Json, path: Path) -> Json:
+    for step in path:
+        value = value[step]
+    return value
+
+
+@cache
+def _member_names(package: str) -> list[str]:
+    nodes = [node for definition in load(package).definitions.values() for _, node in subschemas(definition, "")]
+    return sorted({name for node in nodes for name in node.get("properties", ())})

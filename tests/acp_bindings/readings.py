@@ -1,0 +1,178 @@
+"""The reading rules by example, written out by hand: what is given, and what a reader must make of it.
+
+Both the reference reader and the generated packages are held against this list, so that neither can be wrong alone.
+"""
+
+from dataclasses import dataclass
+
+from tests.acp_bindings.exact_json import Json
+
+REFUSED = object()
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One value of a definition; `read` is what it reads as, with nothing added, or REFUSED."""
+
+    why: str
+    package: str
+    definition: str
+    given: Json
+    read: Json
+
+
+def _v1(definition: str, why: str, given: Json, read: Json) -> list[Reading]:
+    return [Reading(why, package, definition, given, read) for package in ("v1", "v1_unstable")]
+
+
+def _v2(definition: str, why: str, given: Json, read: Json) -> list[Reading]:
+    return [Reading(why, package, definition, given, read) for package in ("v2", "v2_unstable")]
+
+
+def _both(definition: str, why: str, given: Json, read: Json) -> list[Reading]:
+    return _v1(definition, why, given, read) + _v2(definition, why, given, read)
+
+
+_PLAN_ENTRY: Json = {"content": "a", "priority": "high", "status": "pending"}
+_STDIO: Json = {"name": "s", "command": "/bin/s", "args": [], "env": []}
+_HTTP: Json = {"type": "http", "name": "h", "url": "https://h.example", "headers": []}
+_TEXT: Json = {"type": "text", "text": "t"}
+_SELECT: Json = {"type": "select", "id": "m", "name": "M", "currentValue": "a"}
+_INFO: Json = {"name": "x", "version": "1"}
+
+READINGS: list[Reading] = [
+    # default-on-error: a required key that is missing stays an error, also where a present bad value is excused
+    *_v1("SessionModeState", "missing, required", {"currentModeId": "a"}, REFUSED),
+    *_v1("SessionModeState", "bad, required", {"currentModeId": "a", "availableModes": 5},
+         {"currentModeId": "a", "availableModes": []}),
+    *_v1("SessionModeState", "null is bad too", {"currentModeId": "a", "availableModes": None},
+         {"currentModeId": "a", "availableModes": []}),
+    *_v1("NewSessionResponse", "an optional object with a hole vanishes whole",
+         {"sessionId": "s", "modes": {"currentModeId": "a"}}, {"sessionId": "s"}),
+    *_v1("InitializeResponse", "a half-filled agentInfo vanishes whole",
+         {"protocolVersion": 1, "agentInfo": {"name": "x"}}, {"protocolVersion": 1}),
+    *_v1("InitializeResponse", "innermost first: only the title is dropped",
+         {"protocolVersion": 1, "agentInfo": {**_INFO, "title": 3}}, {"protocolVersion": 1, "agentInfo": _INFO}),
+    *_v1("InitializeResponse", "the schema's default is the fallback",
+         {"protocolVersion": 1, "agentCapabilities": "none"}, {"protocolVersion": 1}),
+    *_v1("InitializeResponse", "a capability that is no boolean is unsupported, its neighbours stay",
+         {"protocolVersion": 1,
+          "agentCapabilities": {"loadSession": "yes", "mcpCapabilities": {"http": True, "sse": 1}}},
+         {"protocolVersion": 1, "agentCapabilities": {"mcpCapabilities": {"http": True}}}),
+    *_v1("InitializeResponse", "null for a list that knows no null", {"protocolVersion": 1, "authMethods": None},
+         {"protocolVersion": 1, "authMethods": []}),
+    *_v1("ToolCall", "neither default nor array: nothing", {"toolCallId": "t", "title": "T", "kind": 5, "status": None},
+         {"toolCallId": "t", "title": "T"}),
+    *_both("ToolCallUpdate", "anything is valid where the schema says so",
+           {"toolCallId": "t", "rawInput": None, "rawOutput": [1.0, None]},
+           {"toolCallId": "t", "rawInput": None, "rawOutput": [1.0, None]}),
+    *_both("ToolCallUpdate", "null clears and is kept; a bad value is no change, never a clear",
+           {"toolCallId": "t", "title": None, "content": None, "locations": "x"},
+           {"toolCallId": "t", "title": None, "content": None}),
+    *_both("TextContent", "_meta that is no object", {"text": "t", "_meta": [1]}, {"text": "t"}),
+    *_both("TextContent", "_meta null is kept", {"text": "t", "_meta": None}, {"text": "t", "_meta": None}),
+    *_both("TextContent", "inside nullable annotations",
+           {"text": "t", "annotations": {"priority": "high", "audience": None}},
+           {"text": "t", "annotations": {"audience": None}}),
+    *_v2("Annotations", "out of bounds is bad", {"priority": 1.5}, {}),
+    *_v2("ToolCallLocation", "lines start at 1", {"path": "/a", "line": 0}, {"path": "/a"}),
+    *_both("ToolCallLocation", "a fraction is no line", {"path": "/a", "line": 1.0}, {"path": "/a"}),
+    *_both("ToolCallLocation", "beyond 32 bits", {"path": "/a", "line": 2**32}, {"path": "/a"}),
+    # skip-invalid-items
+    *_v1("Plan", "a bad entry is dropped, the order stays",
+         {"entries": [_PLAN_ENTRY, {**_PLAN_ENTRY, "priority": "urgent"}, {**_PLAN_ENTRY, "content": "b"}]},
+         {"entries": [_PLAN_ENTRY, {**_PLAN_ENTRY, "content": "b"}]}),
+    *_v1("Plan", "all bad", {"entries": [None, 5, {}]}, {"entries": []}),
+    *_v1("Plan", "no array: the fallback", {"entries": {"0": _PLAN_ENTRY}}, {"entries": []}),
+    *_v1("Plan", "no entries at all", {}, REFUSED),
+    *_v2("PlanItems", "an open enum takes any word",
+         {"planId": "p", "entries": [{**_PLAN_ENTRY, "priority": "urgent"}]},
+         {"planId": "p", "entries": [{**_PLAN_ENTRY, "priority": "urgent"}]}),
+    *_v2("PlanItems", "items are skipped",
+         {"planId": "p", "entries": [_PLAN_ENTRY, 5]}, {"planId": "p", "entries": [_PLAN_ENTRY]}),
+    *_v2("PlanItems", "without default-on-error a non-array is an error", {"planId": "p", "entries": None}, REFUSED),
+    *_v2("Diff", "without default-on-error a non-array is an error", {"changes": {}}, REFUSED),
+    *_v2("UpdateSessionNotification", "an error in a known variant climbs to the root",
+         {"sessionId": "s", "update": {"sessionUpdate": "config_option_update", "configOptions": "x"}}, REFUSED),
+    *_v1("InitializeResponse", "a bad method is dropped",
+         {"protocolVersion": 1, "authMethods": [{"id": "a", "name": "A"}, {"id": "b"}]},
+         {"protocolVersion": 1, "authMethods": [{"id": "a", "name": "A"}]}),
+    *_v2("SessionConfigSelectGroup", "nothing left: the fallback, though writers may not write it",
+         {"groupId": "g", "name": "G", "options": [5]}, {"groupId": "g", "name": "G", "options": []}),
+    *_both("ToolCallUpdate", "leniency inside an item saves the item",
+           {"toolCallId": "t",
+            "content": [{"type": "content", "content": {**_TEXT, "annotations": 5}}, {"type": "content"}]},
+           {"toolCallId": "t", "content": [{"type": "content", "content": _TEXT}]}),
+    # default-on-null
+    *_v1("NewSessionRequest", "null servers", {"cwd": "/", "mcpServers": None}, {"cwd": "/", "mcpServers": []}),
+    *_v1("NewSessionRequest", "missing servers", {"cwd": "/"}, REFUSED),
+    *_v2("NewSessionRequest", "missing servers", {"cwd": "/"}, {"cwd": "/"}),
+    *_v1("NewSessionRequest", "one bad server rejects the request",
+         {"cwd": "/", "mcpServers": [_STDIO, {"name": "x"}]}, REFUSED),
+    *_v1("NewSessionRequest", "null environment", {"cwd": "/", "mcpServers": [{**_STDIO, "env": None, "args": None}]},
+         {"cwd": "/", "mcpServers": [_STDIO]}),
+    *_v1("NewSessionRequest", "environment as an object",
+         {"cwd": "/", "mcpServers": [{**_STDIO, "env": {"A": "1"}}]}, REFUSED),
+    *_v1("NewSessionRequest", "servers as an object", {"cwd": "/", "mcpServers": {}}, REFUSED),
+    *_v1("AuthMethodTerminal", "null for a map",
+         {"id": "a", "name": "A", "env": None}, {"id": "a", "name": "A", "env": {}}),
+    *_v1("AuthMethodTerminal", "a map of more than strings", {"id": "a", "name": "A", "env": {"A": 1}}, REFUSED),
+    *_v2("SessionInfo", "strict but for null",
+         {"sessionId": "s", "cwd": "/", "additionalDirectories": ["/a", 5]}, REFUSED),
+    *_v1("SessionInfo", "lenient in v1", {"sessionId": "s", "cwd": "/", "additionalDirectories": ["/a", 5]},
+         {"sessionId": "s", "cwd": "/", "additionalDirectories": ["/a"]}),
+    # not lenient at all
+    *_v1("InitializeRequest", "a version is an integer", {"protocolVersion": "1"}, REFUSED),
+    *_v1("InitializeRequest", "a boolean is none", {"protocolVersion": True}, REFUSED),
+    *_v1("InitializeRequest", "a float is none", {"protocolVersion": 1.0}, REFUSED),
+    *_v1("InitializeRequest", "of 16 bits", {"protocolVersion": 65536}, REFUSED),
+    *_v2("InitializeRequest", "info is required and strict", {"protocolVersion": 2, "info": {"name": "x"}}, REFUSED),
+    *_both("ListSessionsRequest", "a cursor is text", {"cursor": 5}, REFUSED),
+    *_v2("ListSessionsResponse", "strict in v2", {"sessions": [], "nextCursor": 5}, REFUSED),
+    *_v1("ListSessionsResponse", "lenient in v1", {"sessions": [], "nextCursor": 5}, {"sessions": []}),
+    *_v1("ReadTextFileRequest", "no default-on-error", {"sessionId": "s", "path": "/", "line": "3"}, REFUSED),
+    *_v1("PromptResponse", "a closed enum", {"stopReason": "tired"}, REFUSED),
+    *_v1("StopReason", "a closed enum", "tired", REFUSED),
+    *_both("PromptRequest", "a block with a known tag and a bad payload",
+           {"sessionId": "s", "prompt": [{"type": "text", "text": 5}]}, REFUSED),
+    *_both("PromptRequest", "a block without a tag", {"sessionId": "s", "prompt": [{"text": "t"}]}, REFUSED),
+    *_both("SessionId", "text only", 5, REFUSED),
+    *_both("SessionId", "never null", None, REFUSED),
+    # unions
+    *_v1("McpServer", "the tag decides: a broken http entry, not stdio", {"type": "http", **_STDIO}, REFUSED),
+    *_v1("McpServer", "stdio spelled out", {"type": "stdio", **_STDIO}, _STDIO),
+    *_v1("McpServer", "no tag: stdio", _STDIO, _STDIO),
+    *_v1("AuthMethod", "the tag decides: a broken terminal method, not an agent one",
+         {"type": "terminal", "id": "a", "name": "A", "args": 5}, REFUSED),
+    *_v2("McpServer", "an unknown transport is kept whole",
+         {"type": "sse", "url": 5, "x": [None]}, {"type": "sse", "url": 5, "x": [None]}),
+    *_v2("McpServer", "a known transport with a bad payload is no unknown one", {"type": "http", "name": "x"}, REFUSED),
+    *_v2("McpServer", "no tag", {"name": "h", "url": "https://h.example"}, REFUSED),
+    *_v2("McpServer", "a tag that is no text", {**_HTTP, "type": 5}, REFUSED),
+    *_v2("AuthMethod", "an unknown variant has required members too", {"type": "x", "name": "X"}, REFUSED),
+    *_v2("SessionConfigOption", "shared members of an unknown variant", {"type": "x", "configId": "c"}, REFUSED),
+    *_both("SessionUpdate", "a known variant with a bad payload",
+           {"sessionUpdate": "agent_message_chunk", "content": 5}, REFUSED),
+    *_v1("SessionNotification", "an unknown variant of a notification is kept whole",
+         {"sessionId": "s", "update": {"sessionUpdate": "x-new", "content": [5]}},
+         {"sessionId": "s", "update": {"sessionUpdate": "x-new", "content": [5]}}),
+    *_v1("SessionNotification", "but not one without a tag", {"sessionId": "s", "update": {"content": {}}}, REFUSED),
+    *_v1("RequestPermissionResponse", "an unknown outcome in a response is an error",
+         {"outcome": {"outcome": "later"}}, REFUSED),
+    *_v2("RequestPermissionResponse", "an open union in v2",
+         {"outcome": {"outcome": "later"}}, {"outcome": {"outcome": "later"}}),
+    *_v2("IdleStateUpdate", "an optional tag that is no text is dropped before the branch is chosen",
+         {"stopReason": 5}, {}),
+    *_v2("IdleStateUpdate", "null stays null", {"stopReason": None}, {"stopReason": None}),
+    *_v2("IdleStateUpdate", "a bad error is dropped",
+         {"stopReason": "error", "error": {"code": "x"}}, {"stopReason": "error"}),
+    *_v2("IdleStateUpdate", "no items are skipped without the keyword", {"background": [5]}, {}),
+    *_v2("ElicitationFormMode", "both scopes at once",
+         {"requestedSchema": {"type": "object", "properties": {}}, "sessionId": "s", "requestId": None}, REFUSED),
+    *_v2("ElicitationFormMode", "no scope", {"requestedSchema": {"type": "object", "properties": {}}}, REFUSED),
+    *_v1("SessionConfigOption", "groups", {**_SELECT, "options": [{"group": "g", "name": "G", "options": 5}]},
+         {**_SELECT, "options": [{"group": "g", "name": "G", "options": []}]}),
+    *_v1("SessionConfigOption", "groups and options mixed",
+         {**_SELECT, "options": [{"group": "g", "name": "G", "options": []}, {"value": "v", "name": "V"}]}, REFUSED),
+    *_both("ErrorCode", "any 32-bit integer", 2**31, REFUSED),
+]  # fmt: skip

@@ -1,0 +1,25 @@
+"""The round trip in figures: `python -m tests.acp_bindings.roundtrip_report` prints a line for each schema."""
+
+import sys
+
+from tests.acp_bindings.instances import PER_DEFINITION
+from tests.acp_bindings.roundtrip import losses
+from tests.acp_bindings.schemas import PACKAGES, load
+
+
+def main() -> int:
+    """Print definitions, instances and how many came back whole; 1 when one did not."""
+    complete = True
+    sys.stdout.write(f"{'schema':<14}{'definitions':>12}{'instances':>12}{'lossless':>12}\n")
+    for package in PACKAGES:
+        definitions = load(package).definitions
+        found = [loss for name in definitions for loss in losses(package, name)]
+        instances = len(definitions) * PER_DEFINITION
+        sys.stdout.write(f"{package:<14}{len(definitions):>12}{instances:>12}{instances - len(found):>12}\n")
+        sys.stderr.writelines(f"{loss}\n" for loss in found[:3])
+        complete = complete and not found
+    return 0 if complete else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,249 @@
+"""`decode` and `encode`: what goes in, what comes out, and what an error tells."""
+
+import json
+import math
+from typing import Any
+
+import pytest
+
+from acp_bindings import DecodeError, decode, encode, v1, v1_unstable, v2, v2_unstable
+from tests.acp_bindings.exact_json import Json
+from tests.acp_bindings.schemas import PACKAGES, load
+
+REQUEST: Json = {"cwd": "/é/😀", "mcpServers": [{"name": "s", "command": "/bin/s", "args": ["-v"], "env": []}]}
+SECRET = "hunter2-hunter2"
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        json.dumps(REQUEST),
+        json.dumps(REQUEST, ensure_ascii=False),
+        json.dumps(REQUEST, indent=2).encode(),
+        bytearray(json.dumps(REQUEST, ensure_ascii=False), "utf-8"),
+        REQUEST,
+    ],
+    ids=["str", "str, not escaped", "bytes", "bytearray", "parsed"],
+)
+def test_json_is_taken_in_any_form(given: Json) -> None:
+    request = decode(v1.NewSessionRequest, given)
+    assert type(request) is v1.NewSessionRequest
+    assert json.loads(encode(request)) == REQUEST
+
+
+def test_parsed_json_is_left_as_it_was() -> None:
+    given = {"cwd": "/", "mcpServers": None, "_meta": {"a": [1]}}
+    decode(v1.NewSessionRequest, given)
+    assert given == {"cwd": "/", "mcpServers": None, "_meta": {"a": [1]}}
+
+
+@pytest.mark.parametrize(
+    ("model_type", "given", "value"),
+    [
+        (v1.SessionId, '"s"', "s"),
+        (v1.StopReason, '"end_turn"', "end_turn"),
+        (v1.ProtocolVersion, "1", 1),
+        (v1.RequestId, "null", None),
+        (v1.ErrorCode, "-32603", -32603),
+        (v2.ToolKind, '"x-vendor"', "x-vendor"),
+    ],
+)
+def test_an_alias_decodes_to_its_plain_value_and_back(model_type: Json, given: str, value: Json) -> None:
+    assert decode(model_type, given) == value
+    assert encode(decode(model_type, given)) == given.encode()
+
+
+def test_a_union_decodes_to_the_class_of_its_branch() -> None:
+    server: object = decode(v2.McpServer, '{"type":"http","name":"h","url":"https://h.example"}')
+    assert type(server) is v2.McpServerHttp
+    assert server.type == "http"
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_every_definition_is_importable_by_its_schema_name(package: str) -> None:
+    module = {"v1": v1, "v1_unstable": v1_unstable, "v2": v2, "v2_unstable": v2_unstable}[package]
+    assert [name for name in load(package).definitions if not hasattr(module, name)] == []
+
+
+NO_JSON = {
+    "empty": "",
+    "cut off": '{"cwd": "/"',
+    "more after it": '{"cwd": "/", "mcpServers": []} x',
+    "Python": "{'cwd': '/', 'mcpServers': []}",
+    "trailing comma": '{"cwd": "/", "mcpServers": [],}',
+    "no text": b"\xff\xfe",
+    "no UTF-8": b'{"cwd": "\xff", "mcpServers": []}',
+    "half a surrogate": '{"cwd": "\\ud800", "mcpServers": []}',
+    "NaN": '{"cwd": "/", "mcpServers": [], "_meta": {"a": NaN}}',
+    "Infinity": '{"cwd": "/", "mcpServers": [], "_meta": {"a": -Infinity}}',
+    "too deep": "[" * 100_000,
+}
+
+
+@pytest.mark.parametrize("given", NO_JSON.values(), ids=NO_JSON)
+def test_what_is_no_json_is_a_decode_error(given: str | bytes) -> None:
+    with pytest.raises(DecodeError) as caught:
+        decode(v1.NewSessionRequest, given)
+    assert len(caught.value.issues) == 1
+
+
+@pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf])
+def test_a_number_that_json_does_not_know_is_refused_in_parsed_input_too(number: float) -> None:
+    with pytest.raises(DecodeError):
+        decode(v1.Cost, {"amount": number, "currency": "EUR"})
+    with pytest.raises(DecodeError):
+        decode(v1.TextContent, {"text": "t", "_meta": {"deep": [number]}})
+
+
+def test_a_decode_error_is_a_value_error_whose_issues_say_where_what_and_why() -> None:
+    with pytest.raises(DecodeError) as caught:
+        decode(v1.NewSessionRequest, {"cwd": 5, "mcpServers": [{"name": "s", "command": "/s", "args": []}]})
+    assert isinstance(caught.value, ValueError)
+    places = {issue.path for issue in caught.value.issues}
+    assert places == {("cwd",), ("mcpServers", 0, "env")}
+    assert all(issue.rule and issue.message for issue in caught.value.issues)
+    assert "NewSessionRequest" in str(caught.value)
+
+
+def test_a_message_names_the_branch_that_the_tag_chose_and_no_other() -> None:
+    with pytest.raises(DecodeError) as caught:
+        decode(v1.NewSessionRequest, {"cwd": "/", "mcpServers": [{"type": "http", "name": "h", "headers": []}]})
+    assert len(caught.value.issues) == 1
+    text = str(caught.value)
+    assert "url" in text
+    assert "http" in text.lower()
+    assert "sse" not in text.lower()
+    assert "stdio" not in text.lower()
+
+
+def test_an_unknown_tag_is_shown_with_the_known_ones() -> None:
+    with pytest.raises(DecodeError) as caught:
+        decode(v1.PromptRequest, {"sessionId": "s", "prompt": [{"type": "vídeo"}]})
+    assert [issue.path[:2] for issue in caught.value.issues] == [("prompt", 0)]
+    assert "resource_link" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "server",
+    [
+        {"name": "s", "command": "/s", "args": [], "env": [{"name": "TOKEN", "value": [SECRET]}]},
+        {"name": "s", "command": "/s", "args": [], "env": {"TOKEN": SECRET}},
+        {"name": "s", "command": "/s", "args": [], "env": SECRET},
+        {"name": "s", "command": "/s", "args": [], "env": [SECRET]},
+        {"name": "s", "command": "/s", "args": [], "env": [{"name": "TOKEN", "value": SECRET}, 5]},
+        {"name": "s", "command": "/s", "env": [{"name": "TOKEN", "value": SECRET}]},
+        {"type": "http", "name": "s", "url": "https://h", "headers": {"Authorization": SECRET}},
+        {"type": "http", "name": "s", "url": "https://h", "headers": [{"name": "Authorization", "valeu": SECRET}]},
+        {"type": "http", "name": "s", "headers": [{"name": "Authorization", "value": SECRET}]},
+        {"type": "http", "name": "s", "url": [f"https://user:{SECRET}@h/?key={SECRET}"], "headers": []},
+        {"type": {"value": SECRET}, "name": "s"},
+    ],
+)
+@pytest.mark.parametrize("as_text", [True, False], ids=["text", "parsed"])
+def test_no_value_of_the_input_is_in_an_error(server: Json, *, as_text: bool) -> None:
+    request: Json = {"cwd": "/", "mcpServers": [server]}
+    with pytest.raises(DecodeError) as caught:
+        decode(v1.NewSessionRequest, json.dumps(request) if as_text else request)
+    shown = f"{caught.value} {caught.value!r} {caught.value.issues} {caught.value.args}"
+    error: BaseException | None = caught.value
+    # What a traceback would print: the chain as far as it is not suppressed.
+    while error := error.__cause__ or (None if error.__suppress_context__ else error.__context__):
+        shown += str(error)
+    assert SECRET not in shown
+
+
+def test_repr_and_str_hide_the_values_of_env_and_headers() -> None:
+    servers = [
+        v1.McpServerStdio(name="s", command="/s", args=[], env=[v1.EnvVariable(name="TOKEN", value=SECRET)]),
+        v1.McpServerHttp(name="h", url="https://h", headers=[v1.HttpHeader(name="Authorization", value=SECRET)]),
+        decode(
+            v2.McpServer, {"type": "stdio", "name": "s", "command": "/s", "env": [{"name": "TOKEN", "value": SECRET}]}
+        ),
+        decode(v1.AuthMethodTerminal, {"id": "a", "name": "A", "env": {"TOKEN": SECRET}}),
+        decode(
+            v1_unstable.SetProviderRequest,
+            {"providerId": "p", "apiType": "x", "baseUrl": "u", "headers": {"A": SECRET}},
+        ),
+    ]
+    for server in servers:
+        assert SECRET not in f"{server!r} {server}"
+        assert type(server).__name__ in repr(server)
+    assert "TOKEN" in repr(servers[0])
+
+
+def test_encoding_is_compact_and_not_escaped() -> None:
+    block = v1.TextContent(text="é😀\u2028")
+    assert encode(block) == '{"type":"text","text":"é😀\u2028"}'.encode()
+
+
+def test_a_tag_is_written_though_nobody_set_it_and_v1_stdio_has_none() -> None:
+    assert json.loads(encode(v1.McpServerHttp(name="h", url="u", headers=[])))["type"] == "http"
+    assert "type" not in json.loads(encode(v1.McpServerStdio(name="s", command="/s", args=[], env=[])))
+    assert json.loads(encode(v2.McpServerStdio(name="s", command="/s")))["type"] == "stdio"
+
+
+def test_required_empty_lists_are_written() -> None:
+    request = v1.NewSessionRequest(cwd="/", mcp_servers=[])
+    assert encode(request) == b'{"cwd":"/","mcpServers":[]}'
+
+
+def test_missing_null_and_value_are_three_things() -> None:
+    updates = [v1.SessionInfoUpdate(), v1.SessionInfoUpdate(title=None), v1.SessionInfoUpdate(title="t")]
+    written: list[Json] = [json.loads(encode(update)) for update in updates]
+    assert [update.get("title", "missing") for update in written] == ["missing", None, "t"]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"cwd": "/", "mcp_servers": [], "timeout": 5},
+        {"cwd": "/", "mcpservers": []},
+        {"cwd": "/"},
+        {"cwd": 5, "mcp_servers": []},
+        {"cwd": "/", "mcp_servers": None},
+        {"cwd": "/", "mcp_servers": ["s"]},
+        {"cwd": "/", "mcp_servers": [], "additional_directories": ["/a", 5]},
+    ],
+    ids=["unknown name", "misspelt name", "missing", "wrong type", "null", "wrong item", "wrong inner item"],
+)
+def test_building_a_model_is_strict(arguments: dict[str, Any]) -> None:
+    with pytest.raises((TypeError, ValueError)):
+        v1.NewSessionRequest(**arguments)
+
+
+def test_building_a_model_is_strict_where_reading_would_be_lenient() -> None:
+    with pytest.raises((TypeError, ValueError)):
+        v1.Implementation(name="n", version="1", title=5)  # pyright: ignore[reportArgumentType]
+    with pytest.raises((TypeError, ValueError)):
+        v1.Plan(entries=None)  # pyright: ignore[reportArgumentType]
+
+
+@pytest.mark.parametrize("version", ["1", True, 1.0, 1.5, None, -1, 65536, [1]])
+def test_an_integer_is_an_integer(version: Json) -> None:
+    with pytest.raises(DecodeError):
+        decode(v1.InitializeRequest, {"protocolVersion": version})
+    with pytest.raises(DecodeError):
+        decode(v1.InitializeRequest, json.dumps({"protocolVersion": version}))
+    with pytest.raises((TypeError, ValueError)):
+        v1.InitializeRequest(protocol_version=version)
+
+
+@pytest.mark.parametrize("flag", ["true", "yes", 1, 0, 1.0, "on"])
+def test_a_boolean_is_a_boolean(flag: Json) -> None:
+    capabilities = decode(v1.FileSystemCapabilities, {"readTextFile": flag, "writeTextFile": True})
+    assert capabilities == v1.FileSystemCapabilities(read_text_file=False, write_text_file=True)
+    with pytest.raises(DecodeError):
+        decode(v1.FileSystemCapabilities, {"readTextFile": flag}, strict=True)
+
+
+def test_strict_reading_refuses_what_lenient_reading_excuses() -> None:
+    given = {"protocolVersion": 1, "authMethods": [5]}
+    assert decode(v1.InitializeResponse, given).auth_methods == []
+    with pytest.raises(DecodeError) as caught:
+        decode(v1.InitializeResponse, given, strict=True)
+    assert [issue.path[:2] for issue in caught.value.issues] == [("authMethods", 0)]
+
+
+def test_unknown_members_survive_at_every_level() -> None:
+    given = {"cwd": "/", "x": {"y": [1.0]}, "mcpServers": [{**REQUEST["mcpServers"][0], "x-note": None}]}
+    assert json.loads(encode(decode(v1.NewSessionRequest, given))) == given

@@ -1,0 +1,16 @@
+"""Whatever the schema allows goes schema → model → schema and comes back the same."""
+
+import pytest
+
+from tests.acp_bindings.instances import PER_DEFINITION
+from tests.acp_bindings.roundtrip import losses
+from tests.acp_bindings.schemas import PACKAGES, load
+
+DEFINITIONS = [(package, name) for package in PACKAGES for name in load(package).definitions]
+
+
+@pytest.mark.parametrize(("package", "definition"), DEFINITIONS)
+def test_every_valid_instance_comes_back_equal(package: str, definition: str) -> None:
+    found = list(losses(package, definition))
+    smallest = min(found, key=lambda loss: len(str(loss.instance)), default=None)
+    assert smallest is None, f"{len(found)} of {PER_DEFINITION} instances were not lossless; the smallest: {smallest}"

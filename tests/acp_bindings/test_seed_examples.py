@@ -1,0 +1,102 @@
+"""The JSON examples of the specification's pages on initialization and session setup."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from acp_bindings import DecodeError, decode, encode, v1
+from tests.acp_bindings.exact_json import Json, same
+from tests.acp_bindings.schemas import load
+
+FOLDER = Path(__file__).parent / "examples"
+
+DEFINITIONS = {
+    "initialize_request": "InitializeRequest",
+    "initialize_response": "InitializeResponse",
+    "initialize_response_with_load_session": "InitializeResponse",
+    "initialize_response_with_mcp_capabilities": "InitializeResponse",
+    "mcp_server_http": "McpServer",
+    "mcp_server_sse": "McpServer",
+    "mcp_server_stdio": "McpServer",
+    "session_load_request": "LoadSessionRequest",
+    "session_load_response": "LoadSessionResponse",
+    "session_new_request": "NewSessionRequest",
+    "session_new_response": "NewSessionResponse",
+    "session_new_response_with_modes": "NewSessionResponse",
+    "session_update_agent_message": "SessionNotification",
+    "session_update_user_message": "SessionNotification",
+}
+
+
+def test_every_example_has_a_definition() -> None:
+    assert sorted(path.stem for path in FOLDER.glob("*.json")) == sorted(DEFINITIONS)
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in DEFINITIONS if "method" in json.loads((FOLDER / f"{name}.json").read_text())]
+)
+def test_the_schema_puts_the_same_definition_behind_the_method(name: str) -> None:
+    message = _example(name)
+    assert load("v1").definitions[DEFINITIONS[name]]["x-method"] == message["method"]
+    assert DEFINITIONS[name].endswith("Request" if "id" in message else "Notification")
+
+
+@pytest.mark.parametrize("package", ["v1", "v1_unstable"])
+@pytest.mark.parametrize("name", [name for name in DEFINITIONS if name != "session_load_response"])
+def test_an_example_comes_back_as_it_went_in(name: str, package: str) -> None:
+    model_type = getattr(__import__(f"acp_bindings.{package}", fromlist=["_"]), DEFINITIONS[name])
+    payload = _payload(name)
+    assert same(json.loads(encode(decode(model_type, json.dumps(payload)))), payload)
+    assert same(json.loads(encode(decode(model_type, payload, strict=True))), payload)
+
+
+def test_the_null_result_of_session_load_reads_as_the_empty_response() -> None:
+    assert _payload("session_load_response") is None
+    for given in ("null", b" null\n", None, "{}"):
+        response = decode(v1.LoadSessionResponse, given)
+        assert response == v1.LoadSessionResponse()
+        assert encode(response) == b"{}"
+
+
+def test_null_is_no_result_where_the_response_has_required_members() -> None:
+    with pytest.raises(DecodeError):
+        decode(v1.NewSessionResponse, "null")
+
+
+def test_the_tag_chooses_the_class_of_an_example_server() -> None:
+    servers = [decode(v1.McpServer, _payload(f"mcp_server_{kind}")) for kind in ("stdio", "http", "sse")]
+    assert [type(server) for server in servers] == [v1.McpServerStdio, v1.McpServerHttp, v1.McpServerSse]
+
+
+def test_an_example_request_reads_into_plain_attributes() -> None:
+    request = decode(v1.NewSessionRequest, _payload("session_new_request"))
+    assert request.cwd == "/home/user/project"
+    assert request.mcp_servers == [
+        v1.McpServerStdio(name="filesystem", command="/path/to/mcp-server", args=["--stdio"], env=[])
+    ]
+    assert request.additional_directories == []
+
+
+def test_the_misspelt_mcp_capability_of_the_page_is_kept_but_means_nothing() -> None:
+    response = decode(v1.InitializeResponse, _payload("initialize_response"))
+    assert response.agent_capabilities.load_session is True
+    assert response.agent_capabilities.mcp_capabilities == v1.McpCapabilities(http=False, sse=False)
+    assert json.loads(encode(response))["agentCapabilities"]["mcp"] == {"http": True, "sse": True}
+
+
+def test_a_load_request_without_servers_names_the_missing_member() -> None:
+    with pytest.raises(DecodeError, match="mcpServers"):
+        decode(v1.LoadSessionRequest, {"sessionId": "sess_789xyz", "cwd": "/home/user/project"})
+
+
+def _example(name: str) -> Json:
+    return json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
+
+
+def _payload(name: str) -> Json:
+    """Take the part that a definition describes: parameters, result, or the whole of a fragment."""
+    message = _example(name)
+    if "jsonrpc" not in message:
+        return message
+    return message["params"] if "params" in message else message["result"]
