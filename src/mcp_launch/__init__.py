@@ -1,0 +1,52 @@
+"""Live MCP sessions from the `mcpServers` of an ACP request, or for each server the reason why not.
+
+    async with mcp_launch.launch(request.mcp_servers, cwd=request.cwd) as fleet:
+        tools = await fleet["filesystem"].session.list_tools()
+
+Needs the extra `launch`; what needs the MCP SDK is imported when it is used.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from mcp_launch.budgets import Budgets
+    from mcp_launch.failures import LaunchError, LaunchFailure, UnusableInput
+    from mcp_launch.fleet import Fleet, LaunchedServer, launch
+    from mcp_launch.session import open_session
+
+__all__ = [
+    "Budgets",
+    "Fleet",
+    "LaunchError",
+    "LaunchFailure",
+    "LaunchedServer",
+    "UnusableInput",
+    "launch",
+    "open_session",
+]
+
+# Imported on first use, so that the command can say what to install when the extra is missing.
+_HOMES = {
+    "Budgets": "budgets",
+    "Fleet": "fleet",
+    "LaunchError": "failures",
+    "LaunchFailure": "failures",
+    "LaunchedServer": "fleet",
+    "UnusableInput": "failures",
+    "launch": "fleet",
+    "open_session": "session",
+}
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"{__name__}.{home}"), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

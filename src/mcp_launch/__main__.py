@@ -1,0 +1,22 @@
+"""The command `mcp-launch`, which says what to install when its extra is missing."""
+
+from __future__ import annotations
+
+import sys
+from importlib.util import find_spec
+
+NEEDED = ("anyio", "httpx2", "mcp", "rich", "typer")
+
+
+def main() -> None:
+    """Run the command."""
+    if missing := [name for name in NEEDED if find_spec(name) is None]:
+        sys.stderr.write(f"mcp-launch needs {', '.join(missing)}: pip install 'acp-bindings[launch]'\n")
+        raise SystemExit(2)
+    from mcp_launch.cli import app  # noqa: PLC0415 - what it imports may be missing, see above
+
+    app(prog_name="mcp-launch")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,25 @@
+"""How long each stage of a server may take; together they are why nothing here waits for ever."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["Budgets"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Budgets:
+    """Seconds for each stage; the `timeout` of a launch bounds connect, handshake and list together."""
+
+    connect: float = 10.0
+    """Until an HTTP connection stands, or an SSE server has named its endpoint."""
+    handshake: float = 30.0
+    """Until the session is initialised. A first `npx` or `uvx` run downloads its package in this time."""
+    probe: float = 0.7
+    """What a stdio server gets to answer the probe of the 2026-07-28 era before the older handshake is tried."""
+    list: float = 15.0
+    """Until the tools are listed."""
+    call: float = 300.0
+    """Until a request on a ready session is answered; each call can ask for another time."""
+    close: float = 5.0
+    """Until the server is gone. Half of it is for leaving by itself, the rest for SIGTERM and SIGKILL."""

@@ -1,0 +1,113 @@
+"""The command line: start the servers of a file, and say for each whether it works and why not."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import anyio
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from mcp_launch.config import Config, read_config
+from mcp_launch.failures import UnusableInput
+from mcp_launch.fleet import launch
+
+if TYPE_CHECKING:
+    from mcp_launch.report import Report, ServerReport
+
+__all__ = ["app"]
+
+app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False)
+
+
+@app.callback()
+def mcp_launch() -> None:
+    """Turn the MCP servers of an ACP session into live sessions."""
+
+
+@app.command()
+def check(
+    file: Annotated[str, typer.Argument(metavar="FILE", help='A JSON file, or "-" for standard input.')],
+    *,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")] = False,
+    timeout: Annotated[float, typer.Option(help="Seconds for all servers together.", min=0.1)] = 30.0,
+    cwd: Annotated[str | None, typer.Option(help="Working directory of the servers, instead of the file's.")] = None,
+) -> None:
+    """Start all servers of FILE at once, list their tools, and print one line for each.
+
+    FILE holds an mcpServers array, a whole session/new or session/load request or its params, or the
+    {"mcpServers": {name: ...}} map that desktop clients use.
+
+    Exit status: 0 when all servers work, 1 when one does not, 2 when the input cannot be used.
+    """
+    # Reports say what the libraries would log, without the URLs and headers that they log.
+    logging.getLogger().addHandler(logging.NullHandler())
+    try:
+        config = read_config(_read(file), source="standard input" if file == "-" else file)
+        found = anyio.run(_check, config, _directory(cwd or config.cwd), timeout)
+    except UnusableInput as error:
+        sys.stderr.write(f"mcp-launch: {_printable(str(error))}\n")
+        raise typer.Exit(2) from None
+    if as_json:
+        sys.stdout.write(json.dumps(found, indent=2) + "\n")
+    else:
+        _print(found)
+    raise typer.Exit(0 if found["ok"] else 1)
+
+
+def _read(file: str) -> str:
+    try:
+        data = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
+        return data.decode("utf-8-sig")
+    except OSError as error:
+        raise UnusableInput(f"{file}: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise UnusableInput(f"{file}: not UTF-8 at byte {error.start}") from None
+
+
+def _directory(cwd: str | None) -> str:
+    return os.getcwd() if cwd is None else cwd
+
+
+async def _check(config: Config, cwd: str, timeout: float) -> Report:
+    async with launch(config.servers, cwd=cwd, timeout=timeout) as fleet:
+        # Taken before the end, after which a server that works would be called closed.
+        return fleet.report
+
+
+def _print(found: Report) -> None:
+    console = Console(highlight=False, soft_wrap=True)
+    errors = Console(highlight=False, soft_wrap=True, stderr=True)
+    servers = found["servers"]
+    width = max((len(server["name"]) for server in servers), default=0)
+    if not servers:
+        console.print("no servers")
+    for server in servers:
+        name = Text(_printable(server["name"]).ljust(width), style="bold")
+        kind = Text((server["transport"] or "?").ljust(5), style="dim")
+        console.print(_mark(server), name, kind, Text(_printable(_outcome(server))))
+        for warning in server["warnings"]:
+            errors.print(Text(_printable(f"warning: {server['name']}: {warning}"), style="yellow"))
+
+
+def _mark(server: ServerReport) -> Text:
+    return Text("ok  ", style="green") if server["failure"] is None else Text("FAIL", style="red")
+
+
+def _outcome(server: ServerReport) -> str:
+    if failure := server["failure"]:
+        return f"{failure['code']} in {failure['stage']} after {failure['elapsed']:.1f} s: {failure['message']}"
+    tools = [tool["name"] for tool in server["tools"] or ()]
+    count = "no tools" if not tools else f"{len(tools)} tool{'s' if len(tools) > 1 else ''}: {', '.join(tools)}"
+    return f"{count} ({sum(server['seconds'].values()):.1f} s)"
+
+
+def _printable(text: str) -> str:
+    """The text without what could move the cursor or recolour the terminal: servers write it."""
+    return "".join(char if char.isprintable() else " " for char in text)

@@ -1,0 +1,69 @@
+"""What the SDK's exceptions mean, for when the transport below it saw nothing wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import cast
+
+from mcp import MCPError
+from mcp_types import CONNECTION_CLOSED, REQUEST_TIMEOUT
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
+from pydantic import ValidationError
+
+from mcp_launch.transports import Diagnosis
+
+__all__ = ["diagnose_session", "server_answered"]
+
+# The SDK has no exception of its own for this.
+_UNSUPPORTED = "Unsupported protocol version from the server: "
+
+
+def diagnose_session(error: Exception | None, *, waited: float | None) -> Diagnosis:
+    """Why a session could not be used; `waited` are the seconds of the budget that was used up, if one was."""
+    if waited is not None:
+        return Diagnosis("timeout", f"did not answer within {waited:.1f} s")
+    for leaf in _leaves(error):
+        if (found := _meaning(leaf)) is not None:
+            return found
+    kinds = ", ".join(type(leaf).__name__ for leaf in _leaves(error)) or "no exception"
+    return Diagnosis("failed", f"failed for a reason that is not known here ({kinds})")
+
+
+def server_answered(error: Exception | None) -> bool:
+    """Whether the server said something that was an error or that the SDK could not read."""
+    return any(
+        leaf.code not in (CONNECTION_CLOSED, REQUEST_TIMEOUT)
+        if isinstance(leaf, MCPError)
+        else isinstance(leaf, ValidationError | RuntimeError)
+        for leaf in _leaves(error)
+    )
+
+
+def _meaning(leaf: BaseException) -> Diagnosis | None:
+    match leaf:
+        case ValidationError():
+            first = leaf.errors(include_url=False, include_input=False)[0]
+            field = "/".join(str(part) for part in first["loc"])
+            return Diagnosis("invalid_response", f"gave an answer that is not valid MCP: {field}: {first['msg']}")
+        case MCPError(code=code) if code == CONNECTION_CLOSED:
+            return Diagnosis("disconnected", "the connection was closed")
+        case MCPError(code=code, message=message) if code == REQUEST_TIMEOUT:
+            return Diagnosis("timeout", message)
+        case MCPError(code=code, message=message):
+            facts = {"jsonrpc_error": {"code": code, "message": message}}
+            return Diagnosis("rejected", f'refused: "{message}" ({code})', facts)
+        case RuntimeError() if str(leaf).startswith(_UNSUPPORTED):
+            version, known = str(leaf).removeprefix(_UNSUPPORTED), list(HANDSHAKE_PROTOCOL_VERSIONS)
+            message = f'speaks MCP version "{version}"; known are {", ".join(known)}'
+            return Diagnosis("unsupported_version", message, {"server": version, "supported": known})
+        case _:
+            return None
+
+
+def _leaves(error: BaseException | None) -> Iterator[BaseException]:
+    """The exceptions in groups of groups."""
+    if isinstance(error, BaseExceptionGroup):
+        for inner in cast("BaseExceptionGroup[BaseException]", error).exceptions:
+            yield from _leaves(inner)
+    elif error is not None:
+        yield error

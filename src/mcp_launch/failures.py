@@ -1,0 +1,108 @@
+"""What can go wrong with a server, as exceptions that say what happened, to which server, and what to try.
+
+    LaunchError                 anything this package raises on purpose
+    ├── UnusableInput           a file or parameter that holds no list of servers
+    └── LaunchFailure           one server could not be used: .server .stage .code .elapsed .facts
+
+A failure is also data: `to_json` is what reports and `mcp-launch check --json` print. It never holds a value of
+`env` or `headers`, nor a URL's user-info or query; whatever a server said was redacted before it got here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal, TypeAlias, TypedDict
+
+__all__ = ["Code", "FailureJson", "LaunchError", "LaunchFailure", "Stage", "UnusableInput"]
+
+Stage: TypeAlias = Literal["spec", "spawn", "connect", "handshake", "list", "call", "close"]
+"""Where a server's life it happened, in order. A stdio server is spawned, the others are connected to."""
+
+Code: TypeAlias = Literal[
+    # spec
+    "invalid_spec",
+    "duplicate_name",
+    "unsupported_transport",
+    # spawn
+    "command_not_found",
+    "not_executable",
+    "exited",
+    # HTTP and SSE
+    "refused",
+    "dns",
+    "tls",
+    "disconnected",
+    "unauthorized",
+    "forbidden",
+    "not_found",
+    "method_not_allowed",
+    "rate_limited",
+    "http_error",
+    "redirected",
+    "wrong_transport",
+    "cross_origin_endpoint",
+    "session_lost",
+    # MCP
+    "not_mcp",
+    "timeout",
+    "rejected",
+    "unsupported_version",
+    "invalid_response",
+    # everything that has no line of its own
+    "failed",
+]
+
+
+class FailureJson(TypedDict):
+    """A failure in a report."""
+
+    stage: Stage
+    code: Code
+    message: str
+    elapsed: float
+    facts: dict[str, Any]
+
+
+class LaunchError(Exception):
+    """The root of everything this package raises on purpose."""
+
+
+class UnusableInput(LaunchError):  # noqa: N818 - says what is wrong, which a suffix would not
+    """The input holds no list of MCP servers; the message says where it stops making sense."""
+
+
+class LaunchFailure(LaunchError):  # noqa: N818 - a launch that failed, not an error in launching
+    """One server could not be used.
+
+    `str()` is one sentence that starts with the server's name. `facts` is the evidence behind it: exit status and
+    standard error of a process, status and headers of an HTTP answer, the JSON-RPC error; always JSON.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        server: str,
+        stage: Stage,
+        code: Code,
+        elapsed: float = 0.0,
+        facts: Mapping[str, Any] | None = None,
+    ) -> None:
+        super().__init__(f"{server}: {message}")
+        self.message = message
+        self.server = server
+        self.stage: Stage = stage
+        self.code: Code = code
+        self.elapsed = elapsed
+        """Seconds from the start of this server until it was given up."""
+        self.facts: dict[str, Any] = dict(facts or {})
+
+    def to_json(self) -> FailureJson:
+        """The failure as JSON, for a report."""
+        return FailureJson(
+            stage=self.stage,
+            code=self.code,
+            message=self.message,
+            elapsed=round(self.elapsed, 3),
+            facts=self.facts,
+        )

@@ -1,0 +1,204 @@
+"""The one task that opens, serves and closes a server; everything else talks to the session it opened.
+
+anyio's cancel scopes must be left in the task that entered them, and the SDK holds several. One owner per server is
+what makes parallel starts, closing in any order and use from other tasks safe.
+"""
+
+from __future__ import annotations
+
+import math
+import traceback
+from types import TracebackType
+from typing import Any
+
+import anyio
+from mcp import Client
+from mcp_types import Implementation, Tool
+
+from mcp_launch.budgets import Budgets
+from mcp_launch.diagnosis import diagnose_session, server_answered
+from mcp_launch.failures import LaunchFailure, Stage
+from mcp_launch.logs import kept_out_of_logs
+from mcp_launch.process import ServerProcess, spawn
+from mcp_launch.record import Record
+from mcp_launch.specs import HttpServer, ServerSpec, SseServer
+from mcp_launch.transports import Era, Transport
+from mcp_launch.transports.http import HttpTransport
+from mcp_launch.transports.sse import SseTransport
+from mcp_launch.transports.stdio import StdioTransport
+
+__all__ = ["serve"]
+
+_MESSAGE = 2000
+"""Characters of a failure's message; a server may have written more."""
+
+CLIENT_INFO = Implementation(name="mcp-launch", version="0.1.0")
+
+
+async def serve(
+    record: Record,
+    spec: ServerSpec,
+    process: ServerProcess | None,
+    *,
+    cwd: str,
+    budgets: Budgets,
+    deadline: float,
+    list_tools: bool,
+) -> None:
+    """Open the server's session, keep it until it is over, close it; how that went is in the record.
+
+    A stdio server that leaves when it is asked for the newer era is started once more for the older one.
+    """
+    owner = _Owner(record, spec, cwd=cwd, budgets=budgets, deadline=deadline, list_tools=list_tools)
+    if isinstance(spec, HttpServer):
+        era: Era = "legacy" if isinstance(spec, SseServer) else "auto"
+        failure = await owner.attempt(era, owner.web(spec))
+    else:
+        transport = owner.stdio(process or (await spawn(spec, cwd=cwd))[0])
+        failure = await owner.attempt("auto", transport)
+        if failure and transport.died_of_probe and record.wanted and anyio.current_time() < deadline:
+            transport = owner.stdio((await spawn(spec, cwd=cwd))[0])
+            transport.warnings.append("left when it was asked for the 2026-07-28 era of MCP; it was started again")
+            failure = await owner.attempt("legacy", transport)
+    if failure:
+        record.fail(failure)
+
+
+class _Owner:
+    def __init__(
+        self, record: Record, spec: ServerSpec, *, cwd: str, budgets: Budgets, deadline: float, list_tools: bool
+    ) -> None:
+        self._record = record
+        self._spec = spec
+        self._cwd = cwd
+        self._budgets = budgets
+        self._deadline = deadline
+        self._list_tools = list_tools
+        self._scope = anyio.CancelScope()
+
+    def stdio(self, process: ServerProcess) -> StdioTransport:
+        """The transport over a process that has just been started."""
+        self._record.over = anyio.Event()
+        return StdioTransport(
+            process,
+            hide=self._spec.redactor,
+            probe=self._budgets.probe,
+            close=self._budgets.close,
+            on_lost=self._record.over.set,
+        )
+
+    def web(self, spec: HttpServer) -> Transport:
+        """The transport to the URL of the specification."""
+        if isinstance(spec, SseServer):
+            return SseTransport(spec, budgets=self._budgets, on_lost=self._record.over.set, give_up=self._give_up)
+        return HttpTransport(spec, budgets=self._budgets)
+
+    async def attempt(self, era: Era, transport: Transport) -> LaunchFailure | None:
+        """Open, serve and close the session once."""
+        error: Exception | None = None
+        with kept_out_of_logs(self._spec.redactor), anyio.CancelScope() as self._scope:
+            try:
+                await self._live(era, transport)
+            except Exception as caught:  # noqa: BLE001 - whatever it is, it costs this server and no other
+                error = caught
+        record = self._record
+        record.client = None
+        for warning in transport.warnings:
+            record.warn(warning)
+        if not record.wanted:
+            if self._scope.cancelled_caught:
+                record.warn(f"did not end its session within {self._budgets.close:g} s")
+            return None
+        return await self._explain(transport, error, waited=self._waited())
+
+    async def _live(self, era: Era, transport: Transport) -> None:
+        record, budgets = self._record, self._budgets
+        self._allow(budgets.connect)
+        async with transport.open() as streams:
+            self._enter("handshake", budgets.handshake)
+            client = Client(_Connected(streams), mode=era, read_timeout_seconds=budgets.call, client_info=CLIENT_INFO)
+            async with client:
+                transport.prove()
+                record.protocol_version = client.protocol_version
+                if info := client.server_info:
+                    record.server = {"name": info.name, "version": info.version}
+                if self._list_tools:
+                    self._enter("list", budgets.list)
+                    record.tools = await _all_tools(client, record)
+                record.client = client
+                for warning in transport.warnings:
+                    record.warn(warning)
+                self._scope.deadline = math.inf
+                record.ready()
+                await record.over.wait()
+                record.client = None
+                self._scope.deadline = anyio.current_time() + budgets.close
+                if record.wanted:
+                    return
+                record.enter("close")
+
+    def _enter(self, stage: Stage, budget: float) -> None:
+        self._record.enter(stage)
+        self._allow(budget)
+
+    def _allow(self, seconds: float) -> None:
+        # One scope whose deadline moves: a scope around a part of the opening could not be left in order.
+        self._scope.deadline = min(self._deadline, anyio.current_time() + seconds)
+
+    def _waited(self) -> float | None:
+        """The seconds of the budget that was used up, if that is what ended it."""
+        if not self._scope.cancelled_caught or anyio.current_time() < self._scope.deadline:
+            return None
+        return self._scope.deadline - self._record.stage_began
+
+    def _give_up(self) -> None:
+        self._scope.cancel()
+
+    async def _explain(self, transport: Transport, error: Exception | None, *, waited: float | None) -> LaunchFailure:
+        record, spec = self._record, self._spec
+        found = await transport.diagnose(waited=waited, answered=server_answered(error))
+        found = found or diagnose_session(error, waited=waited)
+        hide = spec.redactor
+        failure = LaunchFailure(
+            hide(found.message)[:_MESSAGE],
+            server=record.name,
+            stage=found.stage or record.stage,
+            code=found.code,
+            facts=hide.json(found.facts),
+        )
+        if error is not None and not hide.hides("".join(traceback.format_exception(error))):
+            failure.__cause__ = error
+        return failure
+
+
+class _Connected:
+    """Streams that are connected already, in the form in which the SDK's client takes a transport."""
+
+    def __init__(self, streams: tuple[Any, Any]) -> None:
+        self._streams = streams
+
+    async def __aenter__(self) -> tuple[Any, Any]:
+        return self._streams
+
+    async def __aexit__(
+        self, exc_type: type[BaseException] | None, exc_val: BaseException | None, exc_tb: TracebackType | None
+    ) -> bool | None:
+        return None
+
+
+async def _all_tools(client: Client, record: Record) -> list[Tool]:
+    if client.server_capabilities.tools is None:
+        return []
+    tools: list[Tool] = []
+    cursor: str | None = None
+    seen: set[str] = set()
+    while True:
+        page = await client.list_tools(cursor=cursor)
+        tools += page.tools
+        cursor = page.next_cursor
+        if cursor is None:
+            return tools
+        if cursor in seen:
+            record.warn("its list of tools repeats itself and was cut")
+            return tools
+        seen.add(cursor)

@@ -1,0 +1,39 @@
+"""One server, one session: the short way for whoever needs no fleet."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
+
+from mcp_launch.budgets import Budgets
+from mcp_launch.fleet import launch
+
+if TYPE_CHECKING:
+    from mcp import Client
+
+__all__ = ["open_session"]
+
+
+@asynccontextmanager
+async def open_session(
+    server: Any, *, cwd: str | os.PathLike[str], timeout: float = 30.0, budgets: Budgets | None = None
+) -> AsyncGenerator[Client]:
+    """Start one MCP server and yield its initialised session, the SDK's own `mcp.Client`.
+
+    `server` is an `McpServer` model of any protocol version, or its raw JSON. The server is stopped when the block
+    ends, also on cancellation.
+
+    Args:
+        server: what to start or connect to.
+        cwd: the session's working directory, absolute. A process is started in it.
+        timeout: seconds until the session must be ready.
+        budgets: seconds for each stage.
+
+    Raises:
+        LaunchFailure: the server could not be used; `.code` and `.stage` say why.
+        UnusableInput: `cwd` is not absolute.
+    """
+    async with launch([server], cwd=cwd, timeout=timeout, budgets=budgets, list_tools=False) as fleet:
+        yield fleet.servers[0].session

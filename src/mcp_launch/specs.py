@@ -1,0 +1,219 @@
+"""One shape for every way to name a server: a model of any protocol version, or its raw JSON, becomes a `ServerSpec`.
+
+The tag decides first: `{"type": "http"}` with the members of stdio is a broken http entry, never a stdio one. A missing
+`type` is stdio. What does not parse is a `LaunchFailure` in stage `spec`, so that no entry is dropped in silence.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias, cast
+from urllib.parse import urlsplit
+
+from pydantic import BaseModel
+
+from acp_bindings import DecodeError, decode, encode, v1, v2
+from acp_bindings import Issue as SchemaIssue
+from mcp_launch.failures import LaunchFailure
+from mcp_launch.redact import Redactor, shown_url
+
+__all__ = ["HttpServer", "ServerSpec", "SseServer", "StdioServer", "entry_name", "parse_server"]
+
+Pairs: TypeAlias = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StdioServer:
+    """A process that speaks MCP on its standard input and output."""
+
+    name: str
+    command: str
+    args: tuple[str, ...] = field(default=(), repr=False)
+    env: Pairs = field(default=(), repr=False)
+
+    transport = "stdio"
+
+    @property
+    def redactor(self) -> Redactor:
+        """What must not be shown of this server."""
+        return Redactor(value for _, value in self.env)
+
+    @property
+    def target(self) -> str:
+        """What is started or connected to, as it may be shown."""
+        return self.command
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HttpServer:
+    """A URL that speaks MCP's Streamable HTTP transport."""
+
+    name: str
+    url: str = field(repr=False)
+    headers: Pairs = field(default=(), repr=False)
+
+    transport = "http"
+
+    @property
+    def redactor(self) -> Redactor:
+        """What must not be shown of this server."""
+        return Redactor((value for _, value in self.headers), urls=[self.url])
+
+    @property
+    def target(self) -> str:
+        """What is started or connected to, as it may be shown."""
+        return shown_url(self.url)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SseServer(HttpServer):
+    """A URL that speaks MCP's deprecated SSE transport."""
+
+    transport = "sse"
+
+
+ServerSpec: TypeAlias = StdioServer | HttpServer | SseServer
+
+
+def parse_server(server: object, *, index: int | None = None) -> ServerSpec:
+    """Read an `McpServer` model of any protocol version, or its JSON; `index` is its place in `mcpServers`.
+
+    Raises:
+        LaunchFailure: in stage `spec`, with one entry in `.facts["issues"]` for each thing that is wrong.
+    """
+    entry: object = json.loads(encode(server)) if isinstance(server, BaseModel) else server
+    name = entry_name(entry, index=index)
+    tag = _member(entry, "type")
+    if not isinstance(tag, str | None):
+        raise _invalid(name, [_issue("/type", "type", "must be a string")])
+    if tag not in _FORMS:
+        raise LaunchFailure(
+            f'the transport "{tag}" is not supported; use stdio or http',
+            server=name,
+            stage="spec",
+            code="unsupported_transport",
+            facts={"type": tag},
+        )
+    try:
+        spec = _read(tag, entry)
+    except DecodeError as error:
+        raise _invalid(name, [_schema_issue(issue, entry) for issue in error.issues]) from None
+    if issues := list(_value_issues(spec)):
+        raise _invalid(name, issues)
+    return spec
+
+
+def entry_name(entry: object, *, index: int | None = None) -> str:
+    """What to call an entry that may be broken: its name, or its place."""
+    name = _member(entry, "name")
+    if isinstance(name, str) and name:
+        return name
+    return "server" if index is None else f"mcpServers[{index}]"
+
+
+def _member(entry: object, name: str) -> object:
+    return cast("dict[str, object]", entry).get(name) if isinstance(entry, dict) else None
+
+
+# Which rules hold is seen from the form: only v2 writes the tag of stdio, and then `args` and `env` may be left out, as
+# its http may leave out `headers`; only v1 has sse. What v1 requires of http, v2 allows, and the tag is the same.
+_FORMS = {None: v1.McpServerStdio, "stdio": v2.McpServerStdio, "http": v2.McpServerHttp, "sse": v1.McpServerSse}
+
+
+def _read(tag: str | None, entry: object) -> ServerSpec:
+    model = decode(_FORMS[tag], entry)
+    match model:
+        case v1.McpServerStdio() | v2.McpServerStdio():
+            return StdioServer(
+                name=model.name,
+                command=model.command,
+                args=tuple(model.args),
+                env=tuple((variable.name, variable.value) for variable in model.env),
+            )
+        case v1.McpServerSse():
+            return SseServer(name=model.name, url=model.url, headers=_headers(model.headers))
+        case _:
+            return HttpServer(name=model.name, url=model.url, headers=_headers(model.headers))
+
+
+def _headers(headers: Sequence[v1.HttpHeader | v2.HttpHeader]) -> Pairs:
+    return tuple((header.name, header.value) for header in headers)
+
+
+Issue: TypeAlias = dict[str, str]
+"""One thing that is wrong: `path` (a JSON pointer into the entry), `rule`, `message`."""
+
+
+def _issue(path: str, rule: str, message: str) -> Issue:
+    return {"path": path, "rule": rule, "message": message}
+
+
+def _invalid(name: str, issues: list[Issue]) -> LaunchFailure:
+    told = "; ".join(f"{issue['path'] or 'the entry'}: {issue['message']}" for issue in issues)
+    return LaunchFailure(told, server=name, stage="spec", code="invalid_spec", facts={"issues": issues})
+
+
+def _schema_issue(issue: SchemaIssue, entry: object) -> Issue:
+    """What breaks the schema, with what to write instead where people are known to get it wrong."""
+    message = issue.message[:1].lower() + issue.message[1:]
+    match issue.path, entry:
+        case ("args" | "env" | "headers",), _ if issue.rule == "missing":
+            message += "; send [] when there is nothing to say"
+        case ("env", *_), {"env": dict()}:
+            message += ' of {"name", "value"} objects, not a map'
+        case ("headers", *_), {"headers": dict()}:
+            message += ' of {"name", "value"} objects, not a map'
+        case _:
+            pass
+    return _issue("".join(f"/{step}" for step in issue.path), issue.rule, message)
+
+
+_HEADER_NAME = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
+_CONTROL = re.compile(r"[\x00-\x20\x7f]")
+_NOT_IN_HEADERS = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
+
+
+def _value_issues(spec: ServerSpec) -> Iterator[Issue]:
+    """What the schema lets pass, but no process or HTTP request can be made of. Never quotes a secret."""
+    if isinstance(spec, StdioServer):
+        yield from _process_issues(spec)
+        return
+    yield from _url_issues(spec.url)
+    for number, (name, value) in enumerate(spec.headers):
+        if not _HEADER_NAME.fullmatch(name):
+            yield _issue(f"/headers/{number}/name", "value", "is not the name of an HTTP header")
+        if _NOT_IN_HEADERS.search(value):
+            yield _issue(f"/headers/{number}/value", "value", "must not contain line breaks or control characters")
+
+
+def _process_issues(spec: StdioServer) -> Iterator[Issue]:
+    if not spec.command or "\0" in spec.command:
+        yield _issue("/command", "value", "must be the path of a program")
+    for number, arg in enumerate(spec.args):
+        if "\0" in arg:
+            yield _issue(f"/args/{number}", "value", "must not contain NUL")
+    for number, (name, value) in enumerate(spec.env):
+        if not name or "=" in name or "\0" in name:
+            yield _issue(f"/env/{number}/name", "value", "is not the name of an environment variable")
+        if "\0" in value:
+            yield _issue(f"/env/{number}/value", "value", "must not contain NUL")
+
+
+def _url_issues(url: str) -> Iterator[Issue]:
+    if _CONTROL.search(url):
+        yield _issue("/url", "value", "must not contain spaces or control characters")
+        return
+    try:
+        parts = urlsplit(url)
+        _ = parts.port
+    except ValueError:
+        yield _issue("/url", "value", "is not a URL")
+        return
+    if parts.scheme not in ("http", "https"):
+        scheme = f'"{parts.scheme}://"' if parts.scheme and "://" in url else "no scheme"
+        yield _issue("/url", "value", f"must start with http:// or https://, not with {scheme}")
+    elif not parts.hostname:
+        yield _issue("/url", "value", "has no host")

@@ -1,0 +1,50 @@
+"""The three ways to reach a server. Each gives the SDK its two streams, and remembers why they ended."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
+
+from mcp_launch.failures import Code, Stage
+
+if TYPE_CHECKING:
+    from mcp.client import Transport as Streams
+
+__all__ = ["Diagnosis", "Era", "Transport"]
+
+Era: TypeAlias = Literal["auto", "legacy"]
+"""How to negotiate: `auto` tries the 2026-07-28 era first, `legacy` goes straight to `initialize`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """Why a transport failed. What the server said in it is not yet redacted."""
+
+    code: Code
+    message: str
+    facts: dict[str, Any] = field(default_factory=dict[str, Any])
+    stage: Stage | None = None
+    """Where, if the transport knows better than the session above it."""
+
+
+class Transport(Protocol):
+    """A connection to one server."""
+
+    warnings: list[str]
+    """What the user should know although it works."""
+
+    def open(self) -> Streams:
+        """A block in which the SDK's two streams are connected to the server; at its end all is closed."""
+        ...
+
+    def prove(self) -> None:
+        """Say that the session is initialised."""
+        ...
+
+    async def diagnose(self, *, waited: float | None, answered: bool) -> Diagnosis | None:
+        """Why the block ended, asked after it; None when the transport saw nothing wrong.
+
+        `waited` are the seconds of the budget that was used up, if one was; `answered` says that the server did speak
+        MCP at the end, and what it said was the trouble.
+        """
+        ...

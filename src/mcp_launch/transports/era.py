@@ -1,0 +1,118 @@
+"""A short wait for the newer era: a server that does not answer the probe in time is taken for an older one.
+
+The SDK asks `server/discover` first and waits ten seconds for the answer. Servers that swallow what they do not know
+would cost each user those ten seconds, so the transport answers in their place, with the error that makes the SDK go
+on to `initialize`. A late answer is dropped by its id, as JSON-RPC wants.
+"""
+
+from __future__ import annotations
+
+import math
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+import anyio
+from mcp.shared.message import SessionMessage
+from mcp_types import REQUEST_TIMEOUT, ErrorData, JSONRPCError, JSONRPCRequest, RequestId
+
+if TYPE_CHECKING:
+    from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+
+__all__ = ["bound_probe"]
+
+
+def bound_probe(
+    read: MemoryObjectReceiveStream[SessionMessage | Exception],
+    write: MemoryObjectSendStream[SessionMessage],
+    *,
+    seconds: float,
+) -> tuple[_ReadStream, _WriteStream]:
+    """The same two streams, where the first `server/discover` is answered after `seconds` at the latest."""
+    probe = _Probe(seconds)
+    return _ReadStream(read, probe), _WriteStream(write, probe)
+
+
+class _Probe:
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self.request_id: RequestId | None = None
+        self.over = False
+        # The reader is already waiting when the probe is sent, so its scope is there before the deadline is known.
+        self.scope = anyio.CancelScope()
+
+    def sent(self, request_id: RequestId) -> None:
+        self.request_id = request_id
+        self.scope.deadline = anyio.current_time() + self.seconds
+
+    def settle(self) -> None:
+        self.over = True
+        self.scope.deadline = math.inf
+
+
+class _ReadStream:
+    def __init__(self, inner: MemoryObjectReceiveStream[SessionMessage | Exception], probe: _Probe) -> None:
+        self._inner = inner
+        self._probe = probe
+
+    async def receive(self) -> SessionMessage | Exception:
+        if self._probe.over:
+            return await self._inner.receive()
+        return await self._receive_while_probing()
+
+    async def _receive_while_probing(self) -> SessionMessage | Exception:
+        probe = self._probe
+        probe.scope = anyio.CancelScope(deadline=probe.scope.deadline)
+        with probe.scope:
+            item = await self._inner.receive()
+            if isinstance(item, SessionMessage) and getattr(item.message, "id", None) == probe.request_id is not None:
+                probe.settle()
+            return item
+        probe.settle()
+        error = ErrorData(code=REQUEST_TIMEOUT, message="server/discover was not answered in time")
+        return SessionMessage(JSONRPCError(jsonrpc="2.0", id=probe.request_id, error=error))
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> SessionMessage | Exception:
+        try:
+            return await self.receive()
+        except anyio.EndOfStream:
+            raise StopAsyncIteration from None
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, exc_type: type[BaseException] | None, exc_val: BaseException | None, exc_tb: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+
+class _WriteStream:
+    def __init__(self, inner: MemoryObjectSendStream[SessionMessage], probe: _Probe) -> None:
+        self._inner = inner
+        self._probe = probe
+
+    async def send(self, item: SessionMessage, /) -> None:
+        message = item.message
+        if not self._probe.over and isinstance(message, JSONRPCRequest):
+            if message.method == "server/discover":
+                self._probe.sent(message.id)
+            elif message.method == "initialize":
+                self._probe.settle()
+        await self._inner.send(item)
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, exc_type: type[BaseException] | None, exc_val: BaseException | None, exc_tb: TracebackType | None
+    ) -> None:
+        await self.aclose()

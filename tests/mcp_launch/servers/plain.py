@@ -1,0 +1,159 @@
+"""A small MCP server over stdio, without the SDK, that misbehaves in the way its first argument names."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from typing import Any
+
+MODE = sys.argv[1] if len(sys.argv) > 1 else "works"
+
+
+def main() -> None:
+    """Misbehave at the start if asked to, then serve."""
+    start = globals().get(f"start_{MODE}")
+    if start is not None:
+        start()
+    for line in sys.stdin:
+        message: dict[str, Any] = json.loads(line)
+        if "id" in message and (reply := answer(message)) is not None:
+            write(json.dumps({"jsonrpc": "2.0", "id": message["id"], **reply}))
+    if MODE == "ignores_end":
+        forever()
+
+
+def answer(message: dict[str, Any]) -> dict[str, Any] | None:  # noqa: PLR0911 - a list of cases
+    """The result or error for a request, or None for silence."""
+    method = message["method"]
+    if MODE == "mute":
+        return None
+    if method == "server/discover":
+        if MODE == "leaves_at_probe":
+            sys.exit("expected initialize")
+        if MODE == "swallows_probe":
+            return None
+        return error(-32601, "Method not found")
+    if method == "initialize":
+        return initialize()
+    if method == "tools/list":
+        if MODE == "dies_at_list":
+            sys.exit("cannot list the tools")
+        if MODE == "hangs_at_list":
+            return None
+        tool = {"name": "environment", "inputSchema": {"type": "object"}}
+        return {"result": {"tools": [tool]}}
+    if method == "tools/call":
+        return call(message["params"]["name"], message["params"].get("arguments") or {})
+    return error(-32601, "Method not found")
+
+
+def initialize() -> dict[str, Any]:
+    """What this server says to the handshake."""
+    if MODE == "rejects":
+        return error(-32603, f"the licence {os.environ.get('SECRET')} has expired")
+    version = "1999-01-01" if MODE == "speaks_old_version" else "2025-06-18"
+    if MODE == "answers_nonsense":
+        return {"result": {"protocolVersion": version, "capabilities": "all of them"}}
+    info = {"name": "plain", "version": "1"}
+    return {"result": {"protocolVersion": version, "capabilities": {"tools": {}}, "serverInfo": info}}
+
+
+def call(tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    """Run a tool."""
+    if tool == "die":
+        sys.exit(9)
+    if tool == "big":
+        return text("x" * arguments["size"])
+    return text(json.dumps({"env": dict(os.environ), "cwd": os.getcwd(), "pid": os.getpid()}))
+
+
+def text(said: str) -> dict[str, Any]:
+    """A tool's result."""
+    return {"result": {"content": [{"type": "text", "text": said}]}}
+
+
+def error(code: int, message: str) -> dict[str, Any]:
+    """A JSON-RPC error."""
+    return {"error": {"code": code, "message": message}}
+
+
+def write(line: str) -> None:
+    """Write one line to standard output."""
+    sys.stdout.write(line + ("\r\n" if MODE == "writes_crlf" else "\n"))
+    sys.stdout.flush()
+
+
+def forever() -> None:
+    """Stay until killed."""
+    while True:
+        time.sleep(60)
+
+
+def start_exits_with_message() -> None:
+    """Fail as a server does whose configuration is wrong, and repeat a secret while doing so."""
+    sys.stderr.write(f"cannot start with key {os.environ.get('SECRET')}\n")
+    sys.exit(3)
+
+
+def start_exits_silently() -> None:
+    """Fail without a word."""
+    sys.exit(7)
+
+
+def start_dies_of_signal() -> None:
+    """Crash."""
+    os.kill(os.getpid(), signal.SIGSEGV)
+
+
+def start_prints_usage() -> None:
+    """Take the lack of arguments for a call for help."""
+    sys.stdout.write("usage: plain [--port PORT]\n")
+    sys.exit(2)
+
+
+def start_logs_then_silent() -> None:
+    """Be a web server, say."""
+    write("Listening on port 8080")
+    forever()
+
+
+def start_prints_banner() -> None:
+    """Say hello on the wrong stream."""
+    write("Welcome to plain 1.0")
+
+
+def start_prints_bytes() -> None:
+    """Write a line that is not UTF-8."""
+    sys.stdout.buffer.write(b"\xff\xfe caf\xe9\n")
+    sys.stdout.buffer.flush()
+
+
+def start_floods_stderr() -> None:
+    """Fill every pipe buffer there is."""
+    for _ in range(4 * 1024):
+        sys.stderr.write("x" * 1023 + "\n")
+    sys.stderr.write("the last line\n")
+
+
+def start_ignores_end() -> None:
+    """Take neither a closed input nor SIGTERM for an answer."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+
+
+def start_leaves_child() -> None:
+    """Start a child that outlives this process, as npx does with node."""
+    nothing = subprocess.DEVNULL
+    subprocess.Popen(
+        [sys.executable, "-c", "import time; time.sleep(60)"], stdin=nothing, stdout=nothing, stderr=nothing
+    )
+
+
+def start_wraps_mute_child() -> None:
+    """Hand the pipes to a child that never answers, and wait for it."""
+    sys.exit(subprocess.call([sys.executable, __file__, "mute"]))
+
+
+if __name__ == "__main__":
+    main()

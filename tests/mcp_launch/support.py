@@ -1,0 +1,94 @@
+"""What the launch tests share: specifications of the test servers, and a look at what is left running."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import uuid
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import mcp_launch
+
+if TYPE_CHECKING:
+    from mcp import Client
+
+SERVERS = Path(__file__).parent / "servers"
+SOURCE = Path(mcp_launch.__file__).parents[1]
+"""Where the package under test is, for processes that are to import it."""
+MARK = "MCP_LAUNCH_TEST"
+SECRET = "sk-hunter2-never-shown"
+
+
+class Marked:
+    """Stdio servers with a mark in their environment, which their children inherit, so that none can hide."""
+
+    def __init__(self) -> None:
+        self.mark = uuid.uuid4().hex
+
+    def plain(
+        self, mode: str = "works", *, name: str = "plain", env: Mapping[str, str] | None = None
+    ) -> dict[str, Any]:
+        """The raw JSON of a small server that misbehaves as the mode says."""
+        return self.stdio(name, sys.executable, "-S", str(SERVERS / "plain.py"), mode, env=env)
+
+    def echo(self, *, env: Mapping[str, str] | None = None) -> dict[str, Any]:
+        """The raw JSON of the real server."""
+        return self.stdio("echo", sys.executable, str(SERVERS / "echo.py"), "stdio", env=env)
+
+    def stdio(self, name: str, command: str, *args: str, env: Mapping[str, str] | None = None) -> dict[str, Any]:
+        """The raw JSON of any command."""
+        pairs = {MARK: self.mark, "SECRET": SECRET, **(env or {})}
+        return {
+            "name": name,
+            "command": command,
+            "args": list(args),
+            "env": [{"name": key, "value": value} for key, value in pairs.items()],
+        }
+
+    def running(self) -> list[int]:
+        """The processes that carry the mark and are not zombies."""
+        found: list[int] = []
+        for entry in Path("/proc").iterdir():
+            try:
+                environment = (entry / "environ").read_bytes()
+            except OSError:
+                continue
+            if f"{MARK}={self.mark}".encode() in environment.split(b"\0"):
+                found.append(int(entry.name))
+        return found
+
+
+def open_files() -> list[str]:
+    """What our file descriptors point to, of the kinds that servers are reached through."""
+    targets: list[str] = []
+    for descriptor in Path("/proc/self/fd").iterdir():
+        try:
+            target = os.readlink(descriptor)
+        except OSError:
+            continue
+        if target.startswith(("socket:", "pipe:")):
+            targets.append(target)
+    return sorted(targets)
+
+
+def http(
+    url: str, *, name: str = "web", headers: Mapping[str, str] | None = None, kind: str = "http"
+) -> dict[str, Any]:
+    """The raw JSON of a server with a URL."""
+    pairs = [{"name": key, "value": value} for key, value in (headers or {}).items()]
+    return {"type": kind, "name": name, "url": url, "headers": pairs}
+
+
+async def ask(session: Client, tool: str, **arguments: Any) -> Any:
+    """Call a tool that answers with one text, and give that text, parsed if it is JSON."""
+    result = await session.call_tool(tool, arguments)
+    assert not result.is_error, result
+    text = getattr(result.content[0], "text", None)
+    assert isinstance(text, str)
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text

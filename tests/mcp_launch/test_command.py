@@ -1,0 +1,145 @@
+"""The command `mcp-launch`, run as users run it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.mcp_launch.support import SECRET, SERVERS, SOURCE
+
+PLAIN = [str(SERVERS / "plain.py")]
+
+
+def run(*args: str, stdin: str = "", python: tuple[str, ...] = (), **options: Any) -> subprocess.CompletedProcess[str]:
+    """Run the command in a process of its own."""
+    env = {**os.environ, "PYTHONPATH": str(SOURCE), "COLUMNS": "40", "NO_COLOR": "1"}
+    command = [sys.executable, *python, "-m", "mcp_launch", *args]
+    return subprocess.run(
+        command, input=stdin, capture_output=True, text=True, env=env, timeout=60, check=False, **options
+    )
+
+
+def plain(mode: str = "works") -> dict[str, Any]:
+    return {"command": sys.executable, "args": [*PLAIN, mode], "env": {"SECRET": SECRET}}
+
+
+def test_working_servers_are_one_line_each_and_exit_0(tmp_path: Path) -> None:
+    file = tmp_path / "servers.json"
+    file.write_text(json.dumps({"mcpServers": {"first": plain(), "second": plain()}}))
+
+    done = run("check", str(file))
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert [line.split()[:6] for line in done.stdout.splitlines()] == [
+        ["ok", "first", "stdio", "1", "tool:", "environment"],
+        ["ok", "second", "stdio", "1", "tool:", "environment"],
+    ]
+
+
+def test_a_failed_server_says_why_and_exits_1() -> None:
+    config = {"mcpServers": {"good": plain(), "bad": plain("exits_with_message")}}
+
+    done = run("check", "-", stdin=json.dumps(config))
+
+    assert done.returncode == 1
+    good, bad = done.stdout.splitlines()
+    assert good.startswith("ok   good stdio 1 tool")
+    assert bad.startswith("FAIL bad  stdio exited in handshake after")
+    assert "exited with status 3; it said on stderr: cannot start with key [redacted]" in bad
+    assert SECRET not in done.stdout + done.stderr
+
+
+def test_json_is_one_document_and_nothing_else() -> None:
+    config = {"mcpServers": {"banner": plain("prints_banner"), "gone": {"command": "/no/such/program"}}}
+
+    done = run("check", "--json", "-", stdin=json.dumps(config))
+
+    report = json.loads(done.stdout)
+    assert (done.returncode, report["ok"]) == (1, False)
+    banner, gone = report["servers"]
+    assert (banner["state"], banner["tools"]) == ("ready", [{"name": "environment", "description": None}])
+    assert (gone["state"], gone["failure"]["code"]) == ("failed", "command_not_found")
+    assert SECRET not in done.stdout + done.stderr
+
+
+def test_a_whole_request_brings_its_directory(tmp_path: Path) -> None:
+    server: dict[str, Any] = {"name": "here", "command": "./server", "args": [], "env": []}
+    (tmp_path / "server").write_text(f"#!/bin/sh\nexec {sys.executable} {PLAIN[0]}\n")
+    (tmp_path / "server").chmod(0o755)
+    request = {
+        "jsonrpc": "2.0",
+        "id": 0,
+        "method": "session/new",
+        "params": {"cwd": str(tmp_path), "mcpServers": [server]},
+    }
+
+    done = run("check", "-", stdin=json.dumps(request))
+
+    assert (done.returncode, done.stdout[:8]) == (0, "ok   her")
+    assert done.stderr.startswith("warning: here: ")
+
+
+@pytest.mark.parametrize(
+    ("stdin", "says"),
+    [
+        ('{"mcpServers": [}', "mcp-launch: standard input:1:17: not JSON"),
+        ("{}", "mcp-launch: standard input: holds no mcpServers"),
+        ('{"mcpServers": [], "cwd": "."}', "mcp-launch: cwd must be an absolute path"),
+    ],
+)
+def test_unusable_input_exits_2_and_says_where(stdin: str, says: str) -> None:
+    done = run("check", "--json", "-", stdin=stdin)
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(says)
+
+
+def test_a_missing_file_exits_2(tmp_path: Path) -> None:
+    done = run("check", str(tmp_path / "missing.json"))
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "missing.json: No such file or directory" in done.stderr
+
+
+@pytest.mark.parametrize("args", [("--help",), ("check", "--help"), ("check", "/no/such/file")])
+def test_the_sdk_is_not_imported_before_it_is_needed(args: tuple[str, ...]) -> None:
+    done = run(*args, python=("-X", "importtime"))
+
+    imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines() if line.startswith("import time:")}
+    assert "typer" in imported
+    assert "mcp" not in imported
+
+
+def test_without_the_extra_it_says_what_to_install() -> None:
+    # A None in sys.modules hides a package as if it were not installed.
+    script = """
+import sys
+sys.modules.update(dict.fromkeys(("anyio", "httpx2", "mcp", "rich", "typer")))
+from mcp_launch.__main__ import main
+main()
+"""
+    env = {**os.environ, "PYTHONPATH": str(SOURCE)}
+    done = subprocess.run(
+        [sys.executable, "-c", script, "check", "-"], capture_output=True, text=True, env=env, check=False
+    )
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "mcp-launch needs anyio, httpx2, mcp, rich, typer: pip install 'acp-bindings[launch]'\n"
+
+
+def test_what_a_server_says_cannot_move_the_cursor() -> None:
+    config = {
+        "mcpServers": {"rude": {"command": "/bin/sh", "args": ["-c", r"printf '\033[2J\033[31mboo' >&2; exit 1"]}}
+    }
+
+    done = run("check", "-", stdin=json.dumps(config))
+
+    assert "\033" not in done.stdout
+    assert "boo" in done.stdout
+    assert len(done.stdout.splitlines()) == 1

@@ -1,0 +1,73 @@
+"""The examples do what the README says, and stop when they should."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from tests.mcp_launch.support import SOURCE
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+def test_the_demo_prints_what_each_tool_returned() -> None:
+    env = {**os.environ, "PYTHONPATH": str(SOURCE)}
+    done = subprocess.run(
+        [sys.executable, "-W", "error", str(EXAMPLES / "demo.py")],
+        capture_output=True,
+        text=True,
+        env=env,
+        timeout=60,
+        check=False,
+    )
+
+    assert (done.returncode, done.stderr) == (0, "")
+    first, greeter, library, clock, last = done.stdout.splitlines()
+    assert first == "session/new asks for 3 MCP servers"
+    assert greeter.endswith("→ Welcome aboard, newcomer!")
+    assert library.endswith("→ The Art of Saying Exactly That")
+    assert clock.split("→ ")[1].endswith("day")
+    assert last == "all of them are closed"
+
+
+def test_the_request_is_acp_as_it_stands() -> None:
+    request = json.loads((EXAMPLES / "session_new.json").read_text())
+
+    assert request["method"] == "session/new"
+    assert [server.get("type", "stdio") for server in request["params"]["mcpServers"]] == ["stdio", "http", "sse"]
+
+
+def test_the_stdio_example_says_which_variable_it_needs() -> None:
+    env = {key: value for key, value in os.environ.items() if key != "GREETING"}
+    done = subprocess.run(
+        [sys.executable, str(EXAMPLES / "greeter_stdio.py")],
+        stdin=subprocess.DEVNULL, capture_output=True, text=True, env=env, timeout=30, check=False,
+    )  # fmt: skip
+
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "GREETING is not set" in done.stderr
+
+
+@pytest.mark.parametrize(("script", "ending"), [("library_http.py", "closed input"), ("clock_sse.py", "SIGTERM")])
+def test_a_web_example_wants_its_header_and_stops(script: str, ending: str) -> None:
+    command = [sys.executable, str(EXAMPLES / script)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        url = process.stdout.readline().strip()
+        answer = httpx2.get(url)
+        if ending == "SIGTERM":
+            process.send_signal(signal.SIGTERM)
+        else:
+            process.stdin.close()
+        process.wait(timeout=10)
+
+    assert url.startswith("http://127.0.0.1:")
+    assert (answer.status_code, "WWW-Authenticate" in answer.headers) == (401, True)

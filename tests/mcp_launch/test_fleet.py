@@ -1,0 +1,143 @@
+"""Many servers at once: each has its own outcome, whatever becomes of the others."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+import mcp_launch
+from mcp_launch import Budgets, LaunchFailure, UnusableInput
+from tests.mcp_launch.support import SECRET, Marked, ask, http
+
+pytestmark = pytest.mark.anyio
+
+SHORT = Budgets(handshake=1.0, close=1.0)
+
+
+async def test_one_bad_server_of_ten_costs_the_others_nothing(marked: Marked, tmp_path: Path) -> None:
+    servers = [marked.plain("mute" if number == 4 else "works", name=f"n{number}") for number in range(10)]
+
+    async with mcp_launch.launch(servers, cwd=tmp_path, budgets=SHORT) as fleet:
+        assert [server.state for server in fleet] == ["ready"] * 4 + ["failed"] + ["ready"] * 5
+        for server in fleet:
+            if server.failure is None:
+                assert (await ask(server.session, "environment"))["cwd"] == str(tmp_path)
+        assert [failure.server for failure in fleet.failures] == ["n4"]
+
+
+async def test_entries_that_do_not_parse_are_failures_in_their_place(marked: Marked, tmp_path: Path) -> None:
+    servers: list[Any] = [
+        marked.plain(),
+        {"name": "no-env", "command": "/bin/true", "args": []},
+        "not even an object",
+        {"type": "carrier-pigeon", "name": "pigeon"},
+        {"type": "http", "name": "http-with-command", "command": "/bin/true", "args": [], "env": []},
+        marked.plain(),
+    ]
+
+    async with mcp_launch.launch(servers, cwd=tmp_path) as fleet:
+        found = [(server.name, server.failure and server.failure.code) for server in fleet]
+
+    assert found == [
+        ("plain", None),
+        ("no-env", "invalid_spec"),
+        ("mcpServers[2]", "invalid_spec"),
+        ("pigeon", "unsupported_transport"),
+        ("http-with-command", "invalid_spec"),
+        ("plain", "duplicate_name"),
+    ]
+    assert all(server.failure is None or server.failure.stage == "spec" for server in fleet)
+
+
+async def test_servers_start_side_by_side(marked: Marked, tmp_path: Path) -> None:
+    servers = [marked.plain("swallows_probe", name=f"n{number}") for number in range(8)]
+
+    began = time.perf_counter()
+    async with mcp_launch.launch(servers, cwd=tmp_path, budgets=Budgets(probe=0.5)) as fleet:
+        took = time.perf_counter() - began
+
+    # One after the other they would need half a second each.
+    assert fleet.failures == []
+    assert took < 3
+
+
+async def test_a_cancelled_launch_leaves_nothing_and_does_not_swallow_the_cancellation(
+    marked: Marked, tmp_path: Path
+) -> None:
+    servers = [*(marked.plain(name=f"n{number}") for number in range(3)), marked.plain("mute", name="mute")]
+
+    with anyio.move_on_after(0.4) as scope:
+        async with mcp_launch.launch(servers, cwd=tmp_path):
+            raise AssertionError("the mute server cannot be ready")
+
+    assert scope.cancelled_caught
+    assert marked.running() == []
+
+
+@pytest.mark.parametrize("delay", [0.0, 0.005, 0.02, 0.05, 0.1])
+async def test_a_launch_can_be_cancelled_at_any_time(delay: float, marked: Marked, tmp_path: Path) -> None:
+    servers = [marked.plain(name=f"n{number}") for number in range(3)]
+
+    with anyio.move_on_after(delay):
+        async with mcp_launch.launch(servers, cwd=tmp_path):
+            await anyio.sleep_forever()
+
+    assert marked.running() == []
+
+
+async def test_the_report_is_json_and_holds_no_secret(
+    marked: Marked, echo_urls: dict[str, str], tmp_path: Path
+) -> None:
+    url = echo_urls["http"].replace("http://", f"http://user:{SECRET}@") + f"?key={SECRET}"
+    servers = [marked.plain(), http(url, headers={"X-Key": SECRET}), marked.plain("exits_with_message", name="bad")]
+
+    async with mcp_launch.launch(servers, cwd=tmp_path) as fleet:
+        report = fleet.report
+
+    assert json.loads(json.dumps(report)) == report
+    assert SECRET not in json.dumps(report) + repr(fleet) + repr(fleet.servers)
+    plain, web, bad = report["servers"]
+    assert (plain["transport"], plain["server"], plain["tools"]) == (
+        "stdio",
+        {"name": "plain", "version": "1"},
+        [{"name": "environment", "description": None}],
+    )
+    assert (web["target"], web["state"], len(web["tools"] or [])) == (echo_urls["http"], "ready", 3)
+    assert bad["failure"] is not None
+    assert (report["ok"], bad["failure"]["code"]) == (False, "exited")
+
+
+async def test_a_failed_server_raises_its_failure_instead_of_a_session(marked: Marked, tmp_path: Path) -> None:
+    async with mcp_launch.launch([marked.plain("exits_silently")], cwd=tmp_path) as fleet:
+        with pytest.raises(LaunchFailure) as raised:
+            _ = fleet["plain"].session
+        assert raised.value is fleet["plain"].failure
+
+
+async def test_a_closed_server_has_no_session(marked: Marked, tmp_path: Path) -> None:
+    async with mcp_launch.launch([marked.plain()], cwd=tmp_path) as fleet:
+        pass
+
+    assert (fleet["plain"].state, fleet["plain"].failure) == ("closed", None)
+    with pytest.raises(LaunchFailure, match="plain: has no session, it is closed"):
+        _ = fleet["plain"].session
+
+
+async def test_no_servers_are_a_fleet_too(tmp_path: Path) -> None:
+    async with mcp_launch.launch(None, cwd=tmp_path) as fleet:
+        assert (len(fleet), fleet.report) == (0, {"ok": True, "servers": []})
+        assert "plain" not in fleet
+        with pytest.raises(KeyError):
+            _ = fleet["plain"]
+
+
+@pytest.mark.parametrize("servers", ["[]", {"mcpServers": []}])
+async def test_what_is_no_list_is_refused(servers: object, tmp_path: Path) -> None:
+    with pytest.raises(UnusableInput, match="must be an array"):
+        async with mcp_launch.launch(servers, cwd=tmp_path):  # pyright: ignore[reportArgumentType]
+            pass

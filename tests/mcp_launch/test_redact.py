@@ -1,0 +1,68 @@
+"""Secrets are replaced in whatever form a server repeats them."""
+
+from __future__ import annotations
+
+import json
+from urllib.parse import quote
+
+import pytest
+
+from mcp_launch.process import Tail
+from mcp_launch.redact import Redactor, shown_url
+
+SECRET = 'p"ss wörd/42'
+
+
+@pytest.mark.parametrize(
+    "said",
+    [SECRET, json.dumps(SECRET), repr(SECRET), quote(SECRET), quote(SECRET, safe=""), f"key={SECRET}!", f"[{SECRET}]"],
+)
+def test_a_repeated_secret_is_replaced_however_it_is_quoted(said: str) -> None:
+    shown = Redactor([SECRET])(said)
+
+    assert "[redacted]" in shown
+    assert "42" not in shown
+
+
+def test_the_token_of_a_bearer_header_is_replaced_alone_too() -> None:
+    assert Redactor(["Bearer abcdefgh"])("token abcdefgh is no good") == "token [redacted] is no good"
+
+
+def test_each_line_of_a_long_secret_is_one() -> None:
+    assert Redactor(["line one of key\nline two of key"])("bad: line two of key") == "bad: [redacted]"
+
+
+def test_a_short_secret_is_replaced_where_it_stands_alone() -> None:
+    assert Redactor(["abc"])("abc, abcdef") == "[redacted], abcdef"
+
+
+def test_one_and_two_characters_are_no_secret() -> None:
+    assert Redactor(["1", ""])("exited with 1") == "exited with 1"
+
+
+def test_the_longer_of_two_secrets_is_replaced_whole() -> None:
+    assert Redactor(["secret-key", "secret-key-longer"])("secret-key-longer") == "[redacted]"
+
+
+def test_user_info_and_query_of_a_url_are_secrets() -> None:
+    redactor = Redactor(urls=["https://someone:pa55word@h/mcp?token=t0k3n"])
+
+    assert redactor("someone pa55word t0k3n token=t0k3n") == "[redacted] [redacted] [redacted] [redacted]"
+
+
+def test_json_is_redacted_throughout() -> None:
+    assert Redactor(["hush-hush"]).json({"a hush-hush": ["hush-hush", 1, None, {"b": "hush-hush"}]}) == {
+        "a [redacted]": ["[redacted]", 1, None, {"b": "[redacted]"}]
+    }
+
+
+def test_the_tail_of_a_stream_begins_with_a_whole_line() -> None:
+    tail = Tail(limit=12)
+    for chunk in (b"one\nsec", b"ret\ntwo\n", b"three\n"):
+        tail.add(chunk)
+
+    assert tail.lines() == ["two", "three"]
+
+
+def test_a_shown_url_ends_at_its_path() -> None:
+    assert shown_url("https://u:p@h:8443/mcp?x=1#y") == "https://h:8443/mcp"

@@ -1,0 +1,123 @@
+"""Sessions on the three transports, with real servers: what the specification says arrives, and nothing is left."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+import mcp_launch
+from tests.mcp_launch.support import MARK, Marked, ask, http
+
+pytestmark = pytest.mark.anyio
+SSE_IS_DEPRECATED = pytest.mark.filterwarnings("ignore:.*SSE transport is deprecated:DeprecationWarning")
+
+
+async def test_a_stdio_server_gets_its_environment_and_the_session_directory(marked: Marked, tmp_path: Path) -> None:
+    server = marked.echo(env={"COLOUR": "green"})
+
+    async with mcp_launch.open_session(server, cwd=tmp_path) as session:
+        assert await ask(session, "environment", name="COLOUR") == "green"
+        assert await ask(session, "environment", name=MARK) == marked.mark
+        assert await ask(session, "directory") == str(tmp_path.resolve())
+
+
+async def test_a_stdio_server_does_not_inherit_what_is_not_its_business(
+    marked: Marked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SOMEBODY_ELSES_KEY", "1234")
+    monkeypatch.setenv("LC_TIME", "C")
+
+    async with mcp_launch.open_session(marked.plain(), cwd=tmp_path) as session:
+        environment = (await ask(session, "environment"))["env"]
+
+    assert "SOMEBODY_ELSES_KEY" not in environment
+    assert environment["LC_TIME"] == "C"
+
+
+@pytest.mark.parametrize("kind", ["http", pytest.param("sse", marks=SSE_IS_DEPRECATED)])
+async def test_headers_arrive_in_order_and_repeated(
+    kind: str, marked: Marked, echo_urls: dict[str, str], tmp_path: Path
+) -> None:
+    server: dict[str, Any] = http(echo_urls[kind], kind=kind)
+    server["headers"] = [
+        {"name": "X-Key", "value": "one"},
+        {"name": "Authorization", "value": "Bearer abc"},
+        {"name": "X-Key", "value": "two"},
+    ]
+
+    async with mcp_launch.open_session(server, cwd=tmp_path) as session:
+        arrived: list[list[str]] = await ask(session, "headers")
+
+    assert [pair for pair in arrived if pair[0] in ("x-key", "authorization")] == [
+        ["x-key", "one"],
+        ["authorization", "Bearer abc"],
+        ["x-key", "two"],
+    ]
+
+
+async def test_a_header_that_the_transport_owns_is_not_sent(
+    marked: Marked, echo_urls: dict[str, str], tmp_path: Path
+) -> None:
+    server = http(echo_urls["http"], headers={"Content-Type": "text/plain", "Mcp-Session-Id": "mine", "X-Key": "kept"})
+
+    async with mcp_launch.launch([server], cwd=tmp_path) as fleet:
+        arrived = dict(await ask(fleet["web"].session, "headers"))
+
+    assert arrived["content-type"] == "application/json"
+    assert arrived.get("mcp-session-id") != "mine"
+    assert arrived["x-key"] == "kept"
+    assert [warning.split('"')[1] for warning in fleet["web"].warnings] == ["Content-Type", "Mcp-Session-Id"]
+
+
+async def test_an_sse_server_is_announced_as_deprecated(
+    marked: Marked, echo_urls: dict[str, str], tmp_path: Path
+) -> None:
+    with pytest.warns(DeprecationWarning, match="web: the SSE transport is deprecated"):
+        async with mcp_launch.launch([http(echo_urls["sse"], kind="sse")], cwd=tmp_path) as fleet:
+            assert [tool.name for tool in fleet["web"].tools] == ["environment", "directory", "headers"]
+
+
+async def test_an_exception_in_the_block_arrives_as_it_was_raised(marked: Marked, tmp_path: Path) -> None:
+    with pytest.raises(ZeroDivisionError):
+        async with mcp_launch.open_session(marked.plain(), cwd=tmp_path):
+            raise ZeroDivisionError
+
+
+async def test_cancellation_ends_the_server_and_is_not_swallowed(marked: Marked, tmp_path: Path) -> None:
+    with anyio.CancelScope() as scope:
+        async with mcp_launch.open_session(marked.plain(), cwd=tmp_path):
+            scope.cancel()
+            await anyio.sleep_forever()
+
+    assert scope.cancelled_caught
+    assert marked.running() == []
+
+
+async def test_a_session_can_be_used_from_any_task(marked: Marked, tmp_path: Path) -> None:
+    answers: list[Any] = []
+
+    async def call(session: Any) -> None:
+        answers.append((await ask(session, "environment"))["cwd"])
+
+    async with mcp_launch.open_session(marked.plain(), cwd=tmp_path) as session, anyio.create_task_group() as tasks:
+        for _ in range(5):
+            tasks.start_soon(call, session)
+
+    assert answers == [str(tmp_path)] * 5
+
+
+async def test_a_relative_cwd_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(mcp_launch.UnusableInput, match="absolute"):
+        async with mcp_launch.launch([], cwd="."):
+            pass
+
+
+async def test_a_missing_cwd_is_the_failure_of_the_stdio_servers(marked: Marked, tmp_path: Path) -> None:
+    with pytest.raises(mcp_launch.LaunchFailure, match="plain: the working directory does not exist") as raised:
+        async with mcp_launch.open_session(marked.plain(), cwd=tmp_path / "gone"):
+            pass
+
+    assert (raised.value.stage, raised.value.server) == ("spawn", "plain")

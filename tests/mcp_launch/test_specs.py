@@ -1,0 +1,138 @@
+"""From any form of a server to its specification, and what is wrong with those that are none."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from acp_bindings import decode, v1, v1_unstable, v2, v2_unstable
+from mcp_launch import LaunchFailure
+from mcp_launch.specs import HttpServer, SseServer, StdioServer, parse_server
+
+STDIO: dict[str, Any] = {"name": "n", "command": "/c", "args": ["a"], "env": [{"name": "K", "value": "v"}]}
+HTTP: dict[str, Any] = {"type": "http", "name": "n", "url": "https://h/mcp", "headers": []}
+
+
+@pytest.mark.parametrize(
+    ("raw", "spec"),
+    [
+        (STDIO, StdioServer(name="n", command="/c", args=("a",), env=(("K", "v"),))),
+        ({"type": "stdio", **STDIO}, StdioServer(name="n", command="/c", args=("a",), env=(("K", "v"),))),
+        ({"type": "stdio", "name": "n", "command": "/c"}, StdioServer(name="n", command="/c")),
+        ({**STDIO, "args": None, "env": None}, StdioServer(name="n", command="/c")),
+        (HTTP, HttpServer(name="n", url="https://h/mcp")),
+        ({**HTTP, "headers": None}, HttpServer(name="n", url="https://h/mcp")),
+        ({"type": "http", "name": "n", "url": "https://h/mcp"}, HttpServer(name="n", url="https://h/mcp")),
+        ({**HTTP, "type": "sse"}, SseServer(name="n", url="https://h/mcp")),
+        (
+            {**STDIO, "_meta": {"a": 1}, "extra": True},
+            StdioServer(name="n", command="/c", args=("a",), env=(("K", "v"),)),
+        ),
+    ],
+)
+def test_each_form_is_read(raw: dict[str, Any], spec: object) -> None:
+    parsed = parse_server(raw)
+
+    assert parsed == spec
+    assert type(parsed) is type(spec)
+
+
+@pytest.mark.parametrize(
+    ("raw", "path"),
+    [
+        ({key: value for key, value in STDIO.items() if key != "env"}, "/env"),
+        ({key: value for key, value in STDIO.items() if key != "args"}, "/args"),
+        ({**STDIO, "env": {"K": "v"}}, "/env"),
+        ({**STDIO, "env": [{"name": "K"}]}, "/env/0/value"),
+        ({**STDIO, "env": [{"name": "", "value": "v"}]}, "/env/0/name"),
+        ({**STDIO, "env": [{"name": "A=B", "value": "v"}]}, "/env/0/name"),
+        ({**STDIO, "env": [{"name": "K", "value": "a\0b"}]}, "/env/0/value"),
+        ({**STDIO, "args": ["a", 1]}, "/args/1"),
+        ({**STDIO, "args": "a b"}, "/args"),
+        ({**STDIO, "command": ""}, "/command"),
+        ({**STDIO, "name": 3}, "/name"),
+        ({"type": 3, **STDIO}, "/type"),
+        ({**STDIO, "type": "http"}, "/url"),
+        ({"type": "sse", "name": "n", "url": "https://h/mcp"}, "/headers"),
+        ({**HTTP, "url": "ftp://h/mcp"}, "/url"),
+        ({**HTTP, "url": "h/mcp"}, "/url"),
+        ({**HTTP, "url": "https:///mcp"}, "/url"),
+        ({**HTTP, "url": "https://h/a b"}, "/url"),
+        ({**HTTP, "url": "https://h:port/"}, "/url"),
+        ({**HTTP, "headers": [{"name": "a b", "value": "v"}]}, "/headers/0/name"),
+        ({**HTTP, "headers": [{"name": "A", "value": "v\r\nB: w"}]}, "/headers/0/value"),
+    ],
+)
+def test_what_is_wrong_is_named_by_its_path(raw: dict[str, Any], path: str) -> None:
+    with pytest.raises(LaunchFailure) as raised:
+        parse_server(raw)
+
+    assert (raised.value.stage, raised.value.code) == ("spec", "invalid_spec")
+    assert path in [issue["path"] for issue in raised.value.facts["issues"]]
+    assert path in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("raw", "name"), [({"name": "n"}, "n"), ({"name": 5}, "mcpServers[7]"), (None, "mcpServers[7]")]
+)
+def test_a_broken_entry_is_called_by_its_name_or_its_place(raw: object, name: str) -> None:
+    with pytest.raises(LaunchFailure) as raised:
+        parse_server(raw, index=7)
+
+    assert raised.value.server == name
+
+
+MODELS = [
+    v1.McpServerStdio(name="n", command="/c", args=["a"], env=[v1.EnvVariable(name="K", value="v")]),
+    v1_unstable.McpServerStdio(name="n", command="/c", args=["a"], env=[v1_unstable.EnvVariable(name="K", value="v")]),
+    v2.McpServerStdio(name="n", command="/c", args=["a"], env=[v2.EnvVariable(name="K", value="v")]),
+    v2_unstable.McpServerStdio(name="n", command="/c", args=["a"], env=[v2_unstable.EnvVariable(name="K", value="v")]),
+    v2.McpServerStdio(name="n", command="/c"),
+    v1.McpServerHttp(name="n", url="https://h/mcp", headers=[v1.HttpHeader(name="A", value="b")]),
+    v1_unstable.McpServerHttp(name="n", url="https://h/mcp", headers=[v1_unstable.HttpHeader(name="A", value="b")]),
+    v2.McpServerHttp(name="n", url="https://h/mcp", headers=[v2.HttpHeader(name="A", value="b")]),
+    v2_unstable.McpServerHttp(name="n", url="https://h/mcp", headers=[v2_unstable.HttpHeader(name="A", value="b")]),
+    v2.McpServerHttp(name="n", url="https://h/mcp"),
+    v1.McpServerSse(name="n", url="https://h/mcp", headers=[v1.HttpHeader(name="A", value="b")]),
+    v1_unstable.McpServerSse(name="n", url="https://h/mcp", headers=[v1_unstable.HttpHeader(name="A", value="b")]),
+]
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: f"{type(model).__module__}.{type(model).__name__}")
+def test_the_models_of_all_four_packages_are_read(model: Any) -> None:
+    spec = parse_server(model)
+
+    assert type(spec).__name__ == type(model).__name__.removeprefix("McpServer") + "Server"
+    if isinstance(spec, StdioServer):
+        assert (spec.args, spec.env) in ((("a",), (("K", "v"),)), ((), ()))
+    else:
+        assert (spec.url, spec.headers in ((("A", "b"),), ())) == ("https://h/mcp", True)
+
+
+@pytest.mark.parametrize("package", [v1_unstable, v2, v2_unstable])
+def test_a_model_of_a_transport_that_is_not_supported_is_refused(package: Any) -> None:
+    model = decode(package.McpServer, {"type": "acp", "name": "n", "serverId": "s"})
+
+    with pytest.raises(LaunchFailure) as raised:
+        parse_server(model)
+
+    assert raised.value.code == "unsupported_transport"
+
+
+@pytest.mark.parametrize("tag", ["acp", "websocket", "HTTP"])
+def test_an_unknown_transport_is_not_taken_for_stdio(tag: str) -> None:
+    with pytest.raises(LaunchFailure) as raised:
+        parse_server({**STDIO, "type": tag})
+
+    assert (raised.value.code, raised.value.facts) == ("unsupported_transport", {"type": tag})
+
+
+def test_the_representation_of_a_specification_shows_no_secret() -> None:
+    stdio = parse_server({**STDIO, "env": [{"name": "K", "value": "secret123"}]})
+    http = parse_server(
+        {**HTTP, "url": "https://u:secret123@h/?k=secret123", "headers": [{"name": "A", "value": "secret123"}]}
+    )
+
+    assert "secret123" not in repr(stdio) + repr(http) + stdio.target + http.target
+    assert http.target == "https://h/"
