@@ -26,8 +26,9 @@ def snake(text: str) -> str:
 
 
 def joined(union: str, label: str) -> str:
-    """`{Union}{Label}`, saying a shared last word once: `SessionUpdate` and `state_update` give
-    `SessionStateUpdate`.
+    """`{Union}{Label}`, saying a shared last word once.
+
+    `SessionUpdate` and `state_update` give `SessionStateUpdate`.
     """
     last = words(union)[-1]
     if words(label)[-1].lower() == last.lower() and len(words(label)) > 1:

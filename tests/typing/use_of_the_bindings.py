@@ -22,7 +22,7 @@ def reading() -> None:
     assert_type(request.cwd, str)
     assert_type(request.additional_directories, list[str])
     assert_type(request.mcp_servers, list[v1.McpServerHttp | v1.McpServerSse | v1.McpServerStdio])
-    request.cvd  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType]
+    print(request.cvd)  # pyright: ignore[reportAttributeAccessIssue, reportUnknownArgumentType, reportUnknownMemberType]
     assert_type(encode(request), bytes)
 
 
