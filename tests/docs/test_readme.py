@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import os
 import re
 import subprocess
 import sys
@@ -29,8 +30,9 @@ def examples() -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize(("code", "output"), examples())
-def test_an_example_prints_what_the_readme_says(code: str, output: str) -> None:
+def test_an_example_prints_what_the_readme_says(code: str, output: str, monkeypatch: pytest.MonkeyPatch) -> None:
     printed = io.StringIO()
+    monkeypatch.chdir(ROOT)
     with contextlib.redirect_stdout(printed):
         exec(compile(code, "README.md", "exec"), {})
     assert printed.getvalue() == output
@@ -41,6 +43,26 @@ def test_the_demo_prints_what_the_readme_says() -> None:
     commands = [[sys.executable, "-m", "codegen", "--check"], [sys.executable, "examples/demo.py"]]
     printed = [subprocess.run(each, cwd=ROOT, capture_output=True, text=True, check=True).stdout for each in commands]
     assert "".join(printed) == shown.split("\n", 1)[1]
+
+
+def test_the_check_prints_what_the_readme_says() -> None:
+    (shown,) = [body for language, _, body in blocks() if language == "console" and "mcp-launch check" in body]
+    command, expected = shown.split("\n", 1)
+    here = Path(sys.executable).parent
+    environment = os.environ | {"PATH": f"{here}{os.pathsep}{os.environ['PATH']}"}
+    done = subprocess.run(
+        [here / "mcp-launch", *command.split()[2:]],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert SECONDS.sub("? s", done.stdout) == SECONDS.sub("? s", expected)
+
+
+SECONDS = re.compile(r"\d+\.\d s")
 
 
 def test_the_sessions_that_the_documents_name_exist() -> None:
