@@ -88,7 +88,8 @@ def _settle(schema: Any, definitions: dict[str, Any], step: str | int | None = N
 def _choices(schema: Any) -> dict[Any, Any]:
     """The alternatives of a union by their labels; those of a union of scalars have none."""
     if schema["type"] == "tagged-union":
-        return schema["choices"]
+        choices: dict[Any, Any] = schema["choices"]
+        return choices
     return {choice[1]: choice[0] for choice in schema["choices"] if isinstance(choice, tuple)}
 
 

@@ -15,6 +15,8 @@ def lazy_names(
     homes = {name: module for module, names in modules.items() for name in names.split()}
 
     def getattr_(name: str) -> Any:
+        if name in modules:
+            return import_module(f"{package}.{name}")
         home = homes.get(name)
         if home is None:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Mapping
 from functools import cache
-from typing import Any, cast, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Self, cast, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler
 from pydantic.alias_generators import to_camel
@@ -15,6 +16,9 @@ from acp_bindings._types import Implied, Lenient, Rule
 
 HIDDEN = "…"
 """What `repr` shows in place of a secret."""
+
+SECRET_WHEREVER = frozenset({"env", "headers"})
+"""Members that hold secrets also in an object that is newer than the schema, such as an unknown kind of MCP server."""
 
 
 @cache
@@ -50,15 +54,16 @@ class Model(BaseModel):
         extra="allow",
         hide_input_in_errors=True,
         protected_namespaces=(),
+        ser_json_inf_nan="constants",
         serialize_by_alias=True,
         strict=True,
     )
 
-    def __init__(self, **members: Any) -> None:
+    def __init__(self, /, **members: Any) -> None:
         """Make the object of its members, by their Python names.
 
         Raises:
-            TypeError: a name is unknown.
+            TypeError: a name is unknown, or a dict stands where an object belongs.
             pydantic.ValidationError: a member is missing or not of its type. It shows no values.
         """
         cls = type(self)
@@ -67,13 +72,13 @@ class Model(BaseModel):
         for name in _omittable(cls):
             if members.get(name, ...) is None:
                 del members[name]
-        for value in members.values():
-            _write_tags(value)
         validator = cls.__pydantic_validator__
         validator.validate_python(_tags(cls) | members, self_instance=self, strict=True, by_alias=False, by_name=True)
+        for name, value in members.items():
+            _accept(self, name, value)
 
     # Without this mark pydantic-core would run `__init__` for every object that it reads.
-    __init__.__pydantic_base_init__ = True  # pyright: ignore[reportFunctionMemberAccess]
+    vars(__init__)["__pydantic_base_init__"] = True
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler, /) -> CoreSchema:
@@ -81,7 +86,7 @@ class Model(BaseModel):
         schema = handler(source)
         body: Any = handler.resolve_ref_schema(schema)
         if body["type"] == "model" and "strict" not in body:
-            # Strict is for scalars: a model is read from an object, and `strict=True` at run time still refuses one.
+            # Strict is for scalars: an instance of a subclass is as good as one of the class.
             body["strict"] = False
             fields = cls.__pydantic_fields__
             apply_rules(fields, body["schema"]["fields"])
@@ -103,26 +108,57 @@ class Model(BaseModel):
             vars(self)[name] = None
             self.__pydantic_fields_set__.discard(name)
         elif name in cls.__pydantic_fields__:
-            _write_tags(value)
-            self.__pydantic_validator__.validate_assignment(self, name, value, strict=True)
+            trial = self.__copy__()
+            self.__pydantic_validator__.validate_assignment(trial, name, value, strict=True)
+            _accept(trial, name, value)
+            vars(self)[name] = vars(trial)[name]
+            self.__pydantic_fields_set__.add(name)
         elif name.startswith("_"):
             super().__setattr__(name, value)
         else:
             raise AttributeError(_unexpected(cls, name))
 
+    def __delattr__(self, name: str) -> None:
+        """Omit a member: it reads as its default again and is not written."""
+        field = type(self).__pydantic_fields__.get(name)
+        if field is None:
+            super().__delattr__(name)
+        elif field.is_required() or name in _tags(type(self)):
+            raise AttributeError(f"{type(self).__name__} cannot do without {name!r}")
+        else:
+            vars(self)[name] = field.get_default(call_default_factory=True)
+            self.__pydantic_fields_set__.discard(name)
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """What was read as omitted by pydantic alone, without `decode`, has no attribute of its own."""
+            field = type(self).__pydantic_fields__.get(name)
+            return super().__getattr__(name) if field is None or field.is_required() else field.get_default()
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """A copy, with the members in *update* set under the rules of the constructor."""
+        copied = super().model_copy(deep=deep)
+        for name, value in (update or {}).items():
+            setattr(copied, name, value)
+        return copied
+
     def __repr_args__(self) -> Any:
         """What is set, so that omitted and null differ, without the values of secrets."""
+        fields = type(self).__pydantic_fields__
         secret = _secret(type(self))
-        defaults = type(self).__pydantic_fields__.keys() - self.__pydantic_fields_set__
         for name, value in super().__repr_args__():
-            if name not in defaults:
+            if name not in fields:
+                yield name, HIDDEN if name in SECRET_WHEREVER else value
+            elif name in self.__pydantic_fields_set__:
                 yield name, _hide(value) if name in secret else value
 
 
 class Extensible(Model):
     """An object that may carry `_meta`."""
 
-    meta: Lenient[dict[str, Any] | None] = Field(default=None, alias="_meta")
+    # Within `Annotated`, type checkers do not take the alias for the name of the argument.
+    meta: Annotated[Lenient[dict[str, Any] | None], Field(alias="_meta")] = None
     """Data for which the protocol has no place; nobody may rely on what others put here."""
 
 
@@ -146,11 +182,25 @@ def complete(value: object) -> None:
             waiting += cast("dict[str, object]", each).values()
 
 
-def _write_tags(value: Any) -> None:
-    """Inside of another object a tag is always written, also by a payload that was read on its own, without one."""
-    for each in cast("list[Any]", value) if isinstance(value, list) else [value]:
-        if isinstance(each, Model):
-            each.__pydantic_fields_set__.update(_tags(type(each)))
+def _accept(model: Model, name: str, given: Any) -> None:
+    """Refuse a dict in place of an object, whose misspelt members nobody would notice.
+
+    An object's tag is always written inside of another one, also by a payload that was read on its own, without one.
+    """
+    waiting: list[tuple[Any, Any]] = [(given, vars(model).get(name))]
+    while waiting:
+        given, held = waiting.pop()
+        if isinstance(held, Model):
+            if held is not given:
+                wanted = f"{type(model).__name__}.{name} wants {type(held).__name__}(...)"
+                raise TypeError(f"{wanted}, not a {type(given).__name__}; `decode` makes one of it")
+            held.__pydantic_fields_set__.update(_tags(held.__class__))
+        elif held is given:
+            continue
+        elif isinstance(held, list):
+            waiting += zip(given, held, strict=True)  # pyright: ignore[reportUnknownArgumentType]
+        elif isinstance(held, dict):
+            waiting += ((given[key], each) for key, each in cast("dict[str, Any]", held).items())
 
 
 def _hide(value: Any) -> Any:

@@ -11,7 +11,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticCustomError, PydanticOmit
 from pydantic_core import core_schema as cs
 
-from acp_bindings._types import NOTHING, NULL, VALUE, Implied, Rule, When
+from acp_bindings._types import NOTHING, NULL, VALUE, Implied, Rule, When, described_by
 
 # Core schemas are dictionaries of many shapes; here they are taken apart by hand, so they go by `Any`.
 
@@ -28,8 +28,8 @@ def keys_unlike(names: list[str]) -> Any:
     return cs.union_schema([like, cs.str_schema()], mode="left_to_right")
 
 
-omissions = [0]
-"""How often a bad value was read as omitted so far, in all threads."""
+omissions = [object()]
+"""Another object each time that a bad value was read as omitted, in whichever thread: counting would be a race."""
 
 
 def _apply(metadata: list[Any], member: dict[str, Any]) -> None:
@@ -55,8 +55,10 @@ def _apply(metadata: list[Any], member: dict[str, Any]) -> None:
 
 
 def _reading(lenient: Any, *, else_by: Any) -> Any:
-    """Messages are read by *lenient*; constructing, and reading with `strict=True`, go by the other."""
-    return cs.lax_or_strict_schema(lenient, else_by, strict=False)
+    """Messages are read by *lenient*; constructing, reading with `strict=True`, and JSON schemas go by the other."""
+    return cs.lax_or_strict_schema(
+        lenient, else_by, strict=False, metadata=described_by(lambda handler: handler(else_by))
+    )
 
 
 def _with_fallback(inner: Any, outer: dict[str, Any]) -> Any:
@@ -73,7 +75,7 @@ def _with_fallback(inner: Any, outer: dict[str, Any]) -> Any:
 
 def _omit(_bad: object) -> Never:
     """Read a bad value as omitted, and leave word that the object it stands in lacks an attribute now."""
-    omissions[0] += 1
+    omissions[0] = object()
     raise PydanticOmit
 
 
@@ -98,7 +100,7 @@ def _unless(mark: When, inner: Any) -> Any:
             raise PydanticCustomError("bad_value", "not what this member holds here")
         return value
 
-    free = cs.with_info_plain_validator_function(check)
+    free = cs.with_info_plain_validator_function(check, metadata=described_by(lambda _handler: {}))
     return cs.union_schema([(inner, VALUE), (free, NULL)], mode="left_to_right")
 
 
@@ -109,5 +111,11 @@ class _Key(str):
     """
 
     __slots__ = ()
-    __eq__ = object.__eq__
-    __hash__ = object.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        """Equal to the same name of another object, but not to the text itself."""
+        return isinstance(other, _Key) and str.__eq__(self, other)
+
+    def __hash__(self) -> int:
+        """That of its kind, so that no set takes it for the text."""
+        return hash((_Key, str(self)))

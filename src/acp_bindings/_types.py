@@ -8,11 +8,12 @@ the field's default. The others build their own part of the schema.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from typing import Annotated, Any, TypeAlias, TypeVar, get_args
 
-from pydantic import Field, GetCoreSchemaHandler
+from pydantic import Field, GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic.alias_generators import to_snake
 from pydantic_core import CoreSchema
 from pydantic_core import core_schema as cs
@@ -66,7 +67,10 @@ UInt64: TypeAlias = Annotated[int, _bounded(0, 2**64 - 1)]
 
 @dataclass(frozen=True)
 class Within:
-    """A number in a range; one that is spelt as an integer stays an integer, however large."""
+    """A number in a range; one that is spelt as an integer stays an integer, however large.
+
+    What is too large for a float (`1e999`) is refused: it could only be written back as something else.
+    """
 
     ge: float | None = None
     le: float | None = None
@@ -74,7 +78,8 @@ class Within:
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         ge, le = (None if limit is None else int(limit) for limit in (self.ge, self.le))
         whole = cs.int_schema(ge=ge, le=le, strict=True)
-        number = cs.union_schema([whole, cs.float_schema(ge=self.ge, le=self.le, strict=True)], mode="left_to_right")
+        real = cs.float_schema(ge=self.ge, le=self.le, strict=True, allow_inf_nan=False)
+        number = cs.union_schema([whole, real], mode="left_to_right")
         return cs.nullable_schema(number) if type(None) in get_args(source) else number
 
 
@@ -155,7 +160,7 @@ class Unlike:
         self.known = known
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        return _another(_other_text(self.known))
+        return _another(_other_text(self.known), {"type": "string", "not": {"enum": list(self.known)}})
 
 
 class Implied:
@@ -166,7 +171,8 @@ class Implied:
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         not_text = cs.union_schema(_NOT_TEXT, mode="left_to_right")
-        return _another(cs.union_schema([_other_text(self.others), not_text], mode="left_to_right"))
+        tag = cs.union_schema([_other_text(self.others), not_text], mode="left_to_right")
+        return _another(tag, {"not": {"enum": list(self.others)}})
 
 
 def _other_text(known: tuple[str, ...]) -> CoreSchema:
@@ -174,8 +180,22 @@ def _other_text(known: tuple[str, ...]) -> CoreSchema:
     return cs.str_schema(pattern=pattern, regex_engine="python-re", strict=True)
 
 
-def _another(tag: CoreSchema) -> CoreSchema:
-    return cs.custom_error_schema(tag, "known_tag", custom_error_message="This tag belongs to another alternative")
+def _another(tag: CoreSchema, json_schema: dict[str, Any]) -> CoreSchema:
+    return cs.custom_error_schema(
+        tag,
+        "known_tag",
+        custom_error_message="This tag belongs to another alternative",
+        metadata=described_by(lambda _handler: json_schema),
+    )
+
+
+def described_by(describe: Callable[[GetJsonSchemaHandler], dict[str, Any]]) -> dict[str, Any]:
+    """The metadata by which `model_json_schema` describes a core schema that has no JSON schema of its own."""
+
+    def json_schema(_schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        return describe(handler)
+
+    return {"pydantic_js_annotation_functions": [json_schema]}
 
 
 _NOT_TEXT: list[CoreSchema | tuple[CoreSchema, str]] = [
@@ -188,6 +208,9 @@ _NOT_TEXT: list[CoreSchema | tuple[CoreSchema, str]] = [
 ]
 
 NOTHING = cs.custom_error_schema(
-    cs.literal_schema([object()]), "not_allowed", custom_error_message="Another member excludes this one"
+    cs.literal_schema([object()]),
+    "not_allowed",
+    custom_error_message="Another member excludes this one",
+    metadata=described_by(lambda _handler: {"not": {}}),
 )
 """What no value satisfies."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from functools import cache
-from typing import Any, TypeVar, overload
+from types import UnionType
+from typing import Annotated, Any, TypeVar, Union, get_args, get_origin, overload
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 from pydantic_core import (
@@ -13,10 +14,10 @@ from pydantic_core import (
     SchemaSerializer,
     core_schema,
     from_json,
-    to_json,
 )
 
 from acp_bindings._blame import blame
+from acp_bindings._filled import note_filled
 from acp_bindings._model import Response, complete
 from acp_bindings._reading import omissions
 from acp_bindings.errors import DecodeError, EncodeError, Issue
@@ -36,7 +37,8 @@ def decode(type_: Any, data: Any, *, strict: bool = False) -> Any:
 
     Args:
         type_: any name of a protocol package: a class (`v1.NewSessionRequest`), a union (`v1.McpServer`) or an alias.
-        data: JSON text as `str`, `bytes` or `bytearray`, or JSON that is parsed already.
+        data: JSON text as `str`, `bytes` or `bytearray`, or JSON that is parsed already. Of members with the same name
+            the last counts; text nested more than 200 deep is refused.
         strict: apply the writer's rules instead: whatever the schema does not allow to be sent is an error.
 
     Returns:
@@ -48,12 +50,12 @@ def decode(type_: Any, data: Any, *, strict: bool = False) -> Any:
     read = _READERS.get(type_) or _reader(type_)
     omitted = omissions[0]
     try:
-        text = data if isinstance(data, (str, bytes, bytearray)) else to_json(data, inf_nan_mode="constants")
+        text = data if isinstance(data, (str, bytes, bytearray)) else _write_unchecked(data)
         if _may_hold_nan(text):
             from_json(text, allow_inf_nan=False)
         value = read(text, strict=True) if strict else read(text)
     except ValidationError as error:
-        if not strict and _is_null(data) and _is_class(type_, Response):
+        if not strict and _is_null(data) and _is_class(type_, Response) and not _requires(type_):
             return decode(type_, b"{}")
         raise DecodeError(_name(type_), _issues(type_, error)) from None
     except (ValueError, PydanticSerializationError) as error:
@@ -64,24 +66,50 @@ def decode(type_: Any, data: Any, *, strict: bool = False) -> Any:
 
 
 def encode(value: Any) -> bytes:
-    """*value* as compact JSON in UTF-8, valid by the schema.
+    """*value* as compact JSON in UTF-8.
 
-    What was omitted stays omitted and `null` stays `null`: only members that were read or set are written, and tags.
+    What was omitted stays omitted and `null` stays `null`: only members that were read, set or filled are written, and
+    tags.
 
     Args:
         value: a model, or any JSON value with models in it.
 
     Raises:
-        EncodeError: something was put into a list or dict of a model that does not belong there.
+        EncodeError: a model holds what its constructor would have refused, because a list or dict in it was changed in
+            place, or a number that JSON does not have. `issues` says what and where.
     """
+    note_filled(value)
     writer = value.__pydantic_serializer__ if isinstance(value, BaseModel) else _ANYTHING
     try:
-        return writer.to_json(value, by_alias=True, exclude_unset=True, warnings="error")
+        text = writer.to_json(value, by_alias=True, exclude_unset=True, warnings="error")
+        if _may_hold_nan(text):
+            from_json(text, allow_inf_nan=False)
+    except (ValueError, PydanticSerializationError):
+        raise EncodeError(type(value).__name__, _faults(value)) from None
+    return text
+
+
+_ANYTHING = SchemaSerializer(core_schema.any_schema(), core_schema.CoreConfig(ser_json_inf_nan="constants"))
+
+
+def _write_unchecked(value: Any) -> bytes:
+    return _ANYTHING.to_json(value, by_alias=True, exclude_unset=True, warnings=False)
+
+
+def _faults(value: Any) -> list[Issue]:
+    """What is wrong with a *value* that cannot be written: pydantic tells too, but shows values, maybe secret ones."""
+    try:
+        text = _write_unchecked(value)
+        from_json(text, allow_inf_nan=False)
+        if isinstance(value, BaseModel):
+            decode(type(value), text, strict=True)
+    except DecodeError as error:
+        return list(error.issues)
     except PydanticSerializationError as error:
-        raise EncodeError(type(value).__name__) from error
-
-
-_ANYTHING = SchemaSerializer(core_schema.any_schema())
+        return [Issue((), "not_json", f"JSON cannot hold it: {error}")]
+    except ValueError:
+        return [Issue((), "not_json", "JSON has no number for NaN and infinity")]
+    return [Issue((), "model_type", "An object in it is a plain dict or of another class than belongs there")]
 
 
 _READERS: dict[Any, Callable[..., Any]] = {}
@@ -98,8 +126,12 @@ def _reader(type_: Any) -> Callable[..., Any]:
 def _may_hold_nan(text: str | bytes | bytearray) -> bool:
     """Pydantic's JSON reader takes the numbers that JSON does not have; a message with their names is looked at."""
     if isinstance(text, str):
-        return "NaN" in text or "Infinity" in text
-    return b"NaN" in text or b"Infinity" in text
+        return ("N" in text and "NaN" in text) or ("I" in text and "Infinity" in text)
+    # Finding one byte is ten times faster than finding a word.
+    return (_N in text and b"NaN" in text) or (_I in text and b"Infinity" in text)
+
+
+_N, _I = b"NI"
 
 
 def _is_class(type_: Any, base: type) -> bool:
@@ -109,6 +141,10 @@ def _is_class(type_: Any, base: type) -> bool:
 @cache
 def _adapter(type_: Any) -> TypeAdapter[Any]:
     return TypeAdapter(type_, config=ConfigDict(strict=True, hide_input_in_errors=True))
+
+
+def _requires(type_: type[BaseModel]) -> bool:
+    return any(field.is_required() for field in type_.model_fields.values())
 
 
 def _is_null(data: Any) -> bool:
@@ -124,6 +160,18 @@ def _name(type_: Any) -> str:
     """What the specification calls *type_*: a class knows its name, an alias is looked up where it is defined."""
     if isinstance(type_, type):
         return type_.__name__
-    modules = [module for name, module in sys.modules.items() if name.startswith("acp_bindings.v")]
-    names = (name for module in modules for name, value in vars(module).items() if value is type_)
-    return next(names, str(type_))
+    # Copies, because other threads may be importing.
+    modules = [module for name, module in sys.modules.copy().items() if name.startswith("acp_bindings.v")]
+    names = (name for module in modules for name, value in vars(module).copy().items() if value is type_)
+    return next(names, None) or _spell(type_)
+
+
+def _spell(type_: Any) -> str:
+    origin, parts = get_origin(type_), get_args(type_)
+    if origin is Annotated:
+        return _name(parts[0])
+    if origin in (Union, UnionType):
+        return " | ".join("None" if part is type(None) else _name(part) for part in parts)
+    if isinstance(origin, type):
+        return f"{origin.__name__}[{', '.join(map(_name, parts))}]"
+    return str(type_)

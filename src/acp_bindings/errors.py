@@ -37,8 +37,8 @@ class Issue:
         return f"{where}: {self.message}{branch}" if where else f"{self.message}{branch}"
 
 
-class DecodeError(AcpError, ValueError):
-    """The data cannot be read as the type that was asked for."""
+class _IssuesError(AcpError, ValueError):
+    """An error that is a list of issues with one value of one type."""
 
     def __init__(self, type_name: str, issues: list[Issue]) -> None:
         super().__init__(type_name, issues)
@@ -53,13 +53,9 @@ class DecodeError(AcpError, ValueError):
         return f"{self.type_name}: {len(self.issues)} issues{lines}"
 
 
-class EncodeError(AcpError, ValueError):
+class DecodeError(_IssuesError):
+    """The data cannot be read as the type that was asked for."""
+
+
+class EncodeError(_IssuesError):
     """A model was filled, past its constructor, with something that the protocol has no place for."""
-
-    def __init__(self, type_name: str) -> None:
-        super().__init__(type_name)
-        self.type_name = type_name
-
-    def __str__(self) -> str:
-        """The type; the cause, from pydantic, names the place."""
-        return f"{self.type_name} holds a value that does not belong there; was a list or dict in it changed in place?"

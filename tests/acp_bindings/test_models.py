@@ -1,0 +1,301 @@
+"""Models as Python objects: made, changed, copied, compared, shown, described and written."""
+
+import copy
+import json
+import math
+import pickle
+import subprocess
+import sys
+import threading
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import jsonschema_rs
+import pytest
+from pydantic import BaseModel, TypeAdapter, ValidationError
+
+from acp_bindings import DecodeError, EncodeError, decode, encode, v1, v1_unstable, v2, v2_unstable
+from tests.acp_bindings.exact_json import Json
+
+SECRET = "hunter2-hunter2"
+PACKAGES = [v1, v1_unstable, v2, v2_unstable]
+
+OF_DICTS: list[tuple[Callable[..., BaseModel], dict[str, Any]]] = [
+    (v1.InitializeRequest, {"protocol_version": 1, "client_info": {"name": "n", "version": "1"}}),
+    (v1.InitializeResponse, {"protocol_version": 1, "agent_capabilities": {"lodSession": True}}),
+    (
+        v1.NewSessionRequest,
+        {"cwd": "/", "mcp_servers": [{"name": "s", "command": "/s", "args": [], "env": []}]},
+    ),
+    (v1.SessionNotification, {"session_id": "s", "update": {"sessionUpdate": "plan", "entries": []}}),
+]
+
+COPIES: list[Callable[[Any], Any]] = [
+    copy.copy,
+    copy.deepcopy,
+    lambda model: model.model_copy(),
+    lambda model: model.model_copy(deep=True),
+    lambda model: pickle.loads(pickle.dumps(model)),
+]
+
+WRAPPINGS: list[Callable[[Any], Any]] = [lambda model: model, lambda model: {"params": model}]
+
+
+def a_request() -> v1.NewSessionRequest:
+    server = v1.McpServerStdio(name="s", command="/s", args=["-v"], env=[v1.EnvVariable(name="TOKEN", value=SECRET)])
+    return v1.NewSessionRequest(cwd="/", mcp_servers=[server])
+
+
+def test_meta_is_an_argument_like_any_other() -> None:
+    assert encode(v1.TextContent(text="t", meta={"a": 1})) == b'{"_meta":{"a":1},"type":"text","text":"t"}'
+
+
+@pytest.mark.parametrize(("make", "members"), OF_DICTS)
+def test_an_object_is_made_of_objects_not_of_dicts(make: Callable[..., BaseModel], members: dict[str, Any]) -> None:
+    with pytest.raises(TypeError, match="not a dict"):
+        make(**members)
+
+
+def test_where_anything_may_stand_a_dict_may() -> None:
+    update = v1.ToolCallUpdate(tool_call_id="t", raw_input={"a": [{"b": 1}]}, meta={"c": {}})
+    assert update.raw_input == {"a": [{"b": 1}]}
+
+
+def test_a_member_named_self_is_an_unknown_one() -> None:
+    with pytest.raises(TypeError, match="has no member 'self'"):
+        v1.TextContent(self=1, text="t")  # pyright: ignore[reportCallIssue]
+
+
+def test_instances_share_no_defaults() -> None:
+    one, other = a_request(), a_request()
+    one.additional_directories.append("/more")
+    assert other.additional_directories == []
+
+
+def test_a_refused_dict_leaves_the_object_as_it_was() -> None:
+    request = a_request()
+    before = encode(request)
+    with pytest.raises(TypeError, match="not a dict"):
+        request.mcp_servers = [{"name": "s", "command": "/s", "args": [], "env": []}]  # pyright: ignore[reportAttributeAccessIssue]
+    assert encode(request) == before
+
+
+def test_a_default_list_that_is_filled_in_place_is_written() -> None:
+    request = decode(v1.NewSessionRequest, '{"cwd":"/","mcpServers":[]}')
+    request.additional_directories.append("/more")
+    assert json.loads(encode(request)) == {"cwd": "/", "mcpServers": [], "additionalDirectories": ["/more"]}
+
+
+def test_a_default_object_that_is_filled_in_place_is_written_in_an_envelope_too() -> None:
+    response = v1.InitializeResponse(protocol_version=1)
+    assert encode(response) == b'{"protocolVersion":1}'
+    response.agent_capabilities.mcp_capabilities.http = True
+    written: Json = json.loads(encode({"id": 0, "result": [response]}))
+    assert written["result"] == [{"protocolVersion": 1, "agentCapabilities": {"mcpCapabilities": {"http": True}}}]
+
+
+def test_a_default_list_deep_in_a_notification_is_written_when_filled() -> None:
+    call = v1.ToolCall(tool_call_id="t", title="T")
+    notification = v1.SessionNotification(session_id="s", update=call)
+    call.locations.append(v1.ToolCallLocation(path="/p"))
+    written: Json = json.loads(encode(notification))
+    assert written["update"]["locations"] == [{"path": "/p"}]
+
+
+def test_deleting_a_member_omits_it() -> None:
+    update = v1.SessionInfoUpdate(title="t")
+    del update.title
+    assert update.title is None
+    assert encode(update) == b'{"sessionUpdate":"session_info_update"}'
+
+
+@pytest.mark.parametrize("name", ["cwd", "mcp_servers"])
+def test_a_required_member_cannot_be_deleted(name: str) -> None:
+    request = a_request()
+    with pytest.raises(AttributeError, match=name):
+        delattr(request, name)
+    assert request == a_request()
+
+
+def test_a_tag_cannot_be_deleted() -> None:
+    with pytest.raises(AttributeError, match="type"):
+        del v1.TextContent(text="t").type
+
+
+def test_an_unknown_member_can_be_deleted() -> None:
+    block = decode(v1.TextContent, '{"text":"t","x":1}')
+    delattr(block, "x")
+    assert encode(block) == b'{"text":"t"}'
+
+
+@pytest.mark.parametrize(
+    "copied",
+    COPIES,
+    ids=["copy", "deepcopy", "model_copy", "model_copy deep", "pickle"],
+)
+@pytest.mark.parametrize("extra", [{}, {"x": 1}, {"mcp_servers": 1, "meta": 2, "model_dump": 3}], ids=str)
+def test_a_copy_is_equal_and_says_the_same(copied: Callable[[Any], Any], extra: Json) -> None:
+    model = decode(v1.NewSessionRequest, {"cwd": "/", "mcpServers": [], **extra})
+    assert copied(model) == model
+    assert encode(copied(model)) == encode(model)
+    assert copied(model).model_fields_set == model.model_fields_set
+
+
+def test_what_is_read_twice_is_equal() -> None:
+    text = '{"cwd":"/","mcpServers":[],"mcp_servers":1}'
+    assert decode(v1.NewSessionRequest, text) == decode(v1.NewSessionRequest, text)
+
+
+def test_a_copy_is_changed_under_the_rules_of_the_constructor() -> None:
+    request = a_request()
+    assert request.model_copy(update={"cwd": "/other"}).cwd == "/other"
+    assert request.cwd == "/"
+    with pytest.raises(ValidationError):
+        request.model_copy(update={"cwd": 5})
+    with pytest.raises(AttributeError, match="did you mean 'mcp_servers'"):
+        request.model_copy(update={"mcpServers": []})
+
+
+def test_env_and_headers_of_a_server_of_an_unknown_kind_are_hidden() -> None:
+    server: object = decode(
+        v2.McpServer, {"type": "sse", "name": "n", "headers": [{"name": "A", "value": SECRET}], "env": SECRET}
+    )
+    assert SECRET not in repr(server)
+    assert "name='n'" in repr(server)
+
+
+def test_a_bad_value_that_reads_as_omitted_leaves_an_attribute() -> None:
+    update = v1.ToolCallUpdate.model_validate_json('{"toolCallId":"t","kind":5}')
+    assert update.kind is None
+    with pytest.raises(AttributeError):
+        _ = update.knid  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType, reportUnknownVariableType]
+
+
+def test_every_name_has_a_json_schema_for_reading_and_for_writing() -> None:
+    with warnings.catch_warnings(action="error"):
+        for package in PACKAGES:
+            for name in package.__all__:
+                adapter: TypeAdapter[Any] = TypeAdapter(getattr(package, name))
+                jsonschema_rs.validator_for(adapter.json_schema(mode="validation"))
+                jsonschema_rs.validator_for(adapter.json_schema(mode="serialization"))
+
+
+def test_a_json_schema_states_the_rule_of_the_writer() -> None:
+    accepts = jsonschema_rs.validator_for(v1.NewSessionRequest.model_json_schema()).is_valid
+    assert accepts(json.loads(encode(a_request())))
+    assert not accepts({"cwd": "/", "mcpServers": None})
+    accepts = jsonschema_rs.validator_for(TypeAdapter[Any](v2.McpServer).json_schema()).is_valid
+    assert accepts({"type": "sse", "x": 1})
+    assert not accepts({"type": "http", "x": 1})
+    assert not accepts({"type": 5})
+
+
+@pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf])
+def test_a_number_that_json_does_not_have_is_refused_not_nulled(number: float) -> None:
+    with pytest.raises(EncodeError, match="NaN"):
+        encode(v1.TextContent(text="t", meta={"deep": [number]}))
+    with pytest.raises(EncodeError, match="NaN"):
+        encode([number])
+    with pytest.raises(ValidationError):
+        v1.Cost(amount=number, currency="EUR")
+
+
+def test_a_number_beyond_floats_is_refused() -> None:
+    with pytest.raises(DecodeError) as caught:
+        decode(v1.Cost, '{"amount":1e999,"currency":"EUR"}')
+    assert {issue.path for issue in caught.value.issues} == {("amount",)}
+
+
+def test_the_words_for_what_is_no_number_are_fine_as_text() -> None:
+    block = v1.TextContent(text="NaN, Infinity")
+    assert decode(v1.ContentBlock, encode(block)) == block
+
+
+def test_what_was_put_into_a_list_is_blamed_by_its_place_and_not_shown() -> None:
+    request = a_request()
+    server = request.mcp_servers[0]
+    assert server.type == "stdio"
+    server.env.append(SECRET)  # pyright: ignore[reportArgumentType]
+    with pytest.raises(EncodeError) as caught:
+        encode(request)
+    assert [issue.path for issue in caught.value.issues] == [("mcpServers", 0, "env", 1)]
+    assert_hidden(caught.value)
+
+
+@pytest.mark.parametrize("wrap", WRAPPINGS, ids=["model", "envelope"])
+def test_a_dict_in_place_of_an_object_is_refused_and_not_shown(wrap: Callable[[Any], Any]) -> None:
+    server = v1.McpServerStdio(name="s", command="/s", args=[], env=[])
+    server.env.append({"name": "TOKEN", "value": SECRET})  # pyright: ignore[reportArgumentType]
+    with pytest.raises(EncodeError) as caught:
+        encode(wrap(server))
+    assert caught.value.issues
+    assert_hidden(caught.value)
+
+
+def test_what_json_has_no_word_for_is_refused() -> None:
+    cycle: dict[str, Any] = {}
+    cycle["cycle"] = cycle
+    for value in (object(), "\ud800", cycle):
+        with pytest.raises(EncodeError):
+            encode(v1.TextContent(text="t", meta={"a": value}))
+
+
+def test_models_in_parsed_json_keep_what_they_omit() -> None:
+    update = v1.SessionInfoUpdate()
+    notification = decode(v1.SessionNotification, {"sessionId": "s", "update": update})
+    assert encode(notification.update) == encode(update)
+    assert encode(decode(v1.NewSessionRequest, a_request())) == encode(a_request())
+
+
+def test_null_is_no_response_that_requires_something() -> None:
+    with pytest.raises(DecodeError) as caught:
+        decode(v1.NewSessionResponse, "null")
+    assert [issue.path for issue in caught.value.issues] == [()]
+
+
+@pytest.mark.parametrize(
+    ("type_", "name"),
+    [
+        (list[v1.McpServer], "list[McpServer]"),
+        (dict[str, v1.ContentBlock], "dict[str, ContentBlock]"),
+        (v1.McpServer | None, "McpServer | None"),
+        (v1.NewSessionRequest | v1.LoadSessionRequest, "NewSessionRequest | LoadSessionRequest"),
+    ],
+    ids=str,
+)
+def test_an_error_calls_a_composed_type_by_the_names_of_its_parts(type_: Any, name: str) -> None:
+    with pytest.raises(DecodeError) as caught:
+        decode(type_, "5")
+    assert caught.value.type_name == name
+
+
+def test_a_bad_value_that_reads_as_omitted_is_equal_to_an_omitted_one_in_every_thread() -> None:
+    wanted = v1.ToolCallUpdate(tool_call_id="t")
+    unequal: list[object] = []
+    start = threading.Barrier(8)
+
+    def read() -> None:
+        start.wait(timeout=10)
+        for _ in range(200):
+            got = decode(v1.ToolCallUpdate, '{"toolCallId":"t","kind":5}')
+            unequal.extend([got] if got != wanted else [])
+
+    threads = [threading.Thread(target=read) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(timeout=30)
+    assert not unequal
+
+
+def test_a_module_of_a_package_is_an_attribute_before_anything_of_it_is_used() -> None:
+    code = "from acp_bindings import v2; assert v2.session.NewSessionRequest is v2.NewSessionRequest"
+    subprocess.run([sys.executable, "-W", "error", "-c", code], check=True, timeout=60)
+
+
+def assert_hidden(error: BaseException) -> None:
+    shown = f"{error} {error!r}"
+    assert error.__cause__ is None
+    assert error.__suppress_context__
+    assert SECRET not in shown
