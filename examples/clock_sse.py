@@ -1,6 +1,6 @@
 """An MCP server over the deprecated SSE transport that wants an X-API-Key header, and answers 401 without it."""
 
-from datetime import UTC, datetime, timedelta, timezone
+import datetime
 
 from loopback import needs_header, serve
 from mcp.server import MCPServer
@@ -9,9 +9,9 @@ clock = MCPServer("clock", version="1.0", log_level="WARNING")
 
 
 @clock.tool()
-def weekday(utc_offset_hours: float = 0) -> str:
-    """Tell the day of the week at an offset from UTC."""
-    return datetime.now(UTC).astimezone(timezone(timedelta(hours=utc_offset_hours))).strftime("%A")
+def weekday(date: str) -> str:
+    """Tell the day of the week of a date, which is written as in 2026-01-01."""
+    return f"{datetime.date.fromisoformat(date):%A}"
 
 
 if __name__ == "__main__":

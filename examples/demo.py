@@ -19,7 +19,7 @@ HERE = Path(__file__).resolve().parent
 CALLS: dict[str, tuple[str, dict[str, Any]]] = {
     "greeter": ("greet", {"name": "newcomer"}),
     "library": ("find_book", {"topic": "protocols"}),
-    "clock": ("weekday", {"utc_offset_hours": 2}),
+    "clock": ("weekday", {"date": "2026-01-01"}),
 }
 
 

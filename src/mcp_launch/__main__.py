@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from importlib.util import find_spec
 
-NEEDED = ("anyio", "httpx2", "mcp", "rich", "typer")
+NEEDED = ("anyio", "httpx", "httpx_sse", "mcp", "rich", "typer")
 
 
 def main() -> None:
@@ -13,9 +13,13 @@ def main() -> None:
     if missing := [name for name in NEEDED if find_spec(name) is None]:
         sys.stderr.write(f"mcp-launch needs {', '.join(missing)}: pip install 'acp-bindings[launch]'\n")
         raise SystemExit(2)
-    from mcp_launch.cli import app  # noqa: PLC0415 - what it imports may be missing, see above
+    try:
+        from mcp_launch.cli import app  # noqa: PLC0415 - what it imports may be missing, see above
 
-    app(prog_name="mcp-launch")
+        app(prog_name="mcp-launch")
+    except KeyboardInterrupt:
+        # While it was being imported; later the command has its own way to stop.
+        raise SystemExit(130) from None
 
 
 if __name__ == "__main__":

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import json
 import logging
 import os
+import signal
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -44,31 +47,49 @@ def check(
     FILE holds an mcpServers array, a whole session/new or session/load request or its params, or the
     {"mcpServers": {name: ...}} map that desktop clients use.
 
-    Exit status: 0 when all servers work, 1 when one does not, 2 when the input cannot be used.
+    Exit status: 0 when all servers work, 1 when one does not, 2 when the input cannot be used or the
+    result not be written, 130 after Ctrl-C.
     """
     # Reports say what the libraries would log, without the URLs and headers that they log.
     logging.getLogger().addHandler(logging.NullHandler())
+    if reconfigure := getattr(sys.stdout, "reconfigure", None):
+        # Names that the terminal cannot show are no reason to show nothing.
+        reconfigure(errors="backslashreplace")
     try:
-        config = read_config(_read(file), source="standard input" if file == "-" else file)
+        config = read_config(_read(file), source=_called(file))
         found = anyio.run(_check, config, _directory(cwd or config.cwd), timeout)
     except UnusableInput as error:
-        sys.stderr.write(f"mcp-launch: {_printable(str(error))}\n")
-        raise typer.Exit(2) from None
-    if as_json:
-        sys.stdout.write(json.dumps(found, indent=2) + "\n")
-    else:
-        _print(found)
+        raise _unusable(str(error)) from None
+    try:
+        _show(found, as_json=as_json)
+    except BrokenPipeError:
+        # Whoever reads has read enough; typer knows what to do.
+        raise
+    except OSError as error:
+        raise _unusable(f"standard output: {error.strerror}") from None
     raise typer.Exit(0 if found["ok"] else 1)
 
 
+def _unusable(message: str) -> typer.Exit:
+    typer.echo(f"mcp-launch: {_printable(message)}", err=True)
+    return typer.Exit(2)
+
+
+def _called(file: str) -> str:
+    return "standard input" if file == "-" else file
+
+
 def _read(file: str) -> str:
+    # Standard input is None when whoever started us has closed it.
+    if file == "-" and sys.stdin is None:
+        raise UnusableInput("standard input: is closed")
     try:
         data = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
         return data.decode("utf-8-sig")
     except OSError as error:
-        raise UnusableInput(f"{file}: {error.strerror}") from None
+        raise UnusableInput(f"{_called(file)}: {error.strerror}") from None
     except UnicodeDecodeError as error:
-        raise UnusableInput(f"{file}: not UTF-8 at byte {error.start}") from None
+        raise UnusableInput(f"{_called(file)}: not UTF-8 at byte {error.start}") from None
 
 
 def _directory(cwd: str | None) -> str:
@@ -76,9 +97,29 @@ def _directory(cwd: str | None) -> str:
 
 
 async def _check(config: Config, cwd: str, timeout: float) -> Report:
-    async with launch(config.servers, cwd=cwd, timeout=timeout) as fleet:
-        # Taken before the end, after which a server that works would be called closed.
-        return fleet.report
+    stopped_by: list[int] = []
+    with anyio.CancelScope() as scope:
+
+        def stop(number: int) -> None:
+            stopped_by.append(number)
+            scope.cancel()
+
+        # They stay until the servers are gone: a second Ctrl-C does not cut that short, and it is bounded. Where there
+        # are no such handlers (Windows), Ctrl-C is a KeyboardInterrupt.
+        with contextlib.suppress(NotImplementedError):
+            for number in (signal.SIGINT, signal.SIGTERM):
+                asyncio.get_running_loop().add_signal_handler(number, stop, number)
+        async with launch(config.servers, cwd=cwd, timeout=timeout) as fleet:
+            # Taken before the end, after which a server that works would be called closed.
+            return fleet.report
+    raise typer.Exit(128 + stopped_by[0])
+
+
+def _show(found: Report, *, as_json: bool) -> None:
+    if as_json:
+        typer.echo(json.dumps(found, indent=2))
+    else:
+        _print(found)
 
 
 def _print(found: Report) -> None:

@@ -39,6 +39,8 @@ def read_config(text: str, *, source: str) -> Config:
         raise UnusableInput(f"{source}:{error.lineno}:{error.colno}: not JSON: {error.msg}") from None
     except _DuplicateKeyError as error:
         raise UnusableInput(f"{source}: the name {error.key!r} occurs twice in one object") from None
+    except ValueError:
+        raise UnusableInput(f"{source}: holds a number that is too long") from None
     except RecursionError:
         raise UnusableInput(f"{source}: nested too deep") from None
     match value:

@@ -31,12 +31,17 @@ def diagnose_session(error: Exception | None, *, waited: float | None) -> Diagno
 
 def server_answered(error: Exception | None) -> bool:
     """Whether the server said something that was an error or that the SDK could not read."""
-    return any(
-        leaf.code not in (CONNECTION_CLOSED, REQUEST_TIMEOUT)
-        if isinstance(leaf, MCPError)
-        else isinstance(leaf, ValidationError | RuntimeError)
-        for leaf in _leaves(error)
-    )
+    return any(_is_answer(leaf) for leaf in _leaves(error))
+
+
+def _is_answer(leaf: BaseException) -> bool:
+    match leaf:
+        case MCPError(code=code):
+            return code not in (CONNECTION_CLOSED, REQUEST_TIMEOUT)
+        case RuntimeError():
+            return str(leaf).startswith(_UNSUPPORTED)
+        case _:
+            return isinstance(leaf, ValidationError)
 
 
 def _meaning(leaf: BaseException) -> Diagnosis | None:

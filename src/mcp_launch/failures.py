@@ -10,8 +10,11 @@ A failure is also data: `to_json` is what reports and `mcp-launch check --json` 
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Mapping
-from typing import Any, Literal, TypeAlias, TypedDict
+from typing import Any, Literal, Self, TypeAlias, TypedDict
+
+from mcp_launch.redact import Redactor
 
 __all__ = ["Code", "FailureJson", "LaunchError", "LaunchFailure", "Stage", "UnusableInput"]
 
@@ -96,6 +99,12 @@ class LaunchFailure(LaunchError):  # noqa: N818 - a launch that failed, not an e
         self.elapsed = elapsed
         """Seconds from the start of this server until it was given up."""
         self.facts: dict[str, Any] = dict(facts or {})
+
+    def because(self, error: BaseException | None, *, hide: Redactor) -> Self:
+        """The same failure with its cause chained, unless a secret is in the cause."""
+        if error is not None and not hide.hides("".join(traceback.format_exception(error))):
+            self.__cause__ = error
+        return self
 
     def to_json(self) -> FailureJson:
         """The failure as JSON, for a report."""

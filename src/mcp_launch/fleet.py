@@ -58,7 +58,7 @@ async def launch(
     fleet = Fleet(records)
     deadline = anyio.current_time() + timeout
     limits = budgets or Budgets()
-    error: Exception | None = None
+    error: BaseException | None = None
     async with anyio.create_task_group() as owners:
         try:
             for record in records:
@@ -68,7 +68,7 @@ async def launch(
             for record in records:
                 await record.settled.wait()
             yield fleet
-        except Exception as caught:  # noqa: BLE001 - kept out of the task group, which would wrap it in a group
+        except BaseException as caught:  # noqa: BLE001 - kept out of the task group, which would wrap it in a group
             error = caught
         finally:
             for record in records:
@@ -111,7 +111,8 @@ class LaunchedServer:
         if self._record.client is not None:
             return self._record.client
         if self._record.failure is not None:
-            raise self._record.failure
+            # Without what earlier raises left on it.
+            raise self._record.failure.with_traceback(None)
         raise LaunchFailure(
             f"has no session, it is {self.state}", server=self.name, stage=self._record.stage, code="failed"
         )
@@ -221,8 +222,7 @@ async def _own(
         except Exception as error:  # noqa: BLE001 - whatever it is, it costs this server and no other
             message = f"could not be served ({type(error).__name__})"
             failure = LaunchFailure(message, server=record.name, stage=record.stage, code="failed")
-            failure.__cause__ = error
-            record.fail(failure)
+            record.fail(failure.because(error, hide=spec.redactor))
         finally:
             if process is not None:
                 await process.stop(patience=0)

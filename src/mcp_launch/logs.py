@@ -1,4 +1,4 @@
-"""What the HTTP library and the SDK log while a server is open, without that server's secrets.
+"""What the HTTP libraries and the SDK log while a server is open, without that server's secrets.
 
 httpx logs each URL with its query at level INFO, and the SDK logs bodies that it cannot read.
 """
@@ -15,11 +15,17 @@ __all__ = ["kept_out_of_logs"]
 
 _LOGGERS = (
     "client",
+    "httpcore.connection",
+    "httpcore.http11",
+    "httpcore.http2",
+    "httpcore.proxy",
+    "httpcore.socks",
     "httpcore2.connection",
     "httpcore2.http11",
     "httpcore2.http2",
     "httpcore2.proxy",
     "httpcore2.socks",
+    "httpx",
     "httpx2",
     "mcp.client.client",
     "mcp.client.session",

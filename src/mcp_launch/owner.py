@@ -7,7 +7,8 @@ what makes parallel starts, closing in any order and use from other tasks safe.
 from __future__ import annotations
 
 import math
-import traceback
+from functools import cache
+from importlib.metadata import version
 from types import TracebackType
 from typing import Any
 
@@ -24,15 +25,12 @@ from mcp_launch.record import Record
 from mcp_launch.specs import HttpServer, ServerSpec, SseServer
 from mcp_launch.transports import Era, Transport
 from mcp_launch.transports.http import HttpTransport
-from mcp_launch.transports.sse import SseTransport
 from mcp_launch.transports.stdio import StdioTransport
 
 __all__ = ["serve"]
 
 _MESSAGE = 2000
 """Characters of a failure's message; a server may have written more."""
-
-CLIENT_INFO = Implementation(name="mcp-launch", version="0.1.0")
 
 
 async def serve(
@@ -90,8 +88,11 @@ class _Owner:
     def web(self, spec: HttpServer) -> Transport:
         """The transport to the URL of the specification."""
         if isinstance(spec, SseServer):
+            # Imported late: it brings httpx, which takes a tenth of a second and which nothing else needs.
+            from mcp_launch.transports.sse import SseTransport  # noqa: PLC0415
+
             return SseTransport(spec, budgets=self._budgets, on_lost=self._record.over.set, give_up=self._give_up)
-        return HttpTransport(spec, budgets=self._budgets)
+        return HttpTransport(spec, budgets=self._budgets, on_lost=self._record.over.set)
 
     async def attempt(self, era: Era, transport: Transport) -> LaunchFailure | None:
         """Open, serve and close the session once."""
@@ -116,7 +117,9 @@ class _Owner:
         self._allow(budgets.connect)
         async with transport.open() as streams:
             self._enter("handshake", budgets.handshake)
-            client = Client(_Connected(streams), mode=era, read_timeout_seconds=budgets.call, client_info=CLIENT_INFO)
+            client = Client(
+                _Connected(streams), mode=era, read_timeout_seconds=budgets.call, client_info=_client_info()
+            )
             async with client:
                 transport.prove()
                 record.protocol_version = client.protocol_version
@@ -159,16 +162,19 @@ class _Owner:
         found = await transport.diagnose(waited=waited, answered=server_answered(error))
         found = found or diagnose_session(error, waited=waited)
         hide = spec.redactor
-        failure = LaunchFailure(
+        return LaunchFailure(
             hide(found.message)[:_MESSAGE],
             server=record.name,
             stage=found.stage or record.stage,
             code=found.code,
             facts=hide.json(found.facts),
-        )
-        if error is not None and not hide.hides("".join(traceback.format_exception(error))):
-            failure.__cause__ = error
-        return failure
+        ).because(error, hide=hide)
+
+
+@cache
+def _client_info() -> Implementation:
+    """What a server is told of who it speaks with."""
+    return Implementation(name="mcp-launch", version=version("acp-bindings"))
 
 
 class _Connected:

@@ -45,7 +45,8 @@ async def spawn(spec: StdioServer, *, cwd: str) -> tuple[ServerProcess, str | No
     facts = {"command": spec.command, "cwd": cwd}
     try:
         if not os.path.isdir(cwd):
-            raise CommandError("failed", f'the working directory does not exist: "{cwd}"')
+            wrong = "is a file" if os.path.exists(cwd) else "does not exist"
+            raise CommandError("failed", f'the working directory {wrong}: "{cwd}"')
         path, warning = resolve_command(spec.command, cwd=cwd, env=env)
         return await ServerProcess.start([path, *spec.args], cwd=cwd, env=env), warning
     except CommandError as error:
@@ -81,7 +82,9 @@ class Tail:
     def lines(self) -> list[str]:
         """The lines that are whole: when the start was dropped, the first one is not, and may hold half a secret."""
         lines = b"".join(self._chunks).decode(errors="replace").splitlines()
-        return lines[1:] if self.dropped else lines
+        if not self.dropped:
+            return lines
+        return lines[1:] or [f"[a line of more than {self._limit} bytes]"]
 
 
 class ServerProcess:
@@ -95,6 +98,8 @@ class ServerProcess:
         self._pipe = pipe
         self._stdin, self._stdout, self._stderr = stdin, stdout, stderr
         self.stderr = Tail()
+        self.overflowed = False
+        """Whether it wrote a line that was too long to go on."""
         self._stderr_ended = anyio.Event()
         self._stopped = False
 
@@ -140,12 +145,13 @@ class ServerProcess:
         """The exit status, negative for a signal, or None while it runs."""
         return self._process.returncode
 
-    async def lines(self) -> AsyncIterator[bytes]:
-        """The lines on standard output, without their line ends, until it is closed.
+    async def lines(self, *, longest: int) -> AsyncIterator[bytes]:
+        """The lines on standard output, without their line ends, until it is closed or one has more bytes than that.
 
         The pieces of a long line are joined once, so that a line of 20 MB costs 20 MB and not their square.
         """
         pieces: list[bytes] = []
+        size = 0
         while True:
             try:
                 chunk = await self._stdout.receive(_CHUNK)
@@ -153,9 +159,13 @@ class ServerProcess:
                 break
             head, *rest = chunk.split(b"\n")
             pieces.append(head)
+            size += len(head)
+            if size > longest:
+                self.overflowed = True
+                return
             for piece in rest:
                 yield b"".join(pieces)
-                pieces = [piece]
+                pieces, size = [piece], len(piece)
         if last := b"".join(pieces):
             yield last
 
@@ -224,7 +234,10 @@ class ServerProcess:
             if self._process.returncode is None:
                 self._process.kill()
             return
-        if self._process.returncode is not None and self._signal_group(signal.SIGTERM):
+        if self._process.returncode is not None:
+            if not self._signal_group(signal.SIGTERM):
+                # Nobody is left, and the number is free for others.
+                return
             with anyio.move_on_after(_GROUP_GRACE):
                 while self._signal_group(0):
                     await anyio.sleep(_POLL)

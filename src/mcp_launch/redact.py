@@ -19,6 +19,8 @@ SHORTEST = 3
 """Shorter values are not searched for."""
 ALWAYS = 8
 """Values this long are replaced inside words too; shorter ones only where they stand alone."""
+WHOLE = 131072
+"""Longer values are searched for as a whole only. No process can be given one (Linux), and no HTTP server takes it."""
 
 
 class Redactor:
@@ -27,15 +29,20 @@ class Redactor:
     def __init__(self, values: Iterable[str] = (), *, urls: Iterable[str] = ()) -> None:
         secrets = {form for value in (*values, *_url_secrets(urls)) for form in _forms(value)}
         # Longest first, so that a secret which contains another is replaced whole.
-        patterns = [_pattern(secret) for secret in sorted(secrets, key=len, reverse=True)]
-        self._secrets = re.compile("|".join(patterns)) if patterns else None
+        ordered = sorted(secrets, key=len, reverse=True)
+        # Not one pattern of all: the lines of a certificate are thousands of branches, tried at each character.
+        self._long = [secret for secret in ordered if len(secret) >= ALWAYS]
+        words = [re.escape(secret) for secret in ordered if len(secret) < ALWAYS]
+        self._short = re.compile(rf"(?<!\w)(?:{'|'.join(words)})(?!\w)") if words else None
 
     def __repr__(self) -> str:
         return "Redactor(...)"
 
     def __call__(self, text: str) -> str:
         """The text without the secrets."""
-        return self._secrets.sub(MASK, text) if self._secrets else text
+        for secret in self._long:
+            text = text.replace(secret, MASK)
+        return self._short.sub(MASK, text) if self._short else text
 
     def json(self, value: Any) -> Any:
         """The JSON value with every text in it, keys too, without the secrets."""
@@ -52,7 +59,7 @@ class Redactor:
 
     def hides(self, text: str) -> bool:
         """Whether the text holds a secret."""
-        return self._secrets is not None and self._secrets.search(text) is not None
+        return self(text) != text
 
 
 def shown_url(url: str) -> str:
@@ -71,16 +78,9 @@ def _url_secrets(urls: Iterable[str]) -> Iterator[str]:
 
 def _forms(value: str) -> Iterator[str]:
     """The ways in which a value may come back: itself, its lines and words, quoted for JSON, Python or a URL."""
-    lines = [line.strip() for line in value.splitlines()]
+    lines = [line.strip() for line in value.splitlines()] if len(value) <= WHOLE else []
     parts = {value, value.strip(), *lines, *(word for line in lines for word in line.split() if len(word) >= ALWAYS)}
     for part in parts:
         for form in (part, json.dumps(part)[1:-1], repr(part)[1:-1], quote(part, safe=""), quote(part), unquote(part)):
             if len(form) >= SHORTEST:
                 yield form
-
-
-def _pattern(secret: str) -> str:
-    pattern = re.escape(secret)
-    if len(secret) >= ALWAYS:
-        return pattern
-    return rf"(?<!\w){pattern}(?!\w)"

@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TypeAlias, cast
 from urllib.parse import urlsplit
 
@@ -25,7 +26,7 @@ __all__ = ["HttpServer", "ServerSpec", "SseServer", "StdioServer", "entry_name",
 Pairs: TypeAlias = tuple[tuple[str, str], ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class StdioServer:
     """A process that speaks MCP on its standard input and output."""
 
@@ -36,7 +37,7 @@ class StdioServer:
 
     transport = "stdio"
 
-    @property
+    @cached_property
     def redactor(self) -> Redactor:
         """What must not be shown of this server."""
         return Redactor(value for _, value in self.env)
@@ -47,7 +48,7 @@ class StdioServer:
         return self.command
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class HttpServer:
     """A URL that speaks MCP's Streamable HTTP transport."""
 
@@ -57,7 +58,7 @@ class HttpServer:
 
     transport = "http"
 
-    @property
+    @cached_property
     def redactor(self) -> Redactor:
         """What must not be shown of this server."""
         return Redactor((value for _, value in self.headers), urls=[self.url])
@@ -68,7 +69,7 @@ class HttpServer:
         return shown_url(self.url)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class SseServer(HttpServer):
     """A URL that speaks MCP's deprecated SSE transport."""
 

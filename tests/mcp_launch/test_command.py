@@ -4,25 +4,42 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
+from subprocess import PIPE
 from typing import Any
 
 import pytest
 
-from tests.mcp_launch.support import SECRET, SERVERS, SOURCE
+from tests.mcp_launch.support import SECRET, SERVERS, SOURCE, Marked
 
 PLAIN = [str(SERVERS / "plain.py")]
 
 
-def run(*args: str, stdin: str = "", python: tuple[str, ...] = (), **options: Any) -> subprocess.CompletedProcess[str]:
+COMMAND = [sys.executable, "-m", "mcp_launch"]
+ENV = {**os.environ, "PYTHONPATH": str(SOURCE), "COLUMNS": "40", "NO_COLOR": "1"}
+STUBBORN = "trap '' TERM; cat; sleep 30"
+
+
+def run(
+    *args: str, stdin: str = "", python: tuple[str, ...] = (), **variables: str
+) -> subprocess.CompletedProcess[str]:
     """Run the command in a process of its own."""
-    env = {**os.environ, "PYTHONPATH": str(SOURCE), "COLUMNS": "40", "NO_COLOR": "1"}
     command = [sys.executable, *python, "-m", "mcp_launch", *args]
-    return subprocess.run(
-        command, input=stdin, capture_output=True, text=True, env=env, timeout=60, check=False, **options
-    )
+    env = ENV | variables
+    return subprocess.run(command, input=stdin, capture_output=True, text=True, env=env, timeout=60, check=False)
+
+
+def wait_until(happened: Callable[[], bool]) -> None:
+    """Look again and again; for what other processes do there is no event."""
+    until = time.monotonic() + 10
+    while not happened():
+        assert time.monotonic() < until
+        time.sleep(0.01)
 
 
 def plain(mode: str = "works") -> dict[str, Any]:
@@ -120,7 +137,7 @@ def test_without_the_extra_it_says_what_to_install() -> None:
     # A None in sys.modules hides a package as if it were not installed.
     script = """
 import sys
-sys.modules.update(dict.fromkeys(("anyio", "httpx2", "mcp", "rich", "typer")))
+sys.modules.update(dict.fromkeys(("anyio", "httpx", "httpx_sse", "mcp", "rich", "typer")))
 from mcp_launch.__main__ import main
 main()
 """
@@ -130,7 +147,73 @@ main()
     )
 
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == "mcp-launch needs anyio, httpx2, mcp, rich, typer: pip install 'acp-bindings[launch]'\n"
+    missing = "anyio, httpx, httpx_sse, mcp, rich, typer"
+    assert done.stderr == f"mcp-launch needs {missing}: pip install 'acp-bindings[launch]'\n"
+
+
+@pytest.mark.parametrize(
+    ("stdin", "says"),
+    [(b"\xff\xfe[\0]\0", "not UTF-8 at byte 0"), (b"[" + b"1" * 5000 + b"]", "holds a number that is too long")],
+)
+def test_input_that_is_no_json_text_exits_2(stdin: bytes, says: str, tmp_path: Path) -> None:
+    (tmp_path / "input").write_bytes(stdin)
+    with (tmp_path / "input").open() as file:
+        done = subprocess.run(
+            [*COMMAND, "check", "-"], stdin=file, capture_output=True, text=True, env=ENV, check=False
+        )
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == f"mcp-launch: standard input: {says}\n"
+
+
+@pytest.mark.parametrize(
+    ("redirection", "status", "says"),
+    [
+        ("<&-", 2, "mcp-launch: standard input: is closed\n"),
+        ("< servers.json >&-", 0, ""),
+        ("< servers.json >/dev/full", 2, "mcp-launch: standard output: No space left on device\n"),
+        ("< servers.json | head -c 10 >/dev/null", 0, ""),
+        ("--json < servers.json | true", 0, ""),
+    ],
+)
+def test_streams_that_are_closed_or_full_or_go_away_are_no_traceback(
+    redirection: str, status: int, says: str, tmp_path: Path
+) -> None:
+    (tmp_path / "servers.json").write_text('{"mcpServers": {}}')
+
+    script = f'"$@" check - {redirection}'
+    done = subprocess.run(
+        ["/bin/sh", "-c", script, "sh", *COMMAND], cwd=tmp_path, capture_output=True, text=True, env=ENV, check=False
+    )
+
+    assert (done.returncode, done.stderr) == (status, says)
+
+
+def test_a_name_that_the_terminal_cannot_show_is_shown_all_the_same() -> None:
+    config = {"mcpServers": {"caf\u00e9": {"command": "/no/such/program"}}}
+
+    done = run("check", "-", stdin=json.dumps(config), PYTHONIOENCODING="ascii")
+
+    assert (done.returncode, done.stdout[:12]) == (1, r"FAIL caf\xe9")
+
+
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_ends_the_servers_before_the_command(number: signal.Signals, status: int) -> None:
+    marked = Marked()
+    servers = [marked.plain("mute", name="mute"), marked.stdio("stubborn", "/bin/sh", "-c", STUBBORN)]
+
+    with subprocess.Popen([*COMMAND, "check", "-"], stdin=PIPE, stdout=PIPE, stderr=PIPE, env=ENV) as process:
+        assert process.stdin is not None
+        process.stdin.write(json.dumps(servers).encode())
+        process.stdin.close()
+        wait_until(lambda: len(marked.running()) >= 2)
+        process.send_signal(number)
+        process.send_signal(number)
+        assert process.wait(timeout=20) == status
+        assert process.stderr is not None
+        assert process.stderr.read() == b""
+
+    assert marked.running() == []
 
 
 def test_what_a_server_says_cannot_move_the_cursor() -> None:

@@ -66,6 +66,7 @@ def test_a_desktop_map_becomes_acp(entry: object, acp: dict[str, Any]) -> None:
         ('{"mcpServers": [], "cwd": 1}', "f: cwd must be"),
         ('{"mcpServers": {"a": {}, "a": {}}}', "f: the name 'a' occurs twice"),
         ("[" * 100_000, "f: nested too deep"),
+        (f"[{'1' * 5000}]", "f: holds a number that is too long"),
     ],
 )
 def test_what_holds_no_servers_is_said_clearly(text: str, says: str) -> None:

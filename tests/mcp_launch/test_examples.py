@@ -29,12 +29,13 @@ def test_the_demo_prints_what_each_tool_returned() -> None:
     )
 
     assert (done.returncode, done.stderr) == (0, "")
-    first, greeter, library, clock, last = done.stdout.splitlines()
-    assert first == "session/new asks for 3 MCP servers"
-    assert greeter.endswith("→ Welcome aboard, newcomer!")
-    assert library.endswith("→ The Art of Saying Exactly That")
-    assert clock.split("→ ")[1].endswith("day")
-    assert last == "all of them are closed"
+    assert done.stdout.splitlines() == [
+        "session/new asks for 3 MCP servers",
+        "  greeter  stdio  greet(name='newcomer')           → Welcome aboard, newcomer!",
+        "  library  http   find_book(topic='protocols')     → The Art of Saying Exactly That",
+        "  clock    sse    weekday(date='2026-01-01')       → Thursday",
+        "all of them are closed",
+    ]
 
 
 def test_the_request_is_acp_as_it_stands() -> None:

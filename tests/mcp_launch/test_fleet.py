@@ -16,7 +16,7 @@ from tests.mcp_launch.support import SECRET, Marked, ask, http
 
 pytestmark = pytest.mark.anyio
 
-SHORT = Budgets(handshake=1.0, close=1.0)
+SHORT = Budgets(handshake=1.0, close=0.4)
 
 
 async def test_one_bad_server_of_ten_costs_the_others_nothing(marked: Marked, tmp_path: Path) -> None:
@@ -90,6 +90,46 @@ async def test_a_launch_can_be_cancelled_at_any_time(delay: float, marked: Marke
     assert marked.running() == []
 
 
+@pytest.mark.parametrize(
+    "raised",
+    [ValueError("mine"), ExceptionGroup("mine", [ValueError()]), SystemExit(3), KeyboardInterrupt()],
+    ids=lambda raised: type(raised).__name__,
+)
+async def test_what_the_block_raises_comes_out_as_it_is_once_the_servers_are_closed(
+    raised: BaseException, marked: Marked, tmp_path: Path
+) -> None:
+    with pytest.raises(type(raised)) as caught:
+        async with mcp_launch.launch([marked.plain()], cwd=tmp_path):
+            raise raised
+
+    assert caught.value is raised
+    assert marked.running() == []
+
+
+async def test_fleets_in_a_task_group_that_is_cancelled_leave_nothing(
+    marked: Marked, echo_urls: dict[str, str], tmp_path: Path
+) -> None:
+    states: list[list[str]] = []
+    open_now = anyio.Event()
+
+    async def use() -> None:
+        servers = [marked.plain(), marked.plain("leaves_child", name="parent"), http(echo_urls["http"])]
+        async with mcp_launch.launch(servers, cwd=tmp_path) as fleet:
+            states.append([server.state for server in fleet])
+            if len(states) == 2:
+                open_now.set()
+            await anyio.sleep_forever()
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(use)
+        tasks.start_soon(use)
+        await open_now.wait()
+        tasks.cancel_scope.cancel()
+
+    assert states == [["ready"] * 3] * 2
+    assert marked.running() == []
+
+
 async def test_the_report_is_json_and_holds_no_secret(
     marked: Marked, echo_urls: dict[str, str], tmp_path: Path
 ) -> None:
@@ -117,6 +157,10 @@ async def test_a_failed_server_raises_its_failure_instead_of_a_session(marked: M
         with pytest.raises(LaunchFailure) as raised:
             _ = fleet["plain"].session
         assert raised.value is fleet["plain"].failure
+        with pytest.raises(LaunchFailure) as again:
+            _ = fleet["plain"].session
+        # What earlier raises left on it would keep their frames alive.
+        assert len(again.traceback) == 2
 
 
 async def test_a_closed_server_has_no_session(marked: Marked, tmp_path: Path) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import secrets
+import time
 from urllib.parse import quote
 
 import pytest
@@ -42,6 +44,24 @@ def test_one_and_two_characters_are_no_secret() -> None:
 
 def test_the_longer_of_two_secrets_is_replaced_whole() -> None:
     assert Redactor(["secret-key", "secret-key-longer"])("secret-key-longer") == "[redacted]"
+
+
+def test_the_lines_of_a_certificate_are_found_in_no_time() -> None:
+    lines = [secrets.token_urlsafe(48) for _ in range(1500)]
+    began = time.perf_counter()
+
+    shown = Redactor(["\n".join(lines)])(f"{'x' * 60_000} {lines[700]}")
+
+    assert shown.endswith("x [redacted]")
+    assert time.perf_counter() - began < 1
+
+
+def test_a_value_of_5_megabytes_is_found_as_a_whole() -> None:
+    value = " ".join(secrets.token_hex(8) for _ in range(300_000))
+    began = time.perf_counter()
+
+    assert Redactor([value])(f"it is {value}!") == "it is [redacted]!"
+    assert time.perf_counter() - began < 5
 
 
 def test_user_info_and_query_of_a_url_are_secrets() -> None:

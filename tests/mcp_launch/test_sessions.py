@@ -7,6 +7,7 @@ from typing import Any
 
 import anyio
 import pytest
+from mcp import MCPError
 
 import mcp_launch
 from tests.mcp_launch.support import MARK, Marked, ask, http
@@ -109,6 +110,18 @@ async def test_a_session_can_be_used_from_any_task(marked: Marked, tmp_path: Pat
     assert answers == [str(tmp_path)] * 5
 
 
+@pytest.mark.parametrize("kind", ["stdio", "http", pytest.param("sse", marks=SSE_IS_DEPRECATED)])
+async def test_a_message_that_cannot_be_written_fails_its_call_and_not_the_session(
+    kind: str, marked: Marked, echo_urls: dict[str, str], tmp_path: Path
+) -> None:
+    server = marked.plain() if kind == "stdio" else http(echo_urls[kind], kind=kind)
+
+    async with mcp_launch.open_session(server, cwd=tmp_path) as session:
+        with pytest.raises(MCPError, match="not sent: half of a surrogate pair"):
+            await ask(session, "environment", name="\ud83d")
+        assert "environment" in [tool.name for tool in (await session.list_tools()).tools]
+
+
 async def test_a_relative_cwd_is_refused(tmp_path: Path) -> None:
     with pytest.raises(mcp_launch.UnusableInput, match="absolute"):
         async with mcp_launch.launch([], cwd="."):
@@ -121,3 +134,10 @@ async def test_a_missing_cwd_is_the_failure_of_the_stdio_servers(marked: Marked,
             pass
 
     assert (raised.value.stage, raised.value.server) == ("spawn", "plain")
+
+
+async def test_a_cwd_that_is_a_file_is_called_so(marked: Marked, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(mcp_launch.LaunchFailure, match="plain: the working directory is a file"):
+        async with mcp_launch.open_session(marked.plain(), cwd=tmp_path / "file"):
+            pass

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
+import traceback
 from pathlib import Path
 
 import anyio
@@ -12,11 +13,12 @@ import pytest
 
 import mcp_launch
 from mcp_launch import Budgets, LaunchFailure
+from mcp_launch.transports import stdio
 from tests.mcp_launch.support import SECRET, Marked, ask
 
 pytestmark = pytest.mark.anyio
 
-SHORT = Budgets(handshake=0.8, list=0.6, probe=0.3, close=2.0)
+SHORT = Budgets(handshake=0.8, list=0.6, probe=0.3, close=0.8)
 
 
 async def failure_of(server: object, *, cwd: Path) -> LaunchFailure:
@@ -24,7 +26,7 @@ async def failure_of(server: object, *, cwd: Path) -> LaunchFailure:
     async with mcp_launch.launch([server], cwd=cwd, budgets=SHORT) as fleet:
         [failure] = fleet.failures
     assert SECRET not in str(fleet.report)
-    assert SECRET not in repr(failure) + str(failure)
+    assert SECRET not in repr(failure) + "".join(traceback.format_exception(failure))
     return failure
 
 
@@ -217,6 +219,54 @@ async def test_a_line_of_20_megabytes_is_read_in_linear_time(marked: Marked, tmp
         answer = await ask(session, "big", size=22_000_000)
         assert len(answer) == 22_000_000
         assert time.perf_counter() - began < 5
+
+
+async def test_a_line_without_end_is_given_up(marked: Marked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stdio, "LONGEST", 1 << 20)
+
+    failure = await failure_of(marked.stdio("zeros", "/bin/cat", "/dev/zero"), cwd=tmp_path)
+
+    assert (failure.stage, failure.code) == ("handshake", "not_mcp")
+    assert failure.message == "wrote a line of more than 1 MB, and was given up"
+
+
+async def test_many_lines_are_not_one_long_line(
+    marked: Marked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stdio, "LONGEST", 1 << 20)
+
+    async with mcp_launch.open_session(marked.plain(), cwd=tmp_path) as session:
+        for _ in range(5):
+            assert len(await ask(session, "big", size=500_000)) == 500_000
+
+
+async def test_a_byte_order_mark_before_the_first_message_is_not_part_of_it(marked: Marked, tmp_path: Path) -> None:
+    async with mcp_launch.launch([marked.plain("begins_with_mark")], cwd=tmp_path) as fleet:
+        assert (fleet["plain"].state, fleet["plain"].warnings) == ("ready", [])
+
+
+async def test_a_server_that_closes_its_output_and_stays_is_disconnected(marked: Marked, tmp_path: Path) -> None:
+    failure = await failure_of(marked.stdio("tool", "/bin/sh", "-c", "exec >&-; sleep 60"), cwd=tmp_path)
+
+    assert (failure.stage, failure.code) == ("handshake", "disconnected")
+    assert marked.running() == []
+
+
+async def test_a_grandchild_that_ignores_sigterm_is_ended_too(marked: Marked, tmp_path: Path) -> None:
+    script = "(trap '' TERM; sleep 60) & exit 4"
+
+    failure = await failure_of(marked.stdio("tool", "/bin/sh", "-c", script), cwd=tmp_path)
+
+    assert (failure.code, failure.facts["exit_code"]) == ("exited", 4)
+    assert marked.running() == []
+
+
+async def test_a_long_line_on_stderr_is_not_nothing(marked: Marked, tmp_path: Path) -> None:
+    script = "head -c 300000 /dev/zero | tr '\\0' x >&2; exit 4"
+
+    failure = await failure_of(marked.stdio("tool", "/bin/sh", "-c", script), cwd=tmp_path)
+
+    assert failure.message == "exited with status 4; it said on stderr: [a line of more than 16384 bytes]"
 
 
 async def test_a_server_that_ignores_every_request_to_leave_is_killed_in_time(marked: Marked, tmp_path: Path) -> None:

@@ -8,25 +8,17 @@ on to `initialize`. A late answer is dropped by its id, as JSON-RPC wants.
 from __future__ import annotations
 
 import math
-from types import TracebackType
-from typing import TYPE_CHECKING, Self
 
 import anyio
 from mcp.shared.message import SessionMessage
 from mcp_types import REQUEST_TIMEOUT, ErrorData, JSONRPCError, JSONRPCRequest, RequestId
 
-if TYPE_CHECKING:
-    from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+from mcp_launch.transports.streams import ReadStream, Sink, Source, WriteStream
 
 __all__ = ["bound_probe"]
 
 
-def bound_probe(
-    read: MemoryObjectReceiveStream[SessionMessage | Exception],
-    write: MemoryObjectSendStream[SessionMessage],
-    *,
-    seconds: float,
-) -> tuple[_ReadStream, _WriteStream]:
+def bound_probe(read: Source, write: Sink, *, seconds: float) -> tuple[_ReadStream, _WriteStream]:
     """The same two streams, where the first `server/discover` is answered after `seconds` at the latest."""
     probe = _Probe(seconds)
     return _ReadStream(read, probe), _WriteStream(write, probe)
@@ -49,21 +41,21 @@ class _Probe:
         self.scope.deadline = math.inf
 
 
-class _ReadStream:
-    def __init__(self, inner: MemoryObjectReceiveStream[SessionMessage | Exception], probe: _Probe) -> None:
-        self._inner = inner
+class _ReadStream(ReadStream):
+    def __init__(self, inner: Source, probe: _Probe) -> None:
+        super().__init__(inner)
         self._probe = probe
 
     async def receive(self) -> SessionMessage | Exception:
         if self._probe.over:
-            return await self._inner.receive()
+            return await super().receive()
         return await self._receive_while_probing()
 
     async def _receive_while_probing(self) -> SessionMessage | Exception:
         probe = self._probe
         probe.scope = anyio.CancelScope(deadline=probe.scope.deadline)
         with probe.scope:
-            item = await self._inner.receive()
+            item = await super().receive()
             if isinstance(item, SessionMessage) and getattr(item.message, "id", None) == probe.request_id is not None:
                 probe.settle()
             return item
@@ -71,30 +63,10 @@ class _ReadStream:
         error = ErrorData(code=REQUEST_TIMEOUT, message="server/discover was not answered in time")
         return SessionMessage(JSONRPCError(jsonrpc="2.0", id=probe.request_id, error=error))
 
-    def __aiter__(self) -> Self:
-        return self
 
-    async def __anext__(self) -> SessionMessage | Exception:
-        try:
-            return await self.receive()
-        except anyio.EndOfStream:
-            raise StopAsyncIteration from None
-
-    async def aclose(self) -> None:
-        await self._inner.aclose()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, exc_type: type[BaseException] | None, exc_val: BaseException | None, exc_tb: TracebackType | None
-    ) -> None:
-        await self.aclose()
-
-
-class _WriteStream:
-    def __init__(self, inner: MemoryObjectSendStream[SessionMessage], probe: _Probe) -> None:
-        self._inner = inner
+class _WriteStream(WriteStream):
+    def __init__(self, inner: Sink, probe: _Probe) -> None:
+        super().__init__(inner)
         self._probe = probe
 
     async def send(self, item: SessionMessage, /) -> None:
@@ -104,15 +76,4 @@ class _WriteStream:
                 self._probe.sent(message.id)
             elif message.method == "initialize":
                 self._probe.settle()
-        await self._inner.send(item)
-
-    async def aclose(self) -> None:
-        await self._inner.aclose()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, exc_type: type[BaseException] | None, exc_val: BaseException | None, exc_tb: TracebackType | None
-    ) -> None:
-        await self.aclose()
+        await super().send(item)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import signal
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
@@ -15,8 +16,9 @@ from pydantic import ValidationError
 from mcp_launch.hints import explain_stderr
 from mcp_launch.process import ServerProcess
 from mcp_launch.redact import Redactor
-from mcp_launch.transports import Diagnosis
+from mcp_launch.transports import LONGEST, Diagnosis
 from mcp_launch.transports.era import bound_probe
+from mcp_launch.transports.messages import UNWRITABLE, UnwritableError, refusal, written
 
 if TYPE_CHECKING:
     from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
@@ -92,7 +94,7 @@ class StdioTransport:
                     await self._end()
                 pumps.cancel()
 
-    async def diagnose(self, *, waited: float | None, answered: bool) -> Diagnosis | None:
+    async def diagnose(self, *, waited: float | None, answered: bool) -> Diagnosis | None:  # noqa: PLR0911 - a list of cases
         """Why the process was of no use; None when it ran and spoke MCP."""
         if answered:
             return None
@@ -102,6 +104,9 @@ class StdioTransport:
         if self._exit is not None:
             facts |= {"signal": _signal(self._exit)} if self._exit < 0 else {"exit_code": self._exit}
             return Diagnosis("exited", f"{_how(self._exit)}{self._last_words()}", facts)
+        if self._process.overflowed:
+            message = f"wrote a line of more than {LONGEST >> 20} MB, and was given up"
+            return Diagnosis("disconnected" if self._spoke else "not_mcp", message, facts)
         if waited is not None and self._stray and not self._spoke:
             return Diagnosis("not_mcp", f'wrote "{self._stray[0]}" on stdout, which is no JSON-RPC message', facts)
         if waited is not None:
@@ -121,7 +126,7 @@ class StdioTransport:
 
     async def _read_stdout(self, to_session: MemoryObjectSendStream[SessionMessage | Exception]) -> None:
         async with to_session:
-            async for line in self._process.lines():
+            async for line in self._process.lines(longest=LONGEST):
                 message = self._parse(line)
                 if message is None:
                     continue
@@ -140,29 +145,39 @@ class StdioTransport:
     ) -> None:
         async with from_session:
             async for item in from_session:
-                text = item.message.model_dump_json(by_alias=True, exclude_unset=True)
                 try:
-                    await self._process.send(text.encode() + b"\n")
+                    await self._process.send(written(item.message) + b"\n")
+                except UnwritableError:
+                    if (reply := refusal(item.message, UNWRITABLE)) is not None:
+                        with contextlib.suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
+                            await to_session.send(reply)
                 except anyio.BrokenResourceError:
                     # It no longer listens: end the session's input, so that no request waits for an answer.
                     await to_session.aclose()
                     return
 
     def _parse(self, line: bytes) -> JSONRPCMessage | None:
+        # Some runtimes begin their output with a byte order mark.
+        line = line.strip(b"\xef\xbb\xbf \t\r")
         try:
-            message = jsonrpc_message_adapter.validate_json(line, by_name=False)
+            # What is no object is not even tried: a flood of it would keep the event loop from everybody else.
+            message = jsonrpc_message_adapter.validate_json(line, by_name=False) if line.startswith(b"{") else None
         except ValidationError:
-            text = line.decode(errors="replace").strip()
-            if not text:
-                return None
-            try:
-                # Bytes that are not UTF-8 inside a message cost those characters, not the message.
-                message = jsonrpc_message_adapter.validate_json(text, by_name=False)
-            except ValidationError:
-                self._note_stray(text)
-                return None
+            message = self._repaired(line)
+        if message is None:
+            if line:
+                self._note_stray(line.decode(errors="replace"))
+            return None
         self._spoke = True
         return message
+
+    @staticmethod
+    def _repaired(line: bytes) -> JSONRPCMessage | None:
+        """Bytes that are not UTF-8 inside a message cost those characters, not the message."""
+        try:
+            return jsonrpc_message_adapter.validate_json(line.decode(errors="replace"), by_name=False)
+        except ValidationError:
+            return None
 
     def _note_stray(self, text: str) -> None:
         self._stray_count += 1

@@ -1,4 +1,8 @@
-"""An HTTP client that sends a server's headers by rule and remembers its last answer, for the two URL transports."""
+"""What a server with a URL answered, kept because its last answer is why a session ends.
+
+Knows neither HTTP library by type: the SDK wants httpx2 for Streamable HTTP, and SSE is read with httpx and httpx-sse.
+The one came from the other, so that what is needed of both has one shape, which the protocols below write down.
+"""
 
 from __future__ import annotations
 
@@ -6,42 +10,36 @@ import contextlib
 import json
 import socket
 import ssl
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import cache
 from http import HTTPStatus
-from typing import Any, cast
+from typing import Any, Protocol, cast
+from urllib.parse import urljoin
 
 import anyio
 import httpx2
-from mcp_types import CONNECTION_CLOSED
 
-from mcp_launch.failures import Code
+from mcp_launch.failures import Code, Stage
 from mcp_launch.redact import shown_url
 from mcp_launch.specs import HttpServer
 from mcp_launch.transports import Diagnosis
+from mcp_launch.transports.headers import Request
 
-__all__ = ["EVENT_STREAM", "JSON", "Answer", "WebClient", "media_type", "speaks_tls"]
+__all__ = [
+    "EVENT_STREAM",
+    "JSON",
+    "Answer",
+    "Memory",
+    "Response",
+    "is_jsonrpc",
+    "media_type",
+    "start_of",
+    "tls_context",
+]
 
 JSON = "application/json"
 EVENT_STREAM = "text/event-stream"
-
-_OWNED = frozenset(
-    (
-        "accept",
-        "connection",
-        "content-length",
-        "content-type",
-        "host",
-        "last-event-id",
-        "mcp-method",
-        "mcp-name",
-        "mcp-protocol-version",
-        "mcp-session-id",
-        "transfer-encoding",
-    )
-)
-"""Headers that the transport writes; a specification that names one has no say in it."""
 
 _BODY = 65536
 """Bytes that are read of an answer which is not MCP."""
@@ -49,6 +47,19 @@ _SHOWN = 500
 """Characters of them that are shown."""
 _PATIENCE = 2.0
 """Seconds for reading them."""
+
+
+class Response(Protocol):
+    """A response of httpx or of httpx2."""
+
+    status_code: int
+
+    @property
+    def headers(self) -> Mapping[str, str]: ...  # noqa: D102
+    @property
+    def reason_phrase(self) -> str: ...  # noqa: D102
+    def aiter_bytes(self) -> AsyncIterator[bytes]: ...  # noqa: D102
+    async def aclose(self) -> None: ...  # noqa: D102
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,97 +93,97 @@ class Answer:
         }
 
 
-class WebClient(httpx2.AsyncClient):
-    """httpx as its users know it, with proxies and TLS settings from the environment, plus a memory.
+class Memory:
+    """What came of the last request to one server."""
 
-    The headers of the specification are put on a request at the last moment and only within the origin of its URL, in
-    their order and with repeats, so that no redirect and no authentication flow carries them elsewhere.
-    """
-
-    def __init__(self, spec: HttpServer, *, connect: float, posts_are_answered: bool = True) -> None:
-        super().__init__(timeout=httpx2.Timeout(connect, read=None), verify=_tls())
+    def __init__(self, spec: HttpServer, *, connect: float, authorizes: bool) -> None:
         self.answer: Answer | None = None
         """The last one that matters."""
         self.trouble: Diagnosis | None = None
         """Why there was none."""
-        self.survives = False
-        """Whether a request that cannot be sent is answered with a JSON-RPC error instead of an exception."""
         self._hide = spec.redactor
-        self._origin = httpx2.URL(spec.url)
-        self._authorized = bool(self._origin.userinfo) or any(
-            name.lower() == "authorization" for name, _ in spec.headers
-        )
-        self._posts_are_answered = posts_are_answered
-        """False for SSE, where what matters of a POST is its status: the answer comes with the event stream."""
+        self._url = httpx2.URL(spec.url)
         self._connect = connect
-        kept = [(name, value) for name, value in spec.headers if not _owned(name)]
-        self.refused = [name for name, _ in spec.headers if _owned(name)]
-        """The names in the specification's headers which the transport owns."""
-        self._kept = [(name.encode("ascii"), value.strip(" \t").encode()) for name, value in kept]
+        self._authorizes = authorizes
 
-    async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
-        """Send it as httpx does; keep what came back, or why nothing did."""
-        if _within(self._origin, request.url):
-            self._add_headers(request)
-        stream: bool = options.pop("stream", False)
-        try:
-            response = await super().send(request, stream=True, **options)
-        except httpx2.TransportError as error:
-            self.trouble = _trouble(error, request, connect=self._connect)
-            if self.survives and request.method == "POST":
-                return _error_answer(request, self.trouble.message, status=HTTPStatus.BAD_GATEWAY)
-            raise
+    def answered(self, request: Request, response: Response, *, is_mcp: bool, body: bytes = b"") -> None:
+        """Keep an answer; `body` is the start of what is not MCP."""
         self.trouble = None
-        if request.method == "POST" or (request.method == "GET" and self.answer is None):
-            response = await self._remember(request, response)
-            if self.survives and request.method == "POST" and (found := self.diagnosis()) is not None:
-                # The SDK would tell the caller no more than that there was an error.
-                response = _error_answer(request, self._hide(found.message), status=response.status_code)
-        if not stream:
-            await response.aread()
-        return response
-
-    def diagnosis(self) -> Diagnosis | None:
-        """What the last answer says against the server, if anything."""
-        return None if self.answer is None else _diagnose(self.answer, authorized=self._authorized)
-
-    def _add_headers(self, request: httpx2.Request) -> None:
-        ours = {name.lower() for name, _ in self._kept}
-        others = [(name, value) for name, value in request.headers.raw if name.lower() not in ours]
-        request.headers = httpx2.Headers([*others, *self._kept])
-
-    async def _remember(self, request: httpx2.Request, response: httpx2.Response) -> httpx2.Response:
-        media = media_type(response)
-        body = b""
-        is_mcp = response.is_success
-        if is_mcp and request.method == "POST" and not self._posts_are_answered:
-            pass
-        elif is_mcp and media == JSON:
-            body = await response.aread()
-            is_mcp = self.survives or _is_jsonrpc(body)
-        elif is_mcp and media != EVENT_STREAM:
-            is_mcp = await _is_notification(request)
-        if not is_mcp and not response.is_stream_consumed:
-            response, body = await _cut(response)
-            is_mcp = media == JSON and _is_jsonrpc(body)
         self.answer = Answer(
             method=request.method,
             url=shown_url(str(request.url)),
             status=response.status_code,
             reason=response.reason_phrase,
-            media_type=media,
-            headers=_telling(response),
+            media_type=media_type(response),
+            headers=_telling(request, response),
             # Redacted first: of a secret that is cut in two, neither half would be recognised.
             body="" if is_mcp else self._hide(body[:_BODY].decode(errors="replace"))[:_SHOWN],
             is_mcp=is_mcp,
             had_session="mcp-session-id" in request.headers,
         )
-        return response
+
+    def failed(self, request: Request, error: Exception) -> None:
+        """Keep why there was no answer: a transport error of either library."""
+        self.trouble = _trouble(error, httpx2.URL(str(request.url)), connect=self._connect)
+
+    def diagnosis(self) -> Diagnosis | None:
+        """What the last answer says against the server, if anything."""
+        return None if self.answer is None else _diagnose(self.answer, authorized=self._authorizes)
+
+    def complaint(self) -> str | None:
+        """Why the last request failed, for whoever waits for its answer."""
+        found = self.trouble or self.diagnosis()
+        return None if found is None else self._hide(found.message)
+
+    async def silence(self, *, waited: float | None, stage: Stage | None) -> Diagnosis | None:
+        """Why nothing came back, if that is what happened."""
+        trouble = self.trouble
+        if trouble is None:
+            if self.answer is not None or waited is None:
+                return None
+            message = f"accepted the connection, but did not answer within {waited:.1f} s"
+            return Diagnosis("timeout", message, stage=stage)
+        url = self._url
+        hung_up = trouble.code == "disconnected" and stage == "connect"
+        if hung_up and url.scheme == "http" and await _speaks_tls(url):
+            message = f"{url.host}:{url.port or 80} speaks TLS; use https://"
+            return replace(trouble, code="tls", message=message, stage=stage)
+        return replace(trouble, stage=stage)
 
 
-def media_type(response: httpx2.Response) -> str:
+def media_type(response: Response) -> str:
     """The content type without its parameters."""
     return response.headers.get("content-type", "").partition(";")[0].strip().lower()
+
+
+def is_jsonrpc(body: bytes) -> bool:
+    """Whether it is a JSON-RPC message."""
+    try:
+        value: Any = json.loads(body)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(value, dict) and cast("dict[str, Any]", value).get("jsonrpc") == "2.0"
+
+
+async def start_of(response: Response) -> bytes:
+    """The start of the body, however long or slow that is; the response is closed then."""
+    body = b""
+    # What breaks off has a start too, and the library's complaint about it tells nothing more.
+    with anyio.move_on_after(_PATIENCE) as scope, contextlib.suppress(Exception):
+        async for chunk in response.aiter_bytes():
+            body += chunk
+            if len(body) >= _BODY:
+                # Not a break, which would leave httpx's generators unfinished for the garbage collector.
+                scope.cancel()
+    with anyio.CancelScope(shield=True):
+        await response.aclose()
+    return body
+
+
+@cache
+def tls_context() -> ssl.SSLContext:
+    """One for all: reading the certificates takes longer than anything else a client does at its start."""
+    return httpx2.create_ssl_context()
 
 
 def _diagnose(answer: Answer, *, authorized: bool) -> Diagnosis | None:  # noqa: PLR0911 - a list of cases
@@ -198,7 +209,7 @@ def _diagnose(answer: Answer, *, authorized: bool) -> Diagnosis | None:  # noqa:
         case HTTPStatus.TOO_MANY_REQUESTS:
             after = answer.headers.get("retry_after")
             return Diagnosis("rate_limited", f"{told}; try again {f'after {after}' if after else 'later'}", facts)
-        case status if httpx2.codes.is_redirect(status):
+        case status if status // 100 == 3:
             target = answer.headers.get("location", "nowhere")
             return Diagnosis("redirected", f"{told} to {target}; if that is the server, use its URL", facts)
         case status if status >= HTTPStatus.BAD_REQUEST and not answer.is_mcp:
@@ -210,13 +221,7 @@ def _diagnose(answer: Answer, *, authorized: bool) -> Diagnosis | None:  # noqa:
             return None
 
 
-@cache
-def _tls() -> ssl.SSLContext:
-    """One for all: reading the certificates takes longer than anything else a client does at its start."""
-    return httpx2.create_ssl_context()
-
-
-async def speaks_tls(url: httpx2.URL) -> bool:
+async def _speaks_tls(url: httpx2.URL) -> bool:
     """Whether the port of an http:// URL answers a TLS handshake, which explains why it hung up."""
     anything = ssl.create_default_context()
     anything.check_hostname, anything.verify_mode = False, ssl.CERT_NONE
@@ -227,72 +232,21 @@ async def speaks_tls(url: httpx2.URL) -> bool:
     return False
 
 
-def _owned(name: str) -> bool:
-    return name.lower() in _OWNED or name.lower().startswith("mcp-param-")
-
-
-def _within(origin: httpx2.URL, url: httpx2.URL) -> bool:
-    """Whether the URL is on the origin, or is its https upgrade on the default ports."""
-    if (origin.scheme, origin.host, origin.port) == (url.scheme, url.host, url.port):
-        return True
-    upgraded = origin.scheme == "http" and url.scheme == "https" and origin.port is None and url.port is None
-    return upgraded and origin.host == url.host
-
-
-async def _cut(response: httpx2.Response) -> tuple[httpx2.Response, bytes]:
-    """The answer with no more than the start of its body, however long or slow that is."""
-    body = b""
-    with anyio.move_on_after(_PATIENCE) as scope, contextlib.suppress(httpx2.HTTPError):
-        async for chunk in response.aiter_bytes():
-            body += chunk
-            if len(body) >= _BODY:
-                # Not a break, which would leave httpx's generators unfinished for the garbage collector.
-                scope.cancel()
-    with anyio.CancelScope(shield=True):
-        await response.aclose()
-    framing = ("content-encoding", "content-length", "transfer-encoding")
-    headers = [(name, value) for name, value in response.headers.multi_items() if name.lower() not in framing]
-    cut = httpx2.Response(response.status_code, headers=headers, content=body, request=response.request)
-    cut.next_request = response.next_request
-    return cut, body
-
-
-def _telling(response: httpx2.Response) -> dict[str, str]:
+def _telling(request: Request, response: Response) -> dict[str, str]:
     told = {
         name.replace("-", "_"): response.headers[name]
         for name in ("www-authenticate", "retry-after")
         if name in response.headers
     }
-    if "location" in response.headers:
-        told["location"] = shown_url(str(response.request.url.join(response.headers["location"])))
+    # A location that is no URL tells nothing.
+    with contextlib.suppress(KeyError, ValueError):
+        told["location"] = shown_url(urljoin(str(request.url), response.headers["location"]))
     return told
 
 
-def _is_jsonrpc(body: bytes) -> bool:
-    try:
-        value: Any = json.loads(body)
-    except ValueError:
-        return False
-    return isinstance(value, dict) and cast("dict[str, Any]", value).get("jsonrpc") == "2.0"
-
-
-async def _is_notification(request: httpx2.Request) -> bool:
-    """Whether the request carries a message that gets no answer."""
-    if request.method != "POST":
-        return False
-    message: Any = json.loads(await request.aread())
-    return "id" not in message or "method" not in message
-
-
-def _error_answer(request: httpx2.Request, message: str, *, status: int) -> httpx2.Response:
-    """An answer from which the SDK takes the message."""
-    status = max(status, HTTPStatus.BAD_REQUEST)
-    error = {"jsonrpc": "2.0", "id": None, "error": {"code": CONNECTION_CLOSED, "message": message}}
-    return httpx2.Response(status, json=error, request=request)
-
-
-def _trouble(error: httpx2.TransportError, request: httpx2.Request, *, connect: float) -> Diagnosis:
-    url = request.url
+def _trouble(error: Exception, url: httpx2.URL, *, connect: float) -> Diagnosis:
+    # By name: both libraries have these errors, and neither is imported for the sake of the other's.
+    kinds = {kind.__name__ for kind in type(error).__mro__}
     port = url.port or {"http": 80, "https": 443}.get(url.scheme)
     where = f"{url.host}:{port}"
     causes = list(_causes(error))
@@ -303,14 +257,16 @@ def _trouble(error: httpx2.TransportError, request: httpx2.Request, *, connect: 
         code, message = "tls", f"TLS with {where} failed: {reason}{'; does it want http://?' if plain else ''}"
     elif any(isinstance(cause, socket.gaierror) for cause in causes):
         code, message = "dns", f'the name "{url.host}" is not known; is it spelt right?'
-    elif isinstance(error, httpx2.TimeoutException):
+    elif "TimeoutException" in kinds:
         code, message = "timeout", f"no connection to {where} within {connect:g} s"
-    elif isinstance(error, httpx2.ProxyError):
+    elif "ProxyError" in kinds:
         code, message = "refused", f"the proxy did not connect to {where}"
-    elif isinstance(error, httpx2.ConnectError):
+    elif "ConnectError" in kinds:
         code, message = "refused", f"{where} does not accept connections; is the server running?"
-    elif isinstance(error, httpx2.UnsupportedProtocol):
+    elif "UnsupportedProtocol" in kinds:
         code, message = "invalid_spec", "the URL must start with http:// or https://"
+    elif "DecodingError" in kinds:
+        code, message = "http_error", f"{where} sent an answer that is not compressed in the way that it says"
     else:
         code, message = "disconnected", f"{where} dropped the connection without an answer"
     return Diagnosis(code, message, {"host": url.host, "port": port, "error": type(error).__name__}, stage="connect")

@@ -124,6 +124,11 @@ def start_prints_banner() -> None:
     write("Welcome to plain 1.0")
 
 
+def start_begins_with_mark() -> None:
+    """Begin the output as some runtimes do."""
+    sys.stdout.write("\ufeff")
+
+
 def start_prints_bytes() -> None:
     """Write a line that is not UTF-8."""
     sys.stdout.buffer.write(b"\xff\xfe caf\xe9\n")

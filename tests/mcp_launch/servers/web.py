@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import queue
 import socket
 import ssl
 import threading
@@ -26,6 +27,7 @@ class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
     released: ClassVar[threading.Event]
+    events: ClassVar[queue.SimpleQueue[bytes | None]]
     seen: ClassVar[list[tuple[str, str, dict[str, str]]]]
 
     def do_POST(self) -> None:
@@ -48,9 +50,9 @@ class Handler(BaseHTTPRequestHandler):
 
     def _behave(self) -> None:
         self.seen.append((self.command, self.path, dict(self.headers)))
-        name, _, rest = self.path.partition("?")[0].strip("/").partition("/")
+        name, _, self._rest = self.path.partition("?")[0].strip("/").partition("/")
         if name.isdecimal():
-            self._status(int(name), rest)
+            self._status(int(name), self._rest)
         else:
             getattr(self, f"_{name}")()
 
@@ -67,6 +69,9 @@ class Handler(BaseHTTPRequestHandler):
 
     def _notjson(self) -> None:
         self._reply(200, "{oops", content_type="application/json")
+
+    def _deep(self) -> None:
+        self._reply(200, "[" * 100_000, content_type="application/json")
 
     def _notrpc(self) -> None:
         self._reply(200, '{"status": "up"}', content_type="application/json")
@@ -118,6 +123,20 @@ class Handler(BaseHTTPRequestHandler):
         else:
             self._works()
 
+    def _squeezes(self) -> None:
+        """Works until the list of tools, which is not compressed as it says."""
+        if b'"tools/list"' in self.body:
+            self._reply(200, "no gzip", content_type="application/json", **{"Content-Encoding": "gzip"})
+        else:
+            self._works()
+
+    def _mumbles(self) -> None:
+        """Works until the list of tools, in place of which it repeats what it was sent."""
+        if b'"tools/list"' in self.body:
+            self._reply(200, json.dumps(str(self.headers.get("X-Key"))), content_type="application/json")
+        else:
+            self._works()
+
     def _refuses(self) -> None:
         """Says no in MCP and in HTTP."""
         reply = {"jsonrpc": "2.0", "id": None, "error": {"code": -32600, "message": "no"}}
@@ -130,6 +149,14 @@ class Handler(BaseHTTPRequestHandler):
             self._reply(204, "")
 
     def _answer(self, message: dict[str, Any]) -> None:
+        if "id" not in message:
+            self._reply(202, "")
+        else:
+            reply = json.dumps(self._result(message))
+            self._reply(200, reply, content_type="application/json", **{"Mcp-Session-Id": "s1"})
+
+    def _result(self, message: dict[str, Any]) -> dict[str, Any]:
+        """The answer of a small MCP server without tools."""
         results: dict[str, Any] = {
             "initialize": {
                 "protocolVersion": "2025-06-18",
@@ -138,15 +165,9 @@ class Handler(BaseHTTPRequestHandler):
             },
             "tools/list": {"tools": []},
         }
-        if "id" not in message:
-            self._reply(202, "")
-        elif message["method"] in results:
-            reply = {"jsonrpc": "2.0", "id": message["id"], "result": results[message["method"]]}
-            self._reply(200, json.dumps(reply), content_type="application/json", **{"Mcp-Session-Id": "s1"})
-        else:
-            error = {"code": -32601, "message": "Method not found"}
-            reply = {"jsonrpc": "2.0", "id": message["id"], "error": error}
-            self._reply(200, json.dumps(reply), content_type="application/json")
+        if message["method"] in results:
+            return {"jsonrpc": "2.0", "id": message["id"], "result": results[message["method"]]}
+        return {"jsonrpc": "2.0", "id": message["id"], "error": {"code": -32601, "message": "Method not found"}}
 
     def _sse(self) -> None:
         """The deprecated transport, as far as its endpoint, where every message is refused."""
@@ -154,6 +175,51 @@ class Handler(BaseHTTPRequestHandler):
             self._reply(405, "")
         else:
             self._stream("event: endpoint\ndata: /500\n\n")
+
+    def _events(self) -> None:
+        """The deprecated transport, which works in the way that the rest of the path names."""
+        if self.command == "POST":
+            self._reply(202, "")
+            self._say(json.loads(self.body))
+            return
+        start, line_end = {"bom": (b"\xef\xbb\xbf", b"\r\n"), "cr": (b"", b"\r")}.get(self._rest, (b"", b"\n"))
+        self._head("Text/Event-Stream; charset=latin-1" if self._rest == "bom" else "text/event-stream")
+        self._event(start + b"event: endpoint\ndata: " + self.path.encode() + b"\n: caf\xc3\xa9\n\n", line_end)
+        while (data := self.events.get()) is not None:
+            self._event(b"data: " + data + b"\n\n", line_end)
+        self.close_connection = True
+
+    def _tells(self) -> None:
+        """The deprecated transport, which refuses the list of tools and repeats a secret while doing so."""
+        if b'"tools/list"' in self.body:
+            self._reply(401, "", **{"WWW-Authenticate": str(self.headers.get("X-Key"))})
+        else:
+            self._events()
+
+    def _event(self, text: bytes, line_end: bytes) -> None:
+        # A reader that waits for what follows a bare CR gets the start of a comment.
+        self.wfile.write(text.replace(b"\n", line_end) + (b":\r" if line_end == b"\r" else b""))
+        self.wfile.flush()
+
+    def _say(self, message: dict[str, Any]) -> None:
+        """Answer on the event stream."""
+        if message.get("method") == "tools/call":
+            tool = message["params"]["name"]
+            if tool == "hang_up":
+                self.events.put(None)
+                return
+            size = message["params"]["arguments"]["size"]
+            result: dict[str, Any] = {"content": [{"type": "text", "text": "é" + "x" * size}]}
+            reply = {"jsonrpc": "2.0", "id": message["id"], "result": result}
+        elif "id" in message:
+            reply = self._result(message)
+        else:
+            return
+        self.events.put(json.dumps(reply, ensure_ascii=False).encode())
+
+    def _nowhere(self) -> None:
+        """The deprecated transport, whose endpoint is no URL."""
+        self._stream(f"event: endpoint\ndata: http://{self._rest}\n\n")
 
     def _elsewhere(self) -> None:
         """The deprecated transport, whose endpoint is somebody else's."""
@@ -168,10 +234,13 @@ class Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(body.encode())
 
-    def _stream(self, start: str) -> None:
+    def _head(self, content_type: str) -> None:
         self.send_response(200)
-        self.send_header("Content-Type", "text/event-stream")
+        self.send_header("Content-Type", content_type)
         self.end_headers()
+
+    def _stream(self, start: str) -> None:
+        self._head("text/event-stream")
         self.wfile.write(start.encode())
         self.wfile.flush()
         self.released.wait(20)
@@ -194,6 +263,7 @@ class Web:
     def stop(self) -> None:
         """Close everything, also what hangs."""
         self._handler.released.set()
+        self._handler.events.put(None)
         self._server.shutdown()
         self._server.close_connections()
         self._server.server_close()
@@ -228,6 +298,7 @@ def misbehaving_web() -> Generator[Web]:
 
     class OwnHandler(Handler):
         released = threading.Event()
+        events = queue.SimpleQueue()
         seen: ClassVar[list[tuple[str, str, dict[str, str]]]] = []
 
     web = Web(OwnHandler)
