@@ -31,16 +31,16 @@ def demo(session: nox.Session) -> None:
 
 @nox.session
 def tests(session: nox.Session) -> None:
-    """Run the tests; arguments go to pytest: `nox -s tests -- -k stdio`."""
+    """Run the tests on two cores; arguments go to pytest: `nox -s tests -- -k stdio`."""
     session.install("-e", EXTRA, *group("codegen"), *group("test"))
-    session.run("pytest", *session.posargs)
+    session.run("pytest", "-n", "2", "--dist", "worksteal", *session.posargs)
 
 
 @nox.session(python=PYTHONS, default=False)
 def tests_all(session: nox.Session) -> None:
     """Run the tests on every supported Python that is installed."""
     session.install("-e", EXTRA, *group("codegen"), *group("test"))
-    session.run("pytest", *session.posargs)
+    session.run("pytest", "-n", "2", "--dist", "worksteal", *session.posargs)
 
 
 @nox.session

@@ -57,7 +57,7 @@ def check(
         reconfigure(errors="backslashreplace")
     try:
         config = read_config(_read(file), source=_called(file))
-        found = anyio.run(_check, config, _directory(cwd or config.cwd), timeout)
+        found = anyio.run(_check, config, _directory(cwd, config), timeout)
     except UnusableInput as error:
         raise _unusable(str(error)) from None
     try:
@@ -92,8 +92,9 @@ def _read(file: str) -> str:
         raise UnusableInput(f"{_called(file)}: not UTF-8 at byte {error.start}") from None
 
 
-def _directory(cwd: str | None) -> str:
-    return os.getcwd() if cwd is None else cwd
+def _directory(given: str | None, config: Config) -> str:
+    """What the user types may be relative; what a request says must be absolute, which `launch` checks."""
+    return os.path.abspath(given) if given else config.cwd or os.getcwd()
 
 
 async def _check(config: Config, cwd: str, timeout: float) -> Report:

@@ -117,6 +117,16 @@ def test_unusable_input_exits_2_and_says_where(stdin: str, says: str) -> None:
     assert done.stderr.startswith(says)
 
 
+def test_a_relative_directory_on_the_command_line_is_taken_from_here(tmp_path: Path) -> None:
+    (tmp_path / "server").write_text(f"#!/bin/sh\nexec {sys.executable} {PLAIN[0]}\n")
+    (tmp_path / "server").chmod(0o755)
+    config = {"mcpServers": {"here": {"command": "./server", "env": {"SECRET": SECRET}}}}
+
+    done = run("check", "-", "--cwd", os.path.relpath(tmp_path), stdin=json.dumps(config))
+
+    assert (done.returncode, done.stdout.split()[:3]) == (0, ["ok", "here", "stdio"])
+
+
 def test_a_missing_file_exits_2(tmp_path: Path) -> None:
     done = run("check", str(tmp_path / "missing.json"))
 
