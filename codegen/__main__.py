@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from codegen.build import PACKAGES, build
-from codegen.sources import LockError, lock
+from codegen.sources import LockError, SourceError, lock
 from codegen.sources.delivery import parse_schema
 from codegen.tree import CodegenError
 
@@ -35,7 +35,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             if options.check:
                 return _check(Path(scratch), options.output, unlocked)
             _replace(Path(scratch), options.output)
-    except (CodegenError, LockError) as error:
+    except (CodegenError, SourceError) as error:
         print(f"codegen: {error}", file=sys.stderr)
         return 2
     return 0
@@ -49,11 +49,14 @@ def _build_all(schemas: Path, output: Path, *, locked_only: bool) -> list[str]:
         try:
             data = lock.verified_bytes(schemas, file)
         except LockError as error:
-            if locked_only or file not in records:
+            if locked_only or file not in records or not (schemas / file).is_file():
                 raise
             unlocked.append(str(error))
             data = (schemas / file).read_bytes()
-        built = build(file, parse_schema(file, data), records[file].source, output)
+        try:
+            built = build(file, parse_schema(file, data), records[file].source, output)
+        except CodegenError as error:
+            raise CodegenError(f"{file}: {error}") from error
         print(f"{built.package:12} {built.definitions} definitions, {built.names} names in {built.modules} modules")
     return unlocked
 
@@ -78,6 +81,8 @@ def _diff(built: Path, committed: Path) -> Iterator[str]:
     for file in sorted(files):
         old, new = (_lines(root / file) for root in (committed, built))
         yield from difflib.unified_diff(old, new, f"committed/{file}", f"generated/{file}")
+        if not old and not new:
+            yield f"committed/{file} is empty, and not generated\n"
 
 
 def _lines(path: Path) -> list[str]:

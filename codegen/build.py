@@ -9,7 +9,7 @@ from typing import Any
 from codegen import vocabulary
 from codegen.partition import partition
 from codegen.passes import normalise
-from codegen.passes.tidy import open_booleans
+from codegen.passes.tidy import drop_envelopes, open_booleans
 from codegen.render import Package, render
 
 PACKAGES = {
@@ -45,7 +45,7 @@ def build(file: str, schema: dict[str, Any], release: str, output: Path) -> Buil
     """
     name, protocol = PACKAGES[file]
     published = open_booleans(schema["$defs"])
-    vocabulary.check(published)
+    vocabulary.check(drop_envelopes(published))
     definitions = normalise(published)
     modules = partition(definitions)
     render(definitions, modules, Package(name, protocol, release), output / name)

@@ -12,11 +12,11 @@ def words(text: str) -> list[str]:
     return re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+", text)
 
 
-def pascal(text: str) -> str:
-    """*text* as the name of a class: `user_message_chunk` gives `UserMessageChunk`."""
+def pascal(text: str, *, where: str) -> str:
+    """*text* as the name of a class: `user_message_chunk` gives `UserMessageChunk`; *where* is for the error."""
     name = "".join(word[:1].upper() + word[1:] for word in words(text))
     if not name.isidentifier():
-        raise CodegenError(f"no class name can be made of {text!r}")
+        raise CodegenError(f"{where}: no class name can be made of {text!r}")
     return name
 
 
@@ -30,10 +30,10 @@ def joined(union: str, label: str) -> str:
 
     `SessionUpdate` and `state_update` give `SessionStateUpdate`.
     """
-    last = words(union)[-1]
+    name, last = pascal(label, where=union), words(union)[-1]
     if words(label)[-1].lower() == last.lower() and len(words(label)) > 1:
         union = union.removesuffix(last)
-    return union + pascal(label)
+    return union + name
 
 
 def variant_name(union: str, label: str, taken: set[str]) -> str:
@@ -41,7 +41,7 @@ def variant_name(union: str, label: str, taken: set[str]) -> str:
 
     A label of several words speaks for itself when its name is free; any other says which union it belongs to.
     """
-    alone = pascal(label)
+    alone = pascal(label, where=union)
     name = alone if len(words(label)) > 1 and alone not in taken else joined(union, label)
     if name in taken:
         raise CodegenError(f"{union}: two alternatives would be named {name}")

@@ -4,6 +4,7 @@
     `{area}_types`  what several domains of one area share: `session` and `session_update` share `session_types`
     family          a tagged union with all that only it reaches, where that is a lot: `content_block`
     `common`        the rest, and what families need from outside
+    `extras`        what no method reaches and that is made of parts from several modules
 
 Arrows go down this list only, so imports form no cycle. A domain that refers to the types of another domain's method
 imports them, and does not count as reaching what they hold.
@@ -11,11 +12,14 @@ imports them, and does not count as reaching what they hold.
 
 from __future__ import annotations
 
+import keyword
+
 from codegen.naming import snake
 from codegen.tree import Definitions, kind, reachable, targets
 
 COMMON = "common"
 CONNECTION = "connection"
+EXTRAS = "extras"
 LARGE_FAMILY = 10
 
 
@@ -27,10 +31,8 @@ def partition(defs: Definitions) -> dict[str, str]:
             roots.setdefault(domain(node["x-method"], method_kind), set()).add(name)
     owned = {name: module for module, names in roots.items() for name in names}
     reached = {module: _reached(defs, module, names, owned) for module, names in roots.items()}
-    modules: dict[str, str] = {}
-    for name in defs:
-        modules[name] = owned.get(name) or _home({module for module, names in reached.items() if name in names})
-    _settle_unreached(defs, modules, set(defs) - set[str]().union(*reached.values(), owned))
+    modules = {name: _home({module for module, names in reached.items() if name in names}) for name in defs}
+    _settle_unreached(defs, modules, set(defs).difference(*reached.values()))
     _split_families(defs, modules)
     return modules
 
@@ -38,7 +40,7 @@ def partition(defs: Definitions) -> dict[str, str]:
 def domain(method: str, method_kind: str) -> str:
     """`fs/read_text_file` belongs to `fs`, the stream of `session/update` is one of its own, `initialize` has none."""
     area, _, action = method.rpartition("/")
-    if not area or not area.isidentifier():
+    if not area.isidentifier() or area.startswith("_") or keyword.iskeyword(area):
         return CONNECTION
     if action == "update" and method_kind == "Notification":
         return f"{area}_{action}"
@@ -63,12 +65,13 @@ def _settle_unreached(defs: Definitions, modules: dict[str, str], names: set[str
     """What no method reaches stands beside the parts that it is made of."""
     waiting = set(names)
     while waiting:
-        ready = {name for name in waiting if not (targets(defs[name]) & waiting) - {name}} or waiting
-        for name in sorted(ready):
-            beside = {modules[part] for part in targets(defs[name]) - ready} - {COMMON}
-            if len(beside) == 1:
-                modules[name] = beside.pop()
-        waiting -= ready
+        ready = [{name} for name in waiting if not (targets(defs[name]) & waiting) - {name}]
+        for group in ready or [set(waiting)]:  # what is made of itself stays together
+            parts = {part for name in group for part in targets(defs[name])} - group
+            beside = {modules[part] for part in parts} - {COMMON}
+            home = beside.pop() if len(beside) == 1 else EXTRAS if beside else COMMON
+            modules.update(dict.fromkeys(group, home))
+            waiting -= group
 
 
 def _split_families(defs: Definitions, modules: dict[str, str]) -> None:
@@ -76,7 +79,7 @@ def _split_families(defs: Definitions, modules: dict[str, str]) -> None:
     shared = {name for name, module in modules.items() if module.endswith("_types")}
     families = {name: _family(defs, name, shared) for name in sorted(shared) if "x-tag" in defs[name]}
     for name, family in families.items():
-        if len(family) < LARGE_FAMILY:
+        if len(family) < LARGE_FAMILY or snake(name) in modules.values():
             continue
         needed = reachable(defs, {name}) - family
         if needed & {other for other, module in modules.items() if module not in (COMMON, modules[name])}:
@@ -89,4 +92,4 @@ def _family(defs: Definitions, union: str, shared: set[str]) -> set[str]:
     """*union* and those of the *shared* definitions that nothing reaches but by way of it."""
     inside = reachable(defs, {union})
     closed = {name: {} if name == union else node for name, node in defs.items()}
-    return inside & shared - reachable(closed, set(defs) - inside) | {union}
+    return shared - reachable(closed, set(defs) - inside) | {union}

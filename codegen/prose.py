@@ -15,7 +15,7 @@ def docstring(text: str | None, *, indent: int) -> str:
     if not text or not text.strip():
         return ""
     lines = _wrap(_with_summary(text.strip(), WIDTH - indent - 6), WIDTH - indent)
-    escaped = [line.replace("\\", "\\\\").replace('"""', '\\"\\"\\"') for line in lines]
+    escaped = [_escaped(line) for line in lines]
     if len(escaped) == 1 and len(escaped[0]) + indent + 6 <= WIDTH and not escaped[0].endswith('"'):
         return f'"""{escaped[0]}"""'
     margin = " " * indent
@@ -24,11 +24,17 @@ def docstring(text: str | None, *, indent: int) -> str:
     return f'"""{first}\n{body}\n{margin}"""' if body else f'"""{first}\n{margin}"""'
 
 
+def _escaped(line: str) -> str:
+    """*line* as it stands in a literal; what no editor shows, such as a mark that turns text around, is spelt out."""
+    quoted = line.replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
+    return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in quoted)
+
+
 def _with_summary(text: str, room: int) -> str:
     """*text* with its first sentence on a line of its own, unless the first paragraph fits on one."""
     first, gap, rest = text.partition("\n\n")
     first = " ".join(_blocks(first)) if not _ITEM.search(first) else first
-    if len(first) > room:
+    if len(first) > room and not _ITEM.match(first):
         first = _SENTENCE.sub(r"\1\n\n", first, count=1)
     if first[-1].isalnum() or first[-1] in "`)":
         first += "."

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import ast
 import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from datamodel_code_generator import InputFileType, LiteralType, PythonVersion, generate
+from datamodel_code_generator import Error, InputFileType, LiteralType, PythonVersion, generate
 from datamodel_code_generator.enums import AliasGenerator, DataModelType
+from jinja2 import TemplateError
 
 from codegen.naming import snake
 from codegen.package import package_init
 from codegen.prose import docstring
-from codegen.tree import CodegenError, Definitions, Node, arms, target, targets, without
+from codegen.tree import CodegenError, Definitions, Node, arms, ref, target, walk, without
+from codegen.verify import check_names, check_possible
 
 TEMPLATES = Path(__file__).parent / "templates"
 LINE_LENGTH = 120
@@ -35,8 +36,16 @@ RUNTIME_NAMES = [
 ]
 """What the templates may write beyond the generator's own types; ruff takes away what a module does not use."""
 
+IMPORTED = {
+    *(path.rpartition(".")[2] for path in RUNTIME_NAMES),
+    *("Int32", "Int64", "Number", "UInt16", "UInt32", "UInt64"),
+    *("Model", "Response"),
+    *("BaseModel", "ConfigDict", "Optional", "TypeAliasType", "Union", "TYPE_CHECKING"),
+}
+"""The names that definitions cannot have: what `RUNTIME_NAMES`, the passes and the generator make modules import."""
 
 CONSTRAINTS = {"minItems": "min_length", "minLength": "min_length", "minimum": "ge", "maximum": "le"}
+BOUNDS = CONSTRAINTS.keys() | {"x-within"}
 
 
 @dataclass(frozen=True)
@@ -57,45 +66,55 @@ def render(defs: Definitions, modules: dict[str, str], package: Package, output:
     """Write *defs* as the package *output*, replacing what is there.
 
     Raises:
-        CodegenError: the generator wrote other names, or gave a name another meaning, than the schema says.
+        CodegenError: a name or a bound has no place in Python, or the generator wrote other names than the schema's.
     """
-    moved = {f"{modules[name]}.{name}": node for name, node in sorted(defs.items())}
-    document = {name: _for_generator(node, modules) for name, node in moved.items()}
-    plans: dict[str, dict[str, Any]] = {name: {"plan": _plan(node)} for name, node in moved.items()}
-    generate(
-        {"$schema": "https://json-schema.org/draft/2020-12/schema", "$defs": document},
-        input_file_type=InputFileType.JsonSchema,
-        output=output,
-        output_model_type=DataModelType.PydanticV2BaseModel,
-        target_python_version=PythonVersion.PY_311,
-        custom_template_dir=TEMPLATES,
-        extra_template_data=plans,  # pyright: ignore[reportArgumentType]
-        additional_imports=RUNTIME_NAMES,
-        alias_generator=AliasGenerator.ToCamel,
-        snake_case_field=True,
-        use_annotated=True,
-        use_type_alias=True,
-        use_standard_collections=True,
-        use_union_operator=True,
-        strict_nullable=True,
-        enum_field_as_literal=LiteralType.All,
-        skip_root_model=True,
-        keep_model_order=True,
-        use_exact_imports=True,
-        strict_refs=True,
-        disable_timestamp=True,
-        disable_future_imports=True,
-        allow_remote_refs=False,
-        custom_file_header="#",
-        formatters=[],
-    )
+    check_possible(defs, IMPORTED)
+    document = {_path(name, modules): _for_generator(node, modules) for name, node in sorted(defs.items())}
+    plans: dict[str, dict[str, Any]] = {_path(name, modules): {"plan": _plan(name, defs[name])} for name in defs}
+    _generate(document, plans, output)
     for path in sorted(output.glob("*.py")):
-        if path.stem == "__init__":
-            continue
-        path.write_text(package.header(path.stem) + path.read_text().removeprefix("#"))
-    (output / "__init__.py").write_text(package.header("") + package_init(modules))
+        body = path.read_text(encoding="utf-8").removeprefix("#")
+        path.write_text(package.header(path.stem) + body, encoding="utf-8")
+    (output / "__init__.py").write_text(package.header("") + package_init(modules), encoding="utf-8")
     _format(output)
     check_names(defs, modules, output)
+
+
+def _generate(document: Definitions, plans: dict[str, dict[str, Any]], output: Path) -> None:
+    try:
+        generate(
+            {"$schema": "https://json-schema.org/draft/2020-12/schema", "$defs": document},
+            input_file_type=InputFileType.JsonSchema,
+            output=output,
+            output_model_type=DataModelType.PydanticV2BaseModel,
+            target_python_version=PythonVersion.PY_311,
+            custom_template_dir=TEMPLATES,
+            extra_template_data=plans,  # pyright: ignore[reportArgumentType]
+            additional_imports=RUNTIME_NAMES,
+            alias_generator=AliasGenerator.ToCamel,
+            snake_case_field=True,
+            use_annotated=True,
+            use_type_alias=True,
+            use_standard_collections=True,
+            use_union_operator=True,
+            strict_nullable=True,
+            enum_field_as_literal=LiteralType.All,
+            skip_root_model=True,
+            keep_model_order=True,
+            use_exact_imports=True,
+            strict_refs=True,
+            disable_timestamp=True,
+            disable_future_imports=True,
+            allow_remote_refs=False,
+            custom_file_header="#",
+            formatters=[],
+        )
+    except (Error, TemplateError) as error:
+        raise CodegenError(f"datamodel-code-generator failed: {error}") from error
+
+
+def _path(name: str, modules: dict[str, str]) -> str:
+    return f"{modules[name]}.{name}"
 
 
 def _for_generator(node: Node, modules: dict[str, str]) -> Node:
@@ -107,7 +126,7 @@ def _for_generator(node: Node, modules: dict[str, str]) -> Node:
     node = {key: value for key, value in node.items() if not key.startswith("x-")}
     node = without(node, "description", "title", "default", *CONSTRAINTS)
     if (name := target(node)) is not None:
-        return {"$ref": f"#/$defs/{modules[name]}.{name}"}
+        return ref(_path(name, modules))
     if isinstance(node.get("type"), list):
         alone = node | {"type": next(each for each in node["type"] if each != "null")}
         return {"anyOf": [_for_generator(alone, modules), {"type": "null"}]}
@@ -123,21 +142,21 @@ def _for_generator(node: Node, modules: dict[str, str]) -> Node:
     return node
 
 
-def _plan(node: Node) -> dict[str, Any]:
+def _plan(name: str, node: Node) -> dict[str, Any]:
     """What the templates write around the generator's types for one definition."""
     is_class = "properties" in node
     plan: dict[str, Any] = {"doc": docstring(node.get("description"), indent=4 if is_class else 0)}
     if is_class:
         required = node.get("required", [])
         members = node["properties"].items()
-        plan["members"] = {key: _member(value, required=key in required) for key, value in members}
+        plan["members"] = {key: _member(f"{name}.{key}", value, required=key in required) for key, value in members}
         plan["mixin"] = node.get("x-mixin")
     else:
-        plan["open"], plan["close"] = _annotated([*_constraints(node), *_choice(node)])
+        plan["open"], plan["close"] = _annotated([*_constraints(name, node), *_choice(node)])
     return plan
 
 
-def _member(node: Node, *, required: bool) -> dict[str, str]:
+def _member(where: str, node: Node, *, required: bool) -> dict[str, str]:
     wrappers = [
         node.get("x-reads"),
         "Absent" if node.get("x-absent") else None,
@@ -145,7 +164,7 @@ def _member(node: Node, *, required: bool) -> dict[str, str]:
         "Secret" if node.get("x-secret") else None,
     ]
     names = [wrapper for wrapper in wrappers if wrapper]
-    metadata = _constraints(node)
+    metadata = _constraints(where, node)
     if "x-unlike" in node:
         mark = "Implied" if "x-implied" in node else "Unlike"
         metadata.append(f"{mark}({', '.join(map(repr, node['x-unlike']))})")
@@ -165,12 +184,18 @@ def _annotated(metadata: list[str]) -> tuple[str, str]:
     return ("Annotated[", f", {', '.join(metadata)}]") if metadata else ("", "")
 
 
-def _constraints(node: Node) -> list[str]:
-    """The bounds of a value as a `Field`; pydantic leaves null out of them."""
-    limits = {
-        CONSTRAINTS[key]: value for part in [node, *arms(node)] for key, value in part.items() if key in CONSTRAINTS
-    }
-    within = node.get("x-within")
+def _constraints(where: str, node: Node) -> list[str]:
+    """The bounds of a value, written around its whole type; pydantic leaves null out of them.
+
+    Raises:
+        CodegenError: a part of the type has bounds of its own, for which there is no place.
+    """
+    bounds = [part for part in walk(node) if part.keys() & BOUNDS]
+    values = [arm for arm in arms(node) if arm != {"type": "null"}]
+    if any(part is not node and [part] != values for part in bounds):
+        raise CodegenError(f"{where}: no rule for a bound inside of another type")
+    limits = {CONSTRAINTS[key]: part[key] for part in bounds for key in CONSTRAINTS if key in part}
+    within = {side: limit for part in bounds for side, limit in part.get("x-within", {}).items()}
     return [f"{mark}({_keywords(found)})" for mark, found in (("Field", limits), ("Within", within)) if found]
 
 
@@ -210,42 +235,3 @@ def _format(output: Path) -> None:
         result = subprocess.run([*ruff, *command, str(output)], capture_output=True, text=True, check=False)
         if result.returncode:
             raise CodegenError(f"ruff {command[0]} failed on the generated code:\n{result.stdout}{result.stderr}")
-
-
-def check_names(defs: Definitions, modules: dict[str, str], output: Path) -> None:
-    """The generated names are exactly the definitions, each in its module and each made of what its schema names.
-
-    Raises:
-        CodegenError: names what differs.
-    """
-    written: dict[str, set[str]] = {}
-    for path in sorted(output.glob("*.py")):
-        if path.stem == "__init__":
-            continue
-        for statement in ast.parse(path.read_text()).body:
-            name = _defined(statement)
-            if name is None:
-                continue
-            if modules.get(name) != path.stem:
-                raise CodegenError(f"{path.name} defines {name}, which the schema puts in {modules.get(name)}")
-            written[name] = {each.id for each in ast.walk(statement) if isinstance(each, ast.Name)} & defs.keys()
-    if missing := sorted(defs.keys() - written.keys()):
-        raise CodegenError(f"the generator left out {', '.join(missing)}")
-    for name, node in defs.items():
-        expected = targets(node) | {
-            value["x-default-object"] for value in _members(node) if "x-default-object" in value
-        }
-        if written[name] - {name} != expected - {name}:
-            raise CodegenError(f"{name} is made of {sorted(written[name])} where the schema says {sorted(expected)}")
-
-
-def _members(node: Node) -> list[Node]:
-    return list(node.get("properties", {}).values())
-
-
-def _defined(statement: ast.stmt) -> str | None:
-    if isinstance(statement, ast.ClassDef):
-        return statement.name
-    if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
-        return statement.target.id
-    return None

@@ -89,6 +89,11 @@ def arms(node: Node) -> list[Node]:
     return node.get("anyOf") or node.get("oneOf") or []
 
 
+def is_class(node: Node) -> bool:
+    """Whether the definition *node* is an object of its own, not a map, a union or a scalar."""
+    return node.get("type") == "object" and "additionalProperties" not in node
+
+
 def without(node: Node, *keywords: str) -> Node:
     """A copy of *node* that lacks *keywords*."""
     return {key: value for key, value in node.items() if key not in keywords}

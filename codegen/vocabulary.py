@@ -1,31 +1,60 @@
-"""Every schema keyword that the pipeline has a rule for. Anything else is an error, never a silent loss."""
+"""Every schema keyword that the pipeline has a rule for, where it may stand, and beside what.
+
+Anything else is an error, never a silent loss: what no pass reads would be missing from the generated code.
+"""
 
 from __future__ import annotations
 
-from codegen.tree import CodegenError, Definitions, Node, children
+from typing import Any, Literal, TypeAlias, cast
 
-ANNOTATIONS = {"description", "title", "default"}
-MARKS = {
-    "x-deserialize-default-on-error",
-    "x-deserialize-default-on-null",
-    "x-deserialize-skip-invalid-items",
-    "x-docs-ignore",
-    "x-method",
-    "x-side",
+from codegen.tree import PREFIX, CodegenError, Definitions, Node, arms
+
+Role: TypeAlias = Literal["definition", "property", "arm", "tag", "item", "excluded"]
+"""Where a schema stands: `arm` is an alternative of a union, `tag` a property of one, `excluded` is inside of `not`."""
+
+OBJECTS = {"properties", "required", "additionalProperties", "unevaluatedProperties", "not"}
+
+ONLY_IN: dict[str, set[Role]] = {
+    "const": {"arm", "tag"},
+    "default": {"property", "tag"},
+    "not": {"arm"},
+    "x-deserialize-default-on-error": {"property", "tag"},
+    "x-deserialize-default-on-null": {"property", "tag"},
+    "x-deserialize-skip-invalid-items": {"property", "tag"},
+    "x-docs-ignore": {"definition"},
+    "x-method": {"definition"},
+    "x-side": {"definition"},
 }
-APPLICATORS = {"allOf", "anyOf", "oneOf", "not", "discriminator"}
-OBJECTS = {"properties", "required", "additionalProperties", "unevaluatedProperties"}
-ARRAYS = {"items", "minItems"}
-TEXT = {"minLength", "contentEncoding"}
-NUMBERS = {"minimum", "maximum"}
-VALUES = {"const", "enum"}
+"""The keywords that are read in certain places only."""
 
-KNOWN = ANNOTATIONS | MARKS | APPLICATORS | OBJECTS | ARRAYS | TEXT | NUMBERS | VALUES | {"type", "format", "$ref"}
+BESIDE = {
+    "$ref": set[str](),
+    "const": {"type", "format"},
+    "enum": {"type"},
+    "allOf": {"type", "properties", "required"},
+    "anyOf": OBJECTS | {"type", "discriminator"},
+    "oneOf": OBJECTS | {"type", "discriminator"},
+}
+"""What else may be said of a value beside these keywords; annotations may always stand there."""
 
+NEEDS_TYPE = {
+    **{keyword: {"object"} for keyword in OBJECTS},
+    **{keyword: {"array"} for keyword in ("items", "minItems")},
+    **{keyword: {"string"} for keyword in ("minLength", "contentEncoding")},
+    **{keyword: {"integer", "number"} for keyword in ("minimum", "maximum")},
+    **{keyword: {"integer", "number", "string"} for keyword in ("const", "enum", "format")},
+}
+"""The types, one of which a keyword asks for."""
+
+ANNOTATIONS = {"description", "title", "default", *(keyword for keyword in ONLY_IN if keyword.startswith("x-"))}
+KNOWN = ANNOTATIONS | BESIDE.keys() | NEEDS_TYPE.keys() | {"discriminator", "type"}
+
+FORMATS = {
+    "integer": {"int32", "int64", "uint16", "uint32", "uint64"},
+    "number": {"double"},
+    "string": {"date-time", "regex", "uri"},
+}
 TYPES = {"array", "boolean", "integer", "null", "number", "object", "string"}
-INTEGER_FORMATS = {"int32", "int64", "uint16", "uint32", "uint64"}
-NUMBER_FORMATS = {"double"}
-TEXT_FORMATS = {"date-time", "regex", "uri"}
 
 
 def check(defs: Definitions) -> None:
@@ -35,38 +64,95 @@ def check(defs: Definitions) -> None:
         CodegenError: says where it stands and what the pipeline would have lost.
     """
     for name, node in defs.items():
-        _check(node, f"$defs/{name}")
+        _check(node, f"$defs/{name}", "definition", defs)
 
 
-def _check(node: Node, where: str) -> None:
+def _check(node: Any, where: str, role: Role, defs: Definitions) -> None:
+    if not isinstance(node, dict):
+        raise CodegenError(f"{where}: {node!r} is no schema that the pipeline has a rule for")
+    node = cast("Node", node)
     if unknown := sorted(node.keys() - KNOWN):
         raise CodegenError(f"{where}: no rule for the keyword {', '.join(unknown)}")
-    if "anyOf" in node and "oneOf" in node:
-        raise CodegenError(f"{where}: anyOf beside oneOf: one of the two would be lost")
-    _check_all_of(node, where)
-    _check_type(node, where)
-    if node.get("additionalProperties") is False or node.get("unevaluatedProperties") is False:
-        raise CodegenError(f"{where}: closed objects are unknown to ACP, whose receivers ignore unknown members")
-    for index, child in enumerate(children(node)):
-        _check(child, f"{where}/{index}" if "properties" not in node else f"{where}/…")
+    if misplaced := sorted(word for word in node if role not in ONLY_IN.get(word, {role})):
+        raise CodegenError(f"{where}: no rule for {', '.join(misplaced)} in this place")
+    structure = node.keys() - ANNOTATIONS
+    for keyword in sorted(BESIDE.keys() & structure):
+        if lost := sorted(structure - BESIDE[keyword] - {keyword}):
+            raise CodegenError(f"{where}: {keyword} beside {', '.join(lost)}: one of the two would be lost")
+    _check_types(node, where)
+    _check_members(node, where)
+    _check_reference(node, where, defs)
+    _check_union(node, where, role)
+    _check_parts(node, where, role, defs)
 
 
-def _check_all_of(node: Node, where: str) -> None:
-    parts = node.get("allOf", [])
-    if len(parts) > 1 or any(part.keys() != {"$ref"} for part in parts):
+def _check_types(node: Node, where: str) -> None:
+    declared = node.get("type", [])
+    types: list[str] = [declared] if isinstance(declared, str) else declared
+    if unknown := sorted(set(types) - TYPES):
+        raise CodegenError(f"{where}: no rule for the type {', '.join(unknown)}")
+    if isinstance(declared, list) and "type" in node and len(set(types) - {"null"}) != 1:
+        raise CodegenError(f"{where}: a type list may only add null to a type, not join {', '.join(types) or 'none'}")
+    for keyword in sorted(node.keys() & NEEDS_TYPE.keys()):
+        if not NEEDS_TYPE[keyword] & set(types):
+            raise CodegenError(f"{where}: {keyword} says nothing of a value of type {', '.join(types) or 'any'}")
+    if node.keys() & (BESIDE.keys() | {"properties"}) and "null" in types:
+        raise CodegenError(f"{where}: null beside {', '.join(sorted(node.keys() - {'type'}))} would be lost")
+    if node.keys() & {"anyOf", "oneOf", "allOf"} and set(types) - {"object"}:
+        raise CodegenError(f"{where}: the type {', '.join(types)} beside alternatives would be lost")
+    formats = set[str]().union(*(FORMATS.get(each, set()) for each in types))
+    if "format" in node and node["format"] not in formats:
+        raise CodegenError(f"{where}: no rule for the format {node['format']} of type {', '.join(types)}")
+
+
+def _check_members(node: Node, where: str) -> None:
+    for openness in ("additionalProperties", "unevaluatedProperties"):
+        if node.get(openness) is False:
+            raise CodegenError(f"{where}: closed objects are unknown to ACP, whose receivers ignore unknown members")
+    if "properties" in node and node.get("additionalProperties", True) is not True:
+        raise CodegenError(f"{where}: the type of additionalProperties beside properties would be lost")
+    if node.get("unevaluatedProperties", True) is not True:
+        raise CodegenError(f"{where}: the type of unevaluatedProperties would be lost")
+    if missing := sorted(set(node.get("required", [])) - node.get("properties", {}).keys()):
+        raise CodegenError(f"{where}: {', '.join(missing)} is required, but no property here")
+
+
+def _check_reference(node: Node, where: str, defs: Definitions) -> None:
+    pointer = node.get("$ref", PREFIX)
+    if "$ref" in node and (not pointer.startswith(PREFIX) or pointer.removeprefix(PREFIX) not in defs):
+        raise CodegenError(f"{where}: {pointer} is no definition of this schema")
+    parts: list[Any] = node.get("allOf", [{"$ref": ...}])
+    if len(parts) != 1 or parts[0].keys() != {"$ref"}:
         raise CodegenError(f"{where}: allOf is read as one reference beside other keywords, this one is more")
 
 
-def _check_type(node: Node, where: str) -> None:
-    declared = node.get("type", [])
-    types = [declared] if isinstance(declared, str) else declared
-    if unknown := sorted(set(types) - TYPES):
-        raise CodegenError(f"{where}: no rule for the type {', '.join(unknown)}")
-    if len(set(types) - {"null"}) > 1:
-        raise CodegenError(f"{where}: a type list may only add null, not join {', '.join(types)}")
-    formats = {"integer": INTEGER_FORMATS, "number": NUMBER_FORMATS, "string": TEXT_FORMATS}
-    for each in types:
-        if "format" in node and each != "null" and node["format"] not in formats.get(each, set()):
-            raise CodegenError(f"{where}: no rule for the format {node['format']} of a {each}")
-    if "format" in node and not types:
-        raise CodegenError(f"{where}: a format without a type")
+def _check_union(node: Node, where: str, role: Role) -> None:
+    for keyword in ("anyOf", "oneOf"):
+        if keyword in node and not node[keyword]:
+            raise CodegenError(f"{where}: an empty {keyword} takes no value at all")
+    if "discriminator" in node:
+        tag = node["discriminator"].get("propertyName")
+        if node["discriminator"].keys() != {"propertyName"} or any(
+            "const" not in arm.get("properties", {}).get(tag, {}) for arm in arms(node)
+        ):
+            raise CodegenError(f"{where}: a discriminator may only name the tag that every alternative has")
+    for value in [node["const"]] if "const" in node else node.get("enum", []):
+        in_a_set = role == "arm" and "const" in node and type(value) is int
+        if not isinstance(value, str) and not in_a_set:
+            raise CodegenError(f"{where}: the value {value!r} is not text; no rule for such a constant here")
+
+
+def _check_parts(node: Node, where: str, role: Role, defs: Definitions) -> None:
+    inner: Role = "tag" if role in ("arm", "excluded") else "property"
+    for name, child in node.get("properties", {}).items():
+        _check(child, f"{where}/properties/{name}", inner, defs)
+    for keyword in ("anyOf", "oneOf", "allOf"):
+        for index, child in enumerate(node.get(keyword, [])):
+            part: Role = "excluded" if role == "excluded" else "arm"
+            _check(child, f"{where}/{keyword}/{index}", part, defs)
+    if "items" in node:
+        _check(node["items"], f"{where}/items", "item", defs)
+    if node.get("additionalProperties", True) is not True:
+        _check(node["additionalProperties"], f"{where}/additionalProperties", "item", defs)
+    if "not" in node:
+        _check(node["not"], f"{where}/not", "excluded", defs)

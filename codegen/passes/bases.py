@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from codegen.tree import Definitions, Node, kind, target
+from codegen.tree import Definitions, Node, is_class, kind, target
 
 MODEL = "acp_bindings._model."
 
@@ -16,9 +16,7 @@ def choose_bases(defs: Definitions) -> Definitions:
 
 
 def _based(name: str, node: Node, defs: Definitions) -> Node:
-    if "properties" not in node and node.get("type") != "object":
-        return node
-    if "additionalProperties" in node and not node.get("properties"):
+    if not is_class(node):
         return node
     parents = [parent for part in node.get("allOf", []) if (parent := target(part))]
     if parents:

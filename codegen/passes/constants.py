@@ -2,39 +2,42 @@
 
 from __future__ import annotations
 
-from codegen.tree import Definitions, Node, arms, rewrite_all, without
+from codegen.tree import CodegenError, Definitions, Node, arms, rewrite, without
 
 
 def merge_constants(defs: Definitions) -> Definitions:
     """`anyOf` of constants becomes `enum`; beside a bare catch-all the enumeration stays open.
 
     Open: `{"anyOf": [{"enum": […]}, {"type": "string"}]}`, which reads any string and still lists the known ones.
+    An open set of numbers is the catch-all alone, because Python types can say no more of it. A closed one is refused:
+    to Python `1`, `1.0` and `True` are the same constant.
     """
-    return rewrite_all(defs, _merge)
+    return {name: rewrite(node, lambda inner, name=name: _merge(name, inner)) for name, node in defs.items()}
 
 
-def _merge(node: Node) -> Node:
+def _merge(name: str, node: Node) -> Node:
     constants = [arm for arm in arms(node) if "const" in arm]
     others = [arm for arm in arms(node) if "const" not in arm]
-    if not constants or len(others) > 1 or any(_is_object(arm) for arm in constants):
-        return node
+    merged = _merged(node, constants, others) if constants else node
+    if any(not isinstance(arm["const"], str) for arm in arms(merged) if "const" in arm):
+        raise CodegenError(f"{name}: constants that are not text are read where any other number is valid too")
+    return merged
+
+
+def _merged(node: Node, constants: list[Node], others: list[Node]) -> Node:
     kind = constants[0]["type"]
-    if any(arm["type"] != kind for arm in constants):
+    if len(others) > 1 or any(arm["type"] != kind for arm in constants):
         return node
     values: Node = {"type": kind, "enum": [arm["const"] for arm in constants]}
     merged = without(node, "anyOf", "oneOf") | {"description": _explain(node, constants)}
-    if not others:
+    if not others and kind == "string":
         return merged | values
-    catch_all = without(others[0], "title", "description")
+    catch_all = without(others[0], "title", "description") if others else {}
     if catch_all.get("type") != kind or catch_all.keys() - {"type", "format", "minimum", "maximum"}:
         return node
     if kind != "string":
-        return merged | catch_all  # Python types say no more of an open set of numbers than the set itself
+        return merged | catch_all
     return merged | {"anyOf": [values, catch_all]}
-
-
-def _is_object(arm: Node) -> bool:
-    return "properties" in arm or not isinstance(arm.get("type"), str)
 
 
 def _explain(node: Node, constants: list[Node]) -> str:

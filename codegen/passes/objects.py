@@ -3,34 +3,44 @@
 from __future__ import annotations
 
 from codegen.naming import pascal
-from codegen.tree import CodegenError, Definitions, Node, arms, ref, target, without
+from codegen.tree import CodegenError, Definitions, Node, arms, ref, rewrite, target, without
 
+UNIONS = ("anyOf", "oneOf")
 META = "_meta"
 META_SHAPE: Node = {"type": ["object", "null"], "x-deserialize-default-on-error": True, "additionalProperties": {}}
 
 
 def hoist_inline_objects(defs: Definitions) -> Definitions:
-    """An object written out inside a property becomes a definition, named `{Definition}{Property}`."""
+    """What is written out inside a property, an object or a union of them, becomes `{Definition}{Property}`."""
     hoisted: Definitions = {}
 
-    def hoist(name: str, node: Node) -> Node:
-        if "properties" not in node:
-            inner = {key: hoist(name, node[key]) for key in ("items", "additionalProperties") if key in node}
-            unions = {key: [hoist(name, arm) for arm in node[key]] for key in ("anyOf", "oneOf") if key in node}
+    def enter(owner: str, node: Node) -> Node:
+        """*node* with what stands in its members, and in those of its alternatives, hoisted."""
+        entered = dict(node)
+        if "properties" in node:
+            entered["properties"] = {key: hoist(owner, key, child) for key, child in node["properties"].items()}
+        unions = {each: [enter(owner, arm) for arm in node[each]] for each in UNIONS if each in node}
+        return entered | unions
+
+    def hoist(owner: str, key: str, node: Node) -> Node:
+        if not _is_written_out(node):
+            inner = {each: hoist(owner, key, node[each]) for each in ("items", "additionalProperties") if each in node}
+            unions = {each: [hoist(owner, key, arm) for arm in node[each]] for each in UNIONS if each in node}
             return node | inner | unions
+        name = owner + pascal(key, where=owner)
         if name in defs or name in hoisted:
             raise CodegenError(f"{name}: the name of an inline object is taken by a definition")
         marks = {key: value for key, value in node.items() if key.startswith("x-deserialize") or key == "default"}
-        hoisted[name] = {}
+        hoisted[name] = {}  # takes the name
         hoisted[name] = enter(name, without(node, *marks))
         return ref(name) | marks | ({"description": node["description"]} if "description" in node else {})
 
-    def enter(name: str, node: Node) -> Node:
-        members = {key: hoist(name + pascal(key), child) for key, child in node.get("properties", {}).items()}
-        return node | {"properties": members} if "properties" in node else node
-
     entered = {name: enter(name, node) for name, node in defs.items()}
     return entered | hoisted
+
+
+def _is_written_out(node: Node) -> bool:
+    return "properties" in node or sum("properties" in arm for arm in arms(node)) > 1
 
 
 def collapse_optional_tags(defs: Definitions) -> Definitions:
@@ -43,7 +53,7 @@ def _collapse(name: str, node: Node, defs: Definitions) -> Node:
     if len(tags) != 1:
         return node
     tag = tags.pop()
-    own = node["properties"].get(tag)
+    own = node.get("properties", {}).get(tag)
     if own is None:
         raise CodegenError(f"{name}: the optional tag {tag} has no rule of its own among the properties")
     values: list[Node] = []
@@ -78,8 +88,8 @@ def hoist_meta(defs: Definitions) -> Definitions:
         members = node.get("properties", {})
         if META not in members:
             return node
-        if without(members[META], "description") != META_SHAPE:
+        if without(members[META], "description") != META_SHAPE or META in node.get("required", []):
             raise CodegenError(f"{name}: {META} differs from what it is everywhere else")
         return node | {"properties": without(members, META), "x-extensible": True}
 
-    return {name: hoist(name, node) for name, node in defs.items()}
+    return {name: rewrite(node, lambda inner, name=name: hoist(name, inner)) for name, node in defs.items()}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from codegen.tree import CodegenError, Definitions, Node, target, targets, walk, without
+from codegen.tree import CodegenError, Definitions, Node, arms, is_class, target, targets, without
 
 ON_ERROR, SKIP_ITEMS, ON_NULL = (
     "x-deserialize-default-on-error",
@@ -20,19 +20,29 @@ WRAPPERS = {
 }
 """One wrapper of `acp_bindings._model` for each combination of reading rules that occurs."""
 
+JSON_TYPES: dict[type, set[str]] = {
+    bool: {"boolean"},
+    dict: {"object"},
+    float: {"number"},
+    int: {"integer", "number"},
+    list: {"array"},
+    str: {"string"},
+    type(None): {"null"},
+}
+"""What JSON Schema calls the types of parsed JSON."""
+
 
 def mark_lenient(defs: Definitions) -> Definitions:
     """Fold the `x-deserialize-*` keywords of a property into one wrapper name, `x-reads`."""
-    for name, node in defs.items():
-        inside = {key: _fold(f"{name}.{key}", value) for key, value in node.get("properties", {}).items()}
-        defs = defs | {name: node | {"properties": inside}} if "properties" in node else defs
-        for child in walk(without(defs[name], "properties")):
-            if child.keys() & {ON_ERROR, SKIP_ITEMS, ON_NULL}:
-                raise CodegenError(f"{name}: a reading rule stands outside of a property")
-    return defs
+
+    def folded(name: str, node: Node) -> Node:
+        members = node["properties"].items()
+        return node | {"properties": {key: _fold(f"{name}.{key}", value, defs) for key, value in members}}
+
+    return {name: folded(name, node) if "properties" in node else node for name, node in defs.items()}
 
 
-def _fold(where: str, node: Node) -> Node:
+def _fold(where: str, node: Node, defs: Definitions) -> Node:
     rules = frozenset(rule for rule in (ON_ERROR, SKIP_ITEMS, ON_NULL) if node.get(rule))
     plain = without(node, ON_ERROR, SKIP_ITEMS, ON_NULL)
     takes_anything = not plain.keys() - {"description", "title"}
@@ -40,6 +50,11 @@ def _fold(where: str, node: Node) -> Node:
         return plain
     if rules not in WRAPPERS:
         raise CodegenError(f"{where}: no rule for {' with '.join(sorted(rules))}")
+    types = types_of(plain, defs)
+    if SKIP_ITEMS in rules and types - {"null"} != {"array"}:
+        raise CodegenError(f"{where}: {SKIP_ITEMS} asks for a list")
+    if ON_NULL in rules and types != {"array"} and plain.get("type") != "object":
+        raise CodegenError(f"{where}: {ON_NULL} asks for a list or a map that null is no value of")
     return plain | {"x-reads": WRAPPERS[rules]}
 
 
@@ -56,10 +71,17 @@ def _settle(name: str, node: Node, defs: Definitions) -> Node:
         return node
     required = node.get("required", [])
     settled = {
-        key: value if key in required else _absent(f"{name}.{key}", value, defs)
+        key: _present(f"{name}.{key}", value, defs) if key in required else _absent(f"{name}.{key}", value, defs)
         for key, value in node["properties"].items()
     }
     return node | {"properties": settled}
+
+
+def _present(where: str, node: Node, defs: Definitions) -> Node:
+    """A required member may be lenient only where a bad value reads as the empty list: there is nothing else."""
+    if node.get("x-reads") == "Lenient" and "default" not in node and types_of(node, defs) != {"array"}:
+        raise CodegenError(f"{where}: it is required, so a bad value has nothing to read as")
+    return node
 
 
 def _absent(where: str, node: Node, defs: Definitions) -> Node:
@@ -67,23 +89,31 @@ def _absent(where: str, node: Node, defs: Definitions) -> Node:
         return node
     if "default" in node:
         return _defaulted(where, node, defs)
-    if is_nullable(node):
+    if "null" in types_of(node, defs):
         return node
     if node.get("type") == "array":
         return node | {"default": []}
     if node.get("type") == "object":
         return node | {"default": {}}
-    inner = without(node, "description", "x-reads")
-    outer = {key: value for key, value in node.items() if key not in inner}
-    return outer | {"anyOf": [inner, {"type": "null"}], "x-omittable": True}
+    if "x-when" in node:
+        raise CodegenError(
+            f"{where}: it depends on {node['x-when']['member']}, and there is no rule for one without null"
+        )
+    outer = {key: value for key, value in node.items() if key == "description" or key.startswith("x-")}
+    return outer | {"anyOf": [without(node, *outer), {"type": "null"}], "x-omittable": True}
 
 
 def _defaulted(where: str, node: Node, defs: Definitions) -> Node:
     """A default object must be what an empty object reads as: then the class says it, member by member."""
+    default = node["default"]
     name = target(node)
-    if name is None or not isinstance(node["default"], dict):
+    if name is None or not is_class(defs[name]):
+        if not _fits(default, node, defs):
+            raise CodegenError(f"{where}: no rule for {default!r} as the default of this type")
         return node
-    default = cast("dict[str, Any]", node["default"])
+    if not isinstance(default, dict):
+        raise CodegenError(f"{where}: its default {default!r} is no {name}")
+    default = cast("dict[str, Any]", default)
     if any(default[key] != value for key, value in _reads_as(name, defs).items() if key in default):
         raise CodegenError(f"{where}: its default differs from what an empty {name} reads as")
     if default.keys() - _reads_as(name, defs).keys() or defs[name].get("required"):
@@ -96,12 +126,27 @@ def _reads_as(name: str, defs: Definitions) -> dict[str, Any]:
     return {key: value["default"] for key, value in members.items() if "default" in value}
 
 
-def is_nullable(node: Node) -> bool:
-    """Whether null is a valid value of *node*; `{}` takes any value."""
-    types = node.get("type", [])
-    if types == "null" or "null" in types or any(is_nullable(arm) for arm in node.get("anyOf", [])):
-        return True
-    return not node.keys() - {"description", "title", "x-reads"}
+def _fits(default: object, node: Node, defs: Definitions) -> bool:
+    """Whether *default* is a valid value that Python can write as it is: a scalar, or an empty list or map."""
+    if (name := target(node)) is not None:
+        return _fits(default, defs[name], defs)
+    if arms(node):
+        return any(_fits(default, arm, defs) for arm in arms(node))
+    if "enum" in node:
+        return default in node["enum"]
+    types = JSON_TYPES[type(default)]
+    writable = default in ([], {}) or not types & {"array", "object"}
+    return writable and bool(types & types_of(node, defs))
+
+
+def types_of(node: Node, defs: Definitions) -> set[str]:
+    """The JSON types of the values that *node* takes."""
+    if (name := target(node)) is not None:
+        return types_of(defs[name], defs)
+    if arms(node):
+        return set[str]().union(*(types_of(arm, defs) for arm in arms(node)))
+    declared = node.get("type", [*set[str]().union(*JSON_TYPES.values())])
+    return {declared} if isinstance(declared, str) else set(declared)
 
 
 SECRET_MEMBERS = {"env", "headers"}

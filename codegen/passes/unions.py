@@ -25,7 +25,7 @@ def open_notifications(defs: Definitions) -> Definitions:
 
 def _opened(name: str, node: Node) -> Node:
     tag = _tag(name, node)
-    if tag is None or any("not" in arm or _constant(arm, tag) is None for arm in arms(node)):
+    if tag is None or any(_constant(arm, tag) is None for arm in arms(node)):
         return node
     known = [{"properties": {tag: {"const": _constant(arm, tag), "type": "string"}}} for arm in arms(node)]
     catch_all: Node = {
@@ -85,19 +85,18 @@ class _Naming:
         self.used_once = {name for name in uses if uses.count(name) == 1}
 
     def run(self) -> Definitions:
-        for name in self.defs:
+        for name in sorted(self.defs):  # whose variants get the names that two unions want must not hang on the order
             self.union(name)
         return self.out
 
     def union(self, name: str) -> _Union | None:
         """The union *name*, split on first sight; None for what is no union of objects."""
-        if name not in self.unions and self.is_object_union(self.body(name)):
-            self.unions[name] = self.split(name, self.body(name))
+        body = self.out[name]
+        if name not in self.unions and self.is_object_union(body):
+            self.unions[name] = self.split(name, body)
+        elif name not in self.unions and arms(body) and any("properties" in each for each in (body, *arms(body))):
+            raise CodegenError(f"{name}: members beside alternatives that are not all objects")
         return self.unions.get(name)
-
-    def body(self, name: str) -> Node:
-        """The definition *name* as the schema has it, or as it was made here."""
-        return self.defs.get(name) or self.out[name]
 
     def is_object_union(self, node: Node) -> bool:
         return bool(arms(node)) and all(self.is_object(arm) for arm in arms(node))
@@ -106,12 +105,16 @@ class _Naming:
         name = target(node)
         if name is None:
             return "properties" in node
-        return "properties" in self.body(name) or self.is_object_union(self.body(name))
+        return "properties" in self.out[name] or self.is_object_union(self.out[name])
 
     def split(self, name: str, node: Node, tag_of_parts: str | None = None) -> _Union:
         """Name the alternatives of *node* and write them and the union into the definitions."""
         tag = _tag(name, node)
         known = [value for arm in arms(node) if (value := _constant(arm, tag)) is not None]
+        if twice := {value for value in known if known.count(value) > 1}:
+            raise CodegenError(f"{name}: two alternatives have the tag {min(twice)}")
+        if tag is not None and len(arms(node)) == 1:
+            raise CodegenError(f"{name}: no rule for a tagged union of one alternative")
         exclusive = {member for arm in arms(node) for member in self.required(arm)} if "oneOf" in node else set[str]()
         variants: list[tuple[str, str]] = []
         for arm in arms(node):
@@ -135,7 +138,7 @@ class _Naming:
 
     def required(self, arm: Node) -> list[str]:
         name = target(arm)
-        return (self.body(name) if name else arm).get("required", [])
+        return (self.out[name] if name else arm).get("required", [])
 
     def variant(self, union: str, arm: Node, added: Node, tag: str | None, label: str) -> str:
         """The name of one alternative, which is written into the definitions unless its payload serves as it is."""
@@ -149,7 +152,7 @@ class _Naming:
             return payload
         speaks_for_itself = _constant(arm, tag) is not None
         name = variant_name(union, label, self.taken()) if speaks_for_itself else joined(union, label)
-        described = arm if "description" in arm or payload is None else self.body(payload)
+        described = arm if "description" in arm or payload is None else self.out[payload]
         description = {key: described[key] for key in ("description",) if key in described}
         if inner is not None:
             parts = [ref(each) | {"title": part_label} for part_label, each in inner.variants]
@@ -162,7 +165,7 @@ class _Naming:
         return name
 
     def absorbs(self, payload: str, added: Node, tag: str | None) -> bool:
-        body = self.body(payload)
+        body = self.out[payload]
         return (
             payload in self.used_once
             and added["properties"].keys() == {tag}
@@ -207,22 +210,22 @@ def _merged(outer: Node, inner: Node) -> Node:
 
 def _tag(name: str, node: Node) -> str | None:
     """The member whose constant tells the alternatives of a union apart."""
-    tags = {
-        key
+    constants = [
+        (key, key in arm.get("required", []))
         for arm in arms(node)
         for key, value in arm.get("properties", {}).items()
-        if "const" in value and key in arm.get("required", [])
-    }
+        if "const" in value
+    ]
+    if optional := sorted(key for key, required in constants if not required):
+        raise CodegenError(f"{name}: the constant {optional[0]} may be absent, so it is no tag and has no rule")
+    tags = {key for key, _ in constants}
     if len(tags) > 1:
         raise CodegenError(f"{name}: {' and '.join(sorted(tags))} both look like the tag of the union")
     return tags.pop() if tags else None
 
 
 def _constant(arm: Node, tag: str | None) -> str | None:
-    value = arm.get("properties", {}).get(tag, {}).get("const")
-    if value is not None and not isinstance(value, str):
-        raise CodegenError(f"the tag {tag}: {value!r} is not text; only text can name a class")
-    return value
+    return arm.get("properties", {}).get(tag, {}).get("const")
 
 
 def _tag_member(arm: Node, tag: str, label: str, known: list[str]) -> Node:

@@ -1,0 +1,133 @@
+"""That every name means in Python what it means in the schema: asked before the generator runs, and again after."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from codegen.naming import snake
+from codegen.passes.objects import META
+from codegen.tree import CodegenError, Definitions, Node, is_class, reachable, target, targets
+
+CLASS_NAME = re.compile("[A-Z][A-Za-z0-9]*")
+BASE_MEMBER = "meta"
+
+
+def check_possible(defs: Definitions, taken: Iterable[str]) -> None:
+    """Refuse names that would mean something else in Python, and definitions that Python cannot write down.
+
+    Args:
+        defs: the normalised definitions.
+        taken: the names that generated modules import.
+
+    Raises:
+        CodegenError: names the definition.
+    """
+    for name, node in defs.items():
+        if not CLASS_NAME.fullmatch(name) or name in ("None", "True", "False"):
+            raise CodegenError(f"{name}: this is no name that a class of the package can have")
+        if name in taken:
+            raise CodegenError(f"{name}: the generated code needs this name itself, for what it imports")
+        if not is_class(node) and any(name in reachable(defs, {part}) for part in targets(node)):
+            raise CodegenError(f"{name}: it is made of itself; only an object may be, through a member")
+        _check_members(name, node, defs)
+
+
+def _check_members(name: str, node: Node, defs: Definitions) -> None:
+    attributes: dict[str, str] = {}
+    for key in node.get("properties", {}):
+        if snake(key) == BASE_MEMBER:
+            raise CodegenError(f"{name}.{key}: {META} has the attribute {BASE_MEMBER} already")
+        attributes[snake(key)] = key
+    for parent in _parents(name, node, defs):
+        for key in parent.get("properties", {}):
+            if own := attributes.get(snake(key)):
+                raise CodegenError(f"{name}.{own}: its attribute is that of {key}, which {name} inherits")
+
+
+def _parents(name: str, node: Node, defs: Definitions) -> Iterator[Node]:
+    for part in node.get("allOf", []):
+        parent = target(part) or ""
+        if not is_class(defs[parent]):
+            raise CodegenError(f"{name}: it extends {parent}, which is no object")
+        yield defs[parent]
+        yield from _parents(parent, defs[parent], defs)
+
+
+def check_names(defs: Definitions, modules: dict[str, str], output: Path) -> None:
+    """The generated names are exactly the definitions, each in its module and each made of what its schema names.
+
+    Raises:
+        CodegenError: names what differs.
+    """
+    written: dict[str, set[str]] = {}
+    for path in sorted(output.glob("*.py")):
+        for statement in ast.parse(path.read_text(encoding="utf-8")).body:
+            name = _defined(statement)
+            if name is None:
+                continue
+            if modules.get(name) != path.stem:
+                raise CodegenError(f"{path.name} defines {name}, which the schema puts in {modules.get(name)}")
+            written[name] = _used(statement) & defs.keys()
+            _check_tags(name, defs[name], statement)
+    if missing := sorted(defs.keys() - written.keys()):
+        raise CodegenError(f"the generator left out {', '.join(missing)}")
+    for name, node in defs.items():
+        expected = targets(node)
+        if written[name] - {name} != expected - {name}:
+            raise CodegenError(f"{name} is made of {sorted(written[name])} where the schema says {sorted(expected)}")
+
+
+def _check_tags(name: str, node: Node, statement: ast.stmt) -> None:
+    """What other code finds by the name of a member must have just that name as an attribute."""
+    members = node.get("properties", {})
+    sought = {key for key, member in members.items() if member.keys() & {"const", "x-implied", "x-unlike"}}
+    sought |= {member["x-when"]["member"] for member in members.values() if "x-when" in member}
+    attributes = {_defined(each) for each in getattr(statement, "body", [])}
+    if lost := sorted(key for key in sought if snake(key) not in attributes):
+        raise CodegenError(f"{name}: its tag {lost[0]} cannot be an attribute of that name, so no union would find it")
+
+
+def _defined(statement: ast.stmt) -> str | None:
+    if isinstance(statement, ast.ClassDef):
+        return statement.name
+    if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
+        return statement.target.id
+    return None
+
+
+def _used(statement: ast.stmt) -> set[str]:
+    used = _Used()
+    used.visit(statement)
+    return used.names
+
+
+class _Used(ast.NodeVisitor):
+    """The names that a statement is made of, also those in quotes that stand for a class further down."""
+
+    def __init__(self) -> None:
+        self.names: set[str] = set()
+
+    def visit_Name(self, node: ast.Name) -> None:
+        self.names.add(node.id)
+
+    def visit_Constant(self, node: ast.Constant) -> None:
+        if isinstance(node.value, str):
+            self.names.add(node.value)
+
+    def visit_Subscript(self, node: ast.Subscript) -> None:
+        if not (isinstance(node.value, ast.Name) and node.value.id == "Literal"):
+            self.generic_visit(node)
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
+        self.visit(node.annotation)
+        if node.value is not None and not isinstance(node.value, ast.Constant):
+            self.visit(node.value)
+
+    def visit_Call(self, node: ast.Call) -> None:
+        self.names |= {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
+
+    def visit_Expr(self, node: ast.Expr) -> None:
+        """A docstring is made of no names."""

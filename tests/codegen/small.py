@@ -1,0 +1,98 @@
+"""Small schemas to write tests with, and the packages that they give."""
+
+import importlib.util
+import itertools
+import json
+import sys
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from codegen.build import PACKAGES, build
+from codegen.sources import lock
+from codegen.tree import Definitions, Node
+
+SCHEMAS = Path(__file__).parents[2] / "schema"
+RELEASE = "folder:small"
+
+_numbers = itertools.count()
+
+TEXT: Node = {"type": "string"}
+META: Node = {"type": ["object", "null"], "x-deserialize-default-on-error": True, "additionalProperties": True}
+
+
+def published(file: str) -> Definitions:
+    """The definitions of one of the real schemas."""
+    return json.loads((SCHEMAS / file).read_text(encoding="utf-8"))["$defs"]
+
+
+def release(file: str) -> str:
+    """Where one of the real schemas is from."""
+    return lock.read(SCHEMAS)[file].source
+
+
+def obj(required: str = "", /, **members: Any) -> Node:
+    """An object that requires the members named, with a space between them."""
+    node: Node = {"type": "object", "properties": members}
+    return node | {"required": required.split()} if required else node
+
+
+def ref(name: str) -> Node:
+    return {"$ref": f"#/$defs/{name}"}
+
+
+def listed(items: Node) -> Node:
+    return {"type": "array", "items": items}
+
+
+def tagged(tag: str, /, *, by: str = "type", **members: Any) -> Node:
+    """An alternative of a union, told apart by a constant; it requires all of its members."""
+    return obj(" ".join([by, *members]), **{by: {"const": tag, "type": "string"}}, **members)
+
+
+def catch_all(*known: str, by: str = "type") -> Node:
+    """The alternative of an open union that keeps what has none of the known tags."""
+    return {
+        "title": "other",
+        **obj(by, **{by: TEXT}),
+        "not": {"anyOf": [tagged(tag, by=by) for tag in known]},
+        "additionalProperties": True,
+    }
+
+
+def built(defs: Definitions, folder: Path) -> Path:
+    """The folder of the package that *defs* give."""
+    build("v1/schema.json", {"$defs": defs}, RELEASE, folder)
+    return folder / PACKAGES["v1/schema.json"][0]
+
+
+@contextmanager
+def imported(package: Path) -> Generator[ModuleType]:
+    """The package in a folder, with all of its modules loaded, until the block ends."""
+    name = f"imported_{next(_numbers)}"
+    spec = importlib.util.spec_from_file_location(
+        name, package / "__init__.py", submodule_search_locations=[str(package)]
+    )
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+        for each in module.__all__:
+            getattr(module, each)
+        yield module
+    finally:
+        for each in [each for each in sys.modules if each.split(".")[0] == name]:
+            del sys.modules[each]
+
+
+def source(package: Path) -> str:
+    """The source of all modules of a package but `__init__`."""
+    modules = sorted(path for path in package.glob("*.py") if path.stem != "__init__")
+    return "\n".join(path.read_text(encoding="utf-8") for path in modules)
+
+
+Pass = Callable[[Definitions], Definitions]

@@ -1,0 +1,596 @@
+"""What a coming schema might hold: it is either built, and then reads and writes exactly, or refused with its place."""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import jsonschema_rs
+import pytest
+
+from acp_bindings import DecodeError, decode, encode
+from codegen.tree import CodegenError, Definitions, Node
+from tests.codegen.small import META, TEXT, built, catch_all, imported, listed, obj, ref, source, tagged
+
+NULL: Node = {"type": "null"}
+LONG = "It is long. " + "Words follow words, and " * 12 + "here they end."
+ODD = 'A back\\slash, """three quotes""", {{ jinja }} {% endif %} {# note #}, \\N{DASH} and at its end a "'
+ON_ERROR = {"x-deserialize-default-on-error": True}
+ON_NULL = {"x-deserialize-default-on-null": True}
+SKIP_ITEMS = {"x-deserialize-skip-invalid-items": True}
+
+INTEGER: Node = {"type": "integer"}
+
+
+@dataclass
+class Case:
+    """A schema whose definition `Foo` is tried."""
+
+    name: str
+    defs: Definitions
+    valid: Sequence[Any]
+    """Read and written back as they are."""
+    invalid: Sequence[Any] = ()
+
+
+MEMBERS = (
+    *("class", "from", "None", "self", "cls"),
+    *("copy", "json", "dict", "schema", "construct", "validate", "fields", "model_config", "modelConfig"),
+    *("model_dump", "model_extra", "model_fields", "model_post_init"),
+    *("str", "int", "list", "float", "bool", "Any", "Lenient", "Field"),
+    *("__init__", "__class__", "__dict__", "_private", "$schema", "$ref"),
+    *("a-b", "a b", "URL", "aBC", "x_1", "x1", "foo__bar", "trailing_", "é", "2nd", 'q"uote', "back\\slash", ""),
+)
+"""Names of members that mean something to Python or to pydantic, or are spelt as no attribute can be."""
+
+BESIDE = {"s": "t", "i": 1, "b": True, "n": 1.5, "l": ["x"], "m": {"k": "v"}, "_meta": {"k": 1}}
+"""A value of each type, which such a member must not take the name of."""
+
+
+@pytest.fixture(scope="module")
+def members(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ModuleType]:
+    """For each of the names a `Required…` and an `Optional…`, by its number."""
+    types: Node = {
+        "s": TEXT,
+        "i": {"type": "integer"},
+        "b": {"type": "boolean"},
+        "n": {"type": "number"},
+        "l": listed(TEXT),
+        "m": {"type": "object", "additionalProperties": TEXT},
+        "_meta": META,
+    }
+    defs: Definitions = {}
+    for number, key in enumerate(MEMBERS):
+        defs[f"Optional{number}"] = {"type": "object", "properties": {key: TEXT, **types}}
+        defs[f"Required{number}"] = {"type": "object", "properties": {key: TEXT, **types}, "required": [key]}
+    with imported(built(defs, tmp_path_factory.mktemp("members"))) as module:
+        yield module
+
+
+@pytest.mark.parametrize("key", MEMBERS)
+def test_a_member_may_have_any_name(key: str, members: ModuleType) -> None:
+    required = getattr(members, f"Required{MEMBERS.index(key)}")
+    optional = getattr(members, f"Optional{MEMBERS.index(key)}")
+
+    for value in ({key: "a"}, {key: "a", **BESIDE}, {key: "a", "another": 1}):
+        assert json.loads(encode(decode(required, json.dumps(value)))) == value
+        assert json.loads(encode(decode(optional, json.dumps(value)))) == value
+    assert json.loads(encode(decode(optional, BESIDE))) == BESIDE
+    for value in ({key: 1}, {key: None}, {key: "a", "l": [1]}, {key: "a", "i": "1"}, {key: "a", "b": 1}):
+        with pytest.raises(DecodeError):
+            decode(required, json.dumps(value))
+        with pytest.raises(DecodeError):
+            decode(optional, json.dumps(value))
+    with pytest.raises(DecodeError):
+        decode(required, "{}")
+
+
+BUILT = [
+    Case(
+        "members that are one word in Python",
+        {"Foo": obj("fooBar", fooBar=TEXT, foo_bar=INTEGER)},
+        [{"fooBar": "a", "foo_bar": 1}, {"fooBar": "a"}],
+        [{"foo_bar": 1}, {"fooBar": 1}, {"fooBar": "a", "foo_bar": "a"}],
+    ),
+    Case(
+        "a keyword beside its escape",
+        {"Foo": {"type": "object", "properties": {"class": TEXT, "class_": INTEGER}}},
+        [{"class": "a", "class_": 1}],
+        [{"class": 1}, {"class_": "a"}],
+    ),
+    Case(
+        "definitions named like what Python knows",
+        {
+            "Foo": obj("e t u", e=ref("Exception"), t=ref("Type"), u=ref("URL"), j=ref("Json2"), l=listed(TEXT)),
+            "Exception": obj("x", x=TEXT),
+            "Type": TEXT | {"minLength": 1},
+            "URL": listed(TEXT),
+            "Json2": obj("x", x={"type": "integer"}),
+        },
+        [{"e": {"x": "a"}, "t": "b", "u": ["c"]}, {"e": {"x": "a"}, "t": "b", "u": [], "j": {"x": 1}, "l": ["d"]}],
+        [{"e": {}, "t": "b", "u": []}, {"e": {"x": "a"}, "t": "", "u": []}, {"e": {"x": "a"}, "t": "b", "u": {}}],
+    ),
+    Case(
+        "an inline object",
+        {"Foo": obj("in", **{"in": obj("x", x=TEXT), "list": listed(obj("y", y={"anyOf": [obj("z", z=TEXT), NULL]}))})},
+        [{"in": {"x": "a"}}, {"in": {"x": "a"}, "list": [{"y": {"z": "b"}}, {"y": None}]}],
+        [{}, {"in": {}}, {"in": {"x": "a"}, "list": [{"y": {}}]}],
+    ),
+    Case(
+        "an inline union of objects",
+        {"Foo": obj("x", x={"oneOf": [tagged("a", y=TEXT), tagged("b", z=TEXT)]})},
+        [{"x": {"type": "a", "y": "1"}}, {"x": {"type": "b", "z": "1"}}],
+        [{"x": {"type": "a", "z": "1"}}, {"x": {"y": "1"}}, {"x": {"type": "c"}}],
+    ),
+    Case(
+        "an inline object inside of an alternative",
+        {"Foo": {"anyOf": [tagged("a", x=obj("y", y=TEXT)), tagged("b")]}},
+        [{"type": "a", "x": {"y": "1"}}, {"type": "b"}],
+        [{"type": "a", "x": {}}],
+    ),
+    Case(
+        "an object that holds itself",
+        {"Foo": obj("n", n=TEXT, kids=listed(ref("Foo")), one={"anyOf": [ref("Foo"), NULL]})},
+        [{"n": "a"}, {"n": "a", "kids": [{"n": "b", "kids": []}], "one": {"n": "c", "one": None}}],
+        [{"n": "a", "kids": [{}]}, {"n": "a", "one": {"n": 1}}],
+    ),
+    Case(
+        "objects that hold each other",
+        {"Foo": obj("bar", bar=ref("Bar")), "Bar": obj(foo={"anyOf": [ref("Foo"), NULL]}, foos=listed(ref("Foo")))},
+        [{"bar": {"foo": {"bar": {"foos": [{"bar": {}}]}}}}, {"bar": {"foo": None}}],
+        [{"bar": {"foo": {}}}, {"bar": {"foos": [{"bar": {"foo": 1}}]}}],
+    ),
+    Case("a union of one reference", {"Foo": {"anyOf": [ref("Bar")]}, "Bar": obj("x", x=TEXT)}, [{"x": "a"}], [{}, 1]),
+    Case("a union of one scalar", {"Foo": {"oneOf": [TEXT]}}, ["a"], [1, None]),
+    Case("an enumeration of one", {"Foo": {"anyOf": [{"const": "a", "type": "string"}]}}, ["a"], ["b", 1]),
+    Case(
+        "an open union of one",
+        {"Foo": {"anyOf": [tagged("a", x=TEXT), catch_all("a")]}},
+        [{"type": "a", "x": "1"}, {"type": "new", "y": [1]}],
+        [{"type": "a"}, {"x": "1"}, {"type": 1}],
+    ),
+    *(
+        Case(
+            f"a tag named {tag!r}",
+            {"Foo": {"anyOf": [tagged("a", by=tag, x=TEXT), tagged("b", by=tag), catch_all("a", "b", by=tag)]}},
+            [{tag: "a", "x": "1"}, {tag: "b"}, {tag: "c", "y": 1}],
+            [{tag: "a"}, {"x": "1"}, {tag: 1}],
+        )
+        for tag in ("fooBar", "foo_bar", "Type", "x-y")
+    ),
+    Case(
+        "tags that are hard to spell",
+        {"Foo": {"anyOf": [tagged("a.b/c d", x=TEXT), tagged("$y'\"\\\n", x=TEXT), tagged("(.*)|x", x=TEXT)]}},
+        [{"type": "a.b/c d", "x": "1"}, {"type": "$y'\"\\\n", "x": "1"}, {"type": "(.*)|x", "x": "1"}],
+        [{"type": "a.b/c d"}, {"type": "x", "x": "1"}],
+    ),
+    Case(
+        "tags that give the same words",
+        {"Foo": {"anyOf": [tagged("foo_bar", x=TEXT), tagged("foo-bar", y=TEXT)]}},
+        [{"type": "foo_bar", "x": "1"}, {"type": "foo-bar", "y": "1"}],
+        [{"type": "foo_bar", "y": "1"}],
+    ),
+    Case(
+        "constants that are hard to spell",
+        {
+            "Foo": {
+                "anyOf": [{"const": each, "type": "string"} for each in ("it's", '"', "\\", "\n", "é", "", "{{ x }}")]
+            }
+        },
+        ["it's", '"', "\\", "\n", "é", "", "{{ x }}"],
+        ["x", 1],
+    ),
+    Case(
+        "exclusive objects without a tag",
+        {
+            "Foo": obj("s", s=TEXT) | {"oneOf": [ref("Left"), ref("Right")]},
+            "Left": obj("l", l=TEXT),
+            "Right": obj("r", r=TEXT),
+        },
+        [{"s": "1", "l": "2"}, {"s": "1", "r": "2"}],
+        [{"s": "1"}, {"l": "2"}, {"s": "1", "l": "2", "r": "3"}],
+    ),
+    Case(
+        "members that depend on a tag that may be absent",
+        {
+            "Foo": obj(why={"type": ["string", "null"]})
+            | {
+                "anyOf": [
+                    tagged("a", by="why"),
+                    tagged("b", by="why") | {"allOf": [ref("Bar")]},
+                    obj(why={"type": "null"}),
+                ]
+            },
+            "Bar": obj(more={"type": ["string", "null"]}),
+        },
+        [{}, {"why": None, "more": [1]}, {"why": "a", "more": 5}, {"why": "b"}, {"why": "b", "more": "x"}],
+        [{"why": "b", "more": 5}, {"why": "c"}, {"why": 1}],
+    ),
+    Case(
+        "bounded lists and text",
+        {"Foo": obj("a", a=listed(TEXT) | {"minItems": 2}, b={"type": ["string", "null"], "minLength": 2})},
+        [{"a": ["x", "y"]}, {"a": ["x", "y"], "b": None}, {"a": ["x", "y"], "b": "zz"}],
+        [{"a": ["x"]}, {"a": ["x", "y"], "b": "z"}, {"a": []}],
+    ),
+    Case(
+        "bounded numbers, optional, nullable and required",
+        {
+            "Foo": obj(
+                "a",
+                a={"type": "number", "maximum": 5},
+                b={"type": "number", "minimum": 2, "maximum": 4},
+                c={"type": ["number", "null"], "minimum": 2},
+                d=INTEGER | {"minimum": 1},
+            )
+        },
+        [{"a": 5}, {"a": 1.5, "b": 2, "c": None, "d": 1}, {"a": 1, "b": 3.5, "c": 2.5}],
+        [{"a": 6}, {"a": 5.5}, {"a": 1, "b": 1}, {"a": 1, "b": 4.5}, {"a": 1, "c": 1}, {"a": 1, "d": 0}, {"a": True}],
+    ),
+    Case(
+        "numbers of all sizes in lists and maps",
+        {"Foo": obj(a=listed({"type": "integer", "format": "uint64", "minimum": 0}), b=listed({"type": "number"}))},
+        [{"a": [0, 2**64 - 1], "b": [1, 1.5, 2**70]}],
+        [{"a": [-1]}, {"a": [1.5]}, {"b": ["1"]}],
+    ),
+    Case(
+        "null by way of a reference",
+        {"Foo": obj(x=ref("Maybe"), y=ref("Any2")), "Maybe": {"anyOf": [NULL, TEXT]}, "Any2": {}},
+        [{}, {"x": None, "y": None}, {"x": "a", "y": [1]}],
+        [{"x": 1}],
+    ),
+    Case(
+        "anything, said in both ways",
+        {"Foo": obj("x", x={}, y=True)},
+        [{"x": None}, {"x": [1], "y": {"z": None}}],
+        [{}],
+    ),
+    Case(
+        "a map and a list of anything",
+        {"Foo": obj(x={"type": "object"}, y={"type": "array"})},
+        [{"x": {"a": None}, "y": [1, "b"]}],
+        [{"x": []}, {"y": {}}],
+    ),
+    Case(
+        "an object that extends another",
+        {"Foo": obj("x", x=TEXT) | {"allOf": [ref("Bar")]}, "Bar": obj("y", y=TEXT, _meta=META)},
+        [{"x": "1", "y": "2", "_meta": {"a": 1}}],
+        [{"x": "1"}, {"y": "1"}],
+    ),
+    Case(
+        "a name for a name",
+        {"Foo": {"allOf": [ref("Bar")]}, "Bar": ref("Baz"), "Baz": TEXT | {"minLength": 1}},
+        ["a"],
+        ["", 1],
+    ),
+    Case(
+        "methods that cannot name a module",
+        {
+            "Foo": obj("x", x=TEXT),
+            **{
+                f"Do{number}Request": obj(foo=ref("Foo")) | {"x-method": method, "x-side": "agent"}
+                for number, method in enumerate(
+                    (
+                        "class/a",
+                        "import",
+                        "a/b/c",
+                        "_b/a",
+                        "__init__/a",
+                        "common/a",
+                        "typing/a",
+                        "Session/a",
+                        "2/a",
+                        "$/a",
+                    )
+                )
+            },
+        },
+        [{"x": "1"}],
+        [{}],
+    ),
+    Case(
+        "defaults that are hard to spell",
+        {
+            "Foo": obj(
+                a=TEXT | {"default": "it's \"\\\n"},
+                b={"type": "number", "default": 1.5},
+                c=ref("Bar") | {"default": {}},
+            ),
+            "Bar": obj(d={"type": "boolean", "default": True}),
+        },
+        [{}, {"a": "x"}, {"c": {"d": False}}],
+        [{"a": 1}, {"c": {"d": 1}}],
+    ),
+    Case(
+        "descriptions that are hard to spell",
+        {
+            "Foo": obj(
+                "x", x=TEXT | {"description": ODD}, y=TEXT | {"description": LONG}, z=TEXT | {"description": "\\"}
+            )
+            | {"description": LONG + "\n\n" + ODD},
+            "Bar": TEXT | {"description": ODD},
+            "Baz": TEXT | {"description": '"'},
+            "Quux": TEXT | {"description": "\x00\u202e"},
+        },
+        [{"x": "1"}],
+        [{}],
+    ),
+]
+
+
+@pytest.mark.parametrize("case", BUILT, ids=lambda case: case.name)
+def test_a_schema_like_this_is_built_and_its_instances_come_back_equal(case: Case, tmp_path: Path) -> None:
+    package = built(case.defs, tmp_path)
+
+    with imported(package) as module:
+        for value in case.valid:
+            assert valid(case.defs, value), value
+            assert json.loads(encode(decode(module.Foo, json.dumps(value)))) == value
+            assert json.loads(encode(decode(module.Foo, json.dumps(value), strict=True))) == value
+        for value in case.invalid:
+            assert not valid(case.defs, value), value
+            with pytest.raises(DecodeError):
+                decode(module.Foo, json.dumps(value))
+
+
+def valid(defs: Definitions, value: Any) -> bool:
+    """What another implementation of JSON Schema says of *value* as `Foo`."""
+    document = {"$schema": "https://json-schema.org/draft/2020-12/schema", "$defs": defs, "$ref": "#/$defs/Foo"}
+    return jsonschema_rs.validator_for(json.dumps(document)).is_valid(value)
+
+
+def test_a_long_description_is_wrapped_and_none_of_it_is_lost(tmp_path: Path) -> None:
+    package = built({"Foo": obj(x=TEXT | {"description": LONG}) | {"description": LONG}}, tmp_path)
+
+    with imported(package) as module:
+        assert module.Foo.__doc__.split() == LONG.split()
+    assert max(map(len, source(package).splitlines())) <= 120
+
+
+REFUSED: list[tuple[str, Definitions, str]] = [
+    (
+        "a new keyword",
+        {"Foo": obj(x=TEXT | {"pattern": "a"})},
+        "$defs/Foo/properties/x: no rule for the keyword pattern",
+    ),
+    ("a longest length", {"Foo": TEXT | {"maxLength": 9}}, "$defs/Foo: no rule for the keyword maxLength"),
+    ("a new type", {"Foo": {"type": "decimal"}}, "$defs/Foo: no rule for the type decimal"),
+    (
+        "a new format",
+        {"Foo": INTEGER | {"format": "int8"}},
+        "$defs/Foo: no rule for the format int8 of type integer",
+    ),
+    (
+        "a new reading rule",
+        {"Foo": obj(x=TEXT | {"x-deserialize-trim": True})},
+        "$defs/Foo/properties/x: no rule for the keyword x-deserialize-trim",
+    ),
+    (
+        "new reading rules together",
+        {"Foo": obj(x=listed(TEXT) | ON_NULL | SKIP_ITEMS)},
+        "Foo.x: no rule for x-deserialize-default-on-null with x-deserialize-skip-invalid-items",
+    ),
+    (
+        "a reading rule of a definition",
+        {"Foo": TEXT | ON_ERROR},
+        "$defs/Foo: no rule for x-deserialize-default-on-error in this place",
+    ),
+    (
+        "a reading rule of an item",
+        {"Foo": obj(x=listed(TEXT | ON_ERROR))},
+        "$defs/Foo/properties/x/items: no rule for x-deserialize-default-on-error in this place",
+    ),
+    (
+        "a bad value with nothing to read as",
+        {"Foo": obj("x", x=TEXT | ON_ERROR)},
+        "Foo.x: it is required, so a bad value has nothing to read as",
+    ),
+    (
+        "a numeric tag",
+        {"Foo": {"oneOf": [obj("t", t=INTEGER | {"const": 1}), obj("t", t=INTEGER | {"const": 2})]}},
+        "$defs/Foo/oneOf/0/properties/t: the value 1 is not text; no rule for such a constant here",
+    ),
+    (
+        "a closed set of numbers",
+        {"Foo": {"anyOf": [INTEGER | {"const": 1}, INTEGER | {"const": 2}]}},
+        "Foo: constants that are not text are read where any other number is valid too",
+    ),
+    (
+        "a constant outside of a union",
+        {"Foo": obj("x", x=TEXT | {"const": "a"})},
+        "$defs/Foo/properties/x: no rule for const in this place",
+    ),
+    (
+        "two unions at once",
+        {"Foo": {"oneOf": [TEXT], "anyOf": [TEXT]}},
+        "$defs/Foo: anyOf beside oneOf: one of the two would be lost",
+    ),
+    ("an empty union", {"Foo": {"anyOf": []}}, "$defs/Foo: an empty anyOf takes no value at all"),
+    (
+        "a tagged union of one",
+        {"Foo": {"anyOf": [tagged("a")]}},
+        "Foo: no rule for a tagged union of one alternative",
+    ),
+    (
+        "tags that differ in case only",
+        {"Foo": {"anyOf": [tagged("bar"), tagged("Bar")]}},
+        "Foo: two alternatives would be named FooBar",
+    ),
+    (
+        "one tag twice",
+        {
+            "Foo": {"anyOf": [tagged("a") | {"allOf": [ref("Bar")]}, tagged("a") | {"allOf": [ref("Baz")]}]},
+            "Bar": obj("x", x=TEXT),
+            "Baz": obj("y", y=TEXT),
+        },
+        "Foo: two alternatives have the tag a",
+    ),
+    (
+        "two tags",
+        {"Foo": {"anyOf": [obj("t u", t=TEXT | {"const": "a"}, u=TEXT | {"const": "b"}), tagged("a", by="t")]}},
+        "Foo: t and u both look like the tag of the union",
+    ),
+    (
+        "a tag that may be absent",
+        {"Foo": {"anyOf": [tagged("a"), obj(type=TEXT | {"const": "b"})]}},
+        "Foo: the constant type may be absent, so it is no tag and has no rule",
+    ),
+    (
+        "a tag that is a Python keyword",
+        {"Foo": {"anyOf": [tagged("a", by="class"), tagged("b", by="class")]}},
+        "FooA: its tag class cannot be an attribute of that name, so no union would find it",
+    ),
+    (
+        "tags without a letter",
+        {"Foo": {"anyOf": [tagged("é"), tagged("b")]}},
+        "Foo: no class name can be made of 'é'",
+    ),
+    (
+        "objects and scalars",
+        {"Foo": {"anyOf": [tagged("a"), TEXT]}},
+        "Foo: members beside alternatives that are not all objects",
+    ),
+    (
+        "alternatives that only require",
+        {"Foo": obj(x=TEXT, y=TEXT) | {"anyOf": [{"required": ["x"]}, {"required": ["y"]}]}},
+        "$defs/Foo/anyOf/0: required says nothing of a value of type any",
+    ),
+    (
+        "what a value is not",
+        {"Foo": obj(x=TEXT | {"not": {"enum": ["a"]}})},
+        "$defs/Foo/properties/x: no rule for not in this place",
+    ),
+    (
+        "a closed object",
+        {"Foo": obj() | {"additionalProperties": False}},
+        "$defs/Foo: closed objects are unknown to ACP, whose receivers ignore unknown members",
+    ),
+    (
+        "typed members of any name",
+        {"Foo": obj(x=TEXT) | {"additionalProperties": TEXT}},
+        "$defs/Foo: the type of additionalProperties beside properties would be lost",
+    ),
+    (
+        "an object or null",
+        {"Foo": obj(x=TEXT) | {"type": ["object", "null"]}},
+        "$defs/Foo: null beside properties would be lost",
+    ),
+    (
+        "meta that is required",
+        {"Foo": obj("_meta", _meta=META)},
+        "Foo: _meta differs from what it is everywhere else",
+    ),
+    (
+        "meta beside _meta",
+        {"Foo": obj("meta", meta=TEXT, _meta=META)},
+        "Foo.meta: _meta has the attribute meta already",
+    ),
+    (
+        "a name that is taken",
+        {"Foo": obj(bar=obj(x=TEXT)), "FooBar": TEXT},
+        "FooBar: the name of an inline object is taken by a definition",
+    ),
+    (
+        "a default object that differs",
+        {"Foo": obj(x=ref("Bar") | {"default": {"y": "2"}}), "Bar": obj(y=TEXT | {"default": "1"})},
+        "Foo.x: its default differs from what an empty Bar reads as",
+    ),
+    (
+        "a default of another type",
+        {"Foo": obj(x=TEXT | {"default": 1})},
+        "Foo.x: no rule for 1 as the default of this type",
+    ),
+    (
+        "a default list that is not empty",
+        {"Foo": obj(x=listed(obj(y=TEXT)) | {"default": [{"y": "1"}]})},
+        "Foo.x: no rule for [{'y': '1'}] as the default of this type",
+    ),
+    (
+        "bounds of an item",
+        {"Foo": obj(x=listed(TEXT | {"minLength": 1}))},
+        "Foo.x: no rule for a bound inside of another type",
+    ),
+    (
+        "bounds beside a reference",
+        {"Foo": obj(x=ref("Id") | {"minLength": 1}), "Id": TEXT},
+        "$defs/Foo/properties/x: $ref beside minLength: one of the two would be lost",
+    ),
+    (
+        "a reference to nothing",
+        {"Foo": ref("Nobody")},
+        "$defs/Foo: #/$defs/Nobody is no definition of this schema",
+    ),
+    (
+        "a reference to an envelope",
+        {"Foo": ref("Line"), "Line": TEXT | {"x-docs-ignore": True}},
+        "$defs/Foo: #/$defs/Line is no definition of this schema",
+    ),
+    (
+        "a name for itself",
+        {"Foo": ref("Foo")},
+        "Foo: it is made of itself; only an object may be, through a member",
+    ),
+    (
+        "a list of itself",
+        {"Foo": {"anyOf": [TEXT, listed(ref("Foo"))]}},
+        "Foo: it is made of itself; only an object may be, through a member",
+    ),
+    (
+        "a union that holds itself",
+        {"Foo": {"anyOf": [tagged("a", x=listed(ref("Foo"))), tagged("b")]}},
+        "Foo: it is made of itself; only an object may be, through a member",
+    ),
+    (
+        "an inherited member again",
+        {"Foo": obj(x=TEXT) | {"allOf": [ref("Bar")]}, "Bar": obj("x", x=TEXT | {"minLength": 1})},
+        "Foo.x: its attribute is that of x, which Foo inherits",
+    ),
+    (
+        "a base that is no object",
+        {"Foo": obj(x=TEXT) | {"allOf": [ref("Id")]}, "Id": TEXT},
+        "Foo: it extends Id, which is no object",
+    ),
+    (
+        "a method that is named after nothing",
+        {"Foo": obj() | {"x-method": "a/b", "x-side": "agent"}},
+        'Foo has "x-method" but is named neither …Request, …Response nor …Notification',
+    ),
+    (
+        "false as a schema",
+        {"Foo": obj(x=False)},
+        "$defs/Foo/properties/x: False is no schema that the pipeline has a rule for",
+    ),
+]
+
+
+@pytest.mark.parametrize(("defs", "said"), [pytest.param(defs, said, id=name) for name, defs, said in REFUSED])
+def test_a_schema_like_this_is_refused_with_its_place(defs: Definitions, said: str, tmp_path: Path) -> None:
+    with pytest.raises(CodegenError) as refused:
+        built(defs, tmp_path)
+
+    assert str(refused.value) == said
+
+
+@pytest.mark.parametrize(
+    "name", ["list", "str", "int", "dict", "class", "None", "foo", "Foo_Bar", "Foo-Bar", "2nd", "É"]
+)
+def test_a_definition_that_is_named_as_no_class_can_be_is_refused(name: str, tmp_path: Path) -> None:
+    with pytest.raises(CodegenError) as refused:
+        built({"Foo": obj(x=ref(name)), name: obj(y=TEXT)}, tmp_path)
+
+    assert str(refused.value) == f"{name}: this is no name that a class of the package can have"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("Any", "Literal", "Annotated", "TypeAlias", "Union", "Optional", "Field", "BaseModel", "ConfigDict"),
+        *("Model", "Extensible", "Response", "Lenient", "Tagged", "Unlike", "Within", "Number", "UInt32"),
+    ],
+)
+def test_a_definition_that_is_named_like_what_the_code_imports_is_refused(name: str, tmp_path: Path) -> None:
+    with pytest.raises(CodegenError) as refused:
+        built({"Foo": obj(x=ref(name)), name: obj(y=TEXT)}, tmp_path)
+
+    assert str(refused.value) == f"{name}: the generated code needs this name itself, for what it imports"

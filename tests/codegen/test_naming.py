@@ -1,0 +1,88 @@
+import pytest
+
+from codegen.naming import catch_all_name, joined, pascal, snake, variant_name, words
+from codegen.tree import CodegenError
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("tool_call", ["tool", "call"]),
+        ("ToolCall", ["Tool", "Call"]),
+        ("Tool call", ["Tool", "call"]),
+        ("MCPServer", ["MCP", "Server"]),
+        ("stopReason2", ["stop", "Reason", "2"]),
+        ("$/cancel-request", ["cancel", "request"]),
+        ("", []),
+    ],
+)
+def test_words_are_found_however_they_are_joined(text: str, expected: list[str]) -> None:
+    assert words(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"), [("user_message_chunk", "UserMessageChunk"), ("http", "Http"), ("HTTP url", "HTTPUrl")]
+)
+def test_a_class_is_named_in_capitals(text: str, expected: str) -> None:
+    assert pascal(text, where="Foo") == expected
+
+
+@pytest.mark.parametrize("text", ["", "1", "2nd", "日本"])
+def test_what_gives_no_class_name_is_refused_with_its_place(text: str) -> None:
+    with pytest.raises(CodegenError) as refused:
+        pascal(text, where="Foo")
+
+    assert str(refused.value) == f"Foo: no class name can be made of {text!r}"
+
+
+@pytest.mark.parametrize("text", ["", "日本"])
+def test_a_label_without_words_is_refused_with_its_union(text: str) -> None:
+    with pytest.raises(CodegenError) as refused:
+        joined("Content", text)
+
+    assert str(refused.value) == f"Content: no class name can be made of {text!r}"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"), [("stopReason", "stop_reason"), ("MCPServer", "mcp_server"), ("_meta", "meta")]
+)
+def test_an_attribute_is_named_in_lower_case(text: str, expected: str) -> None:
+    assert snake(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("union", "label", "expected"),
+    [
+        ("SessionUpdate", "state_update", "SessionStateUpdate"),
+        ("SessionUpdate", "state", "SessionUpdateState"),
+        ("SessionUpdate", "update", "SessionUpdateUpdate"),
+        ("McpServer", "http", "McpServerHttp"),
+    ],
+)
+def test_a_last_word_that_union_and_label_share_is_said_once(union: str, label: str, expected: str) -> None:
+    assert joined(union, label) == expected
+
+
+@pytest.mark.parametrize(
+    ("label", "taken", "expected"),
+    [
+        ("user_message", set[str](), "UserMessage"),
+        ("user_message", {"UserMessage"}, "SessionUpdateUserMessage"),
+        ("plan", set[str](), "SessionUpdatePlan"),
+    ],
+)
+def test_a_label_of_several_words_speaks_for_itself_when_its_name_is_free(
+    label: str, taken: set[str], expected: str
+) -> None:
+    assert variant_name("SessionUpdate", label, taken) == expected
+
+
+def test_a_name_that_is_taken_in_both_forms_is_refused() -> None:
+    with pytest.raises(CodegenError) as refused:
+        variant_name("Content", "text", {"ContentText"})
+
+    assert str(refused.value) == "Content: two alternatives would be named ContentText"
+
+
+def test_the_catch_all_is_named_after_its_union() -> None:
+    assert catch_all_name("ContentBlock") == "OtherContentBlock"

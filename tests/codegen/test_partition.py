@@ -1,0 +1,184 @@
+import pytest
+
+from codegen.build import PACKAGES
+from codegen.partition import LARGE_FAMILY, domain, partition
+from codegen.passes import normalise
+from codegen.passes.tidy import open_booleans
+from codegen.tree import CodegenError, Definitions, Node, targets
+from tests.codegen.small import TEXT, listed, obj, published, ref
+
+
+def carries(method: str, *names: str) -> Node:
+    """The parameters of a method that hold the definitions named."""
+    return obj(**{name.lower(): ref(name) for name in names}) | {"x-method": method, "x-side": "agent"}
+
+
+@pytest.mark.parametrize(
+    ("method", "kind", "expected"),
+    [
+        ("fs/read_text_file", "Request", "fs"),
+        ("session/update", "Notification", "session_update"),
+        ("session/update", "Request", "session"),
+        ("session/cancel", "Notification", "session"),
+        ("initialize", "Request", "connection"),
+        ("$/cancel_request", "Notification", "connection"),
+        ("a/b/c", "Request", "connection"),
+        ("class/new", "Request", "connection"),
+        ("_vendor/new", "Request", "connection"),
+        ("2nd/new", "Request", "connection"),
+    ],
+)
+def test_the_domain_of_a_method_is_its_area_where_that_can_name_a_module(method: str, kind: str, expected: str) -> None:
+    assert domain(method, kind) == expected
+
+
+def test_a_definition_goes_to_the_one_domain_that_reaches_it_else_to_what_the_domains_share() -> None:
+    defs = {
+        "ReadRequest": carries("fs/read", "OnlyFs", "Everywhere"),
+        "ReadResponse": carries("fs/read", "Deep"),
+        "NewRequest": carries("session/new", "OnlySession", "InSession", "Everywhere"),
+        "UpdateNotification": carries("session/update", "InSession", "OnlyUpdate"),
+        "InitializeRequest": carries("initialize", "Everywhere"),
+        "OnlyFs": obj(deep=ref("Deep")),
+        "Deep": TEXT,
+        "OnlySession": TEXT,
+        "OnlyUpdate": TEXT,
+        "InSession": TEXT,
+        "Everywhere": TEXT,
+    }
+
+    assert partition(defs) == {
+        "ReadRequest": "fs",
+        "ReadResponse": "fs",
+        "NewRequest": "session",
+        "UpdateNotification": "session_update",
+        "InitializeRequest": "connection",
+        "OnlyFs": "fs",
+        "Deep": "fs",
+        "OnlySession": "session",
+        "OnlyUpdate": "session_update",
+        "InSession": "session_types",
+        "Everywhere": "common",
+    }
+
+
+def test_a_domain_does_not_reach_what_the_types_of_another_domains_method_hold() -> None:
+    defs = {
+        "ProxyRequest": carries("proxy/start", "InitializeRequest"),
+        "InitializeRequest": carries("initialize", "Info"),
+        "Info": TEXT,
+    }
+
+    assert partition(defs) == {"ProxyRequest": "proxy", "InitializeRequest": "connection", "Info": "connection"}
+
+
+REACHED = {
+    "ReadRequest": carries("fs/read", "Path", "Id"),
+    "NewRequest": carries("session/new", "Mode", "Id"),
+    "Path": obj(id=ref("Id")),
+    "Mode": TEXT,
+    "Id": TEXT,
+}
+
+
+@pytest.mark.parametrize(
+    ("unreached", "expected"),
+    [
+        ({"Alone": TEXT}, {"Alone": "common"}),
+        ({"Ids": listed(ref("Id"))}, {"Ids": "common"}),
+        ({"Paths": listed(ref("Path"))}, {"Paths": "fs"}),
+        ({"Two": obj(a=ref("Path"), b=ref("Id"))}, {"Two": "fs"}),
+        ({"Both": obj(a=ref("Path"), b=ref("Mode"))}, {"Both": "extras"}),
+        (
+            {"A": obj(both=ref("Both"), path=ref("Path")), "Both": obj(a=ref("Path"), b=ref("Mode"))},
+            {"A": "extras", "Both": "extras"},
+        ),
+        (
+            {"B": listed(ref("A")), "A": listed(ref("Paths")), "Paths": listed(ref("Path"))},
+            {"A": "fs", "B": "fs", "Paths": "fs"},
+        ),
+        ({"Tree": obj(path=ref("Path"), tree=ref("Tree")), "Wood": listed(ref("Tree"))}, {"Tree": "fs", "Wood": "fs"}),
+        ({"Ping": obj(pong=ref("Pong")), "Pong": obj(ping=ref("Ping"))}, {"Ping": "common", "Pong": "common"}),
+        (
+            {"Ping": obj(pong=ref("Pong"), path=ref("Path")), "Pong": obj(ping=ref("Ping"))},
+            {"Ping": "fs", "Pong": "fs"},
+        ),
+    ],
+)
+def test_what_no_method_reaches_stands_beside_its_parts(unreached: Definitions, expected: dict[str, str]) -> None:
+    modules = partition(REACHED | unreached)
+
+    reached = {"ReadRequest": "fs", "NewRequest": "session", "Path": "fs", "Mode": "session", "Id": "common"}
+    assert modules == reached | expected
+
+
+def with_family(size: int, union: str = "ContentBlock") -> Definitions:
+    """A tagged union of *size* definitions, itself included, that `session` and `session_update` share."""
+    arms = [f"Arm{number}" for number in range(size - 1)]
+    return {
+        "NewRequest": carries("session/new", union, "Other"),
+        "UpdateNotification": carries("session/update", union, "Other"),
+        union: {"anyOf": [ref(arm) for arm in arms], "x-tag": "type"},
+        **{arm: obj(shared=ref("Shared")) for arm in arms},
+        "Shared": TEXT,
+        "Other": obj(shared=ref("Shared")),
+    }
+
+
+def test_a_large_family_gets_a_module_and_what_it_needs_from_outside_is_common() -> None:
+    modules = partition(with_family(LARGE_FAMILY))
+
+    arms = {f"Arm{number}": "content_block" for number in range(LARGE_FAMILY - 1)}
+    assert modules == {
+        "NewRequest": "session",
+        "UpdateNotification": "session_update",
+        "ContentBlock": "content_block",
+        **arms,
+        "Shared": "common",
+        "Other": "session_types",
+    }
+
+
+def test_a_family_that_needs_another_one_stays_where_both_are_shared() -> None:
+    defs = with_family(LARGE_FAMILY) | {f"Else{number}": obj() for number in range(LARGE_FAMILY - 2)}
+    union = {"anyOf": [*(ref(f"Else{number}") for number in range(LARGE_FAMILY - 2)), ref("Holder")], "x-tag": "type"}
+    holder = obj(content=ref("ContentBlock"))
+
+    modules = partition(defs | {"Other": obj(a=ref("Tool")), "Tool": union, "Holder": holder})
+
+    assert {modules[name] for name in ("Tool", "Holder", "Else0")} == {"session_types"}
+    assert {modules[name] for name in ("ContentBlock", "Arm0")} == {"content_block"}
+
+
+def test_a_small_family_does_not() -> None:
+    assert set(partition(with_family(LARGE_FAMILY - 1)).values()) == {"session", "session_update", "session_types"}
+
+
+def test_a_family_named_like_a_module_does_not() -> None:
+    assert set(partition(with_family(LARGE_FAMILY, "Session")).values()) == {
+        "session",
+        "session_update",
+        "session_types",
+    }
+
+
+def test_a_type_of_a_method_that_is_named_after_nothing_is_refused() -> None:
+    with pytest.raises(CodegenError) as refused:
+        partition({"Read": carries("fs/read")})
+
+    assert str(refused.value) == 'Read has "x-method" but is named neither …Request, …Response nor …Notification'
+
+
+@pytest.mark.parametrize("file", PACKAGES)
+def test_no_two_modules_of_a_real_schema_import_each_other(file: str) -> None:
+    defs = normalise(open_booleans(published(file)))
+    modules = partition(defs)
+
+    needs: dict[str, set[str]] = {module: set() for module in modules.values()}
+    for name, node in defs.items():
+        needs[modules[name]] |= {modules[part] for part in targets(node)} - {modules[name]}
+    assert modules.keys() == defs.keys()
+    while free := {module for module in needs if not needs[module] & needs.keys()}:
+        for module in free:
+            del needs[module]
+    assert not needs

@@ -1,0 +1,72 @@
+import pytest
+
+from codegen.passes.bases import choose_bases
+from codegen.tree import CodegenError, Node
+from tests.codegen.small import TEXT, obj, ref
+
+MODEL = {"customBasePath": "acp_bindings._model.Model"}
+EXTENSIBLE = {"customBasePath": "acp_bindings._model.Extensible"}
+RESPONSE = {"customBasePath": "acp_bindings._model.Response"}
+HAS_META = {"x-extensible": True}
+
+
+def test_an_object_is_a_model_and_extensible_where_it_may_carry_meta() -> None:
+    assert choose_bases({"Foo": obj(x=TEXT), "Bar": obj() | HAS_META, "Empty": {"type": "object"}}) == {
+        "Foo": obj(x=TEXT) | MODEL,
+        "Bar": obj() | HAS_META | EXTENSIBLE,
+        "Empty": obj() | MODEL,
+    }
+
+
+def test_the_result_of_a_method_is_a_response() -> None:
+    method = {"x-method": "a/b", "x-side": "agent"}
+    defs = {
+        "DoResponse": obj() | method | HAS_META,
+        "DoRequest": obj() | method | HAS_META,
+        "BareResponse": obj() | method,
+        "NoResponse": obj() | HAS_META,
+    }
+
+    assert choose_bases(defs) == {
+        "DoResponse": obj() | method | HAS_META | RESPONSE,
+        "DoRequest": obj() | method | HAS_META | EXTENSIBLE,
+        "BareResponse": obj() | method | MODEL,
+        "NoResponse": obj() | HAS_META | EXTENSIBLE,
+    }
+
+
+def test_a_subclass_says_only_what_its_payload_lacks() -> None:
+    payload, variant = {"allOf": [ref("Payload")]}, obj(type=TEXT) | {"allOf": [ref("Payload")]}
+    defs = {
+        "Payload": obj(x=TEXT),
+        "Plain": variant,
+        "Mixed": variant | HAS_META,
+        "Deep": obj() | {"allOf": [ref("Mixed")]} | HAS_META,
+        "Base": obj() | HAS_META,
+        "Sub": obj() | {"allOf": [ref("Base")]} | HAS_META,
+    }
+
+    assert choose_bases(defs) == {
+        "Payload": obj(x=TEXT) | MODEL,
+        "Plain": obj(type=TEXT) | payload,
+        "Mixed": obj(type=TEXT) | payload | HAS_META | {"x-mixin": "Extensible"},
+        "Deep": obj() | {"allOf": [ref("Mixed")]} | HAS_META,
+        "Base": obj() | HAS_META | EXTENSIBLE,
+        "Sub": obj() | {"allOf": [ref("Base")]} | HAS_META,
+    }
+
+
+@pytest.mark.parametrize(
+    "node", [TEXT, {}, ref("Foo"), {"anyOf": [ref("Foo")]}, {"type": "object", "additionalProperties": TEXT}]
+)
+def test_what_is_no_object_of_its_own_has_no_base(node: Node) -> None:
+    defs = {"Bar": node}
+
+    assert choose_bases(defs) == defs
+
+
+def test_a_type_of_a_method_that_is_named_after_nothing_is_refused() -> None:
+    with pytest.raises(CodegenError) as refused:
+        choose_bases({"Do": obj() | HAS_META | {"x-method": "a/b"}})
+
+    assert str(refused.value) == 'Do has "x-method" but is named neither …Request, …Response nor …Notification'

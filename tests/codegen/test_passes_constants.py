@@ -1,0 +1,80 @@
+import pytest
+
+from codegen.passes.constants import merge_constants
+from codegen.tree import CodegenError, Node
+from tests.codegen.small import TEXT, obj, tagged
+
+
+def const(value: object, type_: str = "string", **more: object) -> Node:
+    return {"const": value, "type": type_, **more}
+
+
+def test_constants_become_an_enumeration_that_says_what_each_means() -> None:
+    union = {
+        "description": "What it does.",
+        "oneOf": [const("read", description="Reads\n  a file."), const("edit"), const("other", description="Else.")],
+        "x-method": "a/b",
+    }
+
+    assert merge_constants({"Kind": union}) == {
+        "Kind": {
+            "description": "What it does.\n\n- `read`: Reads a file.\n- `other`: Else.",
+            "type": "string",
+            "enum": ["read", "edit", "other"],
+            "x-method": "a/b",
+        }
+    }
+
+
+def test_constants_beside_any_text_stay_open() -> None:
+    union = {"anyOf": [const("a"), const("b"), TEXT | {"title": "other", "description": "Something newer."}]}
+
+    assert merge_constants({"Kind": union}) == {
+        "Kind": {"description": "", "anyOf": [{"type": "string", "enum": ["a", "b"]}, TEXT]}
+    }
+
+
+def test_an_open_set_of_numbers_is_any_number() -> None:
+    number = {"type": "integer", "format": "int32", "minimum": -9}
+    union = {"anyOf": [const(-1, "integer", format="int32", description="Bad."), number | {"title": "other"}]}
+
+    assert merge_constants({"Code": union}) == {"Code": {"description": "- `-1`: Bad.", **number}}
+
+
+def test_constants_are_merged_inside_of_other_schemas() -> None:
+    defs = {"Foo": obj(kind={"anyOf": [{"anyOf": [const("a"), const("b")]}, {"type": "null"}]})}
+
+    assert merge_constants(defs) == {
+        "Foo": obj(kind={"anyOf": [{"description": "", "type": "string", "enum": ["a", "b"]}, {"type": "null"}]})
+    }
+
+
+@pytest.mark.parametrize(
+    "union",
+    [
+        {"anyOf": [TEXT, {"type": "integer"}]},
+        {"oneOf": [tagged("a"), tagged("b")]},
+        {"anyOf": [const("a"), {"type": "null"}]},
+        {"anyOf": [const("a"), {"type": "integer"}, {"type": "null"}]},
+        {"anyOf": [const("a"), TEXT | {"minLength": 1}]},
+    ],
+)
+def test_other_unions_stay(union: Node) -> None:
+    assert merge_constants({"Foo": union}) == {"Foo": union}
+
+
+@pytest.mark.parametrize(
+    "arms",
+    [
+        [const(1, "integer"), const(2, "integer")],
+        [const(1, "integer"), const("a")],
+        [const("a"), const(1, "integer")],
+        [const(1, "integer"), {"type": "null"}],
+        [const(1, "integer"), {"type": "integer"}, {"type": "null"}],
+    ],
+)
+def test_a_closed_set_of_numbers_is_refused(arms: list[Node]) -> None:
+    with pytest.raises(CodegenError) as refused:
+        merge_constants({"Foo": obj(x={"anyOf": arms})})
+
+    assert str(refused.value) == "Foo: constants that are not text are read where any other number is valid too"

@@ -1,0 +1,191 @@
+import pytest
+
+from codegen.passes.objects import META_SHAPE, collapse_optional_tags, hoist_inline_objects, hoist_meta
+from codegen.tree import CodegenError, Definitions, Node
+from tests.codegen.small import TEXT, Pass, listed, obj, ref, tagged
+
+
+def refusal(run: Pass, defs: Definitions) -> str:
+    with pytest.raises(CodegenError) as refused:
+        run(defs)
+    return str(refused.value)
+
+
+class TestInlineObjects:
+    def test_an_object_inside_of_a_property_becomes_a_definition(self) -> None:
+        inline: Node = obj("x", x=TEXT) | {
+            "description": "Where.",
+            "default": {},
+            "x-deserialize-default-on-error": True,
+        }
+
+        assert hoist_inline_objects({"Foo": obj("barBaz", barBaz=inline)}) == {
+            "Foo": obj(
+                "barBaz",
+                barBaz=ref("FooBarBaz")
+                | {"x-deserialize-default-on-error": True, "default": {}, "description": "Where."},
+            ),
+            "FooBarBaz": obj("x", x=TEXT) | {"description": "Where."},
+        }
+
+    def test_objects_are_found_in_lists_maps_unions_and_other_inline_objects(self) -> None:
+        inner = obj(deep=obj(x=TEXT))
+        defs = {
+            "Foo": obj(
+                list=listed(inner),
+                map={"type": "object", "additionalProperties": obj(y=TEXT)},
+                maybe={"anyOf": [obj(z=TEXT), {"type": "null"}]},
+            )
+        }
+
+        assert hoist_inline_objects(defs) == {
+            "Foo": obj(
+                list=listed(ref("FooList")),
+                map={"type": "object", "additionalProperties": ref("FooMap")},
+                maybe={"anyOf": [ref("FooMaybe"), {"type": "null"}]},
+            ),
+            "FooList": obj(deep=ref("FooListDeep")),
+            "FooListDeep": obj(x=TEXT),
+            "FooMap": obj(y=TEXT),
+            "FooMaybe": obj(z=TEXT),
+        }
+
+    def test_a_union_of_objects_is_named_as_a_whole(self) -> None:
+        union = {"oneOf": [tagged("a", x=TEXT), tagged("b", y=TEXT)]}
+
+        assert hoist_inline_objects({"Foo": obj(bar=union | {"default": {"type": "a"}})}) == {
+            "Foo": obj(bar=ref("FooBar") | {"default": {"type": "a"}}),
+            "FooBar": union,
+        }
+
+    def test_objects_are_found_in_the_members_of_alternatives(self) -> None:
+        assert hoist_inline_objects({"Foo": {"anyOf": [tagged("a", x=obj(y=TEXT)), tagged("b")]}}) == {
+            "Foo": {"anyOf": [tagged("a", x=ref("FooX")), tagged("b")]},
+            "FooX": obj(y=TEXT),
+        }
+
+    def test_definitions_and_maps_stay(self) -> None:
+        defs = {
+            "Foo": obj(bar=ref("Bar"), map={"type": "object", "additionalProperties": {}}),
+            "Bar": obj() | {"description": "Empty."},
+            "1": {"type": "object", "properties": {"2nd": TEXT}},
+        }
+
+        assert hoist_inline_objects(defs) == defs
+
+    def test_a_name_that_is_taken_is_refused(self) -> None:
+        said = "FooBar: the name of an inline object is taken by a definition"
+
+        assert refusal(hoist_inline_objects, {"Foo": obj(bar=obj(x=TEXT)), "FooBar": TEXT}) == said
+        twice = {"Foo": {"anyOf": [tagged("a", bar=obj(x=TEXT)), tagged("b", bar=obj(y=TEXT))]}}
+        assert refusal(hoist_inline_objects, twice) == said
+
+    def test_a_member_that_gives_no_name_is_refused(self) -> None:
+        defs = {"Foo": {"type": "object", "properties": {"日": obj(x=TEXT)}}}
+
+        assert refusal(hoist_inline_objects, defs) == "Foo: no class name can be made of '日'"
+
+
+REASON: Node = {"type": ["string", "null"], "description": "Why.", "x-deserialize-default-on-error": True}
+
+
+class TestOptionalTags:
+    def test_a_union_whose_tag_may_be_absent_becomes_one_object(self) -> None:
+        union = obj(reason=REASON, id=TEXT) | {
+            "anyOf": [
+                obj("reason", reason={"const": "done", "type": "string"}) | {"description": "Finished."},
+                obj("reason", reason={"const": "failed", "type": "string"}) | {"allOf": [ref("Failed")]},
+                obj(reason={"type": "null"}) | {"title": "none"},
+            ]
+        }
+        failed = obj(error=TEXT)
+
+        assert collapse_optional_tags({"Idle": union, "Failed": failed}) == {
+            "Idle": obj(
+                reason={
+                    "description": "Why.",
+                    "x-deserialize-default-on-error": True,
+                    "anyOf": [
+                        {
+                            "anyOf": [
+                                {"const": "done", "type": "string", "description": "Finished."},
+                                {"const": "failed", "type": "string"},
+                            ]
+                        },
+                        {"type": "null"},
+                    ],
+                },
+                id=TEXT,
+                error=TEXT | {"x-when": {"member": "reason", "value": "failed"}},
+            ),
+            "Failed": failed,
+        }
+
+    def test_an_open_one_stays_open(self) -> None:
+        union = obj(reason=REASON) | {
+            "anyOf": [
+                obj("reason", reason={"const": "done", "type": "string"}),
+                obj("reason", reason=TEXT) | {"not": {"anyOf": [tagged("done", by="reason")]}},
+                obj(reason={"type": "null"}),
+            ]
+        }
+
+        collapsed = collapse_optional_tags({"Idle": union})
+
+        known = {"anyOf": [{"const": "done", "type": "string"}, {"title": "other", "type": "string"}]}
+        assert collapsed == {
+            "Idle": obj(
+                reason={
+                    "description": "Why.",
+                    "x-deserialize-default-on-error": True,
+                    "anyOf": [known, {"type": "null"}],
+                }
+            )
+        }
+
+    def test_other_definitions_stay(self) -> None:
+        defs = {
+            "Foo": {"anyOf": [tagged("a"), tagged("b")]},
+            "Bar": {"anyOf": [TEXT, {"type": "null"}]},
+            "Null": {"anyOf": [tagged("a"), obj("type", type={"type": "null"})]},
+            "Two": {"anyOf": [tagged("a"), obj(type={"type": "null"}, x={"type": "null"})]},
+            "Id": TEXT,
+        }
+
+        assert collapse_optional_tags(defs) == defs
+
+    def test_a_tag_without_a_rule_of_its_own_is_refused(self) -> None:
+        union = {"anyOf": [tagged("a"), obj(type={"type": "null"})]}
+
+        said = "Foo: the optional tag type has no rule of its own among the properties"
+        assert refusal(collapse_optional_tags, {"Foo": union}) == said
+
+    def test_a_payload_that_requires_something_is_refused(self) -> None:
+        arms = [tagged("a") | {"allOf": [ref("Bar")]}, obj(type={"type": "null"})]
+        union = obj(type={"type": ["string", "null"]}) | {"anyOf": arms}
+
+        said = "Foo: the payload Bar of an optional tag has required members"
+        assert refusal(collapse_optional_tags, {"Foo": union, "Bar": obj("x", x=TEXT)}) == said
+
+
+class TestMeta:
+    def test_meta_moves_to_the_base_of_the_object_or_alternative_that_has_it(self) -> None:
+        meta = META_SHAPE | {"description": "Anything."}
+        defs = {
+            "Foo": obj("x", x=TEXT, _meta=meta),
+            "Union": {"anyOf": [tagged("a") | {"properties": {"_meta": meta}}, obj(x=TEXT)]},
+            "Bar": obj(x=TEXT),
+        }
+
+        assert hoist_meta(defs) == {
+            "Foo": obj("x", x=TEXT) | {"x-extensible": True},
+            "Union": {"anyOf": [tagged("a") | {"properties": {}, "x-extensible": True}, obj(x=TEXT)]},
+            "Bar": obj(x=TEXT),
+        }
+
+    def test_meta_of_another_shape_is_refused(self) -> None:
+        said = "Foo: _meta differs from what it is everywhere else"
+
+        assert refusal(hoist_meta, {"Foo": obj(_meta=TEXT)}) == said
+        assert refusal(hoist_meta, {"Foo": obj("_meta", _meta=META_SHAPE)}) == said
+        assert refusal(hoist_meta, {"Foo": {"anyOf": [obj(_meta=TEXT)]}}) == said

@@ -1,0 +1,255 @@
+import pytest
+
+from codegen.passes.reading import mark_lenient, mark_secrets, settle_absence
+from codegen.tree import CodegenError, Definitions, Node
+from tests.codegen.small import TEXT, Pass, listed, obj, ref
+
+NULL: Node = {"type": "null"}
+MAP: Node = {"type": "object", "additionalProperties": TEXT}
+ON_ERROR = {"x-deserialize-default-on-error": True}
+ON_NULL = {"x-deserialize-default-on-null": True}
+SKIP_ITEMS = {"x-deserialize-skip-invalid-items": True}
+
+
+def refusal(run: Pass, member: Node, required: str = "", /, **others: Node) -> str:
+    """What is said of *member* as `Foo.x`."""
+    defs: Definitions = {"Foo": obj(required, x=member), **others}
+    with pytest.raises(CodegenError) as refused:
+        run(defs)
+    return str(refused.value)
+
+
+class TestReadingRules:
+    def test_each_combination_becomes_one_wrapper(self) -> None:
+        defs = {
+            "Foo": obj(
+                "a",
+                a=listed(TEXT) | ON_ERROR,
+                b=listed(TEXT) | ON_ERROR | SKIP_ITEMS,
+                c={"type": ["array", "null"], "items": TEXT} | SKIP_ITEMS,
+                d=listed(TEXT) | ON_NULL,
+                e=MAP | ON_NULL,
+                f=TEXT,
+            ),
+            "Id": TEXT,
+        }
+
+        assert mark_lenient(defs) == {
+            "Foo": obj(
+                "a",
+                a=listed(TEXT) | {"x-reads": "Lenient"},
+                b=listed(TEXT) | {"x-reads": "LenientList"},
+                c={"type": ["array", "null"], "items": TEXT, "x-reads": "SkipInvalid"},
+                d=listed(TEXT) | {"x-reads": "NullAsEmpty"},
+                e=MAP | {"x-reads": "NullAsEmpty"},
+                f=TEXT,
+            ),
+            "Id": TEXT,
+        }
+
+    def test_a_list_may_stand_behind_a_reference(self) -> None:
+        defs = {"Foo": obj(x=ref("Ids") | SKIP_ITEMS, y=ref("Ids") | ON_NULL), "Ids": listed(TEXT)}
+
+        assert mark_lenient(defs) == {
+            "Foo": obj(x=ref("Ids") | {"x-reads": "SkipInvalid"}, y=ref("Ids") | {"x-reads": "NullAsEmpty"}),
+            "Ids": listed(TEXT),
+        }
+
+    def test_what_takes_anything_needs_no_rule(self) -> None:
+        defs = {"Foo": obj(x={"description": "Anything."} | ON_ERROR)}
+
+        assert mark_lenient(defs) == {"Foo": obj(x={"description": "Anything."})}
+
+    def test_a_rule_that_is_false_is_none(self) -> None:
+        defs = {"Foo": obj(x=TEXT | {"x-deserialize-default-on-error": False})}
+
+        assert mark_lenient(defs) == {"Foo": obj(x=TEXT)}
+
+    def test_a_combination_that_never_occurred_is_refused(self) -> None:
+        said = "Foo.x: no rule for x-deserialize-default-on-error with x-deserialize-default-on-null"
+
+        assert refusal(mark_lenient, listed(TEXT) | ON_ERROR | ON_NULL) == said
+
+    @pytest.mark.parametrize("node", [TEXT, MAP, {"anyOf": [listed(TEXT), TEXT]}, ref("Id")])
+    def test_items_are_skipped_in_lists_only(self, node: Node) -> None:
+        said = "Foo.x: x-deserialize-skip-invalid-items asks for a list"
+
+        assert refusal(mark_lenient, node | SKIP_ITEMS, Id=TEXT) == said
+
+    @pytest.mark.parametrize("node", [TEXT, ref("Bar"), {"type": ["array", "null"], "items": TEXT}, {"anyOf": [NULL]}])
+    def test_null_reads_as_empty_only_where_there_is_an_empty_value_and_no_null(self, node: Node) -> None:
+        said = "Foo.x: x-deserialize-default-on-null asks for a list or a map that null is no value of"
+
+        assert refusal(mark_lenient, node | ON_NULL, Bar=obj()) == said
+
+
+WRITABLE: list[Node] = [
+    TEXT | {"default": "x"},
+    {"type": "integer", "default": 3},
+    {"type": "number", "default": 3},
+    {"type": "number", "default": 0.5},
+    {"type": ["string", "null"], "default": None},
+    {"anyOf": [TEXT, NULL], "default": None},
+    {"default": "anything"},
+    listed(TEXT) | {"default": []},
+    MAP | {"default": {}},
+    ref("Kind") | {"default": "a"},
+    ref("Map") | {"default": {}},
+]
+
+
+UNWRITABLE: list[Node] = [
+    TEXT | {"default": 1},
+    TEXT | {"default": None},
+    {"type": "integer", "default": True},
+    {"type": "integer", "default": 1.5},
+    {"type": "boolean", "default": 1},
+    {"anyOf": [TEXT, NULL], "default": 1},
+    listed(TEXT) | {"default": {}},
+    listed(ref("Bar")) | {"default": [{"x": "1"}]},
+    MAP | {"default": {"a": "b"}},
+    ref("Kind") | {"default": "c"},
+    ref("Union") | {"default": {"type": "a"}},
+]
+
+
+class TestAbsence:
+    def test_an_omitted_member_reads_as_its_default_as_empty_or_as_none(self) -> None:
+        defs = {
+            "Foo": obj(
+                "required",
+                required=TEXT,
+                default={"type": "boolean", "default": True},
+                list=listed(TEXT),
+                map=MAP,
+                nullable={"type": ["string", "null"]},
+                union={"anyOf": [TEXT, NULL]},
+                anything={"description": "Anything."},
+                text=TEXT | {"description": "What.", "x-reads": "Lenient", "minLength": 1},
+                reference=ref("Id"),
+            ),
+            "Id": TEXT,
+        }
+
+        assert settle_absence(defs) == {
+            "Foo": obj(
+                "required",
+                required=TEXT,
+                default={"type": "boolean", "default": True},
+                list=listed(TEXT) | {"default": []},
+                map=MAP | {"default": {}},
+                nullable={"type": ["string", "null"]},
+                union={"anyOf": [TEXT, NULL]},
+                anything={"description": "Anything."},
+                text={
+                    "description": "What.",
+                    "x-reads": "Lenient",
+                    "anyOf": [TEXT | {"minLength": 1}, NULL],
+                    "x-omittable": True,
+                },
+                reference={"anyOf": [ref("Id"), NULL], "x-omittable": True},
+            ),
+            "Id": TEXT,
+        }
+
+    def test_null_that_a_reference_allows_can_be_sent(self) -> None:
+        defs = {
+            "Foo": obj(x=ref("Maybe"), y=ref("Anything"), z=ref("Alias")),
+            "Maybe": {"anyOf": [TEXT, NULL]},
+            "Anything": {},
+            "Alias": ref("Maybe"),
+        }
+
+        assert settle_absence(defs) == defs
+
+    def test_tags_and_what_another_alternative_has_stay(self) -> None:
+        defs = {
+            "Foo": obj(
+                a={"type": "string", "const": "a"},
+                b={"type": "string", "x-implied": "b", "x-unlike": ["a"]},
+                c={"x-absent": True},
+            )
+        }
+
+        assert settle_absence(defs) == defs
+
+    def test_a_member_that_depends_on_another_has_to_take_null(self) -> None:
+        when = {"x-when": {"member": "reason", "value": "a"}}
+        defs = {"Foo": obj(x={"type": ["string", "null"]} | when)}
+
+        said = "Foo.x: it depends on reason, and there is no rule for one without null"
+        assert settle_absence(defs) == defs
+        assert refusal(settle_absence, TEXT | when) == said
+
+    def test_a_default_object_is_what_an_empty_one_reads_as(self) -> None:
+        bar = obj(x=TEXT | {"default": "1"}, y={"type": "boolean", "default": False})
+        defs = {"Foo": obj(x=ref("Bar") | {"default": {"x": "1"}}, y=ref("Bar") | {"default": {}}), "Bar": bar}
+
+        assert settle_absence(defs) == {
+            "Foo": obj(x=ref("Bar") | {"x-default-object": "Bar"}, y=ref("Bar") | {"x-default-object": "Bar"}),
+            "Bar": bar,
+        }
+
+    def test_a_default_object_that_is_another_than_the_empty_one_is_refused(self) -> None:
+        bar = obj(x=TEXT | {"default": "1"})
+
+        differs = refusal(settle_absence, ref("Bar") | {"default": {"x": "2"}}, Bar=bar)
+        more = refusal(settle_absence, ref("Bar") | {"default": {"y": 1}}, Bar=bar)
+        less = refusal(settle_absence, ref("Bar") | {"default": {}}, Bar=obj("x", x=TEXT))
+        other = refusal(settle_absence, ref("Bar") | {"default": "text"}, Bar=bar)
+
+        assert differs == "Foo.x: its default differs from what an empty Bar reads as"
+        assert more == less == "Foo.x: its default has members that an empty Bar has not"
+        assert other == "Foo.x: its default 'text' is no Bar"
+
+    @pytest.mark.parametrize(
+        "member",
+        WRITABLE,
+    )
+    def test_a_default_of_the_right_type_stays(self, member: Node) -> None:
+        defs: Definitions = {"Foo": obj(x=member), "Kind": {"type": "string", "enum": ["a", "b"]}, "Map": MAP}
+
+        assert settle_absence(defs) == defs
+
+    @pytest.mark.parametrize(
+        "member",
+        UNWRITABLE,
+    )
+    def test_a_default_that_python_cannot_hold_or_would_hold_as_something_else_is_refused(self, member: Node) -> None:
+        others = {"Kind": {"type": "string", "enum": ["a", "b"]}, "Union": {"anyOf": [ref("Bar")]}, "Bar": obj(x=TEXT)}
+
+        said = f"Foo.x: no rule for {member['default']!r} as the default of this type"
+        assert refusal(settle_absence, member, **others) == said
+
+    def test_a_required_list_may_be_lenient(self) -> None:
+        defs: Definitions = {
+            "Foo": obj("x y", x=listed(TEXT) | {"x-reads": "Lenient"}, y=ref("Ids") | {"x-reads": "LenientList"}),
+            "Ids": listed(TEXT),
+        }
+
+        assert settle_absence(defs) == defs
+
+    @pytest.mark.parametrize("node", [TEXT, ref("Bar"), MAP, {"type": ["array", "null"]}])
+    def test_another_required_member_may_not(self, node: Node) -> None:
+        said = "Foo.x: it is required, so a bad value has nothing to read as"
+
+        assert refusal(settle_absence, node | {"x-reads": "Lenient"}, "x", Bar=obj()) == said
+
+
+class TestSecrets:
+    def test_the_values_of_env_and_headers_are_secret(self) -> None:
+        hidden = {"x-secret": True}
+        pair = obj("name value", name=TEXT, value=TEXT)
+        defs = {
+            "Foo": obj(env=listed(ref("EnvVariable")), headers=MAP, args=listed(ref("Arg"))),
+            "EnvVariable": pair,
+            "Arg": pair,
+            "Id": TEXT,
+        }
+
+        assert mark_secrets(defs) == {
+            "Foo": obj(env=listed(ref("EnvVariable")), headers=MAP | hidden, args=listed(ref("Arg"))),
+            "EnvVariable": obj("name value", name=TEXT, value=TEXT | hidden),
+            "Arg": pair,
+            "Id": TEXT,
+        }

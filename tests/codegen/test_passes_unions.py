@@ -1,0 +1,367 @@
+import pytest
+
+from codegen.passes.unions import name_list_arms, name_variants, open_notifications
+from codegen.tree import CodegenError, Definitions, Node
+from tests.codegen.small import TEXT, Pass, catch_all, listed, obj, ref, tagged
+
+NOTIFICATION = {"x-method": "session/update", "x-side": "client"}
+REQUEST = {"x-method": "session/new", "x-side": "agent"}
+
+
+def refusal(run: Pass, defs: Definitions) -> str:
+    with pytest.raises(CodegenError) as refused:
+        run(defs)
+    return str(refused.value)
+
+
+def tag(value: str) -> Node:
+    return {"type": "string", "const": value}
+
+
+UNION: Node = {"description": "News.", "oneOf": [tagged("a"), tagged("b")]}
+
+
+class TestNotifications:
+    def test_a_union_that_only_notifications_carry_gets_a_catch_all(self) -> None:
+        notified = obj(update=ref("Update")) | NOTIFICATION
+
+        assert open_notifications({"DoNotification": notified, "Update": UNION}) == {
+            "DoNotification": notified,
+            "Update": {
+                "description": "News.",
+                "oneOf": [
+                    tagged("a"),
+                    tagged("b"),
+                    {
+                        "title": "other",
+                        "description": "Something newer than this schema, kept as it came.",
+                        "type": "object",
+                        "properties": {"type": {"type": "string"}},
+                        "required": ["type"],
+                        "not": {
+                            "anyOf": [
+                                {"properties": {"type": {"const": "a", "type": "string"}}},
+                                {"properties": {"type": {"const": "b", "type": "string"}}},
+                            ]
+                        },
+                    },
+                ],
+            },
+        }
+
+    def test_the_catch_all_stands_where_the_alternatives_do(self) -> None:
+        defs = {"DoNotification": obj(update=ref("Update")) | NOTIFICATION, "Update": {"anyOf": [tagged("a")]}}
+
+        opened = open_notifications(defs)["Update"]
+
+        assert opened.keys() == {"anyOf"}
+        assert [arm.get("title") for arm in opened["anyOf"]] == [None, "other"]
+
+    @pytest.mark.parametrize("name", ["DoRequest", "DoResponse"])
+    def test_a_union_that_something_with_an_answer_carries_too_stays_closed(self, name: str) -> None:
+        defs = {
+            "DoNotification": obj(update=ref("Update")) | NOTIFICATION,
+            name: obj(update=ref("Update")) | REQUEST,
+            "Update": UNION,
+        }
+
+        assert open_notifications(defs) == defs
+
+    @pytest.mark.parametrize(
+        "union",
+        [
+            {"anyOf": [tagged("a"), catch_all("a")]},
+            {"anyOf": [tagged("a"), obj("x", x=TEXT)]},
+            {"anyOf": [TEXT, {"type": "integer"}]},
+            {"type": "string", "enum": ["a"]},
+        ],
+    )
+    def test_what_is_open_or_has_no_tag_stays(self, union: Node) -> None:
+        defs = {"DoNotification": obj(update=ref("Update")) | NOTIFICATION, "Update": union}
+
+        assert open_notifications(defs) == defs
+
+    def test_what_nothing_carries_stays(self) -> None:
+        assert open_notifications({"Update": UNION}) == {"Update": UNION}
+
+
+class TestListArms:
+    def test_a_titled_list_becomes_a_definition(self) -> None:
+        groups = listed(ref("Group")) | {"title": "grouped", "minItems": 1, "description": "By group."}
+        options = {"anyOf": [listed(TEXT) | {"title": "Ungrouped"}, groups, TEXT | {"title": "one"}], "x-foo": True}
+        defs = {"Options": options, "Group": obj()}
+
+        assert name_list_arms(defs) == {
+            "Options": {
+                "anyOf": [ref("OptionsUngrouped"), ref("OptionsGrouped"), TEXT | {"title": "one"}],
+                "x-foo": True,
+            },
+            "Group": obj(),
+            "OptionsUngrouped": listed(TEXT),
+            "OptionsGrouped": listed(ref("Group")) | {"minItems": 1, "description": "By group."},
+        }
+
+    def test_a_list_without_a_title_stays(self) -> None:
+        defs = {"Options": {"oneOf": [listed(TEXT), TEXT]}}
+
+        assert name_list_arms(defs) == defs
+
+    def test_a_name_that_is_taken_is_refused(self) -> None:
+        defs = {"Options": {"anyOf": [listed(TEXT) | {"title": "all"}]}, "OptionsAll": TEXT}
+
+        assert refusal(name_list_arms, defs) == "Options: the name OptionsAll of one of its lists is taken"
+
+
+class TestVariants:
+    def test_a_payload_that_serves_one_alternative_absorbs_the_tag(self) -> None:
+        arm = tagged("text") | {"allOf": [ref("TextContent")], "description": "Not this one."}
+        payload = obj("text", text=TEXT) | {"description": "Words."}
+
+        assert name_variants({"Content": {"oneOf": [arm, tagged("b")]}, "TextContent": payload}) == {
+            "Content": {"anyOf": [ref("TextContent"), ref("ContentB")], "x-tag": "type"},
+            "TextContent": obj("text", type=tag("text"), text=TEXT) | {"description": "Words."},
+            "ContentB": obj("type", type=tag("b")),
+        }
+
+    def test_a_payload_that_may_carry_meta_already_absorbs_that_of_the_union(self) -> None:
+        arm = tagged("a") | {"allOf": [ref("Payload")]}
+        defs = {
+            "Content": {"anyOf": [arm, tagged("b")], "x-extensible": True},
+            "Payload": obj(x=TEXT) | {"x-extensible": True},
+        }
+
+        assert name_variants(defs) == {
+            "Content": {"anyOf": [ref("Payload"), ref("ContentB")], "x-tag": "type"},
+            "Payload": obj(type=tag("a"), x=TEXT) | {"x-extensible": True},
+            "ContentB": obj("type", type=tag("b")) | {"x-extensible": True},
+        }
+
+    def test_a_payload_of_several_alternatives_gets_subclasses(self) -> None:
+        chunk = obj("content", content=TEXT) | {"description": "A chunk."}
+        user = tagged("user_message_chunk", by="kind") | {"allOf": [ref("Chunk")], "description": "Of the user."}
+        agent = tagged("agent_message_chunk", by="kind") | {"allOf": [ref("Chunk")]}
+
+        assert name_variants({"Update": {"anyOf": [user, agent], "description": "News."}, "Chunk": chunk}) == {
+            "Update": {
+                "description": "News.",
+                "anyOf": [ref("UserMessageChunk"), ref("AgentMessageChunk")],
+                "x-tag": "kind",
+            },
+            "Chunk": chunk,
+            "UserMessageChunk": obj("kind", kind=tag("user_message_chunk"))
+            | {"allOf": [ref("Chunk")], "description": "Of the user."},
+            "AgentMessageChunk": obj("kind", kind=tag("agent_message_chunk"))
+            | {"allOf": [ref("Chunk")], "description": "A chunk."},
+        }
+
+    @pytest.mark.parametrize(
+        ("payload", "arm"),
+        [
+            (obj(x=TEXT) | REQUEST, tagged("a")),
+            (obj(type=TEXT), tagged("a")),
+            (obj(x=TEXT), tagged("a", extra=TEXT)),
+            (obj(x=TEXT), tagged("a") | {"x-extensible": True}),
+        ],
+        ids=["of a method", "has the tag", "more than the tag is added", "meta is added"],
+    )
+    def test_a_payload_that_would_change_gets_a_subclass(self, payload: Node, arm: Node) -> None:
+        defs = {"Content": {"anyOf": [arm | {"allOf": [ref("Payload")]}, tagged("b")]}, "Payload": payload}
+
+        members = arm["properties"] | {"type": tag("a")}
+        assert name_variants(defs) == {
+            "Content": {"anyOf": [ref("ContentA"), ref("ContentB")], "x-tag": "type"},
+            "Payload": payload,
+            "ContentA": arm | {"properties": members, "allOf": [ref("Payload")]},
+            "ContentB": obj("type", type=tag("b")),
+        }
+
+    def test_members_that_the_union_shares_go_into_each_alternative(self) -> None:
+        union = obj("id", id=TEXT, name=TEXT) | {
+            "anyOf": [tagged("a", x=TEXT), tagged("b")],
+            "x-extensible": True,
+            "x-method": "a/b",
+        }
+
+        assert name_variants({"Foo": union}) == {
+            "Foo": {"x-method": "a/b", "anyOf": [ref("FooA"), ref("FooB")], "x-tag": "type"},
+            "FooA": obj("id type x", type=tag("a"), id=TEXT, name=TEXT, x=TEXT) | {"x-extensible": True},
+            "FooB": obj("id type", type=tag("b"), id=TEXT, name=TEXT) | {"x-extensible": True},
+        }
+
+    def test_an_alternative_without_the_tag_has_the_one_that_its_title_implies(self) -> None:
+        stdio = ref("Stdio") | {"title": "stdio"}
+        defs = {"Server": {"anyOf": [tagged("http"), tagged("acp"), stdio]}, "Stdio": obj("command", command=TEXT)}
+
+        implied = {"type": "string", "x-implied": "stdio", "x-unlike": ["acp", "http"]}
+        assert name_variants(defs) == {
+            "Server": {"anyOf": [ref("ServerHttp"), ref("ServerAcp"), ref("Stdio")], "x-tag": "type"},
+            "Stdio": obj("command", type=implied, command=TEXT),
+            "ServerHttp": obj("type", type=tag("http")),
+            "ServerAcp": obj("type", type=tag("acp")),
+        }
+
+    def test_the_catch_all_takes_every_tag_but_the_known_ones(self) -> None:
+        union = {"anyOf": [tagged("b"), tagged("a"), catch_all("a", "b") | {"description": "Newer."}]}
+
+        unlike = {"type": "string", "x-unlike": ["a", "b"]}
+        assert name_variants({"Foo": union}) == {
+            "Foo": {"anyOf": [ref("FooB"), ref("FooA"), ref("OtherFoo")], "x-tag": "type"},
+            "FooB": obj("type", type=tag("b")),
+            "FooA": obj("type", type=tag("a")),
+            "OtherFoo": obj("type", type=unlike) | {"description": "Newer."},
+        }
+
+    def test_without_a_tag_one_alternative_excludes_what_the_others_require(self) -> None:
+        union = {"oneOf": [ref("Session"), ref("Request")]}
+        defs = {
+            "Scope": union,
+            "Session": obj("sessionId", sessionId=TEXT),
+            "Request": obj("requestId", requestId=TEXT),
+        }
+
+        assert name_variants(defs) == {
+            **defs,
+            "Scope": {"anyOf": [ref("ScopeSession"), ref("ScopeRequest")], "x-tag": None},
+            "ScopeSession": {
+                "type": "object",
+                "properties": {"requestId": {"x-absent": True}},
+                "required": [],
+                "allOf": [ref("Session")],
+            },
+            "ScopeRequest": {
+                "type": "object",
+                "properties": {"sessionId": {"x-absent": True}},
+                "required": [],
+                "allOf": [ref("Request")],
+            },
+        }
+
+    def test_without_a_tag_and_without_exclusion_the_payloads_serve_as_they_are(self) -> None:
+        defs = {"Content": {"anyOf": [ref("Text"), ref("Blob")]}, "Text": obj("t", t=TEXT), "Blob": obj("b", b=TEXT)}
+
+        assert name_variants(defs) == defs | {"Content": {"anyOf": [ref("Text"), ref("Blob")], "x-tag": None}}
+
+    def test_meta_of_the_union_goes_into_subclasses_of_bare_payloads(self) -> None:
+        union = {"anyOf": [ref("Text"), ref("Blob")], "x-extensible": True}
+        defs = {"Content": union, "Text": obj("t", t=TEXT), "Blob": obj("b", b=TEXT)}
+
+        more = {"type": "object", "properties": {}, "required": [], "x-extensible": True}
+        assert name_variants(defs) == defs | {
+            "Content": {"anyOf": [ref("ContentText"), ref("ContentBlob")], "x-tag": None},
+            "ContentText": more | {"allOf": [ref("Text")]},
+            "ContentBlob": more | {"allOf": [ref("Blob")]},
+        }
+
+    def test_a_title_does_not_speak_for_itself(self) -> None:
+        union = {"anyOf": [obj("x", x=TEXT) | {"title": "Plain text"}, ref("Bar")]}
+
+        assert name_variants({"Foo": union, "Bar": obj()}) == {
+            "Foo": {"anyOf": [ref("FooPlainText"), ref("Bar")], "x-tag": None},
+            "Bar": obj(),
+            "FooPlainText": obj("x", x=TEXT),
+        }
+
+    def test_a_union_may_be_an_alternative_of_another(self) -> None:
+        defs = {
+            "Foo": {"anyOf": [ref("Bar"), ref("Inner")]},
+            "Bar": obj(x=TEXT),
+            "Inner": {"anyOf": [tagged("a"), tagged("b")]},
+        }
+
+        assert name_variants(defs) == {
+            "Foo": {"anyOf": [ref("Bar"), ref("Inner")], "x-tag": None},
+            "Bar": obj(x=TEXT),
+            "Inner": {"anyOf": [ref("InnerA"), ref("InnerB")], "x-tag": "type"},
+            "InnerA": obj("type", type=tag("a")),
+            "InnerB": obj("type", type=tag("b")),
+        }
+
+    def test_a_tagged_union_inside_of_an_alternative_keeps_its_tag(self) -> None:
+        form = tagged("form", by="mode") | {"allOf": [ref("Form")], "description": "A form."}
+        defs = {
+            "Create": {"anyOf": [form, tagged("url", by="mode")]},
+            "Form": {"anyOf": [tagged("a", x=TEXT), tagged("b")]},
+        }
+
+        assert name_variants(defs) == {
+            "Create": {"anyOf": [ref("CreateForm"), ref("CreateUrl")], "x-tag": "mode"},
+            "Form": {"anyOf": [ref("FormA"), ref("FormB")], "x-tag": "type"},
+            "FormA": obj("type x", type=tag("a"), x=TEXT),
+            "FormB": obj("type", type=tag("b")),
+            "CreateForm": {
+                "description": "A form.",
+                "anyOf": [ref("CreateFormA"), ref("CreateFormB")],
+                "x-tag": "type",
+            },
+            "CreateFormA": obj("mode", mode=tag("form")) | {"allOf": [ref("FormA")]},
+            "CreateFormB": obj("mode", mode=tag("form")) | {"allOf": [ref("FormB")]},
+            "CreateUrl": obj("mode", mode=tag("url")),
+        }
+
+    def test_a_union_inside_of_an_alternative_is_split_along(self) -> None:
+        form = tagged("form", by="mode") | {"allOf": [ref("Form")]}
+        scope = {"anyOf": [obj("s", s=TEXT) | {"title": "session"}, obj("r", r=TEXT) | {"title": "request"}]}
+        defs = {"Create": obj("m", m=TEXT) | {"anyOf": [form, tagged("url", by="mode")]}, "Form": scope}
+
+        assert name_variants(defs) == {
+            "Create": {"anyOf": [ref("CreateForm"), ref("CreateUrl")], "x-tag": "mode"},
+            "Form": {"anyOf": [ref("FormSession"), ref("FormRequest")], "x-tag": None},
+            "FormSession": obj("s", s=TEXT),
+            "FormRequest": obj("r", r=TEXT),
+            "CreateForm": {"anyOf": [ref("CreateFormSession"), ref("CreateFormRequest")], "x-tag": None},
+            "CreateFormSession": obj("m mode", mode=tag("form"), m=TEXT) | {"allOf": [ref("FormSession")]},
+            "CreateFormRequest": obj("m mode", mode=tag("form"), m=TEXT) | {"allOf": [ref("FormRequest")]},
+            "CreateUrl": obj("m mode", mode=tag("url"), m=TEXT),
+        }
+
+    def test_a_name_that_two_unions_want_goes_to_the_same_one_in_any_order(self) -> None:
+        union = {"anyOf": [tagged("plan_entry"), tagged("b")]}
+
+        named = name_variants({"Second": union, "First": union})
+
+        assert named == name_variants({"First": union, "Second": union})
+        assert named["First"]["anyOf"] == [ref("PlanEntry"), ref("FirstB")]
+        assert named["Second"]["anyOf"] == [ref("SecondPlanEntry"), ref("SecondB")]
+
+    @pytest.mark.parametrize(
+        "union",
+        [
+            {"anyOf": [TEXT, {"type": "integer"}]},
+            {"anyOf": [ref("Foo"), {"type": "null"}]},
+            {"type": "string", "enum": ["a"]},
+            TEXT,
+        ],
+    )
+    def test_what_is_no_union_of_objects_stays(self, union: Node) -> None:
+        defs = {"Bar": union, "Foo": obj()}
+
+        assert name_variants(defs) == defs
+
+    @pytest.mark.parametrize(
+        ("arms", "said"),
+        [
+            ([tagged("a"), tagged("a", by="kind")], "kind and type both look like the tag of the union"),
+            ([tagged("a"), tagged("a", x=TEXT)], "two alternatives have the tag a"),
+            ([tagged("foo"), tagged("Foo")], "two alternatives would be named FooFoo"),
+            ([tagged("a"), obj(type=tag("b"))], "the constant type may be absent, so it is no tag and has no rule"),
+            ([tagged("a"), obj(x=TEXT)], "an alternative has neither a tag nor a title to be named by"),
+            ([tagged("1"), tagged("b")], "no class name can be made of '1'"),
+            ([tagged("a")], "no rule for a tagged union of one alternative"),
+            ([tagged("a"), catch_all("b")], "its catch-all excludes other tags than the alternatives have"),
+            ([obj() | {"title": "a"}, catch_all("b")], "its catch-all excludes other tags than the alternatives have"),
+            ([tagged("a"), TEXT], "members beside alternatives that are not all objects"),
+            ([obj() | {"title": "bar"}, obj() | {"title": "bar"}], "two alternatives would be named FooBar"),
+        ],
+    )
+    def test_a_union_without_an_exact_rule_is_refused(self, arms: list[Node], said: str) -> None:
+        assert refusal(name_variants, {"Foo": {"anyOf": arms}}) == f"Foo: {said}"
+
+    def test_members_beside_scalars_are_refused(self) -> None:
+        defs = {"Foo": obj(x=TEXT) | {"anyOf": [TEXT]}}
+
+        assert refusal(name_variants, defs) == "Foo: members beside alternatives that are not all objects"
+
+    def test_a_catch_all_whose_name_is_taken_is_refused(self) -> None:
+        defs = {"Foo": {"anyOf": [tagged("a"), catch_all("a")]}, "OtherFoo": TEXT}
+
+        assert refusal(name_variants, defs) == "Foo: the name OtherFoo of its catch-all is taken"

@@ -1,0 +1,136 @@
+import ast
+import inspect
+
+import pytest
+
+from codegen.prose import WIDTH, docstring
+
+LONG = "It " + "goes on and on " * 20 + "until here"
+
+
+def read(literal: str) -> str:
+    """What Python makes of a docstring literal."""
+    return inspect.cleandoc(ast.literal_eval(literal))
+
+
+@pytest.mark.parametrize("text", [None, "", "  \n "])
+def test_nothing_to_say_is_no_docstring(text: str | None) -> None:
+    assert docstring(text, indent=4) == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("The id.", '"""The id."""'),
+        ("The id", '"""The id."""'),
+        ("One of `a`", '"""One of `a`."""'),
+        ("Is it so?", '"""Is it so?"""'),
+        ("  One\n  line  ", '"""One line."""'),
+    ],
+)
+def test_one_line_stands_between_its_quotes_and_ends_like_a_sentence(text: str, expected: str) -> None:
+    assert docstring(text, indent=4) == expected
+
+
+def test_paragraphs_and_list_items_stay_apart() -> None:
+    text = "What it is.\n\nMore\nof it:\n- one\n  goes on\n- two\n1. three\nSee protocol docs: [Here](https://x.test)"
+
+    assert docstring(text, indent=4) == (
+        '"""What it is.\n'
+        "\n"
+        "    More of it:\n"
+        "    - one goes on\n"
+        "    - two\n"
+        "    1. three\n"
+        "    See protocol docs: [Here](https://x.test)\n"
+        '    """'
+    )
+
+
+def test_a_long_first_paragraph_begins_with_its_first_sentence() -> None:
+    literal = docstring(f"A summary. {LONG}.", indent=0)
+
+    assert read(literal).splitlines()[:2] == ["A summary.", ""]
+    assert " ".join(read(literal).split()) == f"A summary. {LONG}."
+
+
+@pytest.mark.parametrize("indent", [0, 4])
+def test_a_first_paragraph_that_just_fits_between_its_quotes_stays_on_one_line(indent: int) -> None:
+    room = WIDTH - indent - len('""""""')
+    fits = "One. " + "x" * (room - 6) + "."
+    too_long = "One. X" + "x" * (room - 6) + "."
+
+    assert docstring(fits, indent=indent) == f'"""{fits}"""'
+    assert docstring(too_long, indent=indent).splitlines()[:2] == ['"""One.', ""]
+
+
+@pytest.mark.parametrize("indent", [0, 4])
+def test_one_sentence_that_fits_without_its_last_quotes_has_them_below(indent: int) -> None:
+    sentence = "x" * (WIDTH - indent - 4) + "."
+
+    assert docstring(sentence, indent=indent) == f'"""{sentence}\n{" " * indent}"""'
+
+
+@pytest.mark.parametrize("indent", [0, 4])
+def test_later_lines_have_the_whole_width(indent: int) -> None:
+    line = "x" * (WIDTH - indent - 2) + " y"
+
+    assert docstring(f"One.\n\n{line}", indent=indent).splitlines()[2] == " " * indent + line
+
+
+def test_a_summary_is_found_where_a_line_ends_with_it() -> None:
+    assert docstring(f"A summary.\n{LONG}", indent=4).splitlines()[:2] == ['"""A summary.', ""]
+
+
+def test_a_list_in_front_stays_a_list() -> None:
+    assert docstring("- `a`: One.\n- `b`: Two.", indent=4) == '"""- `a`: One.\n    - `b`: Two.\n    """'
+
+
+@pytest.mark.parametrize("indent", [0, 4])
+@pytest.mark.parametrize(
+    "text", [LONG, f"- {LONG}\n- {LONG}", f"Sum.\n\n{LONG}", f"{LONG}: `x` {LONG}", "a " * 58 + "b"]
+)
+def test_no_line_is_too_long_and_no_word_is_lost(text: str, indent: int) -> None:
+    lines = (" " * indent + docstring(text, indent=indent)).splitlines()
+
+    assert max(map(len, lines)) <= WIDTH
+    assert read("\n".join(lines).strip()).replace(".", "").split() == text.replace(".", "").split()
+
+
+def test_a_word_that_is_too_long_is_not_cut() -> None:
+    url = "https://example.test/" + "x" * 200
+
+    assert read(docstring(f"Look at {url} there", indent=4)).split() == ["Look", "at", url, "there."]
+
+
+def test_the_rest_of_an_item_hangs_under_it() -> None:
+    lines = docstring(f"Items:\n\n- {LONG}", indent=4).splitlines()
+
+    assert lines[2].startswith("    - It goes")
+    assert lines[3].startswith("      ")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'says "this"',
+        '"',
+        '""""',
+        'three """ quotes',
+        '"""',
+        "a back\\slash",
+        "ends with \\",
+        "\\N{DASH} \\x00 \\u1234",
+        "{{ jinja }} {% if x %} {# note #}",
+        "nul \x00 bell \x07",
+        "turned \u202e around",
+        "half \ud800 a pair",
+        "é “quoted” 日本",
+    ],
+)
+def test_what_is_special_in_a_literal_is_read_back_as_it_was(text: str) -> None:
+    for whole in (text, f"First.\n\n{text}\n{text}"):
+        literal = docstring(whole, indent=4)
+
+        assert read(literal).removesuffix(".").split() == whole.split()
+        assert all(character.isprintable() or character == "\n" for character in literal)

@@ -1,0 +1,219 @@
+import pytest
+
+from codegen import vocabulary
+from codegen.build import PACKAGES
+from codegen.passes.tidy import drop_envelopes, open_booleans
+from codegen.tree import CodegenError, Node
+from tests.codegen.small import META, TEXT, catch_all, listed, obj, published, ref, tagged
+
+
+def refusal(node: object) -> str:
+    """What is said against *node* as the definition `Foo`, beside an object `Bar` and a text `Id`."""
+    with pytest.raises(CodegenError) as refused:
+        vocabulary.check({"Foo": node, "Bar": obj("x", x=TEXT), "Id": TEXT})  # pyright: ignore[reportArgumentType]
+    return str(refused.value)
+
+
+@pytest.mark.parametrize("file", PACKAGES)
+def test_the_published_schemas_are_within_the_vocabulary(file: str) -> None:
+    vocabulary.check(drop_envelopes(open_booleans(published(file))))
+
+
+@pytest.mark.parametrize(
+    "node",
+    [
+        {},
+        {"description": "Anything.", "title": "Anything"},
+        {"type": "object"},
+        obj("id", id={"allOf": [ref("Id")], "default": "x", "description": "…"}, _meta=META),
+        obj("a", a={"type": "object", "additionalProperties": TEXT}, b={"type": ["array", "null"], "items": {}}),
+        obj("a", a={"type": "integer", "format": "uint32", "minimum": 0}, b={"type": ["number", "null"], "minimum": 0}),
+        obj(uri={"type": "string", "format": "uri"}, data={"type": "string", "contentEncoding": "base64"}),
+        obj("a", a=obj("b", b={"type": "string", "enum": ["x", "y"]})),
+        {"anyOf": [{"const": "a", "type": "string"}, TEXT]},
+        {"anyOf": [{"const": -1, "type": "integer", "format": "int32"}, {"type": "integer", "format": "int32"}]},
+        {"anyOf": [tagged("a") | {"allOf": [ref("Bar")]}, tagged("b"), catch_all("a", "b")]},
+        {"oneOf": [tagged("a"), tagged("b")], "discriminator": {"propertyName": "type"}},
+        obj("s", s=TEXT) | {"anyOf": [tagged("a"), {"title": "rest", "allOf": [ref("Bar")]}]},
+        {"x-method": "a/b", "x-side": "agent", **obj()},
+    ],
+)
+def test_what_the_passes_read_is_accepted(node: Node) -> None:
+    vocabulary.check({"Foo": node, "Bar": obj("x", x=TEXT), "Id": TEXT})
+
+
+@pytest.mark.parametrize(
+    "keyword", ["pattern", "maxLength", "exclusiveMinimum", "patternProperties", "$comment", "x-deserialize-trim"]
+)
+def test_an_unknown_keyword_is_refused_wherever_it_stands(keyword: str) -> None:
+    said = f"no rule for the keyword {keyword}"
+    inner = {keyword: 1, **TEXT}
+
+    assert refusal(inner) == f"$defs/Foo: {said}"
+    assert refusal(obj(x=inner)) == f"$defs/Foo/properties/x: {said}"
+    assert refusal(obj(x=listed(inner))) == f"$defs/Foo/properties/x/items: {said}"
+    assert refusal({"type": "object", "additionalProperties": inner}) == f"$defs/Foo/additionalProperties: {said}"
+    assert refusal({"oneOf": [TEXT, {"anyOf": [inner]}]}) == f"$defs/Foo/oneOf/1/anyOf/0: {said}"
+    assert refusal({"anyOf": [obj() | {"not": inner}]}) == f"$defs/Foo/anyOf/0/not: {said}"
+
+
+@pytest.mark.parametrize("node", [False, None, [], "text", 1])
+def test_what_is_no_schema_is_refused(node: object) -> None:
+    assert refusal(node) == f"$defs/Foo: {node!r} is no schema that the pipeline has a rule for"
+    assert refusal(obj(x=node)) == f"$defs/Foo/properties/x: {node!r} is no schema that the pipeline has a rule for"
+
+
+NOT_ON_A_DEFINITION: list[tuple[Node, str]] = [
+    (TEXT | {"default": "x"}, "default"),
+    (TEXT | {"const": "x"}, "const"),
+    (obj() | {"not": {}}, "not"),
+    (TEXT | {"x-deserialize-default-on-error": True}, "x-deserialize-default-on-error"),
+    (listed(TEXT) | {"x-deserialize-default-on-null": True}, "x-deserialize-default-on-null"),
+    (listed(TEXT) | {"x-deserialize-skip-invalid-items": True}, "x-deserialize-skip-invalid-items"),
+]
+
+
+@pytest.mark.parametrize(
+    ("node", "said"),
+    NOT_ON_A_DEFINITION,
+)
+def test_what_is_read_elsewhere_only_is_refused_on_a_definition(node: Node, said: str) -> None:
+    assert refusal(node) == f"$defs/Foo: no rule for {said} in this place"
+
+
+@pytest.mark.parametrize(
+    ("node", "said"),
+    [
+        ({"const": "x"}, "const"),
+        ({"not": {}}, "not"),
+        ({"x-method": "a/b"}, "x-method"),
+        ({"x-side": "agent"}, "x-side"),
+        ({"x-docs-ignore": True}, "x-docs-ignore"),
+    ],
+)
+def test_what_is_read_elsewhere_only_is_refused_on_a_property(node: Node, said: str) -> None:
+    assert refusal(obj(x=node)) == f"$defs/Foo/properties/x: no rule for {said} in this place"
+
+
+def test_a_catch_all_excludes_tags_only() -> None:
+    union = {"anyOf": [obj() | {"not": {"anyOf": [TEXT | {"const": "a"}]}}]}
+
+    assert refusal(union) == "$defs/Foo/anyOf/0/not/anyOf/0: no rule for const in this place"
+
+
+def test_a_reading_rule_is_refused_inside_of_a_property() -> None:
+    lenient = TEXT | {"x-deserialize-default-on-error": True}
+    said = "no rule for x-deserialize-default-on-error in this place"
+
+    assert refusal(obj(x=listed(lenient))) == f"$defs/Foo/properties/x/items: {said}"
+    assert refusal(obj(x={"anyOf": [lenient, {"type": "null"}]})) == f"$defs/Foo/properties/x/anyOf/0: {said}"
+
+
+@pytest.mark.parametrize(
+    ("node", "said"),
+    [
+        ({"anyOf": [TEXT], "oneOf": [TEXT]}, "anyOf beside oneOf: one of the two would be lost"),
+        (ref("Id") | {"minLength": 1}, "$ref beside minLength: one of the two would be lost"),
+        (ref("Id") | TEXT, "$ref beside type: one of the two would be lost"),
+        ({"allOf": [ref("Bar")], "anyOf": [TEXT]}, "allOf beside anyOf: one of the two would be lost"),
+        ({"anyOf": [TEXT], "enum": ["a"]}, "anyOf beside enum: one of the two would be lost"),
+        ({"anyOf": [TEXT], "minLength": 1}, "anyOf beside minLength: one of the two would be lost"),
+        (TEXT | {"enum": ["a"], "minLength": 1}, "enum beside minLength: one of the two would be lost"),
+        (TEXT | {"anyOf": [TEXT]}, "the type string beside alternatives would be lost"),
+        (TEXT | {"allOf": [ref("Id")]}, "the type string beside alternatives would be lost"),
+        ({"type": ["string", "null"], "enum": ["a"]}, "null beside enum would be lost"),
+        (obj(x=TEXT) | {"type": ["object", "null"]}, "null beside properties would be lost"),
+        (
+            obj(x=TEXT) | {"additionalProperties": TEXT},
+            "the type of additionalProperties beside properties would be lost",
+        ),
+        (obj(x=TEXT) | {"unevaluatedProperties": TEXT}, "the type of unevaluatedProperties would be lost"),
+    ],
+)
+def test_two_keywords_that_no_pass_reads_together_are_refused(node: Node, said: str) -> None:
+    assert refusal(node) == f"$defs/Foo: {said}"
+
+
+@pytest.mark.parametrize("closed", ["additionalProperties", "unevaluatedProperties"])
+def test_a_closed_object_is_refused(closed: str) -> None:
+    said = "closed objects are unknown to ACP, whose receivers ignore unknown members"
+
+    assert refusal(obj() | {closed: False}) == f"$defs/Foo: {said}"
+
+
+WRONG_TYPES: list[tuple[Node, str]] = [
+    ({"type": "text"}, "no rule for the type text"),
+    ({"type": ["string", "integer"]}, "a type list may only add null to a type, not join string, integer"),
+    ({"type": ["null"]}, "a type list may only add null to a type, not join null"),
+    ({"type": []}, "a type list may only add null to a type, not join none"),
+    (TEXT | {"format": "uuid"}, "no rule for the format uuid of type string"),
+    ({"type": "integer", "format": "double"}, "no rule for the format double of type integer"),
+    ({"format": "uri"}, "format says nothing of a value of type any"),
+    (TEXT | {"minimum": 1}, "minimum says nothing of a value of type string"),
+    ({"type": "integer", "minLength": 1}, "minLength says nothing of a value of type integer"),
+    ({"items": TEXT}, "items says nothing of a value of type any"),
+    (TEXT | {"properties": {}}, "properties says nothing of a value of type string"),
+    ({"anyOf": [{"required": ["a"]}]}, "required says nothing of a value of type any"),
+]
+
+
+@pytest.mark.parametrize(
+    ("node", "said"),
+    WRONG_TYPES,
+)
+def test_a_keyword_of_another_type_is_refused(node: Node, said: str) -> None:
+    assert refusal(node).split(": ", 1)[1] == said
+
+
+def test_a_required_member_that_is_no_property_is_refused() -> None:
+    assert refusal(obj("x y", x=TEXT)) == "$defs/Foo: y is required, but no property here"
+
+
+@pytest.mark.parametrize("pointer", ["#/$defs/Nobody", "#/$defs/Bar/properties/x", "other.json#/x", "#", "Bar"])
+def test_a_reference_to_what_is_no_definition_is_refused(pointer: str) -> None:
+    assert refusal(obj(x={"$ref": pointer})) == f"$defs/Foo/properties/x: {pointer} is no definition of this schema"
+
+
+@pytest.mark.parametrize("parts", [[], [ref("Id"), ref("Bar")], [TEXT], [ref("Id") | {"title": "x"}]])
+def test_an_all_of_that_is_more_than_one_reference_is_refused(parts: list[Node]) -> None:
+    said = "allOf is read as one reference beside other keywords, this one is more"
+
+    assert refusal({"allOf": parts}) == f"$defs/Foo: {said}"
+
+
+@pytest.mark.parametrize("keyword", ["anyOf", "oneOf"])
+def test_an_empty_union_is_refused(keyword: str) -> None:
+    assert refusal({keyword: []}) == f"$defs/Foo: an empty {keyword} takes no value at all"
+
+
+@pytest.mark.parametrize(
+    "discriminator",
+    [{"propertyName": "kind"}, {"propertyName": "type", "mapping": {"a": "#/$defs/Bar"}}, {"mapping": {}}],
+)
+def test_a_discriminator_that_says_other_than_the_tags_is_refused(discriminator: Node) -> None:
+    union = {"oneOf": [tagged("a"), tagged("b")], "discriminator": discriminator}
+
+    assert refusal(union) == "$defs/Foo: a discriminator may only name the tag that every alternative has"
+
+
+@pytest.mark.parametrize("value", [1, True, None, 1.5, {"a": 1}])
+def test_a_tag_that_is_not_text_is_refused(value: object) -> None:
+    arm = obj("type", type={"const": value, "type": "integer"})
+    said = f"the value {value!r} is not text; no rule for such a constant here"
+
+    assert refusal({"anyOf": [arm]}) == f"$defs/Foo/anyOf/0/properties/type: {said}"
+
+
+@pytest.mark.parametrize("value", [1, True, None])
+def test_an_enumeration_of_what_is_not_text_is_refused(value: object) -> None:
+    said = f"the value {value!r} is not text; no rule for such a constant here"
+
+    assert refusal({"type": "integer", "enum": [value]}) == f"$defs/Foo: {said}"
+    assert refusal({"anyOf": [{"type": "integer", "enum": [value]}]}) == f"$defs/Foo/anyOf/0: {said}"
+
+
+@pytest.mark.parametrize("value", [True, None, 1.5])
+def test_a_constant_that_is_neither_text_nor_a_whole_number_is_refused(value: object) -> None:
+    said = f"the value {value!r} is not text; no rule for such a constant here"
+
+    assert refusal({"anyOf": [{"type": "integer", "const": value}]}) == f"$defs/Foo/anyOf/0: {said}"
