@@ -2,10 +2,8 @@
 
 from typing import Annotated, Any, TypeAlias
 
-from pydantic import Field
-
 from acp_bindings._model import Extensible, Model
-from acp_bindings._types import FirstMatch, Int32, Lenient
+from acp_bindings._types import FirstMatch, Int32
 
 from .common import McpServerAcpId
 
@@ -91,24 +89,18 @@ class MessageMcpRequest(Extensible):
     """
 
 
-class MessageMcpResponseError(Model):
+class MessageMcpResponseError(Extensible):
     """A structured inner MCP error."""
 
     error: McpError
     """Required, non-null MCP error object."""
 
-    field_meta: Lenient[Annotated[dict[str, Any] | None, Field(alias="_meta")]] = None
-    """Optional ACP carrier metadata."""
 
-
-class MessageMcpResponseResult(Model):
+class MessageMcpResponseResult(Extensible):
     """An opaque inner MCP result."""
 
     result: Any
     """Required, even if JSON null."""
-
-    field_meta: Lenient[Annotated[dict[str, Any] | None, Field(alias="_meta")]] = None
-    """Optional ACP carrier metadata."""
 
 
 MessageMcpResponse: TypeAlias = Annotated[MessageMcpResponseResult | MessageMcpResponseError, FirstMatch()]

@@ -2,10 +2,8 @@
 
 from typing import Annotated, Any, TypeAlias
 
-from pydantic import Field
-
 from acp_bindings._model import Extensible, Model
-from acp_bindings._types import FirstMatch, Int32, Lenient
+from acp_bindings._types import FirstMatch, Int32
 
 from .common import McpServerAcpId
 
@@ -76,38 +74,18 @@ class MessageMcpRequest(Extensible):
     """Optional inner MCP params. Null is equivalent to omission."""
 
 
-class MessageMcpResponseError(Model):
+class MessageMcpResponseError(Extensible):
     """A structured inner MCP error."""
 
     error: McpError
     """Required, non-null MCP error object."""
 
-    field_meta: Lenient[Annotated[dict[str, Any] | None, Field(alias="_meta")]] = None
-    """The _meta property is reserved by ACP to allow clients and agents to attach additional metadata to their
-    interactions.
 
-    Omitted and `null` are equivalent and mean no metadata. Implementations MUST NOT assign meaning to keys they do not
-    recognize. This is ACP metadata, not the inner MCP message's `_meta`.
-
-    See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/v2/draft/extensibility)
-    """
-
-
-class MessageMcpResponseResult(Model):
+class MessageMcpResponseResult(Extensible):
     """An opaque inner MCP result."""
 
     result: Any
     """Required, even if JSON null."""
-
-    field_meta: Lenient[Annotated[dict[str, Any] | None, Field(alias="_meta")]] = None
-    """The _meta property is reserved by ACP to allow clients and agents to attach additional metadata to their
-    interactions.
-
-    Omitted and `null` are equivalent and mean no metadata. Implementations MUST NOT assign meaning to keys they do not
-    recognize. This is ACP metadata, not the inner MCP message's `_meta`.
-
-    See protocol docs: [Extensibility](https://agentclientprotocol.com/protocol/v2/draft/extensibility)
-    """
 
 
 MessageMcpResponse: TypeAlias = Annotated[MessageMcpResponseResult | MessageMcpResponseError, FirstMatch()]
