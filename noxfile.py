@@ -7,7 +7,6 @@ from pathlib import Path
 
 import nox
 
-nox.options.default_venv_backend = "uv|virtualenv"
 nox.options.sessions = ["lint", "types", "drift", "tests"]
 nox.options.reuse_existing_virtualenvs = True
 

@@ -79,7 +79,7 @@ def _settle(name: str, node: Node, defs: Definitions) -> Node:
 
 def _present(where: str, node: Node, defs: Definitions) -> Node:
     """A required member may be lenient only where a bad value reads as the empty list: there is nothing else."""
-    if node.get("x-reads") == "Lenient" and "default" not in node and types_of(node, defs) != {"array"}:
+    if node.get("x-reads") == "Lenient" and types_of(node, defs) != {"array"}:
         raise CodegenError(f"{where}: it is required, so a bad value has nothing to read as")
     return node
 

@@ -44,6 +44,23 @@ def test_a_number_gets_the_range_of_its_format_and_its_bounds(node: Node, expect
     assert bound_numbers({"Foo": node}) == {"Foo": expected}
 
 
+@pytest.mark.parametrize(
+    ("format_", "least", "most"),
+    [
+        ("int32", -2147483648, 2147483647),
+        ("int64", -9223372036854775808, 9223372036854775807),
+        ("uint16", 0, 65535),
+        ("uint32", 0, 4294967295),
+        ("uint64", 0, 18446744073709551615),
+    ],
+)
+def test_a_bound_on_one_side_leaves_the_other_to_the_format(format_: str, least: int, most: int) -> None:
+    node = {"type": "integer", "format": format_}
+
+    assert bound_numbers({"Foo": node | {"minimum": 5}}) == {"Foo": {"type": "integer", "minimum": 5, "maximum": most}}
+    assert bound_numbers({"Foo": node | {"maximum": 5}}) == {"Foo": {"type": "integer", "minimum": least, "maximum": 5}}
+
+
 def test_what_is_said_of_the_member_stays_outside_of_a_nullable_number() -> None:
     node = {
         "type": ["integer", "null"],

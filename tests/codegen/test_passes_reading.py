@@ -95,6 +95,7 @@ WRITABLE: list[Node] = [
     MAP | {"default": {}},
     ref("Kind") | {"default": "a"},
     ref("Map") | {"default": {}},
+    {"anyOf": [ref("Kind"), NULL], "default": "a"},
 ]
 
 
@@ -109,6 +110,7 @@ UNWRITABLE: list[Node] = [
     listed(ref("Bar")) | {"default": [{"x": "1"}]},
     MAP | {"default": {"a": "b"}},
     ref("Kind") | {"default": "c"},
+    {"anyOf": [ref("Kind"), NULL], "default": "c"},
     ref("Union") | {"default": {"type": "a"}},
 ]
 
@@ -127,6 +129,7 @@ class TestAbsence:
                 anything={"description": "Anything."},
                 text=TEXT | {"description": "What.", "x-reads": "Lenient", "minLength": 1},
                 reference=ref("Id"),
+                either={"anyOf": [TEXT, {"type": "integer"}]},
             ),
             "Id": TEXT,
         }
@@ -148,6 +151,7 @@ class TestAbsence:
                     "x-omittable": True,
                 },
                 reference={"anyOf": [ref("Id"), NULL], "x-omittable": True},
+                either={"anyOf": [{"anyOf": [TEXT, {"type": "integer"}]}, NULL], "x-omittable": True},
             ),
             "Id": TEXT,
         }
@@ -229,7 +233,7 @@ class TestAbsence:
 
         assert settle_absence(defs) == defs
 
-    @pytest.mark.parametrize("node", [TEXT, ref("Bar"), MAP, {"type": ["array", "null"]}])
+    @pytest.mark.parametrize("node", [TEXT, TEXT | {"default": "x"}, ref("Bar"), MAP, {"type": ["array", "null"]}])
     def test_another_required_member_may_not(self, node: Node) -> None:
         said = "Foo.x: it is required, so a bad value has nothing to read as"
 

@@ -201,14 +201,31 @@ class TestVariants:
         }
 
     def test_the_catch_all_takes_every_tag_but_the_known_ones(self) -> None:
-        union = {"anyOf": [tagged("b"), tagged("a"), catch_all("a", "b") | {"description": "Newer."}]}
+        other = catch_all("a", "b") | {"description": "Newer."}
+        union = obj("id", id=TEXT) | {"anyOf": [tagged("b"), tagged("a"), other]}
 
         unlike = {"type": "string", "x-unlike": ["a", "b"]}
         assert name_variants({"Foo": union}) == {
             "Foo": {"anyOf": [ref("FooB"), ref("FooA"), ref("OtherFoo")], "x-tag": "type"},
-            "FooB": obj("type", type=tag("b")),
+            "FooB": obj("id type", type=tag("b"), id=TEXT),
+            "FooA": obj("id type", type=tag("a"), id=TEXT),
+            "OtherFoo": obj("id type", type=unlike, id=TEXT) | {"description": "Newer."},
+        }
+
+    @pytest.mark.parametrize("keyword", ["anyOf", "oneOf"])
+    def test_a_catch_all_may_have_alternatives_of_its_own(self, keyword: str) -> None:
+        other = catch_all("a") | {keyword: [ref("Left"), ref("Right")]}
+        defs = {"Foo": {"anyOf": [tagged("a"), other]}, "Left": obj("l", l=TEXT), "Right": obj("r", r=TEXT)}
+
+        unlike: Node = {"type": {"type": "string", "x-unlike": ["a"]}}
+        absent: Node = {"x-absent": True}
+        left, right = ({"r": absent}, {"l": absent}) if keyword == "oneOf" else ({}, {})
+        assert name_variants(defs) == defs | {
+            "Foo": {"anyOf": [ref("FooA"), ref("OtherFoo")], "x-tag": "type"},
             "FooA": obj("type", type=tag("a")),
-            "OtherFoo": obj("type", type=unlike) | {"description": "Newer."},
+            "OtherFoo": {"description": "", "anyOf": [ref("OtherFooLeft"), ref("OtherFooRight")], "x-tag": None},
+            "OtherFooLeft": obj("type", **unlike, **left) | {"allOf": [ref("Left")]},
+            "OtherFooRight": obj("type", **unlike, **right) | {"allOf": [ref("Right")]},
         }
 
     def test_without_a_tag_one_alternative_excludes_what_the_others_require(self) -> None:
