@@ -45,7 +45,11 @@ def __getattr__(name: str) -> Any:
     home = _HOMES.get(name)
     if home is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(f"{__name__}.{home}"), name)
+    try:
+        module = importlib.import_module(f"{__name__}.{home}")
+    except ModuleNotFoundError as error:
+        raise ImportError(f"mcp_launch needs {error.name}: pip install 'acp-bindings[launch]'") from error
+    return getattr(module, name)
 
 
 def __dir__() -> list[str]:

@@ -83,6 +83,8 @@ def _from_desktop(name: str, entry: Any) -> Any:
     elif isinstance(kind, str) and kind.lower().replace("-", "").replace("_", "") in ("streamablehttp", "http"):
         kind = "http"
     acp: dict[str, Any] = {"type": kind, "name": name}
+    if kind == "sse":
+        acp["headers"] = []  # which ACP requires, and these maps leave out
     for member in ("command", "args", "url"):
         if member in known:
             acp[member] = known[member]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import os
 import warnings
@@ -195,7 +196,10 @@ def _records(servers: Iterable[Any] | None) -> list[Record]:
                 record.fail(LaunchFailure(message, server=spec.name, stage="spec", code="duplicate_name"))
             elif isinstance(spec, SseServer):
                 record.warn("the SSE transport is deprecated by MCP; ask for a Streamable HTTP url")
-                warnings.warn(f"{spec.name}: the SSE transport is deprecated by MCP", DeprecationWarning, stacklevel=4)
+                # Where warnings are errors, what a client sends must not decide whether anything is launched.
+                with contextlib.suppress(DeprecationWarning):
+                    message = f"{spec.name}: the SSE transport is deprecated by MCP"
+                    warnings.warn(message, DeprecationWarning, stacklevel=4)
         taken.add(record.name)
         records.append(record)
     return records

@@ -38,6 +38,7 @@ def test_acp_forms_are_passed_on_as_they_are(value: object, config: Config) -> N
         ),
         ({"command": "c"}, {"type": "stdio", "command": "c"}),
         ({"url": "http://h"}, {"type": "http", "url": "http://h"}),
+        ({"type": "sse", "url": "http://h"}, {"type": "sse", "url": "http://h", "headers": []}),
         (
             {"type": "streamable-http", "url": "http://h", "headers": {"A": "b"}},
             {"type": "http", "url": "http://h", "headers": [{"name": "A", "value": "b"}]},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -185,3 +186,12 @@ async def test_what_is_no_list_is_refused(servers: object, tmp_path: Path) -> No
     with pytest.raises(UnusableInput, match="must be an array"):
         async with mcp_launch.launch(servers, cwd=tmp_path):  # pyright: ignore[reportArgumentType]
             pass
+
+
+async def test_an_sse_server_launches_also_where_warnings_are_errors(tmp_path: Path) -> None:
+    server = {"type": "sse", "name": "old", "url": "http://127.0.0.1:9/sse", "headers": []}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", DeprecationWarning)
+        async with mcp_launch.launch([server], cwd=tmp_path) as fleet:
+            assert [failure.code for failure in fleet.failures] == ["refused"]
+            assert any("deprecated" in warning for warning in fleet["old"].warnings)

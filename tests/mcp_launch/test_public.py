@@ -30,3 +30,17 @@ def test_importing_the_package_imports_neither_the_sdk_nor_what_the_extra_brings
     )
 
     assert done.stdout.strip() == "[]"
+
+
+def test_without_the_extra_a_name_says_what_to_install() -> None:
+    script = "import sys; sys.modules['anyio'] = None; import mcp_launch; mcp_launch.launch"
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(SOURCE)},
+        timeout=30,
+        check=False,
+    )
+
+    assert done.stderr.splitlines()[-1] == "ImportError: mcp_launch needs anyio: pip install 'acp-bindings[launch]'"
