@@ -72,8 +72,8 @@ def resolve_command(command: str, *, cwd: str, env: Mapping[str, str]) -> tuple[
         return path, f'the command "{command}" was taken relative to the session\'s cwd; ACP wants an absolute path'
     found = shutil.which(command, path=env.get("PATH", os.defpath))
     if found is None:
-        installed = _INSTALLERS.get(command, "is it installed?")
-        message = f'command not found on PATH: "{command}". ACP wants an absolute path; {installed}'
+        advice = _misread(command) or f"ACP wants an absolute path; {_INSTALLERS.get(command, 'is it installed?')}"
+        message = f'command not found on PATH: "{command}". {advice}'
         raise CommandError("command_not_found", message)
     return found, f'the command "{command}" was found on PATH as {found}; ACP wants an absolute path'
 
@@ -83,11 +83,21 @@ _UV = "is uv installed?"
 _INSTALLERS = {"node": _NODE, "npm": _NODE, "npx": _NODE, "uv": _UV, "uvx": _UV, "docker": "is Docker installed?"}
 
 
+def _misread(command: str) -> str | None:
+    """What people take a command for: a line of shell."""
+    if command.startswith("~"):
+        return 'a "~" is not expanded here; write the whole path'
+    if any(each.isspace() for each in command):
+        return 'it is taken as the path of one program; arguments belong in "args"'
+    return None
+
+
 def _executable(path: str, *, shown: str) -> str:
     if os.path.isdir(path):
         raise CommandError("not_executable", f'the command is a directory: "{shown}"')
     if not os.path.exists(path):
-        raise CommandError("command_not_found", f'command not found: "{shown}"; is the path right?')
+        advice = _misread(shown) or "is the path right?"
+        raise CommandError("command_not_found", f'command not found: "{shown}"; {advice}')
     if not os.access(path, os.X_OK):
         raise CommandError("not_executable", f'the command is not executable: "{shown}"; try chmod +x')
     return path

@@ -32,7 +32,7 @@ _POLL = 0.01
 _REAP = 1.0
 """What the event loop gets to see the death of a process that was sent SIGKILL."""
 _GROUP_GRACE = 0.2
-"""What a server's children get between SIGTERM and SIGKILL, once the server itself has gone."""
+"""What a server's children get to go after SIGTERM, once the server itself has gone, and again after SIGKILL."""
 
 
 async def spawn(spec: StdioServer, *, cwd: str) -> tuple[ServerProcess, str | None]:
@@ -238,10 +238,15 @@ class ServerProcess:
             if not self._signal_group(signal.SIGTERM):
                 # Nobody is left, and the number is free for others.
                 return
-            with anyio.move_on_after(_GROUP_GRACE):
-                while self._signal_group(0):
-                    await anyio.sleep(_POLL)
-        self._signal_group(signal.SIGKILL)
+            await self._group_gone_within(_GROUP_GRACE)
+        if self._signal_group(signal.SIGKILL):
+            # Dying takes a moment, and whoever looks afterwards should find nobody.
+            await self._group_gone_within(_GROUP_GRACE)
+
+    async def _group_gone_within(self, seconds: float) -> None:
+        with anyio.move_on_after(seconds):
+            while self._signal_group(0):
+                await anyio.sleep(_POLL)
 
     def _signal_group(self, number: int) -> bool:
         """Signal the whole group; whether there was anyone to signal."""

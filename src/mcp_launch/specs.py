@@ -214,7 +214,7 @@ def _url_issues(url: str) -> Iterator[Issue]:
         yield _issue("/url", "value", "is not a URL")
         return
     if parts.scheme not in ("http", "https"):
-        scheme = f'"{parts.scheme}://"' if parts.scheme and "://" in url else "no scheme"
-        yield _issue("/url", "value", f"must start with http:// or https://, not with {scheme}")
+        instead = f", not with {parts.scheme}://" if parts.scheme and "://" in url else ""
+        yield _issue("/url", "value", f"must start with http:// or https://{instead}")
     elif not parts.hostname:
         yield _issue("/url", "value", "has no host")

@@ -189,7 +189,7 @@ async def test_what_is_no_list_is_refused(servers: object, tmp_path: Path) -> No
 
 
 async def test_an_sse_server_launches_also_where_warnings_are_errors(tmp_path: Path) -> None:
-    server = {"type": "sse", "name": "old", "url": "http://127.0.0.1:9/sse", "headers": []}
+    server: dict[str, Any] = {"type": "sse", "name": "old", "url": "http://127.0.0.1:9/sse", "headers": []}
     with warnings.catch_warnings():
         warnings.simplefilter("error", DeprecationWarning)
         async with mcp_launch.launch([server], cwd=tmp_path) as fleet:

@@ -39,6 +39,21 @@ async def test_a_command_that_does_not_exist_is_named(command: str, marked: Mark
     assert f'"{command}"' in str(failure)
 
 
+@pytest.mark.parametrize(
+    ("command", "advice"),
+    [
+        ("/usr/bin/python3 server.py", 'arguments belong in "args"'),
+        ("npx -y server", 'arguments belong in "args"'),
+        ("~/bin/server", "write the whole path"),
+    ],
+)
+async def test_a_line_of_shell_is_no_command(command: str, advice: str, marked: Marked, tmp_path: Path) -> None:
+    failure = await failure_of(marked.stdio("tool", command), cwd=tmp_path)
+
+    assert failure.code == "command_not_found"
+    assert failure.message.endswith(advice)
+
+
 async def test_a_bare_command_is_found_on_path_with_a_warning(marked: Marked, tmp_path: Path) -> None:
     server = marked.plain()
     server["command"] = "python-for-this-test"
