@@ -1,10 +1,10 @@
 """Which module a definition lives in.
 
+    `extras`        what no method reaches and that is made of parts from several modules
     domain          what the methods of one domain alone reach: `fs`, `terminal`, `session`, `session_update`, …
     `{area}_types`  what several domains of one area share: `session` and `session_update` share `session_types`
     family          a tagged union with all that only it reaches, where that is a lot: `content_block`
     `common`        the rest, and what families need from outside
-    `extras`        what no method reaches and that is made of parts from several modules
 
 Arrows go down this list only, so imports form no cycle. A domain that refers to the types of another domain's method
 imports them, and does not count as reaching what they hold.
@@ -67,8 +67,7 @@ def _settle_unreached(defs: Definitions, modules: dict[str, str], names: set[str
     while waiting:
         ready = [{name} for name in waiting if not (targets(defs[name]) & waiting) - {name}]
         for group in ready or [set(waiting)]:  # what is made of itself stays together
-            parts = {part for name in group for part in targets(defs[name])} - group
-            beside = {modules[part] for part in parts} - {COMMON}
+            beside = {modules[part] for name in group for part in targets(defs[name])} - {COMMON}
             home = beside.pop() if len(beside) == 1 else EXTRAS if beside else COMMON
             modules.update(dict.fromkeys(group, home))
             waiting -= group

@@ -7,6 +7,7 @@ the field's default. The others build their own part of the schema.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -76,8 +77,9 @@ class Within:
     le: float | None = None
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        ge, le = (None if limit is None else int(limit) for limit in (self.ge, self.le))
-        whole = cs.int_schema(ge=ge, le=le, strict=True)
+        least = None if self.ge is None else math.ceil(self.ge)
+        most = None if self.le is None else math.floor(self.le)
+        whole = cs.int_schema(ge=least, le=most, strict=True)
         real = cs.float_schema(ge=self.ge, le=self.le, strict=True, allow_inf_nan=False)
         number = cs.union_schema([whole, real], mode="left_to_right")
         return cs.nullable_schema(number) if type(None) in get_args(source) else number

@@ -9,13 +9,15 @@ import sys
 import threading
 import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import Annotated, Any
 
 import jsonschema_rs
 import pytest
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from acp_bindings import DecodeError, EncodeError, decode, encode, v1, v1_unstable, v2, v2_unstable
+from acp_bindings._model import Model
+from acp_bindings._types import Within
 from tests.acp_bindings.exact_json import Json
 
 SECRET = "hunter2-hunter2"
@@ -299,3 +301,20 @@ def assert_hidden(error: BaseException) -> None:
     assert error.__cause__ is None
     assert error.__suppress_context__
     assert SECRET not in shown
+
+
+class Halves(Model):
+    """A range whose ends are no integers."""
+
+    size: Annotated[float, Within(ge=0.5, le=1.5)]
+
+
+@pytest.mark.parametrize("size", [0, 2, 0.4, 1.6])
+def test_a_range_is_kept_by_integers_too(size: float) -> None:
+    with pytest.raises(DecodeError):
+        decode(Halves, {"size": size})
+
+
+@pytest.mark.parametrize("size", [0.5, 1, 1.5])
+def test_what_is_in_the_range_is_read(size: float) -> None:
+    assert decode(Halves, {"size": size}).size == size

@@ -97,6 +97,14 @@ REACHED = {
             {"B": listed(ref("A")), "A": listed(ref("Paths")), "Paths": listed(ref("Path"))},
             {"A": "fs", "B": "fs", "Paths": "fs"},
         ),
+        (
+            {"Paths": listed(ref("Path")), "Modes": listed(ref("Mode"))},
+            {"Paths": "fs", "Modes": "session"},
+        ),
+        (
+            {"Tree": obj(path=ref("Path"), tree=ref("Tree")), "Bush": obj(mode=ref("Mode"), bush=ref("Bush"))},
+            {"Tree": "fs", "Bush": "session"},
+        ),
         ({"Tree": obj(path=ref("Path"), tree=ref("Tree")), "Wood": listed(ref("Tree"))}, {"Tree": "fs", "Wood": "fs"}),
         ({"Ping": obj(pong=ref("Pong")), "Pong": obj(ping=ref("Ping"))}, {"Ping": "common", "Pong": "common"}),
         (

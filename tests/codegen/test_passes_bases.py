@@ -44,6 +44,8 @@ def test_a_subclass_says_only_what_its_payload_lacks() -> None:
         "Deep": obj() | {"allOf": [ref("Mixed")]} | HAS_META,
         "Base": obj() | HAS_META,
         "Sub": obj() | {"allOf": [ref("Base")]} | HAS_META,
+        "Between": obj() | {"allOf": [ref("Base")]},
+        "Below": obj() | {"allOf": [ref("Between")]} | HAS_META,
     }
 
     assert choose_bases(defs) == {
@@ -53,6 +55,8 @@ def test_a_subclass_says_only_what_its_payload_lacks() -> None:
         "Deep": obj() | {"allOf": [ref("Mixed")]} | HAS_META,
         "Base": obj() | HAS_META | EXTENSIBLE,
         "Sub": obj() | {"allOf": [ref("Base")]} | HAS_META,
+        "Between": obj() | {"allOf": [ref("Base")]},
+        "Below": obj() | {"allOf": [ref("Between")]} | HAS_META,
     }
 
 

@@ -80,6 +80,20 @@ def test_what_is_said_of_the_member_stays_outside_of_a_nullable_number() -> None
     }
 
 
+@pytest.mark.parametrize(
+    ("node", "expected"),
+    [
+        ({"type": "integer", "format": "int32"}, {"customTypePath": "acp_bindings._types.Int32"}),
+        ({"type": "number"}, {"customTypePath": "acp_bindings._types.Number"}),
+        ({"type": "number", "minimum": 0}, {"type": "number", "x-within": {"ge": 0}}),
+    ],
+)
+def test_what_is_said_of_a_number_stays(node: Node, expected: Node) -> None:
+    more = {"description": "How many.", "default": 1, "x-reads": "Lenient"}
+
+    assert bound_numbers({"Foo": node | more}) == {"Foo": expected | more}
+
+
 def test_numbers_are_found_inside_of_other_schemas_and_nothing_else_changes() -> None:
     wide = {"type": "integer", "format": "int64"}
     defs = {"Foo": obj("a", a=listed(wide), b={"anyOf": [TEXT, wide]}, c=TEXT, d={"type": "boolean"})}

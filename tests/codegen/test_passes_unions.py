@@ -262,7 +262,7 @@ class TestVariants:
         union = {"anyOf": [ref("Text"), ref("Blob")], "x-extensible": True}
         defs = {"Content": union, "Text": obj("t", t=TEXT), "Blob": obj("b", b=TEXT)}
 
-        more = {"type": "object", "properties": {}, "required": [], "x-extensible": True}
+        more: Node = {"type": "object", "properties": {}, "required": [], "x-extensible": True}
         assert name_variants(defs) == defs | {
             "Content": {"anyOf": [ref("ContentText"), ref("ContentBlob")], "x-tag": None},
             "ContentText": more | {"allOf": [ref("Text")]},

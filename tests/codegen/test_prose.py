@@ -57,7 +57,7 @@ def test_a_long_first_paragraph_begins_with_its_first_sentence() -> None:
 @pytest.mark.parametrize("indent", [0, 4])
 def test_a_first_paragraph_that_just_fits_between_its_quotes_stays_on_one_line(indent: int) -> None:
     room = WIDTH - indent - len('""""""')
-    fits = "One. " + "x" * (room - 6) + "."
+    fits = "One. X" + "x" * (room - 7) + "."
     too_long = "One. X" + "x" * (room - 6) + "."
 
     assert docstring(fits, indent=indent) == f'"""{fits}"""'
