@@ -53,7 +53,7 @@ def lint(session: nox.Session) -> None:
 @nox.session
 def types(session: nox.Session) -> None:
     """Check types with pyright in strict mode, also as a user of the packages."""
-    session.install("-e", EXTRA, *group("codegen"), *group("test"), *group("types"))
+    session.install("-e", EXTRA, *group("codegen"), *group("test"), *group("types"), *group("peers"))
     session.run("pyright", *session.posargs)
 
 
@@ -83,6 +83,13 @@ def counts(session: nox.Session) -> None:
     """Print, for every schema, its definitions and how many random instances come back lossless."""
     session.install("-e", ".", *group("test"))
     session.run("python", "-m", "tests.acp_bindings.roundtrip_report", *session.posargs)
+
+
+@nox.session
+def peers(session: nox.Session) -> None:
+    """Show what the official SDK gets wrong, and that these packages get it right."""
+    session.install("-e", ".", *group("peers"), *group("test"))
+    session.run("pytest", "tests/peers", *session.posargs)
 
 
 @nox.session
