@@ -85,6 +85,13 @@ def counts(session: nox.Session) -> None:
     session.run("python", "-m", "tests.acp_bindings.roundtrip_report", *session.posargs)
 
 
+@nox.session(default=False)
+def fuzz(session: nox.Session) -> None:
+    """Mutate a million valid messages at random; `-- --count 10000 --seed 7` for other ones."""
+    session.install("-e", ".", *group("test"))
+    session.run("python", "-m", "tests.acp_bindings.fuzz", *session.posargs)
+
+
 @nox.session
 def peers(session: nox.Session) -> None:
     """Show what the official SDK gets wrong, and that these packages get it right."""

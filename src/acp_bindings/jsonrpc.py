@@ -20,6 +20,7 @@ from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, cast
 
 from pydantic_core import from_json
 
+from acp_bindings._numbers import refuse_numbers
 from acp_bindings.codec import decode, encode
 from acp_bindings.errors import DecodeError, Issue
 from acp_bindings.messages import (
@@ -136,7 +137,8 @@ class Codec:
         """
         try:
             text = line.encode() if isinstance(line, str) else line
-            value: object = from_json(text, allow_inf_nan=False)
+            refuse_numbers(text)
+            value: object = from_json(text)
         except ValueError as error:
             if not line.strip():
                 return BadLine(PARSE_ERROR, "The line is empty", None)
