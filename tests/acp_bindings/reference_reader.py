@@ -77,6 +77,14 @@ class Reader:
             value = {}
         return self._read(node, value, ())
 
+    def reads(self, node: Node, value: Json) -> bool:
+        """Check that a value can be read as one schema of the file."""
+        try:
+            self._read(node, value, ())
+        except UnreadableError:
+            return False
+        return True
+
     @cached_property
     def _open(self) -> set[int]:
         return {id(node) for node in open_unions(self.schema)} if self.opened else set()
@@ -170,9 +178,9 @@ class Reader:
             raise UnreadableError(path, "no object")
         word = value.get(tag)
         catch_alls = [arm for arm in arms_of(node) if "not" in arm]
-        untagged = [arm for arm in arms_of(node) if "not" not in arm and _constant(arm, tag) is None]
+        untagged = [arm for arm in arms_of(node) if "not" not in arm and constant_of(arm, tag) is None]
         for arm in arms_of(node):
-            if isinstance(word, str) and _constant(arm, tag) == word:
+            if isinstance(word, str) and constant_of(arm, tag) == word:
                 return self._read(arm, value, path)
         if isinstance(word, str) and catch_alls:
             return self._read(catch_alls[0], value, path)
@@ -247,7 +255,7 @@ def is_closed_union(node: Node) -> bool:
     """Check that every branch has a tag of its own, so that an unknown one has nowhere to go."""
     arms = arms_of(node)
     tag = tag_of(arms)
-    return tag is not None and all(_constant(arm, tag) is not None for arm in arms)
+    return tag is not None and all(constant_of(arm, tag) is not None for arm in arms)
 
 
 def fallback(child: Node) -> Json:
@@ -266,6 +274,11 @@ def tag_of(arms: list[Node]) -> str | None:
             if "const" in child and name in arm.get("required", ()):
                 return name
     return None
+
+
+def constant_of(arm: Node, tag: str) -> Json:
+    """Find what a branch wants its tag to be, None if it does not say."""
+    return arm.get("properties", {}).get(tag, {}).get("const")
 
 
 def arms_of(node: Node) -> list[Node]:
@@ -291,13 +304,9 @@ def _own_tags(package: str) -> dict[str, tuple[str, str]]:
             tag = tag_of(arms_of(node))
             for arm in arms_of(node) if tag else ():
                 if "allOf" in arm and arm.get("properties", {}).keys() == {tag} and "properties" not in node:
-                    tags[schema.name_of(arm["allOf"][0])] = (str(tag), _constant(arm, str(tag)))
+                    tags[schema.name_of(arm["allOf"][0])] = (str(tag), constant_of(arm, str(tag)))
     objects = {name for name, node in schema.definitions.items() if "properties" in node}
     return {name: found for name, found in tags.items() if uses[name] == 1 and name in objects}
-
-
-def _constant(arm: Node, tag: str) -> Json:
-    return arm.get("properties", {}).get(tag, {}).get("const")
 
 
 def _reachable(schema: Schema, roots: set[str]) -> set[str]:
