@@ -99,6 +99,19 @@ def peers(session: nox.Session) -> None:
     session.run("pytest", "tests/peers", *session.posargs)
 
 
+@nox.session(default=False)
+def interop(session: nox.Session) -> None:
+    """Read the same messages with the TypeScript SDK and compare; needs Node 20. Arguments go to pytest."""
+    session.install("-e", ".", *group("test"))
+    sources = {entry["source"] for entry in nox.project.load_toml("schema/lock.toml").values()}
+    if len(sources) != 1 or not min(sources).startswith("npm:"):
+        session.error(f"only schemas of one npm release have a reader to compare with, not those of {sorted(sources)}")
+    sdk = min(sources).removeprefix("npm:")
+    quietly = ("--no-save", "--no-package-lock", "--no-audit", "--no-fund")
+    session.run("npm", "install", "--prefix", "tests/interop", *quietly, sdk, external=True)
+    session.run("pytest", "-n", "2", "--dist", "worksteal", "tests/interop", *session.posargs)
+
+
 @nox.session
 def package(session: nox.Session) -> None:
     """Build sdist and wheel, prove that they hold what they should and work when installed."""
