@@ -26,10 +26,11 @@ PER_DEFINITION = 100
 DEFINITIONS = [(package, name) for package in PACKAGES for name in load(package).definitions]
 
 Compared: TypeAlias = Callable[[str, str, list[Json]], list[Outcome]]
+Tally: TypeAlias = Callable[[str, dict[str, int]], None]
 
 
 @pytest.fixture
-def compared(typescript: TypeScriptReader, record_property: Callable[[str, object], None]) -> Compared:
+def compared(typescript: TypeScriptReader, tally: Tally) -> Compared:
     """Have both sides read messages, count what they make of them, fail on what no name covers."""
 
     def compared(package: str, definition: str, messages: list[Json]) -> list[Outcome]:
@@ -40,7 +41,7 @@ def compared(typescript: TypeScriptReader, record_property: Callable[[str, objec
         counts["read alike"] = sum(not (each.named or each.uncovered) for each in comparisons)
         counts["differ"] = sum(bool(each.uncovered) for each in comparisons)
         counts["named differences only"] = counts["messages"] - counts["read alike"] - counts["differ"]
-        record_property("interop", (package, dict(counts)))
+        tally(package, counts)
         pairs = zip(messages, comparisons, strict=True)
         found = [(len(str(message)), message, each.uncovered) for message, each in pairs if each.uncovered]
         _, smallest, uncovered = min(found, key=lambda each: each[0], default=(0, None, ""))
@@ -58,12 +59,10 @@ def test_the_sdk_is_of_the_release_that_the_bindings_are_generated_from(file: st
 
 
 @pytest.mark.parametrize("package", PACKAGES)
-def test_every_definition_has_a_counterpart(
-    package: str, typescript: TypeScriptReader, record_property: Callable[[str, object], None]
-) -> None:
+def test_every_definition_has_a_counterpart(package: str, typescript: TypeScriptReader, tally: Tally) -> None:
     for definition in load(package).definitions:
         assert typescript.read(package, definition, []) == []
-    record_property("interop", (package, {"definitions": len(load(package).definitions)}))
+    tally(package, {"definitions": len(load(package).definitions)})
 
 
 @pytest.mark.parametrize("difference", DIFFERENCES, ids=lambda each: each.name)
