@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from codegen.naming import pascal
 from codegen.tree import CodegenError, Definitions, Node, arms, ref, rewrite, target, without
 
@@ -92,4 +94,4 @@ def hoist_meta(defs: Definitions) -> Definitions:
             raise CodegenError(f"{name}: {META} differs from what it is everywhere else")
         return node | {"properties": without(members, META), "x-extensible": True}
 
-    return {name: rewrite(node, lambda inner, name=name: hoist(name, inner)) for name, node in defs.items()}
+    return {name: rewrite(node, partial(hoist, name)) for name, node in defs.items()}
