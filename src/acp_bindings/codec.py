@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from functools import cache
 from types import UnionType
-from typing import Annotated, Any, TypeVar, Union, get_args, get_origin, overload
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, Union, get_args, get_origin, overload
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 from pydantic_core import (
@@ -23,13 +23,17 @@ from acp_bindings._numbers import refuse_numbers
 from acp_bindings._reading import omissions
 from acp_bindings.errors import DecodeError, EncodeError, Issue
 
+if TYPE_CHECKING:
+    from typing_extensions import TypeForm
+
 T = TypeVar("T")
 
 
+# The first is for checkers that are too old for TypeForm (PEP 747), to which a union is no type of anything.
 @overload
 def decode(type_: type[T], data: Any, *, strict: bool = False) -> T: ...
 @overload
-def decode(type_: Any, data: Any, *, strict: bool = False) -> Any: ...
+def decode(type_: TypeForm[T], data: Any, *, strict: bool = False) -> T: ...
 def decode(type_: Any, data: Any, *, strict: bool = False) -> Any:
     """Read *data* as *type_*, by the reader's rules of the schema.
 
