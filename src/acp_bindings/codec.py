@@ -56,7 +56,7 @@ def decode(type_: Any, data: Any, *, strict: bool = False) -> Any:
     omitted = omissions[0]
     try:
         text = data.encode() if isinstance(data, str) else data
-        if not isinstance(text, (bytes, bytearray)):
+        if not isinstance(text, _BYTES):
             text = _write_unchecked(data)
         value = read(text, strict=True) if strict else read(text)
         refuse_numbers(text)
@@ -66,7 +66,7 @@ def decode(type_: Any, data: Any, *, strict: bool = False) -> Any:
         raise DecodeError(_name(type_), _issues(type_, error)) from None
     except (ValueError, PydanticSerializationError) as error:
         raise DecodeError(_name(type_), [Issue((), "json_invalid", f"Invalid JSON: {error}")]) from None
-    if omissions[0] != omitted:
+    if omissions[0] is not omitted:
         complete(value)
     return value
 
@@ -128,6 +128,9 @@ def _reader(type_: Any) -> Callable[..., Any]:
     return _READERS.setdefault(type_, validator.validate_json)
 
 
+_BYTES = (bytes, bytearray)
+
+
 def _is_class(type_: Any, base: type) -> bool:
     return isinstance(type_, type) and issubclass(type_, base)
 
@@ -142,7 +145,7 @@ def _requires(type_: type[BaseModel]) -> bool:
 
 
 def _is_null(data: Any) -> bool:
-    return data is None or (isinstance(data, (str, bytes, bytearray)) and data.strip() in ("null", b"null"))
+    return data is None or (isinstance(data, _TEXT) and data.strip() in ("null", b"null"))
 
 
 def _issues(type_: Any, error: ValidationError) -> list[Issue]:
