@@ -58,16 +58,13 @@ def _apply(metadata: list[Any], member: dict[str, Any]) -> None:
 
 def _make_default(outer: dict[str, Any]) -> None:
     """Let pydantic-core make what is omitted: it copies lists by Python's `deepcopy`, and objects have constructors."""
-    default = outer.get("default")
-    if isinstance(default, (list, dict)):
+    if outer.get("default") in ([], {}):
+        default = outer.pop("default")
         outer["default_factory"] = type(default)
-        outer["metadata"] = {**outer.get("metadata", {}), "pydantic_js_updates": {"default": outer.pop("default")}}
+        outer["metadata"] = {**outer.get("metadata", {}), "pydantic_js_updates": {"default": default}}
     elif "default_factory" in outer:
-        outer |= _AS_FROM_EMPTY
-
-
-_AS_FROM_EMPTY = {"default_factory": dict, "validate_default": True}
-"""A default object is what the empty object reads as (codegen sees to that)."""
+        # A default object is what the empty object reads as; codegen sees to that.
+        outer["default_factory"], outer["validate_default"] = dict, True
 
 
 def _reading(lenient: Any, *, else_by: Any) -> Any:
@@ -79,10 +76,10 @@ def _reading(lenient: Any, *, else_by: Any) -> Any:
 
 def _with_fallback(inner: Any, outer: dict[str, Any]) -> Any:
     """A bad value is the default, an empty list, or else as good as not there."""
-    if outer.get("validate_default"):
-        return cs.with_default_schema(inner, **_AS_FROM_EMPTY, on_error="default")
-    if "default_factory" in outer or inner["type"] == "list":
-        return cs.with_default_schema(inner, default_factory=outer.get("default_factory", list), on_error="default")
+    factory = outer.get("default_factory", list if inner["type"] == "list" else None)
+    if factory:
+        validate = outer.get("validate_default")
+        return cs.with_default_schema(inner, default_factory=factory, validate_default=validate, on_error="default")
     default = outer.get("default")
     if default is None:
         return cs.union_schema([inner, cs.no_info_plain_validator_function(_omit)], mode="left_to_right")
@@ -98,7 +95,8 @@ def _omit(_bad: object) -> Never:
 def _with_empty(inner: Any) -> Any:
     """Null is the empty list or map."""
     empty: Any = dict if inner["type"] == "dict" else list
-    null = cs.chain_schema([cs.none_schema(), cs.with_default_schema(NOTHING, default_factory=empty, on_error="default")])
+    default = cs.with_default_schema(NOTHING, default_factory=empty, on_error="default")
+    null = cs.chain_schema([cs.none_schema(), default])
     return cs.union_schema([(inner, VALUE), (null, NULL)], mode="left_to_right")
 
 
