@@ -21,7 +21,8 @@ def refuse_numbers(text: bytes | bytearray) -> None:
     if (_N in text and text.find(b"NaN") >= 0) or (_I in text and text.find(b"Infinity") >= 0):
         from_json(text, allow_inf_nan=False)
     digits = text.translate(_DIGITS, b"+")
-    if (digits.find(b"0e000") >= 0 or digits.find(_LONG) >= 0) and _OUT_OF_RANGE.search(text) and _is_infinite(from_json(text)):
+    suspect = digits.find(b"0e000") >= 0 or digits.find(_LONG) >= 0
+    if suspect and _OUT_OF_RANGE.search(text) and _is_infinite(from_json(text)):
         raise ValueError("number out of range")
 
 

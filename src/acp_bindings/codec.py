@@ -129,6 +129,7 @@ def _reader(type_: Any) -> Callable[..., Any]:
 
 
 _BYTES = (bytes, bytearray)
+_TEXT = (str, *_BYTES)
 
 
 def _is_class(type_: Any, base: type) -> bool:
