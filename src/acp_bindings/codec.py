@@ -149,9 +149,16 @@ def _is_null(data: Any) -> bool:
     return data is None or (isinstance(data, _TEXT) and data.strip() in ("null", b"null"))
 
 
+def core_schema_of(type_: Any) -> Any:
+    """What pydantic-core reads *type_* by."""
+    if _is_class(type_, BaseModel):
+        type_.model_rebuild()  # models are built when they are first used
+        return type_.__pydantic_core_schema__
+    return _adapter(type_).core_schema
+
+
 def _issues(type_: Any, error: ValidationError) -> list[Issue]:
-    schema: Any = type_.__pydantic_core_schema__ if _is_class(type_, BaseModel) else _adapter(type_).core_schema
-    return blame(schema, error.errors(include_url=False, include_input=False))
+    return blame(core_schema_of(type_), error.errors(include_url=False, include_input=False))
 
 
 def _name(type_: Any) -> str:

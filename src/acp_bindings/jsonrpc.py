@@ -20,6 +20,7 @@ from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, cast
 
 from pydantic_core import from_json
 
+from acp_bindings._lines import HEAD, call_reader, response_reader
 from acp_bindings._numbers import refuse_numbers
 from acp_bindings.codec import decode, encode
 from acp_bindings.errors import DecodeError, Issue
@@ -137,20 +138,15 @@ class Codec:
         """
         try:
             text = line.encode() if isinstance(line, str) else line
+            if message := self._read_quickly(text):
+                return message
             refuse_numbers(text)
             value: object = from_json(text)
         except ValueError as error:
             if not line.strip():
                 return BadLine(PARSE_ERROR, "The line is empty", None)
             return _refuse(None, PARSE_ERROR, f"Parse error: {error}")
-        if isinstance(value, list):
-            return _refuse(None, INVALID_REQUEST, "Invalid request: batches are not supported")
-        if not isinstance(value, dict):
-            return _refuse(None, INVALID_REQUEST, "Invalid request: a message is an object")
-        message = cast("dict[str, Any]", value)
-        if "method" not in message and message.keys() & {"id", "result", "error"}:
-            return self._read_response(message)
-        return self._read_call(message)
+        return self._read_value(value)
 
     def request(self, params: Any = None, *, method: str | None = None, id: Id | EllipsisType = ...) -> Sent:  # noqa: A002
         """A request to the peer, open from now on.
@@ -210,6 +206,45 @@ class Codec:
     def fail(self, request: Request, code: int, message: str, *, data: Any = None) -> bytes:
         """The line that answers *request* with an error; *data* is any JSON value, None for none."""
         return _error(request.id, code, message, data)
+
+    def _read_quickly(self, line: bytes | bytearray) -> Message | None:
+        """What *line* says if it is just what its head makes it look like: a valid call of a method, or a result."""
+        if not (head := HEAD.match(line)):
+            return None
+        id_, method = head["id"], head["method"]
+        if method is None:
+            return self._read_result(line, id_) if head["result"] and id_ else None
+        known = self.protocol.METHODS.get(method.decode())
+        type_ = known and (known.request if id_ else known.notification)
+        if not type_ or type_.side not in _HANDLED[self.role]:
+            return None
+        if message := call_reader(type_, self.protocol.RequestId if id_ else None)(line):
+            if isinstance(type_, RequestType):
+                return Request(message["id"], type_.method, message["params"], type_)
+            return Notification(type_.method, message["params"], type_)
+        return None
+
+    def _read_result(self, line: bytes | bytearray, id_: bytes) -> Message | None:
+        open_id: Id = from_json(id_)
+        method, type_ = self._open.get(open_id, (None, None))
+        if method is None or type_ is None:
+            return None
+        message = response_reader(type_.result, self.protocol.RequestId)(line)
+        if message is None or message["id"] != open_id:
+            return None
+        del self._open[open_id]
+        return Response(open_id, method, message["result"])
+
+    def _read_value(self, value: object) -> Message:
+        """What a line says that holds *value*."""
+        if isinstance(value, list):
+            return _refuse(None, INVALID_REQUEST, "Invalid request: batches are not supported")
+        if not isinstance(value, dict):
+            return _refuse(None, INVALID_REQUEST, "Invalid request: a message is an object")
+        members = cast("dict[str, Any]", value)
+        if "method" not in members and members.keys() & {"id", "result", "error"}:
+            return self._read_response(members)
+        return self._read_call(members)
 
     def _read_call(self, message: dict[str, Any]) -> Message:
         """A request or a notification, or neither."""

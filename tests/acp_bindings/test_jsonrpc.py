@@ -459,3 +459,60 @@ class TestRoles:
             codec.read(line(id=None, method="fs/read_text_file", params={"sessionId": "s", "path": "/"})), Request
         )
         assert codec.request(v1.LogoutRequest()).id == 1
+
+
+class TestQuickReading:
+    @pytest.mark.parametrize(
+        "text",
+        [
+            '{"jsonrpc":"2.0","id":1,"method":"logout","params":{}}',
+            ' { "method" : "logout" , "id" : "x y" , "jsonrpc" : "2.0" , "params" : { "_meta" : { "a" : 1 } } } ',
+            '{"id":null,"jsonrpc":"2.0","method":"session/list","params":{"cursor":null}}',
+            '{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"s","new":[1e5]}}',
+        ],
+    )
+    def test_what_most_peers_write_is_read_at_once(self, text: str) -> None:
+        message = agent()._read_quickly(text.encode())  # pyright: ignore[reportPrivateUsage]
+
+        assert message
+        assert message == agent().read(text)
+        assert type(message) in (Request, Notification)
+
+    @pytest.mark.parametrize(
+        ("text", "read"),
+        [
+            # The head says one thing, what follows another; of members with one name the last counts.
+            (
+                '{"jsonrpc":"2.0","id":1,"method":"logout","params":{},"id":2}',
+                Request(2, "logout", v1.LogoutRequest()),
+            ),
+            (
+                '{"jsonrpc":"2.0","method":"logout","params":{},"id":2}',
+                Request(2, "logout", v1.LogoutRequest()),
+            ),
+            (
+                '{"jsonrpc":"2.0","id":1,"method":"logout","params":{},"method":"session/list"}',
+                Request(1, "session/list", v1.ListSessionsRequest()),
+            ),
+            (
+                '{"jsonrpc":"2.0","id":1,"method":"logout","params":{},"extra":true}',
+                Request(1, "logout", v1.LogoutRequest()),
+            ),
+            (
+                '{"jsonrpc":"2.0","id":1,"method":"log\\u006fut","params":{}}',
+                Request(1, "logout", v1.LogoutRequest()),
+            ),
+        ],
+    )
+    def test_a_head_that_misleads_changes_nothing(self, text: str, read: Request) -> None:
+        assert agent().read(text) == read
+
+    def test_a_result_with_another_id_after_it_answers_that_one(self) -> None:
+        codec = client()
+        codec.request(v1.LogoutRequest())
+        codec.request(v1.ListSessionsRequest())
+
+        assert codec.read('{"jsonrpc":"2.0","id":0,"result":{"sessions":[]},"id":1}') == Response(
+            1, "session/list", v1.ListSessionsResponse(sessions=[])
+        )
+        assert dict(codec.pending) == {0: "logout"}
