@@ -46,9 +46,9 @@ def within_64_bits(_schema: Schema, nodes: list[Node], value: Json) -> Json:
 
 
 @everywhere
-def floats_as_integers(_schema: Schema, nodes: list[Node], value: Json) -> Json:
-    """Spell 1.0 as 1 where an integer is wanted."""
-    return int(value) if _is_integral(value) and any("integer" in types_of(each) for each in nodes) else value
+def floats_as_integers(_schema: Schema, _nodes: list[Node], value: Json) -> Json:
+    """Spell 1.0 as 1, also where the schema leaves both, since it may decide a union above."""
+    return int(value) if _is_integral(value) else value
 
 
 @everywhere
