@@ -25,7 +25,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from typing import Final
+from typing import Final, NamedTuple
 
 from tests.acp_bindings.exact_json import Json, is_array, is_object
 from tests.acp_bindings.schemas import INTEGER_RANGES, Node, Schema, load, subschemas
@@ -33,6 +33,14 @@ from tests.acp_bindings.schemas import INTEGER_RANGES, Node, Schema, load, subsc
 Path = tuple[str | int, ...]
 
 ABSENT: Final = object()
+
+
+class Excuse(NamedTuple):
+    """What was wrong at `path` in the value as it was given and is lost by `rule`; `cause` is where it failed first."""
+
+    path: Path
+    rule: str
+    cause: Path
 
 
 class UnreadableError(Exception):
@@ -52,14 +60,14 @@ class Reader:
     `lenient` follows the `x-deserialize-*` keywords; without it a value has to be as the writer must write it.
     `opened` keeps unknown variants in the unions of `open_unions`; without it these are closed, as the schema says.
     `filled` writes out what absent members read as, so that two readings compare by meaning.
-    `excused` collects the paths at which a fallback was taken or an item dropped.
+    `excused` collects where a fallback was taken or an item dropped.
     """
 
     schema: Schema
     lenient: bool = True
     opened: bool = True
     filled: bool = False
-    excused: list[Path] = field(default_factory=list[Path])
+    excused: list[Excuse] = field(default_factory=list[Excuse])
 
     def read(self, name: str, value: Json) -> Json:
         """Read a value of a definition.
@@ -74,6 +82,7 @@ class Reader:
                 raise UnreadableError((tag,), f"not {word!r}")
             value = {tag: word, **value} if self.filled else value
         if value is None and self.lenient and is_response(name, node):
+            self.excused.append(Excuse((), "default-on-null", ()))
             value = {}
         return self._read(node, value, ())
 
@@ -135,18 +144,18 @@ class Reader:
         if not self.lenient:
             return self._read(child, value, path)
         if child.get("x-deserialize-default-on-null") and value is None:
-            self.excused.append(path)
+            self.excused.append(Excuse(path, "default-on-null", path))
             return fallback(child)
         noted = len(self.excused)
         try:
             if child.get("x-deserialize-skip-invalid-items") and is_array(value):
                 return self._items(child, value, path, skip=True)
             return self._read(child, value, path)
-        except UnreadableError:
+        except UnreadableError as failure:
             if not child.get("x-deserialize-default-on-error"):
                 raise
             del self.excused[noted:]
-            self.excused.append(path)
+            self.excused.append(Excuse(path, "default-on-error", failure.path))
             default = fallback(child)
             return self._read(child, default, path) if self.filled and "default" in child else default
 
@@ -156,11 +165,11 @@ class Reader:
             noted = len(self.excused)
             try:
                 items.append(self._read(node.get("items", {}), item, (*path, position)))
-            except UnreadableError:
+            except UnreadableError as failure:
                 if not skip:
                     raise
                 del self.excused[noted:]
-                self.excused.append((*path, position))
+                self.excused.append(Excuse((*path, position), "skip-invalid-items", failure.path))
         if len(items) < node.get("minItems", 0):
             raise UnreadableError(path, "too few items")
         return items
