@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from acp_bindings import v1, v1_unstable, v2, v2_unstable
 from acp_bindings.codec import decode, encode
-from acp_bindings.errors import AcpError, DecodeError, EncodeError, Issue
+from acp_bindings.errors import AcpError, DecodeError, EncodeError, Finding, Issue
 
 __all__ = [
     "AcpError",
     "DecodeError",
     "EncodeError",
+    "Finding",
     "Issue",
     "decode",
     "encode",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
 
@@ -27,10 +27,12 @@ class _Located(NamedTuple):
     unions: list[_Step]
 
 
-def blame(schema: CoreSchema, errors: Iterable[ErrorDetails]) -> list[Issue]:
-    """The issues behind *errors*, which validating by *schema* gave."""
-    definitions: dict[str, Any] = {}
-    located = [_locate(schema, definitions, error) for error in errors if NULL not in error["loc"]]
+def blame(
+    schema: CoreSchema, errors: Iterable[ErrorDetails], definitions: Mapping[str, Any] | None = None
+) -> list[Issue]:
+    """The issues behind *errors*, which validating by *schema* gave; *definitions* has what it only refers to."""
+    known = dict(definitions or {})
+    located = [_locate(schema, known, error) for error in errors if NULL not in error["loc"]]
     return _meant(located, 0)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from functools import partial
-from typing import Any, Never
+from typing import Any, Never, cast
 
 from pydantic import ValidationInfo
 from pydantic.fields import FieldInfo
@@ -50,9 +50,9 @@ def _apply(metadata: list[Any], member: dict[str, Any]) -> None:
     if Rule.SKIP_INVALID_ITEMS in rules:
         _skip_items(inner)
     if Rule.DEFAULT_ON_ERROR in rules:
-        inner = _reading(_with_fallback(inner, outer or {}), else_by=inner)
+        inner = _reading(_with_fallback(inner, outer or {}), Rule.DEFAULT_ON_ERROR, else_by=inner)
     if Rule.DEFAULT_ON_NULL in rules:
-        inner = _reading(_with_empty(inner), else_by=inner)
+        inner = _reading(_with_empty(inner), Rule.DEFAULT_ON_NULL, else_by=inner)
     (outer or member)["schema"] = inner
 
 
@@ -67,11 +67,14 @@ def _make_default(outer: dict[str, Any]) -> None:
         outer["default_factory"], outer["validate_default"] = dict, True
 
 
-def _reading(lenient: Any, *, else_by: Any) -> Any:
+EXCUSED_BY = "acp_bindings_excused_by"
+"""Where the metadata of a schema name the rule by which it excuses what its `strict_schema` does not take."""
+
+
+def _reading(lenient: Any, rule: Rule, *, else_by: Any) -> Any:
     """Messages are read by *lenient*; constructing, reading with `strict=True`, and JSON schemas go by the other."""
-    return cs.lax_or_strict_schema(
-        lenient, else_by, strict=False, metadata=described_by(lambda handler: handler(else_by))
-    )
+    metadata = {EXCUSED_BY: rule.value, **described_by(lambda handler: handler(else_by))}
+    return cs.lax_or_strict_schema(lenient, else_by, strict=False, metadata=metadata)
 
 
 def _with_fallback(inner: Any, outer: dict[str, Any]) -> Any:
@@ -103,14 +106,17 @@ def _with_empty(inner: Any) -> Any:
 def _skip_items(schema: Any) -> None:
     values = schema["schema"] if schema["type"] == "nullable" else schema
     items = values["items_schema"]
-    values["items_schema"] = _reading(cs.with_default_schema(items, on_error="omit"), else_by=items)
+    skipping = cs.with_default_schema(items, on_error="omit")
+    values["items_schema"] = _reading(skipping, Rule.SKIP_INVALID_ITEMS, else_by=items)
 
 
 def _unless(mark: When, inner: Any) -> Any:
     """What does not fit is kept as it is, unless *mark* says that it has to fit."""
 
     def check(value: Any, info: ValidationInfo) -> Any:
-        if info.data.get(mark.member) == mark.value:
+        # To tell what is wrong with a value, it is read alone, without the rest of the object.
+        beside = cast("dict[str, Any] | None", info.data)
+        if beside is None or beside.get(mark.member) == mark.value:
             raise PydanticCustomError("bad_value", "not what this member holds here")
         return value
 

@@ -18,10 +18,12 @@ from pydantic_core import (
 
 from acp_bindings._blame import blame
 from acp_bindings._filled import note_filled
+from acp_bindings._findings import Witness
 from acp_bindings._model import Response, complete
 from acp_bindings._numbers import refuse_numbers
 from acp_bindings._reading import omissions
-from acp_bindings.errors import DecodeError, EncodeError, Issue
+from acp_bindings._types import Rule
+from acp_bindings.errors import DecodeError, EncodeError, Finding, Issue
 
 if TYPE_CHECKING:
     from typing_extensions import TypeForm
@@ -31,10 +33,10 @@ T = TypeVar("T")
 
 # The first is for checkers that are too old for TypeForm (PEP 747), to which a union is no type of anything.
 @overload
-def decode(type_: type[T], data: Any, *, strict: bool = False) -> T: ...
+def decode(type_: type[T], data: Any, *, strict: bool = False, findings: list[Finding] | None = None) -> T: ...
 @overload
-def decode(type_: TypeForm[T], data: Any, *, strict: bool = False) -> T: ...
-def decode(type_: Any, data: Any, *, strict: bool = False) -> Any:
+def decode(type_: TypeForm[T], data: Any, *, strict: bool = False, findings: list[Finding] | None = None) -> T: ...
+def decode(type_: Any, data: Any, *, strict: bool = False, findings: list[Finding] | None = None) -> Any:
     """Read *data* as *type_*, by the reader's rules of the schema.
 
     Members with `x-deserialize-*` rules read as their default, or lose their bad items, instead of failing. Unknown
@@ -45,6 +47,9 @@ def decode(type_: Any, data: Any, *, strict: bool = False) -> Any:
         data: JSON text as `str`, `bytes` or `bytearray`, or JSON that is parsed already. Of members with the same name
             the last counts. Text nested more than 200 deep is refused, and so is a number beyond the range of floats.
         strict: apply the writer's rules instead: whatever the schema does not allow to be sent is an error.
+        findings: a list that is added to for everything lost because a rule excused it: each member that reads as its
+            default, item that is left out, and null that reads as empty. What is kept, such as unknown members and
+            variants, is no finding. Nothing is added when the message is refused.
 
     Returns:
         An instance of *type_*. `null` reads as the empty response where a response requires nothing.
@@ -62,12 +67,16 @@ def decode(type_: Any, data: Any, *, strict: bool = False) -> Any:
         refuse_numbers(text)
     except ValidationError as error:
         if not strict and _is_null(data) and _is_class(type_, Response) and not _requires(type_):
+            if findings is not None:
+                findings.append(Finding((), Rule.DEFAULT_ON_NULL.value, tuple(_issues(type_, error))))
             return decode(type_, b"{}")
         raise DecodeError(_name(type_), _issues(type_, error)) from None
     except (ValueError, PydanticSerializationError) as error:
         raise DecodeError(_name(type_), [Issue((), "json_invalid", f"Invalid JSON: {error}")]) from None
     if omissions[0] is not omitted:
         complete(value)
+    if findings is not None and not strict:
+        findings += _witness(type_).findings(text)
     return value
 
 
@@ -159,6 +168,11 @@ def core_schema_of(type_: Any) -> Any:
 
 def _issues(type_: Any, error: ValidationError) -> list[Issue]:
     return blame(core_schema_of(type_), error.errors(include_url=False, include_input=False))
+
+
+@cache
+def _witness(type_: Any) -> Witness:
+    return Witness(core_schema_of(type_))
 
 
 def _name(type_: Any) -> str:

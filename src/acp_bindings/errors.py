@@ -7,7 +7,16 @@ AcpError
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+import re
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
+
+Path: TypeAlias = tuple[str | int, ...]
+"""The way to a value in a message, by wire name and index; empty for the whole."""
+
+ReadingRule: TypeAlias = Literal["default-on-error", "skip-invalid-items", "default-on-null"]
+"""A rule by which a reader excuses what a writer may not write (`x-deserialize-…` in the schema)."""
 
 
 class AcpError(Exception):
@@ -18,7 +27,7 @@ class AcpError(Exception):
 class Issue:
     """One thing that is wrong, and where. It holds no value of the data, which may be secret."""
 
-    path: tuple[str | int, ...]
+    path: Path
     """The way to the member or item, by wire name and index; empty for the whole."""
 
     rule: str
@@ -32,9 +41,55 @@ class Issue:
 
     def __str__(self) -> str:
         """`mcpServers[0].url: Field required (in http)`."""
-        where = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in self.path).lstrip(".")
         branch = f" (in {self.branch})" if self.branch else ""
-        return f"{where}: {self.message}{branch}" if where else f"{self.message}{branch}"
+        return f"{_at(self.path)}{self.message}{branch}"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was wrong in a message and was excused, so that it is lost. It holds no value of the data."""
+
+    path: Path
+    """The way to the member or item in the message as it was sent, by wire name and index; empty for the whole."""
+
+    rule: ReadingRule
+    """The reader's rule that excused it: it reads as the default, is left out, or is null and reads as empty."""
+
+    causes: tuple[Issue, ...]
+    """What was wrong: at `path` itself or inside of it, with the ways to there from the top."""
+
+    def __str__(self) -> str:
+        """`authMethods[1]: left out, because name: Field required`."""
+        reasons = [_reason(replace(cause, path=cause.path[len(self.path) :])) for cause in self.causes]
+        rest = [f"{len(reasons) - _SHOWN} more"] if len(reasons) > _SHOWN else []
+        return f"{_at(self.path)}{_DONE[self.rule]}, because {'; '.join(reasons[:_SHOWN] + rest)}"
+
+
+_SHOWN = 3
+"""How many causes of one finding a line has room for."""
+
+_DONE = {
+    "default-on-error": "read as the default",
+    "skip-invalid-items": "left out",
+    "default-on-null": "null read as empty",
+}
+
+
+def _reason(cause: Issue) -> str:
+    text = str(cause)
+    return text if cause.path else text[:1].lower() + text[1:]
+
+
+def _at(path: Path) -> str:
+    """`mcpServers[0].url: `, the beginning of a line; nothing for the whole."""
+    where = "".join(map(_step, path)).removeprefix(".")
+    return f"{where}: " if where else ""
+
+
+def _step(step: str | int) -> str:
+    # The names in a map are anybody's, also the ones with line breaks.
+    plain = isinstance(step, str) and re.fullmatch(r"[\w$-]+", step)
+    return f".{step}" if plain else f"[{json.dumps(step)}]"
 
 
 class _IssuesError(AcpError, ValueError):

@@ -1,0 +1,176 @@
+"""What reading excused: a witness reads the message by the same rules, and leaves a mark wherever it excuses something.
+
+A mark stays where the bad value stood, also when that is an item which `decode` leaves out. So the way to a mark is the
+way in the message as it was sent, an object that is given up takes the marks inside it along, and of a union only the
+alternative that was read has any. No Python runs for a message that needs no excuse.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple, cast
+
+from pydantic import BaseModel, ValidationInfo
+from pydantic_core import CoreSchema, SchemaValidator, ValidationError, to_json
+from pydantic_core import core_schema as cs
+
+from acp_bindings._blame import blame
+from acp_bindings._reading import EXCUSED_BY
+from acp_bindings.errors import Finding, Issue, Path, ReadingRule
+
+
+class Witness:
+    """Tells what `decode` excuses in messages of the type with the core schema *schema*."""
+
+    def __init__(self, schema: CoreSchema) -> None:
+        definitions = {each["ref"]: each for each in cast("Any", schema).get("definitions", ())}
+        marking = _marking(schema, _Around(_OF_NO_CLASS, definitions))
+        # Not with the ready-made validators of the classes in it, which excuse and say nothing.
+        self._validator = SchemaValidator(marking, _OF_NO_CLASS, _use_prebuilt=False)
+
+    def findings(self, text: str | bytes | bytearray) -> list[Finding]:
+        """What was excused in *text*, which `decode` took, in the order that the schema gives the members."""
+        made: list[_Mark] = []
+        value = self._validator.validate_json(text, context=made)
+        return [mark.finding(path) for path, mark in _marks(value, ())] if made else []
+
+
+_OF_NO_CLASS = cs.CoreConfig(strict=True)
+"""The settings by which `decode` reads what belongs to no class; each class has its own."""
+
+
+class _Around(NamedTuple):
+    """What a part of a schema needs to be read alone: the settings of its class, and the definitions of the whole."""
+
+    config: cs.CoreConfig
+    definitions: Mapping[str, CoreSchema]
+
+    def reader(self, part: CoreSchema) -> SchemaValidator:
+        return SchemaValidator(cs.definitions_schema(part, list(self.definitions.values())), self.config)
+
+
+@dataclass(frozen=True, eq=False)
+class _Excuse:
+    """A place of the schema where a bad value is excused: by which rule, and what the value should have been."""
+
+    rule: ReadingRule
+    schema: CoreSchema
+    around: _Around
+
+    def mark(self, value: object, info: ValidationInfo) -> _Mark:
+        made = _Mark(self, value)
+        cast("list[_Mark]", info.context).append(made)
+        return made
+
+    def causes(self, value: object) -> list[Issue]:
+        """What is wrong with *value*, other than what is excused inside of it."""
+        try:
+            self._reader.validate_json(to_json(value))
+        except ValidationError as error:
+            return blame(self.schema, error.errors(include_url=False, include_input=False), self.around.definitions)
+        return []
+
+    @cached_property
+    def _reader(self) -> SchemaValidator:
+        return self.around.reader(self.schema)
+
+
+class _Mark(NamedTuple):
+    """Stands in place of a *value* that was excused."""
+
+    excuse: _Excuse
+    value: object
+
+    def finding(self, path: Path) -> Finding:
+        causes = self.excuse.causes(self.value)
+        below = (Issue(path + cause.path, cause.rule, cause.message, cause.branch) for cause in causes)
+        return Finding(path, self.excuse.rule, tuple(below))
+
+
+def _marks(value: object, path: Path) -> Iterator[tuple[Path, _Mark]]:
+    """Every mark in *value*, with the way to it."""
+    if isinstance(value, _Mark):
+        yield path, value
+    elif isinstance(value, BaseModel):
+        fields = type(value).__pydantic_fields__
+        for name, member in vars(value).items():
+            yield from _marks(member, (*path, fields[name].alias or name))
+    elif isinstance(value, list):
+        for position, item in enumerate(cast("list[object]", value)):
+            yield from _marks(item, (*path, position))
+    elif isinstance(value, dict):
+        for name, member in cast("dict[str, object]", value).items():
+            yield from _marks(member, (*path, name))
+
+
+def _marking(schema: Any, around: _Around) -> Any:
+    """A copy of *schema* that leaves a mark wherever *schema* excuses something."""
+    if rule := schema.get("metadata", {}).get(EXCUSED_BY):
+        wanted = schema["strict_schema"]
+        mark = cs.with_info_plain_validator_function(_Excuse(rule, wanted, around).mark)
+        excuse = cs.chain_schema([cs.none_schema(), mark]) if rule == "default-on-null" else mark
+        return cs.union_schema([_marking(wanted, around), excuse], mode="left_to_right")
+    if "config" in schema:
+        around = around._replace(config=schema["config"])
+    copied = {key: _part(key, part, around) for key, part in schema.items()}
+    if schema["type"] == "list" and "min_length" in schema:
+        return _counting(copied)
+    if schema["type"] == "union" and schema.get("mode", "smart") == "smart" and not _is_of_scalars(schema):
+        return _choosing(copied, around.reader(_numbered(schema)))
+    return copied
+
+
+def _part(key: str, part: Any, around: _Around) -> Any:
+    """What stands at *key* of a schema, which may be other schemas."""
+    if key == "fields":
+        return {name: _marking(member, around) for name, member in part.items()}
+    if key == "choices" and isinstance(part, dict):
+        return {tag: _marking(choice, around) for tag, choice in cast("dict[Any, Any]", part).items()}
+    if key == "choices":
+        return [_marking(_unlabelled(choice), around) for choice in part]
+    if key in ("definitions", "steps"):
+        return [_marking(each, around) for each in part]
+    return _marking(part, around) if key.endswith("schema") else part
+
+
+def _counting(items: Any) -> CoreSchema:
+    """The list schema *items*, where a marked item does not count: it is one that `decode` leaves out."""
+    enough = SchemaValidator(cs.list_schema(min_length=items.pop("min_length")))
+
+    def count(made: list[object]) -> list[object]:
+        enough.validate_python([each for each in made if not isinstance(each, _Mark)])
+        return made
+
+    return cs.no_info_after_validator_function(count, items)
+
+
+def _choosing(union: Any, number: SchemaValidator) -> CoreSchema:
+    """The *union* of the alternative that `decode` takes, because pydantic's choice of the best would count marks."""
+
+    def choose(value: object) -> int | None:
+        try:
+            return number.validate_json(to_json(value))
+        except ValidationError:
+            return None
+
+    choices: list[CoreSchema] = union["choices"]
+    return cs.tagged_union_schema(dict(enumerate(choices)), choose)
+
+
+def _numbered(union: Any) -> Any:
+    """What reads a value as the number of the alternative that *union* takes for it."""
+
+    def number(n: int, choice: CoreSchema) -> CoreSchema:
+        return cs.no_info_after_validator_function(lambda _: n, choice)
+
+    return {**union, "choices": [number(n, _unlabelled(choice)) for n, choice in enumerate(union["choices"])]}
+
+
+def _is_of_scalars(union: Any) -> bool:
+    return all(_unlabelled(choice)["type"] in ("literal", "str", "int", "float", "bool") for choice in union["choices"])
+
+
+def _unlabelled(choice: Any) -> Any:
+    return cast("tuple[Any, ...]", choice)[0] if isinstance(choice, tuple) else choice

@@ -1,0 +1,315 @@
+"""Findings: whatever reading loses is told, where it stood in the message as it was sent, by which rule and why."""
+
+import copy
+import json
+import sys
+from collections.abc import Iterator
+from random import Random
+from types import FrameType
+from typing import Any
+
+import pytest
+
+from acp_bindings import DecodeError, Finding, Issue, _findings, decode, encode, v1, v1_unstable, v2
+from tests.acp_bindings.damage import Damaged, at, damage, each_member_damaged, judge, meaning, unwritable
+from tests.acp_bindings.exact_json import Json, difference, spell
+from tests.acp_bindings.instances import Instances
+from tests.acp_bindings.reference_reader import Path, arms_of
+from tests.acp_bindings.roundtrip import generated, raw
+from tests.acp_bindings.schemas import PACKAGES, load
+
+PER_DEFINITION = 20
+DEFINITIONS = [(package, name) for package in PACKAGES for name in load(package).definitions]
+SECRET = "hunter2 hunter2"
+
+INFO: Json = {"name": "x", "version": "1"}
+STDIO: Json = {"name": "s", "command": "/bin/s", "args": [], "env": []}
+TEXT: Json = {"type": "text", "text": "t"}
+OPTION_OR_GROUP: dict[str, Any] = {
+    "type": "select",
+    "id": "m",
+    "name": "M",
+    "currentValue": "a",
+    "options": [{"value": "v", "name": "V", "description": 5, "group": "g", "options": []}],
+}
+
+WRITTEN: dict[str, tuple[Any, Json, list[str]]] = {
+    "nothing to tell": (v1.InitializeResponse, {"protocolVersion": 1, "agentInfo": INFO}, []),
+    "a default": (
+        v1.InitializeResponse,
+        {"protocolVersion": 1, "agentCapabilities": {"promptCapabilities": {"image": "yes", "audio": True}}},
+        ["agentCapabilities.promptCapabilities.image: read as the default, because input should be a valid boolean"],
+    ),
+    "an object that is none": (
+        v1.InitializeResponse,
+        {"protocolVersion": 1, "agentCapabilities": 5, "agentInfo": None},
+        ["agentCapabilities: read as the default, because input should be an object"],
+    ),
+    "items by the places that they were sent at": (
+        v1.InitializeResponse,
+        {"protocolVersion": 1, "authMethods": [5, {"id": "a", "name": "A"}, {"id": "b"}, {"type": "terminal"}]},
+        [
+            "authMethods[0]: left out, because input should be an object",
+            "authMethods[2]: left out, because name: Field required (in AuthMethodAgent)",
+            "authMethods[3]: left out, because id: Field required (in terminal); name: Field required (in terminal)",
+        ],
+    ),
+    "what is inside an item that stays": (
+        v1.ToolCallUpdate,
+        {"toolCallId": "t", "content": [5, {"type": "content", "content": {**TEXT, "annotations": 5}}]},
+        [
+            "content[0]: left out, because input should be an object",
+            "content[1].content.annotations: read as the default, because input should be an object",
+        ],
+    ),
+    "an object with a hole": (
+        v1.NewSessionResponse,
+        {"sessionId": "s", "modes": {"currentModeId": "a"}},
+        ["modes: read as the default, because availableModes: Field required"],
+    ),
+    "not what is inside of what is given up": (
+        v1.NewSessionResponse,
+        {"sessionId": "s", "modes": {"availableModes": [5], "_meta": 5}},
+        ["modes: read as the default, because currentModeId: Field required"],
+    ),
+    "all items lost, and too few left": (
+        v2.SessionConfigSelectGroup,
+        {"groupId": "g", "name": "G", "options": [5]},
+        ["options: read as the default, because list should have at least 1 item after validation, not 0"],
+    ),
+    "null": (
+        v1.NewSessionRequest,
+        {"cwd": "/", "mcpServers": [{**STDIO, "env": None}], "additionalDirectories": None},
+        [
+            "additionalDirectories: null read as empty, because input should be a valid array",
+            "mcpServers[0].env: null read as empty, because input should be a valid array",
+        ],
+    ),
+    "a null for an empty response": (
+        v1.LoadSessionResponse,
+        None,
+        ["null read as empty, because input should be an object"],
+    ),
+    "the alternative that was read, though the next one fits better": (
+        v1.SessionConfigOption,
+        OPTION_OR_GROUP,
+        ["options[0].description: read as the default, because input should be a valid string"],
+    ),
+    "in a map": (
+        v1_unstable.ElicitationSchema,
+        {"properties": {"a": {"type": "string", "title": 5}}},
+        ["properties.a.title: read as the default, because input should be a valid string"],
+    ),
+    "in a map by names that need quotes": (
+        v1_unstable.ElicitationSchema,
+        {"properties": {"a.b": {"type": "string", "title": 5}, "c\n": {"type": "string", "title": 5}}},
+        [
+            'properties["a.b"].title: read as the default, because input should be a valid string',
+            r'properties["c\n"].title: read as the default, because input should be a valid string',
+        ],
+    ),
+    "no more than a line": (
+        v2.IdleStateUpdate,
+        {"background": [5] * 100},
+        [
+            (
+                "background: read as the default, because [0]: Input should be an object; "
+                "[1]: Input should be an object; [2]: Input should be an object; 97 more"
+            )
+        ],
+    ),
+    "what another member calls for": (
+        v2.IdleStateUpdate,
+        {"stopReason": "error", "error": {"code": 5}},
+        ["error: read as the default, because message: Field required"],
+    ),
+    "nothing of what is kept": (
+        v1.SessionNotification,
+        {"sessionId": "s", "x": 5, "update": {"sessionUpdate": "x-new", "content": [5]}},
+        [],
+    ),
+    "a union that is no definition": (
+        v1.TextContent | v1.ImageContent,
+        {"type": "image", "data": "AAAA", "mimeType": "image/png", "annotations": 5},
+        ["annotations: read as the default, because input should be an object"],
+    ),
+    "not of another alternative than the one that fits best": (
+        v1.ToolCall | v1.ToolCallUpdate,
+        {"toolCallId": "t", "title": "T", "locations": None},
+        [],
+    ),
+    "a composed type": (
+        list[v1.SessionInfo],
+        [{"sessionId": "s", "cwd": "/"}, {"sessionId": "s", "cwd": "/", "title": 5}],
+        ["[1].title: read as the default, because input should be a valid string"],
+    ),
+}
+
+
+@pytest.mark.parametrize(("type_", "given", "told"), WRITTEN.values(), ids=WRITTEN)
+def test_what_is_lost_is_told_in_one_line(type_: Any, given: Json, told: list[str]) -> None:
+    for form in range(5):
+        found: list[Finding] = []
+        decode(type_, raw(given, form), findings=found)
+        assert sorted(map(str, found)) == told
+
+
+def test_a_finding_is_facts_that_can_be_compared() -> None:
+    found: list[Finding] = []
+    decode(v1.NewSessionResponse, {"sessionId": "s", "modes": {"currentModeId": "a"}}, findings=found)
+    cause = Issue(("modes", "availableModes"), "missing", "Field required")
+    assert found == [Finding(("modes",), "default-on-error", (cause,))]
+
+
+def test_findings_are_added_to_those_of_messages_before() -> None:
+    found: list[Finding] = []
+    for title in (1, "t", 2):
+        decode(v1.Implementation, {**INFO, "title": title}, findings=found)
+    assert [finding.path for finding in found] == [("title",), ("title",)]
+
+
+@pytest.mark.parametrize(
+    "given",
+    [{"sessionId": 5, "modes": 5}, {"modes": None}, None, "{", [5]],
+    ids=["bad", "missing", "null", "cut", "list"],
+)
+def test_a_message_that_is_refused_adds_nothing(given: Json) -> None:
+    found: list[Finding] = []
+    with pytest.raises(DecodeError) as told:
+        decode(v1.NewSessionResponse, given, findings=found)
+    assert found == []
+    with pytest.raises(DecodeError) as plain:
+        decode(v1.NewSessionResponse, given)
+    assert told.value.issues == plain.value.issues
+
+
+def test_strict_reading_excuses_nothing_so_that_there_is_nothing_to_tell() -> None:
+    found: list[Finding] = []
+    decode(v1.Implementation, {**INFO, "x": 5}, strict=True, findings=found)
+    decode(v1.SessionConfigOption, OPTION_OR_GROUP, strict=True, findings=found)
+    for type_, given in ((v1.Implementation, {**INFO, "title": 5}), (v1.LoadSessionResponse, None)):
+        with pytest.raises(DecodeError):
+            decode(type_, given, strict=True, findings=found)
+    assert found == []
+
+
+@pytest.mark.parametrize(
+    ("type_", "given"),
+    [
+        (v1.InitializeResponse, {"protocolVersion": 1, "_meta": SECRET}),
+        (v1.InitializeResponse, {"protocolVersion": 1, "agentInfo": {"name": SECRET}}),
+        (v1.InitializeResponse, {"protocolVersion": 1, "authMethods": [{"id": SECRET, "type": SECRET}]}),
+        (
+            v1.InitializeResponse,
+            {
+                "protocolVersion": 1,
+                "authMethods": [{"type": "terminal", "id": "a", "name": "A", "env": {"A": [SECRET]}}],
+            },
+        ),
+        (v1.ToolCallUpdate, {"toolCallId": "t", "kind": SECRET, "content": SECRET}),
+    ],
+)
+def test_no_value_of_the_message_is_in_a_finding(type_: Any, given: Json) -> None:
+    found: list[Finding] = []
+    decode(type_, given, findings=found)
+    assert found
+    assert SECRET not in f"{found} {list(map(str, found))}"
+
+
+@pytest.mark.parametrize(
+    ("type_", "given"),
+    [
+        (v1.InitializeResponse, {"protocolVersion": 1, "agentInfo": INFO, "authMethods": [{"id": "a", "name": "A"}]}),
+        (v2.IdleStateUpdate, {"stopReason": "x-new", "background": []}),
+    ],
+)
+def test_no_python_runs_to_find_nothing(type_: Any, given: Json) -> None:
+    text = json.dumps(given)
+    decode(type_, text, findings=[])
+    called: list[str] = []
+
+    def note(frame: FrameType, event: str, _argument: object) -> None:
+        if event == "call" and frame.f_code.co_filename == _findings.__file__:
+            called.append(frame.f_code.co_name)
+
+    sys.setprofile(note)
+    try:
+        decode(type_, text, findings=[])
+    finally:
+        sys.setprofile(None)
+    assert called == ["findings"]
+
+
+@pytest.mark.parametrize(("package", "definition"), DEFINITIONS)
+def test_a_valid_message_has_no_findings(package: str, definition: str) -> None:
+    for index, instance in enumerate(Instances(load(package)).series(definition, PER_DEFINITION, seed=4)):
+        found: list[Finding] = []
+        decode(generated(package, definition), raw(instance, index), findings=found)
+        assert found == [], spell(instance, 2000)
+
+
+@pytest.mark.parametrize(("package", "definition"), DEFINITIONS)
+def test_findings_are_what_the_reference_reader_excuses(package: str, definition: str) -> None:
+    schema = load(package)
+    for index, damaged in enumerate(_damaged(package, definition)):
+        verdict, found = judge(schema, definition, damaged.value), list[Finding]()
+        try:
+            decode(generated(package, definition), raw(damaged.value, index), findings=found)
+        except DecodeError:
+            assert verdict.refused
+        told = sorted((each.path, each.rule) for each in found)
+        assert told == sorted(each[:2] for each in verdict.excused), "; ".join(damaged.wounds)
+        for excuse in verdict.excused:
+            causes = next(each.causes for each in found if each.path == excuse.path)
+            assert causes
+            assert all(cause.path[: len(excuse.path)] == excuse.path for cause in causes)
+            # Of a union that nothing fits, each reader blames the alternative that it thinks was meant.
+            of_union = any(cause.branch or cause.rule.startswith("union_tag") for cause in causes)
+            assert of_union or excuse.cause in {cause.path for cause in causes}, "; ".join(damaged.wounds)
+
+
+@pytest.mark.parametrize(("package", "definition"), DEFINITIONS)
+def test_findings_explain_all_that_is_not_written_back(package: str, definition: str) -> None:
+    schema = load(package)
+    for index, damaged in enumerate(_damaged(package, definition)):
+        found: list[Finding] = []
+        try:
+            model: object = decode(generated(package, definition), raw(damaged.value, index), findings=found)
+        except DecodeError:
+            continue
+        written = json.loads(encode(model))
+        mended = _mended(damaged.value, found, written)
+        assert not unwritable(schema, definition, mended), "; ".join(damaged.wounds)
+        assert not difference(meaning(schema, definition, mended), meaning(schema, definition, written))
+
+
+def _damaged(package: str, definition: str) -> Iterator[Damaged]:
+    schema = load(package)
+    for index, instance in enumerate(Instances(schema).series(definition, PER_DEFINITION, seed=5)):
+        yield damage(Random(f"{package}/{definition}/{index}/findings"), schema, instance)
+    for instance in Instances(schema).series(definition, max(1, len(arms_of(schema.definitions[definition]))), seed=6):
+        yield from each_member_damaged(schema, definition, instance)
+
+
+def _mended(given: Json, found: list[Finding], written: Json) -> Json:
+    """Put what was written in place of what the findings name; whatever else was lost is still as it was."""
+    whole = {"": copy.deepcopy(given)}
+    dropped = [each.path for each in found if each.rule == "skip-invalid-items"]
+    for path in sorted(dropped, reverse=True):
+        del at(whole[""], path[:-1])[path[-1]]
+    for each in found:
+        if each.rule != "skip-invalid-items":
+            *parents, last = ("", *_moved(each.path, dropped))
+            held: Json = at({"": written}, tuple(parents))
+            at(whole, tuple(parents)).pop(last)
+            at(whole, tuple(parents)).update({last: held[last]} if last in held else {})
+    return whole[""]
+
+
+def _moved(path: Path, dropped: list[Path]) -> Path:
+    """Where a value stands when the items before it are gone."""
+
+    def before(depth: int, position: int) -> int:
+        return sum((*path[:depth], earlier) in dropped for earlier in range(position))
+
+    return tuple(step - before(depth, step) if isinstance(step, int) else step for depth, step in enumerate(path))
