@@ -18,7 +18,6 @@ from pydantic_core import (
 
 from acp_bindings._blame import blame
 from acp_bindings._filled import note_filled
-from acp_bindings._findings import Witness
 from acp_bindings._model import Response, complete
 from acp_bindings._numbers import refuse_numbers
 from acp_bindings._reading import omissions
@@ -27,6 +26,8 @@ from acp_bindings.errors import DecodeError, EncodeError, Finding, Issue
 
 if TYPE_CHECKING:
     from typing_extensions import TypeForm
+
+    from acp_bindings._findings import Witness
 
 T = TypeVar("T")
 
@@ -172,6 +173,8 @@ def _issues(type_: Any, error: ValidationError) -> list[Issue]:
 
 @cache
 def _witness(type_: Any) -> Witness:
+    from acp_bindings._findings import Witness  # noqa: PLC0415 - only those pay for it who ask for findings
+
     return Witness(core_schema_of(type_))
 
 
