@@ -52,9 +52,14 @@ def lint(session: nox.Session) -> None:
 
 @nox.session
 def types(session: nox.Session) -> None:
-    """Check types with pyright in strict mode, also as a user of the packages."""
-    session.install("-e", EXTRA, *group("codegen"), *group("test"), *group("types"), *group("peers"))
-    session.run("pyright", *session.posargs)
+    """Check types with mypy, pyright and ty, of this code and of code that uses the installed packages."""
+    session.install(EXTRA, *group("codegen"), *group("test"), *group("types"), *group("peers"))
+    # As a user has them, and as they are now: an environment that is used again keeps what has the same version.
+    session.install("--force-reinstall", "--no-deps", ".")
+    session.run("mypy")
+    session.run("pyright")
+    session.run("ty", "check")
+    session.run("pytest", "-n", "2", "tests/typing", *session.posargs)
 
 
 @nox.session

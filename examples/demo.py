@@ -50,7 +50,8 @@ def main() -> None:
 def session_request(values: dict[str, str]) -> dict[str, Any]:
     """The request in `session_new.json` with its placeholders filled in."""
     quoted = {name: json.dumps(value)[1:-1] for name, value in values.items()}
-    return json.loads(Template((HERE / "session_new.json").read_text()).substitute(quoted))
+    request: dict[str, Any] = json.loads(Template((HERE / "session_new.json").read_text()).substitute(quoted))
+    return request
 
 
 @contextmanager

@@ -1,0 +1,114 @@
+"""What users of `mcp_launch` write: each checker accepts all of it but what is marked as refused."""
+
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+from typing import Any, assert_type
+
+import mcp
+from mcp_types import Tool
+
+import mcp_launch
+from acp_bindings import decode, v1, v2
+from mcp_launch import Budgets, Fleet, LaunchedServer, LaunchError, LaunchFailure, UnusableInput, launch, open_session
+
+
+def names() -> None:
+    print(mcp_launch.launch_all)  # refused
+    from mcp_launch import launch_all  # refused
+
+    # What could not be imported is unknown, which only pyright goes on to refuse.
+    print(launch_all)  # refused by pyright
+
+
+async def a_fleet(raw: str) -> None:
+    request = decode(v1.NewSessionRequest, raw)
+    async with mcp_launch.launch(request.mcp_servers, cwd=request.cwd) as fleet:
+        assert_type(fleet, Fleet)
+        assert_type(fleet["filesystem"], LaunchedServer)
+        assert_type(fleet["filesystem"].session, mcp.Client)
+        assert_type(len(fleet), int)
+        assert_type("filesystem" in fleet, bool)
+        assert_type(fleet.failures, list[LaunchFailure])
+        print(fleet[0])  # refused
+        print(fleet.filesystem)  # refused
+        for server in fleet:
+            assert_type(server, LaunchedServer)
+            await one_of(server)
+    with launch([], cwd="/"):  # refused
+        pass
+
+
+async def one_of(server: LaunchedServer) -> None:
+    assert_type(server.name, str)
+    assert_type(server.transport, str | None)
+    assert_type(server.tools, list[Tool])
+    assert_type(server.warnings, list[str])
+    print(server.failure.code)  # refused
+    if server.failure is not None:
+        assert_type(server.failure, LaunchFailure)
+        assert_type(server.failure.server, str)
+        assert_type(server.failure.facts, dict[str, Any])
+        if server.failure.code == "timeout" and server.failure.stage == "handshake":
+            print(server.failure.elapsed + 1)
+            print(server.failure.elapsedd)  # refused
+        # ty has no rule against comparing what is never equal.
+        print(server.failure.code == "timedout")  # refused by mypy, pyright
+    result = await server.session.call_tool("greet", {"name": "Ada"})
+    print(result.content)
+    await server.session.call_tool(1)  # refused
+    server.session.call_tool_now("greet")  # refused
+    server.name = "other"  # refused
+    server.session = None  # refused
+
+
+async def launching(spec: Any, budgets: Budgets, folder: Path) -> None:
+    async with launch([spec, {"name": "s"}, v2.McpServerStdio(name="s", command="/s")], cwd=folder, timeout=5):
+        pass
+    async with launch(None, cwd="/", budgets=budgets, list_tools=False):
+        pass
+    launch([])  # refused
+    launch([], "/")  # refused
+    launch(5, cwd="/")  # refused
+    launch([], cwd=None)  # refused
+    launch([], cwd="/", timeout="5")  # refused
+    launch([], cwd="/", timout=5)  # refused
+    Budgets(connect=1, handshake=2.5)
+    Budgets(1.0)  # refused
+    Budgets(conect=1)  # refused
+    budgets.call = 5  # refused
+
+
+async def a_session(server: v1.McpServer) -> None:
+    block: AbstractAsyncContextManager[mcp.Client] = open_session(server, cwd="/", timeout=3)
+    async with block as client:
+        assert_type(client, mcp.Client)
+        print((await client.list_tools()).tools)
+        await client.list_tool()  # refused
+    async with open_session({"name": "s", "command": "/s", "args": [], "env": []}, cwd="/") as client:
+        assert_type(client, mcp.Client)
+    open_session(server)  # refused
+    open_session(server, cwd=5)  # refused
+
+
+async def reports(fleet: Fleet) -> None:
+    for entry in fleet.report["servers"]:
+        assert_type(entry["name"], str)
+        assert_type(entry["seconds"], dict[str, float])
+        if entry["failure"] is not None:
+            assert_type(entry["failure"]["message"], str)
+            print(entry["failure"]["mesage"])  # refused
+    print(fleet.report["server"])  # refused
+
+
+async def failures(server: v1.McpServer) -> str:
+    try:
+        async with open_session(server, cwd="/"):
+            return "works"
+    except LaunchFailure as failure:
+        assert_type(failure.message, str)
+        error: LaunchError = failure
+        print(failure.codes)  # refused
+        return str(error)
+    except UnusableInput as unusable:
+        print(unusable.code)  # refused
+        return str(unusable)
