@@ -57,6 +57,8 @@ class Model(BaseModel):
             defer_build=True,
             extra="allow",
             hide_input_in_errors=True,
+            # An object is written as what it is, also where a class that it is derived from is expected.
+            polymorphic_serialization=True,
             protected_namespaces=(),
             ser_json_inf_nan="constants",
             serialize_by_alias=True,

@@ -296,6 +296,27 @@ def test_a_module_of_a_package_is_an_attribute_before_anything_of_it_is_used() -
     subprocess.run([sys.executable, "-W", "error", "-c", code], check=True, timeout=60)
 
 
+class Labelled(v1.McpServerStdio):
+    """A user's own kind of server."""
+
+    label: str
+
+
+class LabelledCall(v1.ToolCall):
+    """A user's own kind of update."""
+
+    label: str
+
+
+def test_members_that_a_subclass_adds_are_written_wherever_it_stands() -> None:
+    server = Labelled(name="s", command="/s", args=[], env=[], label="mine")
+    written: Json = json.loads(encode(v1.NewSessionRequest(cwd="/", mcp_servers=[server])))
+    assert written["mcpServers"] == [{"name": "s", "command": "/s", "args": [], "env": [], "label": "mine"}]
+    call = LabelledCall(tool_call_id="t", title="T", label="mine")
+    written = json.loads(encode({"params": v1.SessionNotification(session_id="s", update=call)}))
+    assert written["params"]["update"]["label"] == "mine"
+
+
 def assert_hidden(error: BaseException) -> None:
     shown = f"{error} {error!r}"
     assert error.__cause__ is None
