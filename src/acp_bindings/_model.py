@@ -12,6 +12,7 @@ from pydantic.alias_generators import to_camel
 from pydantic_core import CoreSchema
 
 from acp_bindings._reading import apply_rules, keys_unlike
+from acp_bindings._signature import of_constructor
 from acp_bindings._types import Implied, Lenient, Rule
 
 HIDDEN = "…"
@@ -84,6 +85,8 @@ class Model(BaseModel):
         for name, value in members.items():
             _accept(self, name, value)
 
+    __signature__ = of_constructor
+
     # Without this mark pydantic-core would run `__init__` for every object that it reads.
     vars(__init__)["__pydantic_base_init__"] = True
 
@@ -100,6 +103,11 @@ class Model(BaseModel):
             if names := [name for name, info in fields.items() if info.alias != name]:
                 body["schema"]["extras_keys_schema"] = keys_unlike(names)
         return schema
+
+    @classmethod
+    def __pydantic_on_complete__(cls) -> None:
+        # Pydantic has put its own in place, which has the wire names.
+        cls.__signature__ = of_constructor
 
     @classmethod
     def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
