@@ -12,7 +12,7 @@ from pydantic.alias_generators import to_camel
 from pydantic_core import CoreSchema
 
 from acp_bindings._reading import apply_rules, keys_unlike
-from acp_bindings._signature import of_constructor
+from acp_bindings._signature import of_constructor, takes_anything
 from acp_bindings._types import Implied, Lenient, Rule
 
 HIDDEN = "…"
@@ -70,12 +70,18 @@ class Model(BaseModel):
     def __init__(self, /, **members: Any) -> None:
         """Make the object of its members, by their Python names.
 
+        A class that is for what is newer than the schema (`OtherSessionUpdate`) also takes the members that the schema
+        does not know, by the names that they are written with.
+
         Raises:
             TypeError: a name is unknown, or a dict stands where an object belongs.
             pydantic.ValidationError: a member is missing or not of its type. It shows no values.
         """
         cls = type(self)
-        if unknown := members.keys() - cls.__pydantic_fields__.keys():
+        unknown = members.keys() - cls.__pydantic_fields__.keys()
+        if unknown and takes_anything(cls):
+            unknown &= {info.alias for info in cls.__pydantic_fields__.values()}
+        if unknown:
             raise TypeError(_unexpected(cls, min(unknown)))
         for name in _omittable(cls):
             if members.get(name, ...) is None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from functools import cache
 from inspect import Parameter, Signature
 from typing import Any
 
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
+
+from acp_bindings._types import Unlike
 
 
 class _OfConstructor:
@@ -21,11 +24,20 @@ class _OfConstructor:
         if instance is not None or not hasattr(owner.__init__, "__pydantic_base_init__"):
             raise AttributeError("__signature__")
         members = sorted(owner.__pydantic_fields__.items(), key=lambda member: not member[1].is_required())
-        return Signature([_parameter(name, info) for name, info in members], return_annotation=None)
+        parameters = [_parameter(name, info) for name, info in members]
+        if takes_anything(owner):
+            parameters.append(Parameter("members", Parameter.VAR_KEYWORD, annotation=Any))
+        return Signature(parameters, return_annotation=None)
 
 
 # Pydantic declares a plain `Signature` where a descriptor does as well.
 of_constructor: Any = _OfConstructor()
+
+
+@cache
+def takes_anything(cls: type[BaseModel]) -> bool:
+    """Whether *cls* is for what is newer than the schema, so that nobody knows its members."""
+    return any(isinstance(mark, Unlike) for info in cls.__pydantic_fields__.values() for mark in info.metadata)
 
 
 def _parameter(name: str, info: FieldInfo) -> Parameter:

@@ -317,6 +317,24 @@ def test_members_that_a_subclass_adds_are_written_wherever_it_stands() -> None:
     assert written["params"]["update"]["label"] == "mine"
 
 
+def test_what_is_newer_than_the_schema_is_made_with_all_of_its_members() -> None:
+    payload: Json = {"percent": 5, "inner": v1.TextContent(text="t")}
+    update = v1.OtherSessionUpdate(session_update="_progress", **payload)
+    assert encode(update) == b'{"sessionUpdate":"_progress","percent":5,"inner":{"type":"text","text":"t"}}'
+    assert update.model_extra == payload
+
+
+def test_the_wire_name_of_a_known_member_is_no_unknown_member() -> None:
+    payload: Json = {"sessionUpdate": "_b"}
+    with pytest.raises(TypeError, match="did you mean 'session_update'"):
+        v1.OtherSessionUpdate(session_update="_a", **payload)
+
+
+def test_a_known_tag_makes_nothing_that_is_newer_than_the_schema() -> None:
+    with pytest.raises(ValidationError, match="belongs to another"):
+        v1.OtherSessionUpdate(session_update="plan")
+
+
 def assert_hidden(error: BaseException) -> None:
     shown = f"{error} {error!r}"
     assert error.__cause__ is None

@@ -76,6 +76,16 @@ def enumerations(text: str) -> None:
     v1.ToolCall(tool_call_id="t", title="T", kind="edited")  # refused
 
 
+def what_is_newer(payload: dict[str, Any]) -> None:
+    """What the schema does not know has no names to check: it is given as a dict, which no checker looks into."""
+    v1.OtherSessionUpdate(session_update="_mine", **payload)
+    v1.OtherSessionUpdate(**payload)
+    v1.OtherSessionUpdate()  # refused
+    v1.OtherSessionUpdate(session_update="_mine", progress=5)  # refused
+    v2.OtherMcpServer(type="_mine", **payload)
+    v2.NewSessionRequest(cwd="/", mcp_servers=[v2.OtherMcpServer(type="_mine")])
+
+
 def nothing_and_null() -> None:
     """Omitted, null and value: None is an argument where the protocol has null, or where it says "omitted"."""
     v1.SessionInfoUpdate()
