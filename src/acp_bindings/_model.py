@@ -171,9 +171,10 @@ class Model(BaseModel):
         secret = _secret(type(self))
         for name, value in super().__repr_args__():
             if name not in fields:
-                yield name, HIDDEN if name in SECRET_WHEREVER else value
+                # What a newer schema put beside a secret may be one too.
+                yield name, HIDDEN if secret or name in SECRET_WHEREVER else _shown(value)
             elif name in self.__pydantic_fields_set__:
-                yield name, _hide(value) if name in secret else value
+                yield name, _hide(value) if name in secret else _shown(value)
 
 
 class Extensible(Model):
@@ -227,6 +228,15 @@ def _accept(model: Model, name: str, given: Any) -> None:
 
 def _hide(value: Any) -> Any:
     return dict.fromkeys(cast("dict[str, Any]", value), HIDDEN) if isinstance(value, dict) else HIDDEN
+
+
+def _shown(value: Any) -> Any:
+    """A member that is no secret, without those in the plain JSON in it; models in it hide their own."""
+    if isinstance(value, dict):
+        members = cast("dict[str, Any]", value).items()
+        hidden = {name for name, each in members if name in SECRET_WHEREVER and not isinstance(each, Model)}
+        return {name: HIDDEN if name in hidden else _shown(each) for name, each in members}
+    return [_shown(each) for each in cast("list[object]", value)] if isinstance(value, list) else value
 
 
 def _unexpected(cls: type[Model], name: str) -> str:

@@ -33,6 +33,13 @@ OF_DICTS: list[tuple[Callable[..., BaseModel], dict[str, Any]]] = [
     (v1.SessionNotification, {"session_id": "s", "update": {"sessionUpdate": "plan", "entries": []}}),
 ]
 
+SERVER_WITH_A_NEWER_VARIABLE: Json = {
+    "type": "stdio",
+    "name": "n",
+    "command": "/s",
+    "env": [{"name": "A", "value": "", "old": SECRET}],
+}
+
 COPIES: list[Callable[[Any], Any]] = [
     copy.copy,
     copy.deepcopy,
@@ -165,6 +172,23 @@ def test_env_and_headers_of_a_server_of_an_unknown_kind_are_hidden() -> None:
     )
     assert SECRET not in repr(server)
     assert "name='n'" in repr(server)
+
+
+@pytest.mark.parametrize(
+    "members",
+    [
+        {"mcpServers": [{"type": "sse", "name": "n", "config": {"env": [{"name": "A", "value": SECRET}]}}]},
+        {"mcpServers": [SERVER_WITH_A_NEWER_VARIABLE]},
+        {"newer": [{"headers": {"Authorization": SECRET}}]},
+        {"_meta": {"vendor": {"env": {"TOKEN": SECRET}}}},
+    ],
+    ids=["unknown server", "unknown member of a variable", "unknown member", "meta"],
+)
+def test_env_and_headers_are_hidden_however_deep_they_are(members: dict[str, Any]) -> None:
+    given: Json = {"cwd": "/", **members}
+    request = decode(v2.NewSessionRequest, given)
+    assert SECRET not in f"{request!r} {request}"
+    assert SECRET in encode(request).decode()
 
 
 def test_a_bad_value_that_reads_as_omitted_leaves_an_attribute() -> None:
