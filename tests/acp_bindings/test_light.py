@@ -1,0 +1,277 @@
+"""Light to import and ordinary to use: what loads and builds what, and what Python and editors see of a package.
+
+Structure is measured, never time: which modules a fresh interpreter has loaded, which classes it has built.
+"""
+
+import copy
+import importlib
+import inspect
+import json
+import pickle
+import pydoc
+import rlcompleter
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import BaseModel
+
+from acp_bindings import decode, encode, v1, v1_unstable, v2, v2_unstable
+from tests.acp_bindings.exact_json import Json
+from tests.acp_bindings.instances import Instances
+from tests.acp_bindings.schemas import PACKAGES as NAMES
+from tests.acp_bindings.schemas import load
+
+PACKAGES = [v1, v1_unstable, v2, v2_unstable]
+PACKAGES_ALONE = sorted(f"acp_bindings.{name}" for name in NAMES)
+MESSAGE = '{"sessionId":"s","update":{"sessionUpdate":"plan","entries":[]}}'
+
+WATCHING = """
+import json, sys
+before = set(sys.modules)
+
+def loaded():
+    return sorted(name for name in sys.modules if name.startswith("acp_bindings.v"))
+
+def built():
+    from acp_bindings._model import Model
+    waiting, classes = [Model], set()
+    while waiting:
+        classes.update(waiting)
+        waiting = [each for cls in waiting for each in cls.__subclasses__()]
+    return sorted(cls.__name__ for cls in classes if cls.__pydantic_complete__)
+"""
+
+
+def in_a_fresh_interpreter(code: str, *arguments: str) -> Json:
+    """What the last line of the code, an expression, is there."""
+    *lines, last = f"{WATCHING}\n{code}".splitlines()
+    source = "\n".join([*lines, f"print(json.dumps({last}))"])
+    command = [sys.executable, "-W", "error", "-c", source, *arguments]
+    return json.loads(subprocess.run(command, check=True, capture_output=True, text=True, timeout=60).stdout)
+
+
+def test_importing_the_bindings_loads_no_models() -> None:
+    assert in_a_fresh_interpreter("import acp_bindings\nloaded()") == PACKAGES_ALONE
+
+
+def test_importing_the_bindings_loads_pydantic_and_nothing_else_that_was_installed() -> None:
+    code = "import acp_bindings\nsorted({name.split('.')[0] for name in set(sys.modules) - before})"
+    found: list[str] = in_a_fresh_interpreter(code)
+    # The last is a part of the standard library that has another name on each system.
+    others = {name for name in found if name not in sys.stdlib_module_names and not name.startswith("_sysconfigdata")}
+    brought = {"annotated_types", "pydantic", "pydantic_core", "typing_extensions", "typing_inspection"}
+    assert others <= {"acp_bindings"} | brought
+
+
+def test_a_name_loads_the_modules_that_it_is_made_of() -> None:
+    modules = in_a_fresh_interpreter("from acp_bindings.v1 import EnvVariable\nloaded()")
+    assert modules == sorted([*PACKAGES_ALONE, "acp_bindings.v1.common"])
+
+
+@pytest.mark.parametrize("package", NAMES)
+def test_a_name_loads_no_module_that_it_does_not_need(package: str) -> None:
+    modules = in_a_fresh_interpreter(f"from acp_bindings.{package} import NewSessionRequest\nloaded()")
+    homes = {name.rpartition(".")[2] for name in modules if name.startswith(f"acp_bindings.{package}.")}
+    assert {"common", "session"} <= homes
+    assert not homes & {"elicitation", "session_update", "terminal", "connection", "fs"}
+    assert len(modules) == len(homes) + len(PACKAGES_ALONE)
+
+
+def test_a_name_builds_no_class() -> None:
+    assert in_a_fresh_interpreter("from acp_bindings.v1 import NewSessionRequest\nbuilt()") == []
+
+
+def test_reading_a_type_builds_that_type_alone() -> None:
+    code = f"from acp_bindings import decode, encode, v1\nencode(decode(v1.SessionNotification, {MESSAGE!r}))\nbuilt()"
+    assert in_a_fresh_interpreter(code) == ["SessionNotification"]
+
+
+def test_making_an_object_builds_its_class_alone() -> None:
+    assert in_a_fresh_interpreter("from acp_bindings import v1\nv1.TextContent(text='t')\nbuilt()") == ["TextContent"]
+
+
+@pytest.mark.parametrize("package", NAMES)
+def test_the_names_of_a_package_are_known_before_they_are_loaded(package: str) -> None:
+    code = f"from acp_bindings import {package} as package\n"
+    assert in_a_fresh_interpreter(f"{code}[set(package.__all__) <= set(dir(package)), loaded()]") == [
+        True,
+        PACKAGES_ALONE,
+    ]
+
+
+@pytest.mark.parametrize("package", NAMES)
+def test_a_star_imports_every_name(package: str) -> None:
+    code = f"names = {{}}\nexec('from acp_bindings.{package} import *', names)\nsorted(set(names) - {{'__builtins__'}})"
+    assert in_a_fresh_interpreter(code) == sorted(getattr(sys.modules[f"acp_bindings.{package}"], "__all__"))  # noqa: B009
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_a_name_that_is_none_is_no_attribute(package: Any) -> None:
+    with pytest.raises(AttributeError, match="no attribute 'NewSesionRequest'"):
+        _ = package.NewSesionRequest
+
+
+def one_of_each(package: str) -> dict[str, Any]:
+    """A value of every definition of a schema, with the variants that it is made of."""
+    instances, module = Instances(load(package)), sys.modules[f"acp_bindings.{package}"]
+    return {
+        f"{name} {index}": decode(getattr(module, name), json.dumps(instance))
+        for name in load(package).definitions
+        for index, instance in enumerate(instances.series(name, 3, seed=7))
+    }
+
+
+@pytest.mark.parametrize("protocol", range(2, pickle.HIGHEST_PROTOCOL + 1))
+@pytest.mark.parametrize("package", NAMES)
+def test_every_model_crosses_to_another_process(package: str, protocol: int, tmp_path: Path) -> None:
+    values = one_of_each(package)
+    file = tmp_path / "values.pickle"
+    file.write_bytes(pickle.dumps(values, protocol=protocol))
+    code = """
+import pickle
+with open(sys.argv[1], "rb") as file:
+    values = pickle.load(file)
+from acp_bindings import encode
+{name: encode(value).decode() for name, value in values.items()}
+"""
+    written = in_a_fresh_interpreter(code.strip(), str(file))
+    assert written == {name: encode(value).decode() for name, value in values.items()}
+
+
+def test_what_is_unpickled_loads_the_modules_that_it_needs(tmp_path: Path) -> None:
+    file = tmp_path / "value.pickle"
+    file.write_bytes(pickle.dumps(v1.EnvVariable(name="A", value="B")))
+    code = "import pickle, pathlib\npickle.loads(pathlib.Path(sys.argv[1]).read_bytes())\nloaded()"
+    assert in_a_fresh_interpreter(code, str(file)) == sorted([*PACKAGES_ALONE, "acp_bindings.v1.common"])
+
+
+def copied_deep(value: Any) -> Any:
+    return value.model_copy(deep=True) if isinstance(value, BaseModel) else copy.deepcopy(value)
+
+
+def pickled(value: Any) -> Any:
+    return pickle.loads(pickle.dumps(value))
+
+
+@pytest.mark.parametrize("copying", [copy.copy, copy.deepcopy, copied_deep, pickled])
+@pytest.mark.parametrize("package", NAMES)
+def test_a_copy_of_every_model_is_equal_and_says_the_same(package: str, copying: Callable[[Any], Any]) -> None:
+    for value in one_of_each(package).values():
+        twin = copying(value)
+        assert type(twin) is type(value)
+        assert twin == value
+        assert encode(twin) == encode(value)
+        assert repr(twin) == repr(value)
+
+
+def test_a_deep_copy_shares_nothing_with_what_it_was_copied_from() -> None:
+    request = v1.NewSessionRequest(cwd="/", mcp_servers=[])
+    twin = copy.deepcopy(request)
+    twin.mcp_servers.append(v1.McpServerHttp(name="h", url="u", headers=[]))
+    assert request.mcp_servers == []
+    assert twin != request
+
+
+def test_objects_are_equal_by_class_and_members() -> None:
+    block: object = v1.TextContent(text="t")
+    assert block == v1.TextContent(text="t")
+    assert block != v1.TextContent(text="u")
+    assert block != v2.TextContent(text="t")
+    assert block != {"type": "text", "text": "t"}
+    assert v1.UserMessageChunk(content=v1.TextContent(text="t")) != v1.AgentMessageChunk(
+        content=v1.TextContent(text="t")
+    )
+
+
+def test_what_can_be_changed_is_no_key() -> None:
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(v1.TextContent(text="t"))
+
+
+def test_a_pattern_looks_into_an_object() -> None:
+    match decode(v1.SessionUpdate, '{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"t"}}'):
+        case v1.UserMessageChunk():
+            found = "user"
+        case v1.AgentMessageChunk(session_update="agent_message_chunk", content=v1.TextContent(text=text)):
+            found = text
+        case _:
+            found = "else"
+    assert found == "t"
+
+
+def classes(package: Any) -> list[type[BaseModel]]:
+    named = [getattr(package, name) for name in package.__all__]
+    return [each for each in named if isinstance(each, type) and issubclass(each, BaseModel)]
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_a_signature_lists_the_members_as_the_keywords_that_they_are(package: Any) -> None:
+    for cls in classes(package):
+        parameters = inspect.signature(cls).parameters
+        named = {name: each for name, each in parameters.items() if each.kind is inspect.Parameter.KEYWORD_ONLY}
+        assert named.keys() == cls.model_fields.keys()
+        assert {name for name, each in named.items() if each.default is inspect.Parameter.empty} == {
+            name for name, field in cls.model_fields.items() if field.is_required()
+        }
+        assert set(parameters) - set(named) == ({"members"} if "Other" in cls.__name__ else set())
+
+
+def test_a_signature_is_the_same_before_and_after_the_class_is_built_and_builds_nothing() -> None:
+    code = """
+import inspect
+from acp_bindings import v1
+before, none = str(inspect.signature(v1.EnvVariable)), built()
+v1.EnvVariable(name="A", value="B")
+[before, none, str(inspect.signature(v1.EnvVariable))]
+"""
+    before, none, after = in_a_fresh_interpreter(code.strip())
+    assert before == after == "(*, name: str, value: str, meta: dict[str, typing.Any] | None = None) -> None"
+    assert none == []
+
+
+def test_a_constructor_of_ones_own_has_a_signature_of_its_own() -> None:
+    class Named(v1.EnvVariable):
+        def __init__(self, name: str) -> None:
+            super().__init__(name=name, value="")
+
+    assert str(inspect.signature(Named)) == "(name: str) -> None"
+    assert Named("A").name == "A"
+    assert str(inspect.signature(Named)) == "(name: str) -> None"
+
+
+def test_help_begins_with_the_members_and_the_words_of_the_specification() -> None:
+    shown = pydoc.plain(pydoc.render_doc(v1.EnvVariable))
+    assert "EnvVariable(*, name: str, value: str, meta:" in shown
+    assert "An environment variable to set when launching an MCP server." in shown
+
+
+def test_the_prompt_of_python_completes_names_and_members() -> None:
+    namespace: dict[str, Any] = {"v1": v1, "block": v1.TextContent(text="t")}
+    completer = rlcompleter.Completer(namespace)
+    assert completer.complete("v1.NewSessionReq", 0) == "v1.NewSessionRequest("
+    assert completer.complete("block.annot", 0) == "block.annotations"
+
+
+@pytest.mark.parametrize(
+    ("code", "completed"),
+    [
+        ("from acp_bindings import v", {"v1", "v1_unstable", "v2", "v2_unstable"}),
+        ("from acp_bindings.v1 import NewSessionReq", {"NewSessionRequest"}),
+        ("from acp_bindings import v1; v1.NewSessionReq", {"NewSessionRequest"}),
+        ("from acp_bindings import v1; v1.NewSessionRequest(cw", {"cwd="}),
+        ("from acp_bindings import v1; v1.NewSessionRequest(cwd='/', mcp_servers=[]).mcp", {"mcp_servers"}),
+        ("from acp_bindings import decode, v1; decode(v1.NewSessionRequest, '').mcp", {"mcp_servers"}),
+    ],
+)
+def test_an_editor_completes_names_arguments_and_members(
+    code: str, completed: set[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    jedi: Any = importlib.import_module("jedi")  # which has no types
+    # Its own cache is everybody's, and breaks when two processes write to it.
+    monkeypatch.setattr(jedi.settings, "cache_directory", str(tmp_path))
+    script = jedi.Script(code, environment=jedi.InterpreterEnvironment())
+    assert {each.name for each in script.complete()} == completed
