@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, Self, cast, get_args
@@ -54,7 +53,7 @@ class Model(BaseModel):
     if not TYPE_CHECKING:
         # What a message is read by, and the rest.
         model_config |= ConfigDict(
-            alias_generator=to_camel,
+            alias_generator=cache(to_camel),  # the same names come again and again
             defer_build=True,
             extra="allow",
             hide_input_in_errors=True,
@@ -240,6 +239,8 @@ def _shown(value: Any) -> Any:
 
 
 def _unexpected(cls: type[Model], name: str) -> str:
+    import difflib  # noqa: PLC0415 - a millisecond that only this error needs
+
     aliases = {info.alias: known for known, info in cls.__pydantic_fields__.items()}
     known = list(cls.__pydantic_fields__)
     guess = aliases.get(name) or next(iter(difflib.get_close_matches(name, known, n=1)), None)
