@@ -7,9 +7,16 @@ Importing this package loads no models; each protocol package loads the modules 
 
 from __future__ import annotations
 
-from acp_bindings import v1, v1_unstable, v2, v2_unstable
+from typing import TYPE_CHECKING
+
+from acp_bindings._lazy import lazy_names
 from acp_bindings.codec import decode, encode
 from acp_bindings.errors import AcpError, DecodeError, EncodeError, Finding, Issue
+
+if TYPE_CHECKING:
+    from acp_bindings import v1, v1_unstable, v2, v2_unstable
+else:
+    _, __getattr__, __dir__ = lazy_names(__name__, dict.fromkeys(("v1", "v1_unstable", "v2", "v2_unstable"), ""))
 
 __all__ = [
     "AcpError",

@@ -25,6 +25,6 @@ def lazy_names(
         return value
 
     def dir_() -> list[str]:
-        return sorted({*vars(sys.modules[package]), *homes})
+        return sorted({*vars(sys.modules[package]), *modules, *homes})
 
     return sorted(homes), getattr_, dir_
