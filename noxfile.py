@@ -117,6 +117,14 @@ def interop(session: nox.Session) -> None:
     session.run("pytest", "-n", "2", "--dist", "worksteal", "tests/interop", *session.posargs)
 
 
+@nox.session(default=False)
+def bench(session: nox.Session) -> None:
+    """Measure side by side with others: `-- bindings`; further arguments go to the benchmark."""
+    name, *options = session.posargs or ["bindings"]
+    session.install(".", *group("codegen"), *group("bench"))
+    session.run("python", "-m", f"benchmarks.{name}", *options)
+
+
 @nox.session
 def package(session: nox.Session) -> None:
     """Build sdist and wheel, prove that they hold what they should and work when installed."""

@@ -1,0 +1,104 @@
+"""`nox -s bench -- bindings`: everything side by side in one run, each figure with what it means.
+
+Only ratios mean something. They are of the best of many short rounds, in which the contestants take turns, so that a
+busy machine hurts all alike.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import time
+
+from benchmarks.bindings.contestants import CONTESTANTS
+from benchmarks.bindings.messages import MESSAGES, TURN
+from benchmarks.bindings.race import ROOT, best_imports, best_rounds
+
+OURS, OTHERS = "ours", [name for name in CONTESTANTS if name != "ours"]
+
+WHO = """\
+ours             acp_bindings: decode and encode, with all that they check
+official         agent-client-protocol: model_validate_json and model_dump_json of its models, its fastest way
+its connection   agent-client-protocol: what its connection does, to and from dictionaries, and json for the text
+plain pydantic   pydantic-core alone, on bare models of the same shapes without any rule: what it takes at least
+msgspec          hand-written structs, which keep no unknown member and excuse nothing
+JSON alone       pydantic_core.from_json, no types at all: the limit"""
+
+UPDATE = """'{"sessionId":"s","update":{"sessionUpdate":"plan","entries":[]}}'"""
+IMPORTS = {
+    "import pydantic, one model": "from pydantic import BaseModel\nclass M(BaseModel):\n  a: str\nM(a='')",
+    "ours, import": "from acp_bindings import decode, v1",
+    "ours, NewSessionRequest": "from acp_bindings import decode, v1\n"
+    """decode(v1.NewSessionRequest, '{"cwd":"/","mcpServers":[]}')""",
+    "ours, session/update": f"from acp_bindings import decode, v1\ndecode(v1.SessionNotification, {UPDATE})",
+    "plain pydantic, session/update": "from benchmarks.bindings.plain import SessionNotification as S\n"
+    f"S.model_validate_json({UPDATE})",
+    "msgspec, session/update": "import msgspec\nfrom benchmarks.bindings.structs import SessionNotification as S\n"
+    f"msgspec.json.decode({UPDATE}, type=S)",
+    "official, session/update": f"from acp.schema import SessionNotification as S\nS.model_validate_json({UPDATE})",
+    "official, import acp": "import acp",
+}
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(prog="nox -s bench -- bindings", description=__doc__)
+    options.add_argument("--rounds", type=int, default=40, help="turns that each contestant takes at each thing")
+    rounds = options.parse_args().rounds
+    print(f"{WHO}\n")
+    report_messages(rounds)
+    report_imports(max(rounds // 3, 1))
+    report_generation()
+
+
+def report_messages(rounds: int) -> None:
+    tasks = [f"{doing} {name}" for doing in ("read", "write") for name in MESSAGES]
+    best = best_rounds(CONTESTANTS, [*tasks, "line", "hold"], rounds)
+    head(f"read: JSON text to objects, µs for one message; the stream is a turn of {len(TURN)} mixed updates")
+    for task in tasks[: len(MESSAGES)]:
+        row(task.removeprefix("read "), best, task, 1e6)
+    head("write: objects to JSON text, only what was read, µs for one message")
+    for task in tasks[len(MESSAGES) :]:
+        row(task.removeprefix("write "), best, task, 1e6)
+    head("line: a line of JSON-RPC to typed parameters, method looked up, µs for one line of the stream")
+    row("session/update line", best, "line", 1e6)
+    head("hold: memory that one message of the stream takes once read, bytes of Python's allocator")
+    row("update stream", best, "hold", 1)
+
+
+def head(what: str) -> None:
+    print(
+        f"\n{what}\n{'':24}{OURS:>10}" + "".join(f"{name:>16}" for name in OTHERS) + "   (others: their figure / ours)"
+    )
+
+
+def row(name: str, best: dict[tuple[str, str], float], task: str, unit: float) -> None:
+    ours = best.get((task, OURS))
+    shown = f"{name:24}" + (f"{ours * unit:>10.2f}" if ours else f"{'-':>10}")
+    for other in OTHERS:
+        theirs = best.get((task, other))
+        shown += (
+            f"{theirs / ours:>16.2f}" if ours and theirs else f"{theirs * unit:>14.2f} u" if theirs else f"{'-':>16}"
+        )
+    print(shown)
+
+
+def report_imports(rounds: int) -> None:
+    best = best_imports(IMPORTS, rounds)
+    base = next(iter(best.values()))
+    print("\nfirst use: from nothing imported to the first object, in a new process, modules compiled; the ratio is to")
+    print("importing pydantic and making one model")
+    for name, seconds in best.items():
+        print(f"{name:32}{seconds * 1e3:>10.1f} ms{seconds / base:>10.2f}")
+
+
+def report_generation() -> None:
+    started = time.perf_counter()
+    command = [sys.executable, "-m", "codegen", "--check"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, check=False, timeout=600)
+    print("\ngeneration: schema to the four packages, formatted, compared with the committed ones")
+    print(f"{'python -m codegen --check':32}{time.perf_counter() - started:>10.1f} s    exit status {done.returncode}")
+
+
+if __name__ == "__main__":
+    main()
