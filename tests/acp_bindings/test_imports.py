@@ -1,0 +1,32 @@
+"""Importing costs what is used: no protocol before it is named, no module of it before one of its names is."""
+
+import subprocess
+import sys
+
+import pytest
+
+LOADED = "import sys; print(*sorted(name for name in sys.modules if name.startswith('acp_bindings.v')))"
+
+
+@pytest.mark.parametrize(
+    ("code", "modules"),
+    [
+        ("import acp_bindings", []),
+        ("from acp_bindings import v2", ["v2"]),
+        ("import acp_bindings; acp_bindings.v1_unstable", ["v1_unstable"]),
+        ("from acp_bindings.v1 import ReadTextFileRequest", ["v1", "v1.common", "v1.fs"]),
+        ("from acp_bindings import *", ["v1", "v1_unstable", "v2", "v2_unstable"]),
+    ],
+)
+def test_only_what_is_named_is_loaded(code: str, modules: list[str]) -> None:
+    assert run(f"{code}; {LOADED}").split() == [f"acp_bindings.{module}" for module in modules]
+
+
+def test_the_packages_are_listed_before_they_are_loaded() -> None:
+    names = run("import acp_bindings; print(*dir(acp_bindings))").split()
+    assert {"v1", "v1_unstable", "v2", "v2_unstable", "decode", "encode"} <= set(names)
+
+
+def run(code: str) -> str:
+    command = [sys.executable, "-W", "error", "-c", code]
+    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout
