@@ -14,9 +14,10 @@ from jinja2 import TemplateError
 
 from codegen.naming import snake
 from codegen.package import package_init
+from codegen.passes.objects import META
 from codegen.prose import docstring
 from codegen.tree import CodegenError, Definitions, Node, arms, ref, target, walk, without
-from codegen.verify import check_names, check_possible
+from codegen.verify import BASE_MEMBER, check_names, check_possible
 
 TEMPLATES = Path(__file__).parent / "templates"
 LINE_LENGTH = 120
@@ -92,6 +93,7 @@ def _generate(document: Definitions, plans: dict[str, dict[str, Any]], output: P
             extra_template_data=plans,  # pyright: ignore[reportArgumentType]
             additional_imports=RUNTIME_NAMES,
             alias_generator=AliasGenerator.ToCamel,
+            aliases={META: BASE_MEMBER},
             snake_case_field=True,
             use_annotated=True,
             use_type_alias=True,

@@ -253,6 +253,26 @@ BUILT = [
         [{"x": []}, {"y": {}}],
     ),
     Case(
+        "meta that every object says otherwise",
+        {
+            "Foo": obj("a b c d", a=ref("Strict"), b=ref("Anything"), c=ref("Required"), d=ref("None2")),
+            "Strict": obj(_meta={"type": ["object", "null"], "additionalProperties": True}),
+            "Anything": obj(_meta=True),
+            "Required": obj("_meta", _meta={"type": ["object", "null"]}),
+            "None2": obj(meta=TEXT),
+        },
+        [
+            {"a": {"_meta": {"k": 1}}, "b": {"_meta": 5}, "c": {"_meta": {}}, "d": {"meta": "x"}},
+            {"a": {"_meta": None}, "b": {"_meta": None}, "c": {"_meta": None}, "d": {"_meta": 5}},
+            {"a": {"meta": 1}, "b": {}, "c": {"_meta": {"k": []}}, "d": {}},
+        ],
+        [
+            {"a": {"_meta": 5}, "b": {}, "c": {"_meta": {}}, "d": {}},
+            {"a": {}, "b": {}, "c": {}, "d": {}},
+            {"a": {}, "b": {}, "c": {"_meta": {}}, "d": {"meta": 5}},
+        ],
+    ),
+    Case(
         "an object that extends another",
         {"Foo": obj("x", x=TEXT) | {"allOf": [ref("Bar")]}, "Bar": obj("y", y=TEXT, _meta=META)},
         [{"x": "1", "y": "2", "_meta": {"a": 1}}],
@@ -475,11 +495,6 @@ REFUSED: list[tuple[str, Definitions, str]] = [
         "an object or null",
         {"Foo": obj(x=TEXT) | {"type": ["object", "null"]}},
         "$defs/Foo: null beside properties would be lost",
-    ),
-    (
-        "meta that is required",
-        {"Foo": obj("_meta", _meta=META)},
-        "Foo: _meta differs from what it is everywhere else",
     ),
     (
         "meta beside _meta",
