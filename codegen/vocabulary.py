@@ -132,10 +132,11 @@ def _check_union(node: Node, where: str, role: Role) -> None:
             raise CodegenError(f"{where}: an empty {keyword} takes no value at all")
     if "discriminator" in node:
         tag = node["discriminator"].get("propertyName")
-        if node["discriminator"].keys() != {"propertyName"} or any(
-            "const" not in arm.get("properties", {}).get(tag, {}) for arm in arms(node)
+        # It cannot change what is valid, so an alternative without the tag is none of its business.
+        if node["discriminator"].keys() != {"propertyName"} or not any(
+            "const" in arm.get("properties", {}).get(tag, {}) for arm in arms(node)
         ):
-            raise CodegenError(f"{where}: a discriminator may only name the tag that every alternative has")
+            raise CodegenError(f"{where}: a discriminator may only name the tag of the union")
     for value in [node["const"]] if "const" in node else node.get("enum", []):
         in_a_set = role == "arm" and "const" in node and type(value) is int
         if not isinstance(value, str) and not in_a_set:
