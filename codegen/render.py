@@ -45,7 +45,13 @@ IMPORTED = {
 }
 """The names that definitions cannot have: what `RUNTIME_NAMES`, the passes and the generator make modules import."""
 
-CONSTRAINTS = {"minItems": "min_length", "minLength": "min_length", "minimum": "ge", "maximum": "le"}
+CONSTRAINTS = {
+    "minItems": "min_length",
+    "minLength": "min_length",
+    "pattern": "pattern",
+    "minimum": "ge",
+    "maximum": "le",
+}
 BOUNDS = CONSTRAINTS.keys() | {"x-within"}
 
 
@@ -202,7 +208,7 @@ def _constraints(where: str, node: Node) -> list[str]:
 
 
 def _keywords(values: dict[str, Any]) -> str:
-    return ", ".join(f"{key}={value}" for key, value in values.items())
+    return ", ".join(f"{key}={value!r}" for key, value in values.items())
 
 
 def _default(node: Node, *, required: bool) -> str:

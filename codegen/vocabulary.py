@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, TypeAlias, cast
 
+from codegen.patterns import is_portable
 from codegen.tree import PREFIX, CodegenError, Definitions, Node, arms
 
 Role: TypeAlias = Literal["definition", "property", "arm", "tag", "item", "excluded"]
@@ -40,7 +41,7 @@ BESIDE = {
 NEEDS_TYPE = {
     **{keyword: {"object"} for keyword in OBJECTS},
     **{keyword: {"array"} for keyword in ("items", "minItems")},
-    **{keyword: {"string"} for keyword in ("minLength", "contentEncoding")},
+    **{keyword: {"string"} for keyword in ("minLength", "pattern", "contentEncoding")},
     **{keyword: {"integer", "number"} for keyword in ("minimum", "maximum")},
     **{keyword: {"integer", "number", "string"} for keyword in ("const", "enum", "format")},
 }
@@ -103,6 +104,10 @@ def _check_types(node: Node, where: str) -> None:
     formats = set[str]().union(*(FORMATS.get(each, set()) for each in types))
     if "format" in node and node["format"] not in formats:
         raise CodegenError(f"{where}: no rule for the format {node['format']} of type {', '.join(types)}")
+    if "pattern" in node and not is_portable(node["pattern"]):
+        raise CodegenError(
+            f"{where}: the pattern {node['pattern']} may find other texts in pydantic than in the schema"
+        )
 
 
 def _check_members(node: Node, where: str) -> None:

@@ -27,6 +27,8 @@ from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import Final
 
+import jsonschema_rs
+
 from tests.acp_bindings.exact_json import Json, is_array, is_object
 from tests.acp_bindings.schemas import INTEGER_RANGES, Node, Schema, load, subschemas
 
@@ -324,6 +326,8 @@ def _check_scalar(node: Node, value: Json, path: Path) -> None:
     if isinstance(value, str):
         if len(value) < node.get("minLength", 0):
             raise UnreadableError(path, "too short")
+        if "pattern" in node and not jsonschema_rs.is_valid({"pattern": node["pattern"]}, value):
+            raise UnreadableError(path, "not of the pattern")
     elif isinstance(value, int | float) and not isinstance(value, bool):
         low, high = INTEGER_RANGES.get(node.get("format", ""), (float("-inf"), float("inf")))
         if not max(low, node.get("minimum", low)) <= value <= min(high, node.get("maximum", high)):

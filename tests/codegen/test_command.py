@@ -194,12 +194,12 @@ def test_nothing_is_written_when_one_of_the_schemas_cannot_be_built(
 ) -> None:
     before = contents(output)
     files = {each: schema(b=TEXT) for each in PACKAGES}
-    write(schemas, locked(files | {file: schema(b=TEXT | {"pattern": "x"})}))
+    write(schemas, locked(files | {file: schema(b=TEXT | {"contentMediaType": "x"})}))
 
     status = run(schemas, output, *options)
 
     assert status == 2
-    said = f"codegen: {file}: $defs/PingRequest/properties/b: no rule for the keyword pattern\n"
+    said = f"codegen: {file}: $defs/PingRequest/properties/b: no rule for the keyword contentMediaType\n"
     assert capsys.readouterr().err == said
     assert contents(output) == before
 

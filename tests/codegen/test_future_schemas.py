@@ -215,6 +215,27 @@ BUILT = [
         [{"a": ["x"]}, {"a": ["x", "y"], "b": "z"}, {"a": []}],
     ),
     Case(
+        "text of a pattern, optional, nullable and required",
+        {
+            "Foo": obj(
+                "a",
+                a={"type": "string", "pattern": "^[A-Z]{3}$"},
+                b={"type": ["string", "null"], "pattern": "['\"]", "minLength": 2},
+                c=ref("Id"),
+            ),
+            "Id": {"type": "string", "pattern": "^(?:x|y)*$"},
+        },
+        [{"a": "USD"}, {"a": "EUR", "b": None}, {"a": "GBP", "b": "it's", "c": "xyx"}, {"a": "CHF", "c": ""}],
+        [
+            {"a": "usd"},
+            {"a": "USDX"},
+            {"a": "USD\n"},
+            {"a": "GBP", "b": "its"},
+            {"a": "GBP", "b": "'"},
+            {"a": "CHF", "c": "z"},
+        ],
+    ),
+    Case(
         "bounded numbers, optional, nullable and required",
         {
             "Foo": obj(
@@ -371,8 +392,13 @@ def test_a_long_description_is_wrapped_and_none_of_it_is_lost(tmp_path: Path) ->
 REFUSED: list[tuple[str, Definitions, str]] = [
     (
         "a new keyword",
-        {"Foo": obj(x=TEXT | {"pattern": "a"})},
-        "$defs/Foo/properties/x: no rule for the keyword pattern",
+        {"Foo": obj(x=TEXT | {"contentMediaType": "text/html"})},
+        "$defs/Foo/properties/x: no rule for the keyword contentMediaType",
+    ),
+    (
+        "a pattern that Rust reads otherwise",
+        {"Foo": obj(x=TEXT | {"pattern": "\\d"})},
+        "$defs/Foo/properties/x: the pattern \\d may find other texts in pydantic than in the schema",
     ),
     ("a longest length", {"Foo": TEXT | {"maxLength": 9}}, "$defs/Foo: no rule for the keyword maxLength"),
     ("a new type", {"Foo": {"type": "decimal"}}, "$defs/Foo: no rule for the type decimal"),
