@@ -113,8 +113,6 @@ class _Naming:
         known = [value for arm in arms(node) if (value := _constant(arm, tag)) is not None]
         if twice := {value for value in known if known.count(value) > 1}:
             raise CodegenError(f"{name}: two alternatives have the tag {min(twice)}")
-        if tag is not None and len(arms(node)) == 1:
-            raise CodegenError(f"{name}: no rule for a tagged union of one alternative")
         exclusive = {member for arm in arms(node) for member in self.required(arm)} if "oneOf" in node else set[str]()
         variants: list[tuple[str, str]] = []
         for arm in arms(node):
@@ -131,6 +129,8 @@ class _Naming:
                 others = exclusive - set(self.required(arm))
                 added["properties"] |= {member: {"x-absent": True} for member in sorted(others)}
             variants.append((label, self.variant(name, arm, added, tag, label)))
+        if len(variants) == 1 and variants[0][1] in self.unions:
+            raise CodegenError(f"{name}: no rule for a union of one alternative that is a union itself")
         kept = without(node, "type", "properties", "required", "anyOf", "oneOf", "x-extensible")
         decides = tag or tag_of_parts
         self.out[name] = kept | {"anyOf": [ref(each) for _, each in variants], "x-tag": decides}

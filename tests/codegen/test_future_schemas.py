@@ -144,6 +144,25 @@ BUILT = [
     ),
     Case("a union of one reference", {"Foo": {"anyOf": [ref("Bar")]}, "Bar": obj("x", x=TEXT)}, [{"x": "a"}], [{}, 1]),
     Case("a union of one scalar", {"Foo": {"oneOf": [TEXT]}}, ["a"], [1, None]),
+    Case(
+        "a tagged union of one",
+        {"Foo": {"anyOf": [tagged("a", x=TEXT)]}},
+        [{"type": "a", "x": "1"}, {"type": "a", "x": "1", "y": 1}],
+        [{"x": "1"}, {"type": "b", "x": "1"}, {"type": "a"}, {"type": ["a"], "x": "1"}, "a"],
+    ),
+    Case(
+        "a tagged union of one, in a member, with a payload and members for all",
+        {
+            "Foo": obj("one", one=ref("One"), many=listed(ref("One"))),
+            "One": obj("s", s=TEXT) | {"oneOf": [tagged("a") | {"allOf": [ref("Bar")]}]},
+            "Bar": obj("x", x=TEXT),
+        },
+        [{"one": {"type": "a", "s": "1", "x": "2"}}, {"one": {"type": "a", "s": "1", "x": "2"}, "many": []}],
+        [
+            *({"one": {"s": "1", "x": "2"}}, {"one": {"type": "a", "x": "2"}}, {"one": {"type": "a", "s": "1"}}),
+            {"one": {"type": "a", "s": "1", "x": "2"}, "many": [{"type": "b", "s": "1", "x": "2"}]},
+        ],
+    ),
     Case("an enumeration of one", {"Foo": {"anyOf": [{"const": "a", "type": "string"}]}}, ["a"], ["b", 1]),
     Case(
         "an open union of one",
@@ -453,11 +472,6 @@ REFUSED: list[tuple[str, Definitions, str]] = [
         "$defs/Foo: anyOf beside oneOf: one of the two would be lost",
     ),
     ("an empty union", {"Foo": {"anyOf": []}}, "$defs/Foo: an empty anyOf takes no value at all"),
-    (
-        "a tagged union of one",
-        {"Foo": {"anyOf": [tagged("a")]}},
-        "Foo: no rule for a tagged union of one alternative",
-    ),
     (
         "tags that differ in case only",
         {"Foo": {"anyOf": [tagged("bar"), tagged("Bar")]}},
