@@ -12,6 +12,7 @@ from datamodel_code_generator import Error, InputFileType, LiteralType, PythonVe
 from datamodel_code_generator.enums import AliasGenerator, DataModelType
 from jinja2 import TemplateError
 
+from codegen.methods import MODULE, NAME, methods_source
 from codegen.naming import snake
 from codegen.package import package_init
 from codegen.passes.objects import META
@@ -41,6 +42,7 @@ IMPORTED = {
     *(path.rpartition(".")[2] for path in RUNTIME_NAMES),
     *("Int32", "Int64", "Number", "UInt16", "UInt32", "UInt64"),
     *("Model", "Response"),
+    NAME,
     *("BaseModel", "ConfigDict", "Optional", "TypeAliasType", "Union", "TYPE_CHECKING"),
 }
 """The names that definitions cannot have: what `RUNTIME_NAMES`, the passes and the generator make modules import."""
@@ -76,13 +78,17 @@ def render(defs: Definitions, modules: dict[str, str], package: Package, output:
         CodegenError: a name or a bound has no place in Python, or the generator wrote other names than the schema's.
     """
     check_possible(defs, IMPORTED)
+    if MODULE in modules.values():
+        raise CodegenError(f"a module would be named {MODULE}, as the table of methods is")
     document = {_path(name, modules): _for_generator(node, modules) for name, node in sorted(defs.items())}
     plans: dict[str, dict[str, Any]] = {_path(name, modules): {"plan": _plan(name, defs[name])} for name in defs}
     _generate(document, plans, output)
     for path in sorted(output.glob("*.py")):
         body = path.read_text(encoding="utf-8").removeprefix("#")
         path.write_text(package.header(path.stem) + body, encoding="utf-8")
-    (output / "__init__.py").write_text(package.header("") + package_init(modules), encoding="utf-8")
+    (output / f"{MODULE}.py").write_text(package.header(MODULE) + "\n" + methods_source(defs), encoding="utf-8")
+    init = package_init({**modules, NAME: MODULE})
+    (output / "__init__.py").write_text(package.header("") + init, encoding="utf-8")
     _format(output)
     check_names(defs, modules, output)
 

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from codegen.methods import MODULE as METHODS
 from codegen.naming import snake
 from codegen.passes.objects import META
 from codegen.tree import CodegenError, Definitions, Node, is_class, reachable, target, targets
@@ -72,6 +73,8 @@ def check_names(defs: Definitions, modules: dict[str, str], output: Path) -> Non
     """
     written: dict[str, set[str]] = {}
     for path in sorted(output.glob("*.py")):
+        if path.stem == METHODS:
+            continue
         for statement in ast.parse(path.read_text(encoding="utf-8")).body:
             name = _defined(statement)
             if name is None:

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from codegen.build import PACKAGES
+from codegen.methods import MODULE as METHODS
 from codegen.partition import partition
 from codegen.passes import normalise
 from codegen.passes.tidy import open_booleans
@@ -241,6 +242,7 @@ class TestModules:
             "\n"
             "if TYPE_CHECKING:\n"
             "    from .common import Shared as Shared\n"
+            "    from .methods import METHODS as METHODS\n"
             "    from .ping import PingRequest as PingRequest\n"
             "    from .pong import PongRequest as PongRequest\n"
             "else:\n"
@@ -252,6 +254,9 @@ class TestModules:
             "        {\n"
             '            "common": """\n'
             "            Shared\n"
+            '        """,\n'
+            '            "methods": """\n'
+            "            METHODS\n"
             '        """,\n'
             '            "ping": """\n'
             "            PingRequest\n"
@@ -353,7 +358,8 @@ class TestGeneratedPackages:
     def test_no_definition_could_be_named_like_an_import(self, modules: dict[str, ast.Module]) -> None:
         imported = {
             alias.name
-            for tree in modules.values()
+            for name, tree in modules.items()
+            if name != METHODS
             for each in ast.walk(tree)
             if isinstance(each, ast.ImportFrom) and not each.level
             for alias in each.names

@@ -118,6 +118,7 @@ if TYPE_CHECKING:
         WriteTextFileRequest as WriteTextFileRequest,
         WriteTextFileResponse as WriteTextFileResponse,
     )
+    from .methods import METHODS as METHODS
     from .session import (
         CancelNotification as CancelNotification,
         CloseSessionRequest as CloseSessionRequest,
@@ -270,6 +271,9 @@ else:
         """,
             "fs": """
             ReadTextFileRequest ReadTextFileResponse WriteTextFileRequest WriteTextFileResponse
+        """,
+            "methods": """
+            METHODS
         """,
             "session": """
             CancelNotification CloseSessionRequest CloseSessionResponse DeleteSessionRequest DeleteSessionResponse

@@ -144,6 +144,7 @@ if TYPE_CHECKING:
         MessageMcpResponseError as MessageMcpResponseError,
         MessageMcpResponseResult as MessageMcpResponseResult,
     )
+    from .methods import METHODS as METHODS
     from .providers import (
         DisableProviderRequest as DisableProviderRequest,
         DisableProviderResponse as DisableProviderResponse,
@@ -362,6 +363,9 @@ else:
             "mcp": """
             McpError McpRequestId MessageMcpNotification MessageMcpRequest MessageMcpResponse
             MessageMcpResponseError MessageMcpResponseResult
+        """,
+            "methods": """
+            METHODS
         """,
             "providers": """
             DisableProviderRequest DisableProviderResponse ListProvidersRequest ListProvidersResponse LlmProtocol

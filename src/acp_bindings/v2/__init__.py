@@ -126,6 +126,7 @@ if TYPE_CHECKING:
         StringPropertySchema as StringPropertySchema,
         TitledMultiSelectItems as TitledMultiSelectItems,
     )
+    from .methods import METHODS as METHODS
     from .session import (
         CancelledPermissionOutcome as CancelledPermissionOutcome,
         CancelSessionNotification as CancelSessionNotification,
@@ -319,6 +320,9 @@ else:
             OtherCreateElicitationRequestRequest OtherCreateElicitationRequestSession OtherCreateElicitationResponse
             OtherElicitationPropertySchema OtherMultiSelectItems StringFormat StringMultiSelectItems
             StringPropertySchema TitledMultiSelectItems
+        """,
+            "methods": """
+            METHODS
         """,
             "session": """
             CancelSessionNotification CancelledPermissionOutcome CloseSessionRequest CloseSessionResponse

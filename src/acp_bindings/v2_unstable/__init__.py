@@ -151,6 +151,7 @@ if TYPE_CHECKING:
         MessageMcpResponseError as MessageMcpResponseError,
         MessageMcpResponseResult as MessageMcpResponseResult,
     )
+    from .methods import METHODS as METHODS
     from .providers import (
         DisableProviderRequest as DisableProviderRequest,
         DisableProviderResponse as DisableProviderResponse,
@@ -398,6 +399,9 @@ else:
             "mcp": """
             McpError McpRequestId MessageMcpNotification MessageMcpRequest MessageMcpResponse
             MessageMcpResponseError MessageMcpResponseResult
+        """,
+            "methods": """
+            METHODS
         """,
             "providers": """
             DisableProviderRequest DisableProviderResponse ListProvidersRequest ListProvidersResponse LlmProtocol

@@ -1,0 +1,66 @@
+"""The method table of a package, from `x-method` and `x-side`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from codegen.tree import CodegenError, Definitions, kind
+
+MODULE = "methods"
+NAME = "METHODS"
+SIDES = ("agent", "both", "client", "protocol", "proxy")
+
+
+def methods_source(defs: Definitions) -> str:
+    """The source of the module `methods`, without its header.
+
+    Raises:
+        CodegenError: two definitions are the same part of one method, a response has no request, or a side is new.
+    """
+    found: dict[str, dict[str, str]] = {}
+    for name, node in sorted(defs.items()):
+        if part := kind(name, node):
+            parts = found.setdefault(node["x-method"], {})
+            if part in parts:
+                raise CodegenError(f"{name} and {parts[part]} are both the {part.lower()} of {node['x-method']}")
+            parts[part] = name
+    requests = {method: _request(parts, defs) for method, parts in found.items() if parts.keys() != {"Notification"}}
+    notifications = {
+        method: (_side(parts["Notification"], defs), parts["Notification"])
+        for method, parts in found.items()
+        if "Notification" in parts
+    }
+    return "\n".join(
+        [
+            "from acp_bindings.methods import Methods",
+            "",
+            f"{NAME} = Methods(",
+            "    __name__,",
+            f"    requests={_table(requests)},",
+            f"    notifications={_table(notifications)},",
+            ")",
+            '"""Who handles each method, and the types of what it carries and of what answers it."""',
+            "",
+        ]
+    )
+
+
+def _request(parts: dict[str, str], defs: Definitions) -> tuple[str | None, ...]:
+    params, result = parts.get("Request"), parts.get("Response")
+    if params is None:
+        raise CodegenError(f"{result}: it answers a method that has no request")
+    side = _side(params, defs)
+    if result is not None and _side(result, defs) != side:
+        raise CodegenError(f"{params} and {result} have different sides")
+    return side, params, result
+
+
+def _side(name: str, defs: Definitions) -> str:
+    side = str(defs[name].get("x-side"))
+    if side not in SIDES:
+        raise CodegenError(f"{name}: no rule for the side {side!r}; known are {', '.join(SIDES)}")
+    return side
+
+
+def _table(rows: Mapping[str, tuple[str | None, ...]]) -> str:
+    return "{" + "".join(f"\n        {method!r}: {row!r}," for method, row in sorted(rows.items())) + "\n    }"

@@ -1,0 +1,94 @@
+"""`METHODS` of each package says what the published schema says."""
+
+import importlib
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from acp_bindings import v1, v1_unstable, v2
+from acp_bindings.methods import Method
+from tests.acp_bindings.roundtrip import generated
+from tests.acp_bindings.schemas import PACKAGES, load
+
+HELLO = v1.TextContent(text="Hello")
+
+
+def published(package: str) -> Iterator[tuple[str, str, str, str]]:
+    """Definition, method, side and kind of everything that the schema calls part of a method."""
+    for name, node in load(package).definitions.items():
+        if "x-method" in node:
+            method, side = str(node["x-method"]), str(node["x-side"])
+            yield (
+                name,
+                method,
+                side,
+                next(kind for kind in ("Request", "Response", "Notification") if name.endswith(kind)),
+            )
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_the_table_is_what_the_schema_says(package: str) -> None:
+    methods = importlib.import_module(f"acp_bindings.{package}").METHODS
+    stated = {
+        (part.method, kind, part.side, type_) for method in methods.values() for part, kind, type_ in parts(method)
+    }
+
+    assert {(method, kind, side, name) for name, method, side, kind in published(package)} == {
+        (method, kind, side, name) for method, kind, side, (name, _) in stated
+    }
+    assert all(type_ is generated(package, name) for _, _, _, (name, type_) in stated)
+    assert list(methods) == sorted({method for _, method, _, _ in published(package)})
+
+
+def parts(method: Method) -> Iterator[tuple[Any, str, tuple[str, Any]]]:
+    if method.request:
+        yield method.request, "Request", (method.request.params_name, method.request.params)
+        assert method.request.result_name
+        yield method.request, "Response", (method.request.result_name, method.request.result)
+    if method.notification:
+        yield method.notification, "Notification", (method.notification.params_name, method.notification.params)
+
+
+def test_one_method_may_be_a_request_to_one_side_and_a_notification_to_the_other() -> None:
+    message = v1_unstable.METHODS["mcp/message"]
+
+    assert repr(message) == (
+        "Method(RequestType('mcp/message', side='client', params=MessageMcpRequest, result=MessageMcpResponse), "
+        "NotificationType('mcp/message', side='agent', params=MessageMcpNotification))"
+    )
+
+
+def test_params_tell_their_method() -> None:
+    class OurPrompt(v1.PromptRequest):
+        """A user's own."""
+
+    boolean = v1.SetSessionConfigOptionRequestBoolean(session_id="s", config_id="c", value=True)
+    found = [v1.METHODS.request_with(each) for each in (OurPrompt(session_id="s", prompt=[HELLO]), boolean)]
+
+    assert [each and each.method for each in found] == ["session/prompt", "session/set_config_option"]
+    assert (
+        v1.METHODS.notification_with(v1.CancelNotification(session_id="s")) is v1.METHODS["session/cancel"].notification
+    )
+    assert v1.METHODS.notification_with(v1.PromptRequest(session_id="s", prompt=[HELLO])) is None
+    assert v1.METHODS.request_with(v2.CloseSessionRequest(session_id="s")) is None
+    assert v1.METHODS.request_with(None) is None
+
+
+def test_asking_for_a_method_loads_no_models() -> None:
+    code = (
+        "import json, sys; from acp_bindings import v1\n"
+        "v1.METHODS['session/new'].request.side; repr(v1.METHODS); len(v1.METHODS); 'a' in v1.METHODS\n"
+        "before = sorted(m for m in sys.modules if m.startswith('acp_bindings.v1.'))\n"
+        "v1.METHODS['terminal/create'].request.params\n"
+        "print(json.dumps([before, sorted(m for m in sys.modules if m.startswith('acp_bindings.v1.'))]))"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert json.loads(run.stdout) == [
+        ["acp_bindings.v1.methods"],
+        ["acp_bindings.v1.common", "acp_bindings.v1.methods", "acp_bindings.v1.terminal"],
+    ]

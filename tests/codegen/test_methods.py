@@ -1,0 +1,96 @@
+"""The method table: what stands in it, and what is refused."""
+
+import ast
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from codegen.methods import methods_source
+from codegen.tree import CodegenError, Node
+from tests.codegen.small import TEXT, built, imported, obj, source
+
+
+def of(method: str, side: str = "agent") -> Node:
+    return obj() | {"x-method": method, "x-side": side}
+
+
+def table(defs: dict[str, Node]) -> dict[str, Any]:
+    """What the source hands to `Methods`, by argument."""
+    call = next(each for each in ast.walk(ast.parse(methods_source(defs))) if isinstance(each, ast.Call))
+    return {each.arg: ast.literal_eval(each.value) for each in call.keywords if each.arg}
+
+
+def test_a_method_has_its_side_and_the_types_of_each_part() -> None:
+    defs = {
+        "PingResponse": of("ping"),
+        "PingRequest": of("ping"),
+        "ByeNotification": of("a/bye", "client"),
+        "Other": TEXT,
+    }
+
+    assert table(defs) == {
+        "requests": {"ping": ("agent", "PingRequest", "PingResponse")},
+        "notifications": {"a/bye": ("client", "ByeNotification")},
+    }
+
+
+def test_a_method_may_be_a_request_to_one_side_and_a_notification_to_the_other() -> None:
+    defs = {
+        "TellRequest": of("tell", "client"),
+        "TellResponse": of("tell", "client"),
+        "TellNotification": of("tell", "agent"),
+    }
+
+    assert table(defs) == {
+        "requests": {"tell": ("client", "TellRequest", "TellResponse")},
+        "notifications": {"tell": ("agent", "TellNotification")},
+    }
+
+
+def test_a_request_without_a_response_type_is_answered_with_anything() -> None:
+    assert table({"PingRequest": of("ping")})["requests"] == {"ping": ("agent", "PingRequest", None)}
+
+
+@pytest.mark.parametrize(
+    ("defs", "refusal"),
+    [
+        (
+            {"PingRequest": of("ping"), "SmallPingRequest": of("ping")},
+            "SmallPingRequest and PingRequest are both the request of ping",
+        ),
+        ({"PingResponse": of("ping")}, "PingResponse: it answers a method that has no request"),
+        (
+            {"PingRequest": of("ping", "agent"), "PingResponse": of("ping", "client")},
+            "PingRequest and PingResponse have different sides",
+        ),
+        (
+            {"PingRequest": of("ping", "observer")},
+            "PingRequest: no rule for the side 'observer'; known are agent, both, client, protocol, proxy",
+        ),
+    ],
+)
+def test_what_the_table_has_no_place_for_is_refused(defs: dict[str, Node], refusal: str) -> None:
+    with pytest.raises(CodegenError) as refused:
+        methods_source(defs)
+
+    assert str(refused.value) == refusal
+
+
+def test_a_domain_that_is_called_methods_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(CodegenError, match="a module would be named methods"):
+        built({"ListMethodsRequest": of("methods/list")}, tmp_path)
+
+
+def test_a_definition_that_is_called_like_the_table_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(CodegenError, match="METHODS: the generated code needs this name"):
+        built({"METHODS": TEXT}, tmp_path)
+
+
+def test_the_table_of_a_package_gives_its_classes(tmp_path: Path) -> None:
+    package = built({"PingRequest": of("ping"), "PingResponse": of("ping")}, tmp_path)
+
+    with imported(package) as small:
+        request = small.METHODS["ping"].request
+        assert (request.params, request.result) == (small.PingRequest, small.PingResponse)
+    assert "METHODS = Methods(" in source(package)
