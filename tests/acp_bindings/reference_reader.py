@@ -30,7 +30,7 @@ from typing import Final
 import jsonschema_rs
 
 from tests.acp_bindings.exact_json import Json, is_array, is_object
-from tests.acp_bindings.schemas import INTEGER_RANGES, Node, Schema, load, subschemas
+from tests.acp_bindings.schemas import INTEGER_RANGES, Node, Schema, subschemas
 
 Path = tuple[str | int, ...]
 
@@ -237,7 +237,7 @@ def open_unions(schema: Schema) -> list[Node]:
 
 def own_tag(schema: Schema, name: str) -> tuple[str, str] | None:
     """Find the tag and its value for a definition that a single branch of a single union uses."""
-    return _own_tags(schema.package).get(name)
+    return _own_tags(schema).get(name)
 
 
 def is_response(name: str, node: Node) -> bool:
@@ -282,8 +282,7 @@ def types_of(node: Node) -> tuple[str, ...]:
 
 
 @cache
-def _own_tags(package: str) -> dict[str, tuple[str, str]]:
-    schema = load(package)
+def _own_tags(schema: Schema) -> dict[str, tuple[str, str]]:
     uses: Counter[str] = Counter()
     tags: dict[str, tuple[str, str]] = {}
     for definition in schema.definitions.values():
