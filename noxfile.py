@@ -79,6 +79,13 @@ def update_schema(session: nox.Session) -> None:
 
 
 @nox.session(default=False)
+def compare(session: nox.Session) -> None:
+    """Print what changed from one source to another: `-- npm:PACKAGE@2.0.0 npm:PACKAGE@2.4.0`."""
+    session.install("-e", ".", *group("codegen"))
+    session.run("python", "-m", "codegen.compare", *session.posargs)
+
+
+@nox.session(default=False)
 def history(session: nox.Session) -> None:
     """Build and try every schema ever published in npm; `-- 1.9.0 2.0.0` takes these, `-- --help` lists the options."""
     session.install("-e", ".", *group("codegen"), *group("test"))
