@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any, Literal, TypeAlias, cast
 
 from codegen.patterns import is_portable
-from codegen.tree import PREFIX, CodegenError, Definitions, Node, arms
+from codegen.tree import PREFIX, CodegenError, Definitions, Node, arms, reachable, targets
 
 Role: TypeAlias = Literal["definition", "property", "arm", "tag", "item", "excluded"]
 """Where a schema stands: `arm` is an alternative of a union, `tag` a property of one, `excluded` is inside of `not`."""
@@ -66,6 +66,16 @@ def check(defs: Definitions) -> None:
     """
     for name, node in defs.items():
         _check(node, f"$defs/{name}", "definition", defs)
+    outermost = {name: _outermost(node) for name, node in defs.items()}
+    for name, node in outermost.items():
+        if name in reachable(outermost, targets(node)):
+            raise CodegenError(f"$defs/{name}: it is made of itself, without a member in between")
+
+
+def _outermost(node: Node) -> Node:
+    """What *node* says of a value itself, not of what is inside of it."""
+    parts = {key: [_outermost(part) for part in node[key]] for key in ("allOf", "anyOf", "oneOf") if key in node}
+    return parts | {"$ref": node["$ref"]} if "$ref" in node else parts
 
 
 def _check(node: Any, where: str, role: Role, defs: Definitions) -> None:

@@ -12,6 +12,9 @@ from typing import NamedTuple
 from codegen.naming import catch_all_name, joined, variant_name
 from codegen.tree import CodegenError, Definitions, Node, arms, kind, reachable, ref, target, walk, without
 
+TAG = {"type", "const", "title", "description"}
+"""What may be said of a tag."""
+
 
 def open_notifications(defs: Definitions) -> Definitions:
     """A tagged union that only notifications carry gets a catch-all: nobody can answer that it was not understood."""
@@ -122,7 +125,7 @@ class _Naming:
             label = _constant(arm, tag) or arm.get("title") or target(arm)
             if label is None:
                 raise CodegenError(f"{name}: an alternative has neither a tag nor a title to be named by")
-            added = _merged(node, arm)
+            added = _merged(name, node, arm, tag)
             if tag is not None:
                 added["properties"] = {tag: _tag_member(arm, tag, label, known)} | without(added["properties"], tag)
             else:
@@ -179,7 +182,7 @@ class _Naming:
         excluded = [_constant(each, tag) for each in arms(arm["not"])]
         if tag is None or set(excluded) != set(known):
             raise CodegenError(f"{union}: its catch-all excludes other tags than the alternatives have")
-        added = _merged(node, without(arm, "not"))
+        added = _merged(union, node, without(arm, "not"), tag)
         unlike: Node = {"type": "string", "x-unlike": sorted(known)}
         added["properties"] = {tag: unlike} | without(added["properties"], tag)
         name = catch_all_name(union)
@@ -197,8 +200,13 @@ class _Naming:
         return set(self.out)
 
 
-def _merged(outer: Node, inner: Node) -> Node:
+def _merged(union: str, outer: Node, inner: Node, tag: str | None) -> Node:
     """The members of *outer* and *inner* in one object."""
+    for key in sorted(outer.get("properties", {}).keys() & inner.get("properties", {}).keys() - {tag}):
+        raise CodegenError(f"{union}.{key}: the union and one of its alternatives both describe it")
+    for node in (outer, inner):
+        if lost := sorted(node.get("properties", {}).get(tag, {}).keys() - TAG):
+            raise CodegenError(f"{union}.{tag}: {lost[0]} beside a tag would be lost")
     merged: Node = {
         "properties": outer.get("properties", {}) | inner.get("properties", {}),
         "required": [*outer.get("required", []), *inner.get("required", [])],

@@ -584,7 +584,32 @@ REFUSED: list[tuple[str, Definitions, str]] = [
     (
         "a name for itself",
         {"Foo": ref("Foo")},
-        "Foo: it is made of itself; only an object may be, through a member",
+        "$defs/Foo: it is made of itself, without a member in between",
+    ),
+    (
+        "objects that extend each other",
+        {"Foo": obj(x=TEXT) | {"allOf": [ref("Bar")]}, "Bar": obj(y=TEXT) | {"allOf": [ref("Foo")]}},
+        "$defs/Foo: it is made of itself, without a member in between",
+    ),
+    (
+        "unions that are each other",
+        {"Foo": {"anyOf": [TEXT, ref("Bar")]}, "Bar": {"oneOf": [obj(x=ref("Foo")), {"allOf": [ref("Foo")]}]}},
+        "$defs/Foo: it is made of itself, without a member in between",
+    ),
+    (
+        "a member of a union and of one of its alternatives",
+        {"Foo": obj(x=TEXT) | {"anyOf": [tagged("a", x=TEXT | {"minLength": 1}), tagged("b")]}},
+        "Foo.x: the union and one of its alternatives both describe it",
+    ),
+    (
+        "more said of a tag than what it is",
+        {"Foo": {"anyOf": [tagged("a"), catch_all("a") | {"properties": {"type": TEXT | {"minLength": 3}}}]}},
+        "Foo.type: minLength beside a tag would be lost",
+    ),
+    (
+        "two requests of one method",
+        {name: obj() | {"x-method": "a/b", "x-side": "agent"} for name in ("FooRequest", "BarRequest")},
+        "FooRequest and BarRequest are both the request of a/b",
     ),
     (
         "a list of itself",
