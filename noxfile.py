@@ -53,7 +53,7 @@ def lint(session: nox.Session) -> None:
 @nox.session
 def types(session: nox.Session) -> None:
     """Check types with pyright in strict mode, also as a user of the packages."""
-    session.install("-e", EXTRA, *group("codegen"), *group("test"), *group("types"))
+    session.install("-e", EXTRA, *group("codegen"), *group("test"), *group("types"), *group("peers"))
     session.run("pyright", *session.posargs)
 
 
@@ -98,6 +98,33 @@ def counts(session: nox.Session) -> None:
     """Print, for every schema, its definitions and how many random instances come back lossless."""
     session.install("-e", ".", *group("test"))
     session.run("python", "-m", "tests.acp_bindings.roundtrip_report", *session.posargs)
+
+
+@nox.session(default=False)
+def fuzz(session: nox.Session) -> None:
+    """Mutate a million valid messages at random; `-- --count 10000 --seed 7` for other ones."""
+    session.install("-e", ".", *group("test"))
+    session.run("python", "-m", "tests.acp_bindings.fuzz", *session.posargs)
+
+
+@nox.session
+def peers(session: nox.Session) -> None:
+    """Show what the official SDK gets wrong, and that these packages get it right."""
+    session.install("-e", ".", *group("peers"), *group("test"))
+    session.run("pytest", "tests/peers", *session.posargs)
+
+
+@nox.session(default=False)
+def interop(session: nox.Session) -> None:
+    """Read the same messages with the TypeScript SDK and compare; needs Node 20. Arguments go to pytest."""
+    session.install("-e", ".", *group("test"))
+    sources = {entry["source"] for entry in nox.project.load_toml("schema/lock.toml").values()}
+    if len(sources) != 1 or not min(sources).startswith("npm:"):
+        session.error(f"only schemas of one npm release have a reader to compare with, not those of {sorted(sources)}")
+    sdk = min(sources).removeprefix("npm:")
+    options = ("--no-save", "--no-package-lock", "--no-audit", "--no-fund", "--ignore-scripts")
+    session.run("npm", "install", "--prefix", "tests/interop", *options, sdk, external=True)
+    session.run("pytest", "-n", "2", "--dist", "worksteal", "tests/interop", *session.posargs)
 
 
 @nox.session

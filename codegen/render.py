@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -102,7 +103,7 @@ def _generate(document: Definitions, plans: dict[str, dict[str, Any]], output: P
             output_model_type=DataModelType.PydanticV2BaseModel,
             target_python_version=PythonVersion.PY_311,
             custom_template_dir=TEMPLATES,
-            extra_template_data=plans,  # pyright: ignore[reportArgumentType]
+            extra_template_data=defaultdict(dict, plans),
             additional_imports=RUNTIME_NAMES,
             alias_generator=AliasGenerator.ToCamel,
             aliases={META: BASE_MEMBER},

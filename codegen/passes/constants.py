@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from codegen.tree import CodegenError, Definitions, Node, arms, rewrite, without
 
 
@@ -12,7 +14,7 @@ def merge_constants(defs: Definitions) -> Definitions:
     An open set of numbers is the catch-all alone, because Python types can say no more of it. A closed one is refused:
     to Python `1`, `1.0` and `True` are the same constant.
     """
-    return {name: rewrite(node, lambda inner, name=name: _merge(name, inner)) for name, node in defs.items()}
+    return {name: rewrite(node, partial(_merge, name)) for name, node in defs.items()}
 
 
 def _merge(name: str, node: Node) -> Node:

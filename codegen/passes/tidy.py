@@ -44,7 +44,8 @@ def unwrap_references(defs: Definitions) -> Definitions:
     def unwrap(node: Node) -> Node:
         if "allOf" not in node or node.keys() & structural:
             return node
-        return without(node, "allOf", "type") | node["allOf"][0]
+        inner: Node = node["allOf"][0]
+        return without(node, "allOf", "type") | inner
 
     return rewrite_all(defs, unwrap)
 

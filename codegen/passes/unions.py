@@ -141,7 +141,8 @@ class _Naming:
 
     def required(self, arm: Node) -> list[str]:
         name = target(arm)
-        return (self.out[name] if name else arm).get("required", [])
+        members: list[str] = (self.out[name] if name else arm).get("required", [])
+        return members
 
     def variant(self, union: str, arm: Node, added: Node, tag: str | None, label: str) -> str:
         """The name of one alternative, which is written into the definitions unless its payload serves as it is."""
@@ -233,7 +234,8 @@ def _tag(name: str, node: Node) -> str | None:
 
 
 def _constant(arm: Node, tag: str | None) -> str | None:
-    return arm.get("properties", {}).get(tag, {}).get("const")
+    constant: str | None = arm.get("properties", {}).get(tag, {}).get("const")
+    return constant
 
 
 def _tag_member(arm: Node, tag: str, label: str, known: list[str]) -> Node:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any, cast, get_args
 
 from acp_bindings._model import Model
@@ -10,14 +9,24 @@ from acp_bindings._model import Model
 
 def note_filled(value: object) -> None:
     """Count as set each default list or object in *value* that was filled in place, so that it is written."""
+    fillable = _FILLABLE.get(type(value))
+    if fillable is None:
+        _note_first(value)
+    elif fillable:
+        model = cast("Model", value)
+        members, known = model.__dict__, model.__pydantic_fields_set__
+        for name, default in fillable:
+            if held := members.get(name):
+                note_filled(held)
+                if name not in known and (held.__pydantic_fields_set__ if type(default) is set else held) != default:
+                    known.add(name)
+
+
+def _note_first(value: object) -> None:
+    """Note what is filled in the first object of its class, or in what is no object."""
     if isinstance(value, Model):
-        if fillable := _fillable(type(value)):
-            members, known = vars(value), value.__pydantic_fields_set__
-            for name, default in fillable:
-                if held := members.get(name):
-                    note_filled(held)
-                    if name not in known and _differs(held, default):
-                        known.add(name)
+        _FILLABLE[type(value)] = _fillable(type(value))
+        note_filled(value)
     elif isinstance(value, list):
         for each in cast("list[object]", value):
             note_filled(each)
@@ -26,18 +35,17 @@ def note_filled(value: object) -> None:
             note_filled(each)
 
 
-def _differs(held: Any, default: object) -> bool:
-    """Whether *held* was filled since it was the *default*; of an object it is enough to see what is set."""
-    if isinstance(held, Model) and isinstance(default, Model):
-        return held.__pydantic_fields_set__ != default.__pydantic_fields_set__
-    return bool(held != default)
+_FILLABLE: dict[type, list[tuple[str, object]]] = {}
+"""The members that `_fillable` found in each class, so that an object costs one look-up."""
 
 
-@cache
 def _fillable(cls: type[Model]) -> list[tuple[str, object]]:
-    """The members of *cls*, with their defaults, that are or may hold a default that can be filled in place."""
+    """The members of *cls* that are or may hold a default that can be filled in place, and what they hold unfilled.
+
+    Of an object that is the set of members that count as set.
+    """
     return [
-        (name, default)
+        (name, default.__pydantic_fields_set__ if isinstance(default, Model) else default)
         for name, default in _defaults(cls)
         if isinstance(default, _CONTAINERS)
         or any(isinstance(inner, _CONTAINERS) for each in _reached(cls, name) for _, inner in _defaults(each))

@@ -48,16 +48,21 @@ class Model(BaseModel):
     Python name, of exactly its type. Members that the schema does not know are kept in `model_extra` and written back.
     """
 
-    model_config = ConfigDict(
-        alias_generator=to_camel,
-        defer_build=True,
-        extra="allow",
-        hide_input_in_errors=True,
-        protected_namespaces=(),
-        ser_json_inf_nan="constants",
-        serialize_by_alias=True,
-        strict=True,
-    )
+    # In words that type checkers know: what a constructor takes.
+    model_config = ConfigDict(extra="forbid", strict=True, validate_by_alias=False, validate_by_name=True)
+    if not TYPE_CHECKING:
+        # What a message is read by, and the rest.
+        model_config |= ConfigDict(
+            alias_generator=to_camel,
+            defer_build=True,
+            extra="allow",
+            hide_input_in_errors=True,
+            protected_namespaces=(),
+            ser_json_inf_nan="constants",
+            serialize_by_alias=True,
+            validate_by_alias=True,
+            validate_by_name=False,
+        )
 
     def __init__(self, /, **members: Any) -> None:
         """Make the object of its members, by their Python names.
@@ -101,40 +106,41 @@ class Model(BaseModel):
             if info.alias and info.alias != name and name in _tags(cls):
                 setattr(cls, info.alias, info.default)
 
-    def __setattr__(self, name: str, value: Any) -> None:
-        """Set a member, under the rules of the constructor."""
-        cls = type(self)
-        if value is None and name in _omittable(cls):
-            vars(self)[name] = None
-            self.__pydantic_fields_set__.discard(name)
-        elif name in cls.__pydantic_fields__:
-            trial = self.__copy__()
-            self.__pydantic_validator__.validate_assignment(trial, name, value, strict=True)
-            _accept(trial, name, value)
-            vars(self)[name] = vars(trial)[name]
-            self.__pydantic_fields_set__.add(name)
-        elif name.startswith("_"):
-            super().__setattr__(name, value)
-        else:
-            raise AttributeError(_unexpected(cls, name))
-
-    def __delattr__(self, name: str) -> None:
-        """Omit a member: it reads as its default again and is not written."""
-        field = type(self).__pydantic_fields__.get(name)
-        if field is None:
-            super().__delattr__(name)
-        elif field.is_required() or name in _tags(type(self)):
-            raise AttributeError(f"{type(self).__name__} cannot do without {name!r}")
-        else:
-            vars(self)[name] = field.get_default(call_default_factory=True)
-            self.__pydantic_fields_set__.discard(name)
-
     if not TYPE_CHECKING:
+        # A class with these has every attribute there is, to a type checker.
 
         def __getattr__(self, name: str) -> Any:
             """What was read as omitted by pydantic alone, without `decode`, has no attribute of its own."""
             field = type(self).__pydantic_fields__.get(name)
             return super().__getattr__(name) if field is None or field.is_required() else field.get_default()
+
+        def __setattr__(self, name: str, value: Any) -> None:
+            """Set a member, under the rules of the constructor."""
+            cls = type(self)
+            if value is None and name in _omittable(cls):
+                vars(self)[name] = None
+                self.__pydantic_fields_set__.discard(name)
+            elif name in cls.__pydantic_fields__:
+                trial = self.__copy__()
+                self.__pydantic_validator__.validate_assignment(trial, name, value, strict=True)
+                _accept(trial, name, value)
+                vars(self)[name] = vars(trial)[name]
+                self.__pydantic_fields_set__.add(name)
+            elif name.startswith("_"):
+                super().__setattr__(name, value)
+            else:
+                raise AttributeError(_unexpected(cls, name))
+
+        def __delattr__(self, name: str) -> None:
+            """Omit a member: it reads as its default again and is not written."""
+            field = type(self).__pydantic_fields__.get(name)
+            if field is None:
+                super().__delattr__(name)
+            elif field.is_required() or name in _tags(type(self)):
+                raise AttributeError(f"{type(self).__name__} cannot do without {name!r}")
+            else:
+                vars(self)[name] = field.get_default(call_default_factory=True)
+                self.__pydantic_fields_set__.discard(name)
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
         """A copy, with the members in *update* set under the rules of the constructor."""

@@ -35,6 +35,8 @@ omissions = [object()]
 def _apply(metadata: list[Any], member: dict[str, Any]) -> None:
     outer = member["schema"] if member["schema"]["type"] == "default" else None
     inner = outer["schema"] if outer else member["schema"]
+    if outer:
+        _make_default(outer)
     rules = {mark for mark in metadata if isinstance(mark, Rule)}
     for mark in metadata:
         if isinstance(mark, Implied) and outer:
@@ -54,6 +56,17 @@ def _apply(metadata: list[Any], member: dict[str, Any]) -> None:
     (outer or member)["schema"] = inner
 
 
+def _make_default(outer: dict[str, Any]) -> None:
+    """Let pydantic-core make what is omitted: it copies lists by Python's `deepcopy`, and objects have constructors."""
+    if outer.get("default") in ([], {}):
+        default = outer.pop("default")
+        outer["default_factory"] = type(default)
+        outer["metadata"] = {**outer.get("metadata", {}), "pydantic_js_updates": {"default": default}}
+    elif "default_factory" in outer:
+        # A default object is what the empty object reads as; codegen sees to that.
+        outer["default_factory"], outer["validate_default"] = dict, True
+
+
 def _reading(lenient: Any, *, else_by: Any) -> Any:
     """Messages are read by *lenient*; constructing, reading with `strict=True`, and JSON schemas go by the other."""
     return cs.lax_or_strict_schema(
@@ -63,11 +76,11 @@ def _reading(lenient: Any, *, else_by: Any) -> Any:
 
 def _with_fallback(inner: Any, outer: dict[str, Any]) -> Any:
     """A bad value is the default, an empty list, or else as good as not there."""
-    if "default_factory" in outer:
-        return cs.with_default_schema(inner, default_factory=outer["default_factory"], on_error="default")
+    factory = outer.get("default_factory", list if inner["type"] == "list" else None)
+    if factory:
+        validate = outer.get("validate_default")
+        return cs.with_default_schema(inner, default_factory=factory, validate_default=validate, on_error="default")
     default = outer.get("default")
-    if default is None and inner["type"] == "list":
-        default = []
     if default is None:
         return cs.union_schema([inner, cs.no_info_plain_validator_function(_omit)], mode="left_to_right")
     return cs.with_default_schema(inner, default=default, on_error="default")
@@ -81,8 +94,9 @@ def _omit(_bad: object) -> Never:
 
 def _with_empty(inner: Any) -> Any:
     """Null is the empty list or map."""
-    empty: Any = {} if inner["type"] == "dict" else []
-    null = cs.chain_schema([cs.none_schema(), cs.with_default_schema(NOTHING, default=empty, on_error="default")])
+    empty: Any = dict if inner["type"] == "dict" else list
+    default = cs.with_default_schema(NOTHING, default_factory=empty, on_error="default")
+    null = cs.chain_schema([cs.none_schema(), default])
     return cs.union_schema([(inner, VALUE), (null, NULL)], mode="left_to_right")
 
 

@@ -83,6 +83,8 @@ class Methods(Mapping[str, Method]):
         self._requests = {name: RequestType(package, name, *parts) for name, parts in requests.items()}
         self._notifications = {name: NotificationType(package, name, *parts) for name, parts in notifications.items()}
         names = sorted(requests.keys() | notifications.keys())
+        self._request_by_class: dict[type, RequestType | None] = {}
+        self._notification_by_class: dict[type, NotificationType | None] = {}
         self._methods = {name: Method(self._requests.get(name), self._notifications.get(name)) for name in names}
 
     def __getitem__(self, name: str) -> Method:
@@ -103,11 +105,17 @@ class Methods(Mapping[str, Method]):
 
     def request_with(self, params: object) -> RequestType | None:
         """The method that is called with *params*, which their class tells, or None."""
-        return _with(self._requests.values(), params)
+        cls = type(params)
+        if cls not in self._request_by_class:
+            self._request_by_class[cls] = _with(self._requests.values(), params)
+        return self._request_by_class[cls]
 
     def notification_with(self, params: object) -> NotificationType | None:
         """The notification that carries *params*, which their class tells, or None."""
-        return _with(self._notifications.values(), params)
+        cls = type(params)
+        if cls not in self._notification_by_class:
+            self._notification_by_class[cls] = _with(self._notifications.values(), params)
+        return self._notification_by_class[cls]
 
 
 def is_of(value: object, type_: Any) -> bool:

@@ -28,29 +28,29 @@ __all__ = [
     "open_session",
 ]
 
-# Imported on first use, so that the command can say what to install when the extra is missing.
-_HOMES = {
-    "Budgets": "budgets",
-    "Fleet": "fleet",
-    "LaunchError": "failures",
-    "LaunchFailure": "failures",
-    "LaunchedServer": "fleet",
-    "UnusableInput": "failures",
-    "launch": "fleet",
-    "open_session": "session",
-}
+if not TYPE_CHECKING:
+    # Imported on first use, so that the command can say what to install when the extra is missing. Hidden from type
+    # checkers, to which a module with a `__getattr__` has every name there is.
+    _HOMES = {
+        "Budgets": "budgets",
+        "Fleet": "fleet",
+        "LaunchError": "failures",
+        "LaunchFailure": "failures",
+        "LaunchedServer": "fleet",
+        "UnusableInput": "failures",
+        "launch": "fleet",
+        "open_session": "session",
+    }
 
+    def __getattr__(name: str) -> Any:
+        home = _HOMES.get(name)
+        if home is None:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        try:
+            module = importlib.import_module(f"{__name__}.{home}")
+        except ModuleNotFoundError as error:
+            raise ImportError(f"mcp_launch needs {error.name}: pip install 'acp-bindings[launch]'") from error
+        return getattr(module, name)
 
-def __getattr__(name: str) -> Any:
-    home = _HOMES.get(name)
-    if home is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    try:
-        module = importlib.import_module(f"{__name__}.{home}")
-    except ModuleNotFoundError as error:
-        raise ImportError(f"mcp_launch needs {error.name}: pip install 'acp-bindings[launch]'") from error
-    return getattr(module, name)
-
-
-def __dir__() -> list[str]:
-    return __all__
+    def __dir__() -> list[str]:
+        return __all__

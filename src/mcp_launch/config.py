@@ -44,8 +44,8 @@ def read_config(text: str, *, source: str) -> Config:
     except RecursionError:
         raise UnusableInput(f"{source}: nested too deep") from None
     match value:
-        case list():
-            return Config(servers=cast("list[Any]", value))
+        case [*servers]:
+            return Config(servers=servers)
         case {"method": str(method), **envelope}:
             if not method.startswith("session/"):
                 raise UnusableInput(f'{source}: a "{method}" request asks for no servers; expected {_ACCEPTED}')
@@ -62,14 +62,16 @@ def _from_params(params: Any, *, source: str) -> Config:
     if cwd is not None and not isinstance(cwd, str):
         raise UnusableInput(f"{source}: cwd must be a string")
     servers = known["mcpServers"]
-    if servers is None:
-        return Config(servers=[], cwd=cwd)
-    if isinstance(servers, list):
-        return Config(servers=cast("list[Any]", servers), cwd=cwd)
-    if isinstance(servers, dict):
-        entries = cast("dict[str, Any]", servers).items()
-        return Config(servers=[_from_desktop(name, entry) for name, entry in entries], cwd=cwd)
-    raise UnusableInput(f"{source}: mcpServers must be an array or a map of servers")
+    match servers:
+        case None:
+            return Config(servers=[], cwd=cwd)
+        case [*entries]:
+            return Config(servers=entries, cwd=cwd)
+        case dict():
+            named = cast("dict[str, Any]", servers).items()
+            return Config(servers=[_from_desktop(name, entry) for name, entry in named], cwd=cwd)
+        case _:
+            raise UnusableInput(f"{source}: mcpServers must be an array or a map of servers")
 
 
 def _from_desktop(name: str, entry: Any) -> Any:

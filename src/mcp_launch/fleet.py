@@ -225,8 +225,8 @@ async def _own(
             record.fail(failure)
         except Exception as error:  # noqa: BLE001 - whatever it is, it costs this server and no other
             message = f"could not be served ({type(error).__name__})"
-            failure = LaunchFailure(message, server=record.name, stage=record.stage, code="failed")
-            record.fail(failure.because(error, hide=spec.redactor))
+            unknown = LaunchFailure(message, server=record.name, stage=record.stage, code="failed")
+            record.fail(unknown.because(error, hide=spec.redactor))
         finally:
             if process is not None:
                 await process.stop(patience=0)

@@ -49,7 +49,7 @@ class InputPipe:
         """Whether anything that was sent has been read. Where the system does not tell, everything was."""
         if not self._open:
             return False
-        unread = struct.unpack("i", fcntl.ioctl(self._end, termios.FIONREAD, bytes(4)))[0]
+        unread: int = struct.unpack("i", fcntl.ioctl(self._end, termios.FIONREAD, bytes(4)))[0]
         return unread < self._sent
 
     async def aclose(self) -> None:

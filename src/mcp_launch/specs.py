@@ -121,7 +121,12 @@ def _member(entry: object, name: str) -> object:
 
 # Which rules hold is seen from the form: only v2 writes the tag of stdio, and then `args` and `env` may be left out, as
 # its http may leave out `headers`; only v1 has sse. What v1 requires of http, v2 allows, and the tag is the same.
-_FORMS = {None: v1.McpServerStdio, "stdio": v2.McpServerStdio, "http": v2.McpServerHttp, "sse": v1.McpServerSse}
+_FORMS: dict[str | None, type[v1.McpServerStdio | v2.McpServerStdio | v2.McpServerHttp | v1.McpServerSse]] = {
+    None: v1.McpServerStdio,
+    "stdio": v2.McpServerStdio,
+    "http": v2.McpServerHttp,
+    "sse": v1.McpServerSse,
+}
 
 
 def _read(tag: str | None, entry: object) -> ServerSpec:

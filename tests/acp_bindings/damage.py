@@ -8,7 +8,7 @@ from random import Random
 from typing import Final
 
 from tests.acp_bindings.exact_json import Json, is_array, is_object
-from tests.acp_bindings.reference_reader import Path, Reader, UnreadableError, arms_of
+from tests.acp_bindings.reference_reader import Excuse, Path, Reader, UnreadableError, arms_of
 from tests.acp_bindings.schemas import Node, Schema, subschemas
 
 JUNK: Final[list[Json]] = [
@@ -31,7 +31,7 @@ class Verdict:
     """What the reading rules say: `reading` where they excuse the damage, else `refused` says what they do not."""
 
     reading: Json
-    excused: tuple[Path, ...]
+    excused: tuple[Excuse, ...]
     refused: UnreadableError | None
 
 
@@ -76,12 +76,19 @@ def unwritable(schema: Schema, name: str, value: Json) -> list[Path]:
     """
     reader = Reader(schema)
     reader.read(name, value)
-    return [path for path in reader.excused if _at(value, path) != []]
+    return [excuse.path for excuse in reader.excused if at(value, excuse.path) != []]
 
 
 def meaning(schema: Schema, name: str, value: Json) -> Json:
     """Write out all that absent members read as, so that two readings compare by what they say."""
     return Reader(schema, filled=True).read(name, value)
+
+
+def at(value: Json, path: Path) -> Json:
+    """Follow a path into a value."""
+    for step in path:
+        value = value[step]
+    return value
 
 
 def _places(value: Json, path: Path) -> Iterator[Path]:
@@ -96,10 +103,10 @@ def _places(value: Json, path: Path) -> Iterator[Path]:
 
 def _wound(random: Random, schema: Schema, value: Json, path: Path) -> tuple[Json, str]:
     where = "/".join(map(str, path)) or "(root)"
-    target = _at(value, path)
+    target = at(value, path)
     junk = copy.deepcopy(random.choice(JUNK))
     if path and random.random() < 0.2:
-        del _at(value, path[:-1])[path[-1]]
+        del at(value, path[:-1])[path[-1]]
         return value, f"{where} removed"
     if is_object(target) and random.random() < 0.35:
         name = random.choice(_member_names(schema))
@@ -110,7 +117,7 @@ def _wound(random: Random, schema: Schema, value: Json, path: Path) -> tuple[Jso
         return value, f"{junk!r} inserted into {where}"
     new = copy.deepcopy(random.choice(_impostors(target))) if random.random() < 0.5 else junk
     if path:
-        _at(value, path[:-1])[path[-1]] = new
+        at(value, path[:-1])[path[-1]] = new
     return value if path else new, f"{where} became {new!r}"
 
 
@@ -135,12 +142,6 @@ def _members_of(schema: Schema, node: Node) -> set[str]:
     node = schema.resolve(node)
     parts = (*node.get("allOf", ()), *arms_of(node))
     return set(node.get("properties", ())).union(*(_members_of(schema, part) for part in parts))
-
-
-def _at(value: Json, path: Path) -> Json:
-    for step in path:
-        value = value[step]
-    return value
 
 
 @cache

@@ -25,7 +25,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from typing import Final
+from typing import Final, NamedTuple
 
 import jsonschema_rs
 
@@ -35,6 +35,14 @@ from tests.acp_bindings.schemas import INTEGER_RANGES, Node, Schema, subschemas
 Path = tuple[str | int, ...]
 
 ABSENT: Final = object()
+
+
+class Excuse(NamedTuple):
+    """What was wrong at `path` in the value as it was given and is lost by `rule`; `cause` is where it failed first."""
+
+    path: Path
+    rule: str
+    cause: Path
 
 
 class UnreadableError(Exception):
@@ -54,14 +62,14 @@ class Reader:
     `lenient` follows the `x-deserialize-*` keywords; without it a value has to be as the writer must write it.
     `opened` keeps unknown variants in the unions of `open_unions`; without it these are closed, as the schema says.
     `filled` writes out what absent members read as, so that two readings compare by meaning.
-    `excused` collects the paths at which a fallback was taken or an item dropped.
+    `excused` collects where a fallback was taken or an item dropped.
     """
 
     schema: Schema
     lenient: bool = True
     opened: bool = True
     filled: bool = False
-    excused: list[Path] = field(default_factory=list[Path])
+    excused: list[Excuse] = field(default_factory=list[Excuse])
 
     def read(self, name: str, value: Json) -> Json:
         """Read a value of a definition.
@@ -76,8 +84,17 @@ class Reader:
                 raise UnreadableError((tag,), f"not {word!r}")
             value = {tag: word, **value} if self.filled else value
         if value is None and self.lenient and is_response(name, node):
+            self.excused.append(Excuse((), "default-on-null", ()))
             value = {}
         return self._read(node, value, ())
+
+    def reads(self, node: Node, value: Json) -> bool:
+        """Check that a value can be read as one schema of the file."""
+        try:
+            self._read(node, value, ())
+        except UnreadableError:
+            return False
+        return True
 
     @cached_property
     def _open(self) -> set[int]:
@@ -129,18 +146,18 @@ class Reader:
         if not self.lenient:
             return self._read(child, value, path)
         if child.get("x-deserialize-default-on-null") and value is None:
-            self.excused.append(path)
+            self.excused.append(Excuse(path, "default-on-null", path))
             return fallback(child)
         noted = len(self.excused)
         try:
             if child.get("x-deserialize-skip-invalid-items") and is_array(value):
                 return self._items(child, value, path, skip=True)
             return self._read(child, value, path)
-        except UnreadableError:
+        except UnreadableError as failure:
             if not child.get("x-deserialize-default-on-error"):
                 raise
             del self.excused[noted:]
-            self.excused.append(path)
+            self.excused.append(Excuse(path, "default-on-error", failure.path))
             default = fallback(child)
             return self._read(child, default, path) if self.filled and "default" in child else default
 
@@ -150,11 +167,11 @@ class Reader:
             noted = len(self.excused)
             try:
                 items.append(self._read(node.get("items", {}), item, (*path, position)))
-            except UnreadableError:
+            except UnreadableError as failure:
                 if not skip:
                     raise
                 del self.excused[noted:]
-                self.excused.append((*path, position))
+                self.excused.append(Excuse((*path, position), "skip-invalid-items", failure.path))
         if len(items) < node.get("minItems", 0):
             raise UnreadableError(path, "too few items")
         return items
@@ -172,9 +189,9 @@ class Reader:
             raise UnreadableError(path, "no object")
         word = value.get(tag)
         catch_alls = [arm for arm in arms_of(node) if "not" in arm]
-        untagged = [arm for arm in arms_of(node) if "not" not in arm and _constant(arm, tag) is None]
+        untagged = [arm for arm in arms_of(node) if "not" not in arm and constant_of(arm, tag) is None]
         for arm in arms_of(node):
-            if isinstance(word, str) and _constant(arm, tag) == word:
+            if isinstance(word, str) and constant_of(arm, tag) == word:
                 return self._read(arm, value, path)
         if isinstance(word, str) and catch_alls:
             return self._read(catch_alls[0], value, path)
@@ -249,7 +266,7 @@ def is_closed_union(node: Node) -> bool:
     """Check that every branch has a tag of its own, so that an unknown one has nowhere to go."""
     arms = arms_of(node)
     tag = tag_of(arms)
-    return tag is not None and all(_constant(arm, tag) is not None for arm in arms)
+    return tag is not None and all(constant_of(arm, tag) is not None for arm in arms)
 
 
 def fallback(child: Node) -> Json:
@@ -268,6 +285,11 @@ def tag_of(arms: list[Node]) -> str | None:
             if "const" in child and name in arm.get("required", ()):
                 return name
     return None
+
+
+def constant_of(arm: Node, tag: str) -> Json:
+    """Find what a branch wants its tag to be, None if it does not say."""
+    return arm.get("properties", {}).get(tag, {}).get("const")
 
 
 def arms_of(node: Node) -> list[Node]:
@@ -292,13 +314,9 @@ def _own_tags(schema: Schema) -> dict[str, tuple[str, str]]:
             tag = tag_of(arms_of(node))
             for arm in arms_of(node) if tag else ():
                 if "allOf" in arm and arm.get("properties", {}).keys() == {tag} and "properties" not in node:
-                    tags[schema.name_of(arm["allOf"][0])] = (str(tag), _constant(arm, str(tag)))
+                    tags[schema.name_of(arm["allOf"][0])] = (str(tag), constant_of(arm, str(tag)))
     objects = {name for name, node in schema.definitions.items() if "properties" in node}
     return {name: found for name, found in tags.items() if uses[name] == 1 and name in objects}
-
-
-def _constant(arm: Node, tag: str) -> Json:
-    return arm.get("properties", {}).get(tag, {}).get("const")
 
 
 def _reachable(schema: Schema, roots: set[str]) -> set[str]:

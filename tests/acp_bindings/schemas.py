@@ -29,7 +29,7 @@ FILES = {
 }
 PACKAGES = tuple(FILES)
 
-_FOLDER = Path(__file__).parents[2] / "schema"
+FOLDER = Path(__file__).parents[2] / "schema"
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +100,7 @@ class Schema:
 @cache
 def load(package: str) -> Schema:
     """Read the schema that one sub-package of `acp_bindings` is generated from."""
-    return Schema(package, json.loads((_FOLDER / FILES[package]).read_text(encoding="utf-8")))
+    return Schema(package, json.loads((FOLDER / FILES[package]).read_text(encoding="utf-8")))
 
 
 def subschemas(node: Node, pointer: str) -> Iterator[tuple[str, Node]]:

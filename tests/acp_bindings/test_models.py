@@ -177,7 +177,7 @@ def test_a_bad_value_that_reads_as_omitted_leaves_an_attribute() -> None:
 def test_every_name_has_a_json_schema_for_reading_and_for_writing() -> None:
     with warnings.catch_warnings(action="error"):
         for package in PACKAGES:
-            for name in package.__all__:
+            for name in set(package.__all__) - {"METHODS"}:
                 adapter: TypeAdapter[Any] = TypeAdapter(getattr(package, name))
                 jsonschema_rs.validator_for(adapter.json_schema(mode="validation"))
                 jsonschema_rs.validator_for(adapter.json_schema(mode="serialization"))

@@ -16,6 +16,7 @@ from mcp.shared.message import SessionMessage
 from mcp_types import CONNECTION_CLOSED, ErrorData
 
 from mcp_launch.budgets import Budgets
+from mcp_launch.failures import Stage
 from mcp_launch.specs import HttpServer
 from mcp_launch.transports import DOUBTFUL, Diagnosis
 from mcp_launch.transports.headers import HeaderRule
@@ -57,7 +58,7 @@ class HttpTransport:
     async def diagnose(self, *, waited: float | None, answered: bool) -> Diagnosis | None:
         """Why the requests failed; None when each got an answer of MCP."""
         memory = self._client.memory
-        stage = None if self._client.survives else "connect"
+        stage: Stage | None = None if self._client.survives else "connect"
         if (silent := await memory.silence(waited=waited, stage=stage)) is not None:
             return silent
         if (found := memory.diagnosis()) is not None:
@@ -103,7 +104,7 @@ class WebClient(httpx2.AsyncClient):
     """
 
     def __init__(self, spec: HttpServer, *, connect: float) -> None:
-        hooks = {"request": [self._apply_rule]}
+        hooks: dict[str, list[Callable[..., Any]]] = {"request": [self._apply_rule]}
         super().__init__(timeout=httpx2.Timeout(connect, read=None), verify=tls_context(), event_hooks=hooks)
         self.rule = HeaderRule(spec)
         self.memory = Memory(spec, connect=connect, authorizes=self.rule.authorizes)
@@ -139,8 +140,8 @@ class WebClient(httpx2.AsyncClient):
         else:
             self.memory.trouble = None
         if self.survives and request.method == "POST" and (complaint := self.memory.complaint()) is not None:
-            error = ErrorData(code=CONNECTION_CLOSED, message=complaint)
-            response = _error_answer(request, error, status=response.status_code)
+            answer = ErrorData(code=CONNECTION_CLOSED, message=complaint)
+            response = _error_answer(request, answer, status=response.status_code)
         if not stream:
             await response.aread()
         return response

@@ -17,10 +17,11 @@ import httpx
 from anyio.abc import TaskStatus
 from httpx_sse import EventSource, SSEError
 from mcp.shared.message import SessionMessage
-from mcp_types import JSONRPCRequest, jsonrpc_message_adapter
+from mcp_types import ErrorData, JSONRPCRequest, jsonrpc_message_adapter
 from pydantic import ValidationError
 
 from mcp_launch.budgets import Budgets
+from mcp_launch.failures import Stage
 from mcp_launch.specs import HttpServer
 from mcp_launch.transports import DOUBTFUL, LONGEST, Diagnosis
 from mcp_launch.transports.headers import HeaderRule, origin
@@ -75,7 +76,7 @@ class SseTransport:
         if self._found is not None:
             return self._found
         memory = self._client.memory
-        stage = None if self._endpoint is not None else "connect"
+        stage: Stage | None = None if self._endpoint is not None else "connect"
         if (silent := await memory.silence(waited=waited, stage=stage)) is not None:
             return silent
         if (found := memory.diagnosis()) is not None:
@@ -169,6 +170,7 @@ class SseTransport:
         self, endpoint: httpx.URL, item: SessionMessage, to_session: MemoryObjectSendStream[SessionMessage | Exception]
     ) -> None:
         client = self._client
+        complaint: ErrorData | str | None
         try:
             body = written(item.message)
         except UnwritableError:
@@ -201,7 +203,7 @@ class EventClient(httpx.AsyncClient):
     """httpx as its users know it, with proxies and TLS settings from the environment, plus a rule and a memory."""
 
     def __init__(self, spec: HttpServer, *, connect: float) -> None:
-        hooks = {"request": [self._apply_rule]}
+        hooks: dict[str, list[Callable[..., Any]]] = {"request": [self._apply_rule]}
         super().__init__(timeout=httpx.Timeout(connect, read=None), verify=tls_context(), event_hooks=hooks)
         self.rule = HeaderRule(spec)
         self.memory = Memory(spec, connect=connect, authorizes=self.rule.authorizes)

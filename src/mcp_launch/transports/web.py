@@ -233,7 +233,7 @@ async def _speaks_tls(url: httpx2.URL) -> bool:
 
 
 def _telling(request: Request, response: Response) -> dict[str, str]:
-    told = {
+    told: dict[str, str] = {
         name.replace("-", "_"): response.headers[name]
         for name in ("www-authenticate", "retry-after")
         if name in response.headers

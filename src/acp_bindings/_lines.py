@@ -1,0 +1,72 @@
+"""The quick way to read a line of JSON-RPC: its head tells what to expect, one validator reads the whole of it.
+
+A line that is anything but what its head makes it look like is not read at all here; `Codec` then takes it apart.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+from pydantic_core import SchemaValidator, ValidationError
+from pydantic_core import core_schema as cs
+
+from acp_bindings._model import complete
+from acp_bindings._numbers import refuse_numbers
+from acp_bindings._reading import omissions
+from acp_bindings.codec import core_schema_of
+from acp_bindings.methods import NotificationType
+
+HEAD = re.compile(
+    rb"""
+    \s* \{
+    (?: \s* (?: "jsonrpc" \s*:\s* "2\.0"
+              | "id"      \s*:\s* (?P<id> 0 | -?[1-9]\d* | "[\x20!#-\[\]-~]*" | null )
+              | "method"  \s*:\s* "(?P<method> [!#-\[\]-~]* )" )
+        \s* , )+
+    \s* "(?: params | (?P<result> result ) )"
+    """,
+    re.VERBOSE,
+)
+"""What a line begins with when the members before `params` or `result` are those of JSON-RPC, in any order."""
+
+LineReader = Callable[[bytes | bytearray], dict[str, Any] | None]
+"""Gives the members of a line, with `params` or `result` as an object of the method's type; None when it is not so."""
+
+
+@cache
+def call_reader(type_: NotificationType, ids: Any) -> LineReader:
+    """A reader of the calls of one method, requests when there are *ids* (`RequestId`), else notifications."""
+    fields = {
+        "method": cs.typed_dict_field(cs.literal_schema([type_.method])),
+        "params": cs.typed_dict_field(core_schema_of(type_.params)),
+    }
+    return _reader(fields, ids)
+
+
+@cache
+def response_reader(type_: Any, ids: Any) -> LineReader:
+    """A reader of responses with results of *type_*."""
+    return _reader({"result": cs.typed_dict_field(core_schema_of(type_))}, ids)
+
+
+def _reader(fields: dict[str, Any], ids: Any) -> LineReader:
+    fields |= {"jsonrpc": cs.typed_dict_field(cs.literal_schema(["2.0"]))}
+    if ids is not None:
+        fields |= {"id": cs.typed_dict_field(core_schema_of(ids))}
+    validate = SchemaValidator(cs.typed_dict_schema(fields, extra_behavior="forbid")).validate_json
+
+    def read(line: bytes | bytearray) -> dict[str, Any] | None:
+        omitted = omissions[0]
+        try:
+            message: dict[str, Any] = validate(line)
+            refuse_numbers(line)
+        except (ValidationError, ValueError):
+            return None
+        if omissions[0] != omitted:
+            complete(message)
+        return message
+
+    return read

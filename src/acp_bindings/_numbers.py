@@ -1,0 +1,46 @@
+"""Numbers that JSON does not have, or Python: they would be read, but could not be written back."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Any
+
+from pydantic_core import from_json
+
+
+def refuse_numbers(text: bytes | bytearray) -> None:
+    """Refuse *text* that holds NaN or Infinity, or a number beyond the range of floats (`1e999`).
+
+    The normal message pays for a glance at its bytes; only what looks like such a number is read for it.
+
+    Raises:
+        ValueError: it holds one, or it is no JSON at all.
+    """
+    # Finding one byte is ten times faster than finding a word, and `find` twice as fast as `in`.
+    if (_N in text and text.find(b"NaN") >= 0) or (_I in text and text.find(b"Infinity") >= 0):
+        from_json(text, allow_inf_nan=False)
+    digits = text.translate(_DIGITS, b"+")
+    suspect = digits.find(b"0e000") >= 0 or digits.find(_LONG) >= 0
+    if suspect and _OUT_OF_RANGE.search(text) and _is_infinite(from_json(text)):
+        raise ValueError("number out of range")
+
+
+_N, _I = b"NI"
+_DIGITS = bytes.maketrans(b"123456789E", b"000000000e")
+_LONG = b"0" * 200
+_OUT_OF_RANGE = re.compile(rb"(?:\A|[:,\[\s-])\d+(?:\.\d+)?[eE]\+?\d{3}|\d{200}")
+
+
+def _is_infinite(value: Any) -> bool:
+    """Whether there is an infinite number anywhere in *value*."""
+    waiting = [value]
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, float) and math.isinf(each):
+            return True
+        if isinstance(each, dict):
+            waiting += each.values()
+        elif isinstance(each, list):
+            waiting += each
+    return False

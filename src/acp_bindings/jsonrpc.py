@@ -1,0 +1,375 @@
+"""JSON-RPC without I/O: lines in, typed messages out, and back, for either side of a connection.
+
+    codec = Codec(v1, role="agent")
+    match codec.read(line):
+        case Request(params=v1.NewSessionRequest()) as request:
+            send(codec.respond(request, v1.NewSessionResponse(session_id="sess_1")))
+        case BadLine(reply=bytes(reply)):
+            send(reply)
+
+What a line is, its method tells and the ids of what was sent, never its shape. Nothing that a peer sends raises: a line
+that cannot be used is a `BadLine` with the answer that is due, and the next one is read as if nothing had happened.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from types import EllipsisType, MappingProxyType
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, cast
+
+from pydantic_core import from_json
+
+from acp_bindings._lines import HEAD, call_reader, response_reader
+from acp_bindings._numbers import refuse_numbers
+from acp_bindings.codec import decode, encode
+from acp_bindings.errors import DecodeError, Issue
+from acp_bindings.messages import (
+    BadLine,
+    BadResponse,
+    ErrorResponse,
+    Id,
+    Message,
+    Notification,
+    Request,
+    Response,
+)
+from acp_bindings.methods import Methods, NotificationType, RequestType, is_of
+
+__all__ = [
+    "CANCEL",
+    "INTERNAL_ERROR",
+    "INVALID_PARAMS",
+    "INVALID_REQUEST",
+    "METHOD_NOT_FOUND",
+    "PARSE_ERROR",
+    "REQUEST_CANCELLED",
+    "BadLine",
+    "BadResponse",
+    "Codec",
+    "ErrorResponse",
+    "Id",
+    "Message",
+    "Notification",
+    "ProtocolPackage",
+    "Request",
+    "Response",
+    "Role",
+    "Sent",
+]
+
+PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS, INTERNAL_ERROR = -32700, -32600, -32601, -32602, -32603
+REQUEST_CANCELLED = -32800
+"""What a request that was given up is answered with (`fail`)."""
+
+CANCEL = "$/cancel_request"
+
+Role: TypeAlias = Literal["agent", "client", "proxy", "conductor"]
+"""Who we are on a connection. A conductor is what the proxies of a chain talk to."""
+
+_PEERS: dict[Role, Role] = {"agent": "client", "client": "agent", "proxy": "conductor", "conductor": "proxy"}
+
+_HANDLED = {
+    "agent": {"agent", "both", "protocol"},
+    "client": {"client", "both", "protocol"},
+    "proxy": {"agent", "proxy", "both", "protocol"},
+    "conductor": {"client", "proxy", "both", "protocol"},
+}
+"""The sides (`x-side`) whose methods each role handles."""
+
+
+class ProtocolPackage(Protocol):
+    """What a codec needs of `v1`, `v1_unstable`, `v2` or `v2_unstable`."""
+
+    @property
+    def METHODS(self) -> Methods:  # noqa: N802
+        """The methods by name."""
+        ...
+
+    @property
+    def Error(self) -> Any:  # noqa: N802
+        """The type of an error."""
+        ...
+
+    @property
+    def RequestId(self) -> Any:  # noqa: N802
+        """The type of an id."""
+        ...
+
+
+class Sent(NamedTuple):
+    """A request to be sent, and the id that its response will have."""
+
+    id: Id
+    line: bytes
+
+
+class Codec:
+    """One end of a connection: reads the peer's lines, writes ours, and knows which requests of ours are open.
+
+    Lines that it writes end with a newline. It is for one connection, and not safe with threads.
+    """
+
+    def __init__(self, protocol: ProtocolPackage, *, role: Role, pass_unknown: bool = False) -> None:
+        """A codec that has sent nothing yet.
+
+        Args:
+            protocol: `v1`, `v1_unstable`, `v2` or `v2_unstable`.
+            role: who we are.
+            pass_unknown: let methods through that the protocol does not have, as if they were extensions: for proxies,
+                which may be older than those who talk through them.
+        """
+        self.protocol = protocol
+        """Whose methods and types are spoken. Set it to another package when `initialize` has settled on that."""
+        self.role: Role = role
+        self.pass_unknown = pass_unknown
+        self._open: dict[Id, tuple[str, RequestType | None]] = {}
+        self._next_id = 0
+
+    @property
+    def pending(self) -> Mapping[Id, str]:
+        """The requests of ours that have no response yet: id to method."""
+        return MappingProxyType({id_: method for id_, (method, _) in self._open.items()})
+
+    def read(self, line: str | bytes | bytearray) -> Message:
+        """What one *line* of the peer says; its newline may be there or not.
+
+        Never raises because of what the peer sent. An empty line says nothing: a `BadLine` without a reply.
+        """
+        try:
+            text = line.encode() if isinstance(line, str) else line
+            if message := self._read_quickly(text):
+                return message
+            refuse_numbers(text)
+            value: object = from_json(text)
+        except ValueError as error:
+            if not line.strip():
+                return BadLine(PARSE_ERROR, "The line is empty", None)
+            return _refuse(None, PARSE_ERROR, f"Parse error: {error}")
+        return self._read_value(value)
+
+    def request(self, params: Any = None, *, method: str | None = None, id: Id | EllipsisType = ...) -> Sent:  # noqa: A002
+        """A request to the peer, open from now on.
+
+        Args:
+            params: an object of the protocol, which tells the method; for an extension method a JSON object or list, or
+                None for none.
+            method: an extension method, or one of a newer protocol.
+            id: an id of your choice; without it the next free integer.
+
+        Raises:
+            TypeError: *params* belong to no method, or not to *method*.
+            ValueError: the method is not for the peer to handle, or a request with this id is open.
+            DecodeError: the protocol does not allow such an *id*.
+            EncodeError: *params* cannot be sent.
+        """
+        type_ = self.protocol.METHODS.request_with(params)
+        name = self._name(type_, params, method)
+        chosen: Id = self._free_id() if isinstance(id, EllipsisType) else _typed(self.protocol.RequestId, id)
+        if chosen in self._open:
+            raise ValueError(f"a request with the id {chosen!r} is open already")
+        line = _line({"id": chosen, "method": name}, "params", params)
+        self._open[chosen] = name, type_
+        return Sent(chosen, line)
+
+    def notify(self, params: Any = None, *, method: str | None = None) -> bytes:
+        """The line of a notification to the peer. Arguments and errors are those of `request`."""
+        name = self._name(self.protocol.METHODS.notification_with(params), params, method)
+        return _line({"method": name}, "params", params)
+
+    def cancel(self, id: Id) -> bytes:  # noqa: A002
+        """The line that asks the peer to give up our request *id*. It is still open: the peer answers it all the same.
+
+        Raises:
+            ValueError: no request with this id is open.
+        """
+        if id not in self._open:
+            raise ValueError(f"no request with the id {id!r} is open")
+        return _line({"method": CANCEL}, "params", {"requestId": id})
+
+    def respond(self, request: Request, result: Any) -> bytes:
+        """The line that answers *request*.
+
+        Args:
+            request: what `read` gave.
+            result: an object of the method's type; to an extension method any JSON value.
+
+        Raises:
+            TypeError: *result* is not of the method's type.
+            EncodeError: *result* cannot be sent.
+        """
+        if request.type and not is_of(result, request.type.result):
+            wanted = request.type.result_name
+            raise TypeError(f"{request.method} is answered with {wanted}, not with {type(result).__name__}")
+        return _line({"id": request.id}, "result", result)
+
+    def fail(self, request: Request, code: int, message: str, *, data: Any = None) -> bytes:
+        """The line that answers *request* with an error; *data* is any JSON value, None for none."""
+        return _error(request.id, code, message, data)
+
+    def _read_quickly(self, line: bytes | bytearray) -> Message | None:
+        """What *line* says if it is just what its head makes it look like: a valid call of a method, or a result."""
+        if not (head := HEAD.match(line)):
+            return None
+        id_, method = head["id"], head["method"]
+        if method is None:
+            return self._read_result(line, id_) if head["result"] and id_ else None
+        known = self.protocol.METHODS.get(method.decode())
+        type_ = known and (known.request if id_ else known.notification)
+        if not type_ or type_.side not in _HANDLED[self.role]:
+            return None
+        if message := call_reader(type_, self.protocol.RequestId if id_ else None)(line):
+            if isinstance(type_, RequestType):
+                return Request(message["id"], type_.method, message["params"], type_)
+            return Notification(type_.method, message["params"], type_)
+        return None
+
+    def _read_result(self, line: bytes | bytearray, id_: bytes) -> Message | None:
+        open_id: Id = from_json(id_)
+        method, type_ = self._open.get(open_id, (None, None))
+        if method is None or type_ is None:
+            return None
+        message = response_reader(type_.result, self.protocol.RequestId)(line)
+        if message is None or message["id"] != open_id:
+            return None
+        del self._open[open_id]
+        return Response(open_id, method, message["result"])
+
+    def _read_value(self, value: object) -> Message:
+        """What a line says that holds *value*."""
+        if isinstance(value, list):
+            return _refuse(None, INVALID_REQUEST, "Invalid request: batches are not supported")
+        if not isinstance(value, dict):
+            return _refuse(None, INVALID_REQUEST, "Invalid request: a message is an object")
+        members = cast("dict[str, Any]", value)
+        if "method" not in members and members.keys() & {"id", "result", "error"}:
+            return self._read_response(members)
+        return self._read_call(members)
+
+    def _read_call(self, message: dict[str, Any]) -> Message:
+        """A request or a notification, or neither."""
+        asks, id_ = "id" in message, message.get("id")
+        if asks and not self._is_id(id_):
+            return _refuse(None, INVALID_REQUEST, "Invalid request: it has no valid id")
+        if wrong := _unmarked(message) or (None if isinstance(message.get("method"), str) else "it has no method"):
+            return _refuse(id_, INVALID_REQUEST, f"Invalid request: {wrong}")
+        name: str = message["method"]
+        params = message.get("params")
+        try:
+            type_ = self._incoming(name, asks=asks)
+            if type_:
+                params = _typed(type_.params, {} if params is None else params)
+        except _NotFoundError as error:
+            return _refuse(id_, METHOD_NOT_FOUND, f"Method not found{error}", name, answer=asks)
+        except DecodeError as error:
+            return _refuse(id_, INVALID_PARAMS, "Invalid params", name, error.issues, answer=asks)
+        if asks:
+            return Request(id_, name, params, cast("RequestType | None", type_))
+        return Notification(name, params, type_)
+
+    def _incoming(self, name: str, *, asks: bool) -> RequestType | NotificationType | None:
+        """The method that the peer calls, None for an extension.
+
+        Raises:
+            _NotFoundError: it is not for us; the text says why, where there is more to say than that.
+        """
+        known = self.protocol.METHODS.get(name)
+        if known is None:
+            if name.startswith("_") or self.pass_unknown:
+                return None
+            raise _NotFoundError
+        type_ = known.request if asks else known.notification
+        if type_ is None:
+            raise _NotFoundError(f": {name} is no {'request' if asks else 'notification'}")
+        if type_.side not in _HANDLED[self.role]:
+            raise _NotFoundError(f": {name} is for the {type_.side}, which this is not")
+        return type_
+
+    def _read_response(self, message: dict[str, Any]) -> Message:
+        """What a request of ours is answered with, or the peer's word that it could not read a line of ours."""
+        id_, error = message.get("id"), message.get("error")
+        if isinstance(id_, int | str | None) and not isinstance(id_, bool) and id_ in self._open:
+            method, type_ = self._open.pop(id_)
+            return self._read_answer(id_, method, type_, message)
+        if id_ is None and error is not None:
+            try:
+                return ErrorResponse(None, None, _typed(self.protocol.Error, error))
+            except DecodeError:
+                pass
+        return BadLine(INVALID_REQUEST, "It answers no request that is open", None)
+
+    def _read_answer(self, id_: Id, method: str, type_: RequestType | None, message: dict[str, Any]) -> Message:
+        error, result = message.get("error"), message.get("result")
+        if wrong := _unmarked(message) or _unclear(message):
+            return BadResponse(id_, method, wrong)
+        try:
+            if error is not None:
+                return ErrorResponse(id_, method, _typed(self.protocol.Error, error))
+            return Response(id_, method, _typed(type_.result, result) if type_ else result)
+        except DecodeError as refusal:
+            what = "result" if error is None else "error"
+            return BadResponse(id_, method, f"its {what} is no {refusal.type_name}", refusal.issues)
+
+    def _is_id(self, value: object) -> bool:
+        try:
+            _typed(self.protocol.RequestId, value)
+        except DecodeError:
+            return False
+        return True
+
+    def _free_id(self) -> int:
+        while self._next_id in self._open:
+            self._next_id += 1
+        self._next_id += 1
+        return self._next_id - 1
+
+    def _name(self, type_: NotificationType | None, params: object, method: str | None) -> str:
+        """The method to send *params* with; *type_* is the one that they belong to."""
+        if method is None:
+            if type_ is None:
+                raise TypeError(f"no method that could be sent so has {type(params).__name__}; name the method")
+            method = type_.method
+        elif method in self.protocol.METHODS and (type_ is None or type_.method != method):
+            raise TypeError(f"{method} cannot be sent so with {type(params).__name__}")
+        if type_ and type_.side not in _HANDLED[_PEERS[self.role]]:
+            raise ValueError(f"{method} is for the {type_.side}; the {self.role} does not send it")
+        return method
+
+
+class _NotFoundError(Exception):
+    """The peer calls what is no method here."""
+
+
+def _typed(type_: Any, value: object) -> Any:
+    """*value*, parsed JSON, as *type_*; `decode` itself would take text for JSON that is still to be parsed."""
+    return decode(type_, encode(value))
+
+
+def _unmarked(message: dict[str, Any]) -> str | None:
+    return None if message.get("jsonrpc") == "2.0" else 'it lacks "jsonrpc": "2.0"'
+
+
+def _unclear(message: dict[str, Any]) -> str | None:
+    """What keeps a response from being one; peers that write both members leave one of them null."""
+    if message.get("error") is not None:
+        return "it has both a result and an error" if message.get("result") is not None else None
+    return None if "result" in message else "it has neither a result nor an error"
+
+
+def _refuse(
+    id_: Id, code: int, message: str, method: str | None = None, issues: tuple[Issue, ...] = (), *, answer: bool = True
+) -> BadLine:
+    data = {"issues": [asdict(issue) for issue in issues]} if issues else None
+    return BadLine(code, message, _error(id_, code, message, data) if answer else None, method, issues)
+
+
+def _error(id_: Id, code: int, message: str, data: Any) -> bytes:
+    error = {"code": code, "message": message} | ({} if data is None else {"data": data})
+    return _line({"id": id_}, "error", error)
+
+
+def _line(head: dict[str, Any], member: str, value: Any) -> bytes:
+    """The line that begins with *head* and ends with *value*; None as params is no member at all."""
+    if value is None and member == "params":
+        return encode({"jsonrpc": "2.0", **head}) + b"\n"
+    return encode({"jsonrpc": "2.0", **head})[:-1] + b',"' + member.encode() + b'":' + encode(value) + b"}\n"

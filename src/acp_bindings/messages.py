@@ -1,0 +1,84 @@
+"""What one line of JSON-RPC may say, as `acp_bindings.jsonrpc.Codec` reads it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from acp_bindings.errors import Issue
+from acp_bindings.methods import NotificationType, RequestType
+
+Id: TypeAlias = int | str | None
+"""What matches a response with its request (`RequestId`); v2 has no null."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """The peer asks for something, and waits for `Codec.respond` or `Codec.fail`."""
+
+    id: Id
+    method: str
+    params: Any
+    """An object of the method's type; of an extension method the JSON value as it came, or None."""
+    type: RequestType | None = field(default=None, repr=False, compare=False)
+    """The method as `METHODS` has it; None for an extension."""
+
+
+@dataclass(frozen=True, slots=True)
+class Notification:
+    """The peer says something, and wants no answer."""
+
+    method: str
+    params: Any
+    """An object of the method's type; of an extension method the JSON value as it came, or None."""
+    type: NotificationType | None = field(default=None, repr=False, compare=False)
+    """The method as `METHODS` has it; None for an extension."""
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """The result of a request of ours."""
+
+    id: Id
+    method: str
+    result: Any
+    """An object of the method's type; of an extension method the JSON value as it came."""
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorResponse:
+    """A request of ours failed over there."""
+
+    id: Id
+    method: str | None
+    """None, and the id too, when the peer could not read a line of ours and so cannot say which."""
+    error: Any
+    """The package's `Error`: code, message, data."""
+
+
+@dataclass(frozen=True, slots=True)
+class BadResponse:
+    """A request of ours was answered with what is no answer to it. No other will come."""
+
+    id: Id
+    method: str
+    message: str
+    issues: tuple[Issue, ...] = ()
+    """What is wrong in the result or the error, with the paths from there on."""
+
+
+@dataclass(frozen=True, slots=True)
+class BadLine:
+    """A line that cannot be acted on. Send `reply`, where there is one, and go on."""
+
+    code: int
+    """What is wrong, as JSON-RPC numbers it."""
+    message: str
+    reply: bytes | None
+    """The answer that is due. Notifications and responses get none."""
+    method: str | None = None
+    issues: tuple[Issue, ...] = ()
+    """What is wrong in the params, with the paths from there on."""
+
+
+Message: TypeAlias = Request | Notification | Response | ErrorResponse | BadResponse | BadLine

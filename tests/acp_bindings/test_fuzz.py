@@ -1,0 +1,111 @@
+"""Input that nobody sends on purpose: a sample of random mutations, and the odd cases by hand."""
+
+import json
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from acp_bindings import DecodeError, decode, encode, v1
+from acp_bindings.jsonrpc import PARSE_ERROR, BadLine, Codec, Request
+from tests.acp_bindings.fuzz import run
+
+REQUEST = '{"cwd":"/","mcpServers":[],"_meta":%s}'
+LINE = '{"jsonrpc":"2.0","id":1,"method":"session/new","params":%s}'
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_nothing_but_a_refusal_comes_of_mutated_messages(seed: int) -> None:
+    outcomes = Counter(outcome for outcome, _ in run(5000, seed))
+
+    assert outcomes.keys() >= {"read", "refused", "BadLine", "BadResponse", "Request", "Notification", "Response"}
+
+
+def read(text: str) -> Any:
+    """*text* as `_meta` of a request, read both alone and in a line, which have to agree."""
+    whole = REQUEST % text
+    message = Codec(v1, role="agent").read(LINE % whole)
+    try:
+        request = decode(v1.NewSessionRequest, whole)
+    except DecodeError as error:
+        assert isinstance(message, BadLine)
+        assert message.code == PARSE_ERROR
+        return error.issues[0].rule
+    assert isinstance(message, Request)
+    assert message.params == request
+    assert json.loads(encode(request)) == json.loads(whole)
+    return request.meta
+
+
+@pytest.mark.parametrize(
+    "number",
+    ["NaN", "Infinity", "-Infinity", "1e999", "-1E+999", "1e309", "9" * 310 + ".0", "9" * 290 + "e20", "[0,1.5e400]"],
+)
+def test_numbers_that_json_or_python_does_not_have_are_refused(number: str) -> None:
+    assert read(f'{{"a":{number}}}') == "json_invalid"
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("1e308", 1e308),
+        ("1e-999", 0.0),
+        ("-0.0", -0.0),
+        ("1" * 500, int("1" * 500)),
+        ("0." + "3" * 400, float("0." + "3" * 400)),
+        ('"1e999, 5e1234, NaN, Infinity"', "1e999, 5e1234, NaN, Infinity"),
+        ('["deadbeef5e12345","' + "9" * 400 + '.0e9"]', ["deadbeef5e12345", "9" * 400 + ".0e9"]),
+    ],
+)
+def test_numbers_at_the_limits_and_text_that_looks_like_one_are_read(text: str, number: Any) -> None:
+    assert read(f'{{"a":{text}}}') == {"a": number}
+
+
+def test_nesting_is_read_to_a_depth_and_refused_beyond() -> None:
+    assert read(f'{{"a":{"[" * 100}{"]" * 100}}}') == {"a": json.loads("[" * 100 + "]" * 100)}
+    for depth in (250, 1000, 100_000):
+        assert read(f'{{"a":{"[" * depth}{"]" * depth}}}') == "json_invalid"
+        assert read(f'{{"a":{"[" * depth}}}') == "json_invalid"
+
+
+@pytest.mark.parametrize("text", [r'"\ud800"', r'"\udc00\ud800"', r'"a\ud83d"', r'{"\ud800":1}'])
+def test_half_a_character_is_refused(text: str) -> None:
+    assert read(f'{{"a":{text}}}') == "json_invalid"
+
+
+def test_nul_and_control_characters_are_text_when_escaped_and_refused_raw() -> None:
+    assert read(r'{"a":"\u0000\u001f"}') == {"a": "\0\x1f"}
+    assert read('{"a":"\0"}') == "json_invalid"
+    assert read('{"a":"\n"}') == "json_invalid"
+
+
+def test_of_members_with_one_name_the_last_counts() -> None:
+    doubled = '{"cwd":"/first","cwd":"/last","mcpServers":5,"mcpServers":[]}'
+
+    assert decode(v1.NewSessionRequest, doubled).cwd == "/last"
+    request = Codec(v1, role="agent").read('{"method":"no","jsonrpc":"2.0",' + LINE[17:] % doubled)
+    assert isinstance(request, Request)
+    assert request.params == decode(v1.NewSessionRequest, doubled)
+    assert request.params.cwd == "/last"
+
+
+@pytest.mark.parametrize(
+    "text", [b"\xff", b'"\xed\xa0\x80"', b'{"a":"\xc3"}', b"\xef\xbb\xbf{}", "{}".encode("utf-16")]
+)
+def test_what_is_not_utf8_is_refused(text: bytes) -> None:
+    with pytest.raises(DecodeError):
+        decode(v1.LogoutRequest, text)
+    message = Codec(v1, role="agent").read(text)
+    assert isinstance(message, BadLine)
+    assert message.code == PARSE_ERROR
+
+
+def test_a_line_of_50_mb_is_read() -> None:
+    text = "x" * 50_000_000
+    prompt = json.dumps({"sessionId": "s", "prompt": [{"type": "text", "text": text}]})
+
+    request = Codec(v1, role="agent").read(f'{{"jsonrpc":"2.0","id":1,"method":"session/prompt","params":{prompt}}}')
+
+    assert isinstance(request, Request)
+    assert request.params.prompt[0].text == text
+    assert len(encode(request.params)) > len(text)

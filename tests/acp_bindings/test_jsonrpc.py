@@ -1,0 +1,518 @@
+"""The JSON-RPC codec: what every kind of line is read as, what is answered, and what is written."""
+
+import importlib
+import json
+from typing import Any
+
+import jsonschema_rs
+import pytest
+
+from acp_bindings import DecodeError, EncodeError, v1, v1_unstable, v2, v2_unstable
+from acp_bindings.errors import Issue
+from acp_bindings.jsonrpc import (
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    METHOD_NOT_FOUND,
+    PARSE_ERROR,
+    REQUEST_CANCELLED,
+    BadLine,
+    BadResponse,
+    Codec,
+    ErrorResponse,
+    Notification,
+    ProtocolPackage,
+    Request,
+    Response,
+    Role,
+)
+from tests.acp_bindings.schemas import PACKAGES, load
+
+NEW_SESSION: dict[str, Any] = {"cwd": "/project", "mcpServers": []}
+
+
+def line(**members: Any) -> str:
+    return json.dumps({"jsonrpc": "2.0", **members})
+
+
+def agent(protocol: ProtocolPackage = v1) -> Codec:
+    return Codec(protocol, role="agent")
+
+
+def client(protocol: ProtocolPackage = v1) -> Codec:
+    return Codec(protocol, role="client")
+
+
+def answered(message: object) -> Any:
+    """The answer that is due to a bad line."""
+    assert isinstance(message, BadLine)
+    assert message.reply is not None
+    assert message.reply.endswith(b"\n")
+    return json.loads(message.reply)
+
+
+class TestCalls:
+    def test_a_request_has_its_id_and_its_params_as_an_object(self) -> None:
+        request = agent().read(line(id=7, method="session/new", params=NEW_SESSION))
+
+        assert request == Request(7, "session/new", v1.NewSessionRequest(cwd="/project", mcp_servers=[]))
+        assert isinstance(request, Request)
+        assert request.type is v1.METHODS["session/new"].request
+
+    def test_a_notification_has_none(self) -> None:
+        update = {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "Hi"}}
+        notification = client().read(line(method="session/update", params={"sessionId": "s", "update": update}))
+
+        chunk = v1.AgentMessageChunk(content=v1.TextContent(text="Hi"))
+        assert notification == Notification("session/update", v1.SessionNotification(session_id="s", update=chunk))
+
+    @pytest.mark.parametrize("end", ["", "\n", "\r\n"])
+    def test_a_line_may_be_text_or_bytes_with_or_without_its_end(self, end: str) -> None:
+        text = line(id=0, method="session/list", params={"cwd": "/é"}) + end
+        expected = Request(0, "session/list", v1.ListSessionsRequest(cwd="/é"))
+
+        assert [agent().read(each) for each in (text, text.encode(), bytearray(text.encode()))] == [expected] * 3
+
+    @pytest.mark.parametrize("id_", [0, -1, 2**63 - 1, "", "0", "é\u2028", None])
+    def test_every_id_of_the_protocol_comes_back_as_it_came(self, id_: Any) -> None:
+        codec = agent()
+        request = codec.read(line(id=id_, method="logout", params={}))
+
+        assert isinstance(request, Request)
+        assert json.loads(codec.respond(request, v1.LogoutResponse())) == {"jsonrpc": "2.0", "id": id_, "result": {}}
+
+    @pytest.mark.parametrize("id_", [True, 1.0, 1.5, 2**63, -(2**63) - 1, [], {}])
+    def test_what_is_no_id_is_answered_with_null(self, id_: Any) -> None:
+        refused = agent().read(line(id=id_, method="logout", params={}))
+
+        assert answered(refused) == error(None, INVALID_REQUEST, "Invalid request: it has no valid id")
+
+    def test_null_is_no_id_in_v2(self) -> None:
+        refused = agent(v2).read(line(id=None, method="session/list", params={}))
+
+        assert answered(refused)["error"]["code"] == INVALID_REQUEST
+
+    @pytest.mark.parametrize("params", [{}, {"params": None}, {"params": {}}])
+    def test_no_params_are_empty_ones(self, params: Any) -> None:
+        assert agent().read(line(id=1, method="logout", **params)) == Request(1, "logout", v1.LogoutRequest())
+
+    def test_a_method_may_be_a_request_here_and_a_notification_there(self) -> None:
+        message = {"serverId": "s", "requestId": "r", "method": "tools/list"}
+
+        request = client(v1_unstable).read(line(id=1, method="mcp/message", params=message))
+        refused = agent(v1_unstable).read(line(id=1, method="mcp/message", params=message))
+        notification = agent(v1_unstable).read(line(method="mcp/message", params=message))
+
+        assert isinstance(request, Request)
+        assert isinstance(request.params, v1_unstable.MessageMcpRequest)
+        assert answered(refused)["error"]["code"] == METHOD_NOT_FOUND
+        assert isinstance(notification, Notification)
+        assert isinstance(notification.params, v1_unstable.MessageMcpNotification)
+
+    def test_the_params_of_a_union_are_one_of_its_classes(self) -> None:
+        params = {"sessionId": "s", "configId": "c", "type": "boolean", "value": True}
+        request = agent().read(line(id=1, method="session/set_config_option", params=params))
+
+        assert isinstance(request, Request)
+        assert isinstance(request.params, v1.SetSessionConfigOptionRequestBoolean)
+
+    def test_cancelling_comes_from_either_side(self) -> None:
+        for codec in (agent(), client()):
+            notification = codec.read(line(method="$/cancel_request", params={"requestId": 0}))
+            assert notification == Notification("$/cancel_request", v1.CancelRequestNotification(request_id=0))
+
+    def test_extension_methods_pass_through(self) -> None:
+        for codec in (agent(), client()):
+            assert codec.read(line(id=1, method="_acme/do", params=[1, {"a": None}])) == Request(
+                1, "_acme/do", [1, {"a": None}]
+            )
+            assert codec.read(line(method="_acme/did")) == Notification("_acme/did", None)
+
+
+def error(id_: Any, code: int, message: str, **data: Any) -> Any:
+    return {"jsonrpc": "2.0", "id": id_, "error": {"code": code, "message": message, **data}}
+
+
+class TestBadLines:
+    @pytest.mark.parametrize(
+        ("text", "code", "id_"),
+        [
+            ("{", PARSE_ERROR, None),
+            ("nonsense", PARSE_ERROR, None),
+            ('{"jsonrpc":"2.0","id":1,"method":"logout"} trailing', PARSE_ERROR, None),
+            ('{"jsonrpc":"2.0","id":1,"method":"logout","params":{"a":NaN}}', PARSE_ERROR, None),
+            ('{"jsonrpc":"2.0","id":1,"method":"logout","params":{"a":"\\ud800"}}', PARSE_ERROR, None),
+            (b'{"jsonrpc":"2.0","id":1,"method":"\xff"}', PARSE_ERROR, None),
+            ("\ud800", PARSE_ERROR, None),
+            ("[" * 100_000, PARSE_ERROR, None),
+            ("[]", INVALID_REQUEST, None),
+            ('[{"jsonrpc":"2.0","id":1,"method":"logout"}]', INVALID_REQUEST, None),
+            ("5", INVALID_REQUEST, None),
+            ("null", INVALID_REQUEST, None),
+            ('"logout"', INVALID_REQUEST, None),
+            ("{}", INVALID_REQUEST, None),
+            ('{"id":1,"method":"logout"}', INVALID_REQUEST, 1),
+            ('{"jsonrpc":"1.0","id":1,"method":"logout"}', INVALID_REQUEST, 1),
+            ('{"jsonrpc":2.0,"id":"x","method":"logout"}', INVALID_REQUEST, "x"),
+            ('{"jsonrpc":"2.0","id":1,"method":5}', INVALID_REQUEST, 1),
+            ('{"jsonrpc":"2.0","method":null,"params":{}}', INVALID_REQUEST, None),
+            ('{"jsonrpc":"2.0","id":1,"method":"no/such"}', METHOD_NOT_FOUND, 1),
+            ('{"jsonrpc":"2.0","id":1,"method":"","params":{}}', METHOD_NOT_FOUND, 1),
+            ('{"jsonrpc":"2.0","id":1,"method":"session/update","params":{}}', METHOD_NOT_FOUND, 1),
+            ('{"jsonrpc":"2.0","id":1,"method":"session/cancel","params":{"sessionId":"s"}}', METHOD_NOT_FOUND, 1),
+            ('{"jsonrpc":"2.0","id":1,"method":"fs/read_text_file","params":{}}', METHOD_NOT_FOUND, 1),
+            ('{"jsonrpc":"2.0","id":1,"method":"session/prompt"}', INVALID_PARAMS, 1),
+            ('{"jsonrpc":"2.0","id":1,"method":"logout","params":[]}', INVALID_PARAMS, 1),
+            ('{"jsonrpc":"2.0","id":1,"method":"logout","params":"x"}', INVALID_PARAMS, 1),
+            ('{"jsonrpc":"2.0","id":1,"method":"logout","params":"{}"}', INVALID_PARAMS, 1),
+        ],
+    )
+    def test_a_bad_line_is_answered_and_the_next_is_read(self, text: str | bytes, code: int, id_: Any) -> None:
+        codec = agent()
+        refused = codec.read(text)
+
+        assert (answered(refused)["id"], answered(refused)["error"]["code"]) == (id_, code)
+        assert isinstance(refused, BadLine)
+        assert refused.code == code
+        assert codec.read(line(id=1, method="logout")) == Request(1, "logout", v1.LogoutRequest())
+
+    def test_bad_params_are_named_in_the_answer_without_their_values(self) -> None:
+        servers = [{"type": "http", "name": "n", "headers": [{"name": "Key", "value": 12345678}]}]
+        refused = agent().read(line(id=1, method="session/new", params={"cwd": "/", "mcpServers": servers}))
+
+        issues = [
+            Issue(("mcpServers", 0, "url"), "missing", "Field required", "http"),
+            Issue(("mcpServers", 0, "headers", 0, "value"), "string_type", "Input should be a valid string", "http"),
+        ]
+        assert isinstance(refused, BadLine)
+        assert sorted(refused.issues, key=str) == sorted(issues, key=str)
+        answer = answered(refused)
+        assert {"path": ["mcpServers", 0, "url"], "rule": "missing", "message": "Field required", "branch": "http"} in (
+            answer["error"]["data"]["issues"]
+        )
+        assert "12345678" not in str(answer)
+
+    @pytest.mark.parametrize(
+        ("method", "params"),
+        [
+            ("no/such", None),
+            ("session/new", NEW_SESSION),
+            ("session/update", {}),
+            ("session/cancel", {}),
+            ("session/cancel", 5),
+        ],
+    )
+    def test_a_notification_is_never_answered(self, method: str, params: Any) -> None:
+        refused = agent().read(line(method=method, params=params))
+
+        assert isinstance(refused, BadLine)
+        assert (refused.reply, refused.method) == (None, method)
+
+    @pytest.mark.parametrize("text", ["", "\n", " \r\n", b"", b"\n"])
+    def test_an_empty_line_says_nothing(self, text: str | bytes) -> None:
+        assert agent().read(text) == BadLine(PARSE_ERROR, "The line is empty", None)
+
+    @pytest.mark.parametrize("package", PACKAGES)
+    def test_every_answer_is_an_error_by_the_schema(self, package: str) -> None:
+        schema = load(package).document
+        validator = jsonschema_rs.validator_for({**schema, "anyOf": [{"$ref": "#/$defs/Error"}]})
+        codec = agent(importlib.import_module(f"acp_bindings.{package}"))  # pyright: ignore[reportArgumentType]
+
+        for text in ("{", "[]", line(id=1, method="x"), line(id=1, method="session/new", params={"cwd": 5})):
+            assert validator.is_valid(answered(codec.read(text))["error"])
+
+
+class TestResponses:
+    def test_a_response_is_read_as_what_its_request_is_answered_with(self) -> None:
+        codec = client()
+        sent = codec.request(v1.NewSessionRequest(cwd="/project", mcp_servers=[]))
+
+        assert json.loads(sent.line) == {"jsonrpc": "2.0", "id": 0, "method": "session/new", "params": NEW_SESSION}
+        assert dict(codec.pending) == {0: "session/new"}
+        assert codec.read(line(id=0, result={"sessionId": "s"})) == Response(
+            0, "session/new", v1.NewSessionResponse(session_id="s")
+        )
+        assert dict(codec.pending) == {}
+
+    def test_ids_are_matched_by_type_and_value_in_any_order(self) -> None:
+        codec = client()
+        ids = [codec.request(v1.LogoutRequest(), id=each).id for each in (0, "0", "", None, 1, "null")]
+
+        for id_ in reversed(ids):
+            assert codec.read(line(id=id_, result={})) == Response(id_, "logout", v1.LogoutResponse())
+        assert dict(codec.pending) == {}
+
+    @pytest.mark.parametrize("id_", [1, "0", None, False, 0.0, [0], {"a": 0}])
+    def test_an_answer_to_nothing_is_left_unanswered(self, id_: Any) -> None:
+        codec = client()
+        codec.request(v1.LogoutRequest())
+
+        assert codec.read(line(id=id_, result={})) == BadLine(
+            INVALID_REQUEST, "It answers no request that is open", None
+        )
+        assert dict(codec.pending) == {0: "logout"}
+
+    def test_a_second_answer_is_one_to_nothing(self) -> None:
+        codec = client()
+        codec.request(v1.LogoutRequest())
+        codec.read(line(id=0, result={}))
+
+        assert isinstance(codec.read(line(id=0, result={})), BadLine)
+
+    def test_null_is_the_empty_result(self) -> None:
+        codec = client()
+        codec.request(v1.LoadSessionRequest(cwd="/", mcp_servers=[], session_id="s"))
+
+        assert codec.read(line(id=0, result=None)) == Response(0, "session/load", v1.LoadSessionResponse())
+
+    def test_an_error_is_one_of_the_protocol(self) -> None:
+        codec = client()
+        codec.request(v1.LogoutRequest())
+
+        failed = codec.read(line(id=0, error={"code": -32000, "message": "Log in", "data": {"a": 1}}))
+
+        assert failed == ErrorResponse(0, "logout", v1.Error(code=-32000, message="Log in", data={"a": 1}))
+
+    def test_what_the_peer_could_not_read_it_says_without_an_id(self) -> None:
+        complaint = {"code": PARSE_ERROR, "message": "Parse error"}
+        expected = ErrorResponse(None, None, v1.Error(code=PARSE_ERROR, message="Parse error"))
+
+        assert client().read(line(id=None, error=complaint)) == expected
+        assert client().read(line(error=complaint)) == expected
+
+    @pytest.mark.parametrize(
+        ("answer", "message"),
+        [
+            ({"jsonrpc": "2.0", "id": 0}, "it has neither a result nor an error"),
+            ({"jsonrpc": "2.0", "id": 0, "error": None}, "it has neither a result nor an error"),
+            (
+                {"jsonrpc": "2.0", "id": 0, "result": {}, "error": {"code": 1, "message": ""}},
+                "it has both a result and an error",
+            ),
+            ({"id": 0, "result": {"sessionId": "s"}}, 'it lacks "jsonrpc": "2.0"'),
+            ({"jsonrpc": "2.0", "id": 0, "result": {}}, "its result is no NewSessionResponse"),
+            ({"jsonrpc": "2.0", "id": 0, "result": '{"sessionId": "s"}'}, "its result is no NewSessionResponse"),
+            ({"jsonrpc": "2.0", "id": 0, "result": None}, "its result is no NewSessionResponse"),
+            ({"jsonrpc": "2.0", "id": 0, "error": "bad"}, "its error is no Error"),
+            ({"jsonrpc": "2.0", "id": 0, "error": {"message": "x"}}, "its error is no Error"),
+        ],
+    )
+    def test_a_bad_answer_ends_its_request_too(self, answer: Any, message: str) -> None:
+        codec = client()
+        codec.request(v1.NewSessionRequest(cwd="/", mcp_servers=[]))
+
+        bad = codec.read(json.dumps(answer))
+
+        assert isinstance(bad, BadResponse)
+        assert (bad.id, bad.method, bad.message) == (0, "session/new", message)
+        assert dict(codec.pending) == {}
+
+    def test_a_peer_may_write_the_other_member_as_null(self) -> None:
+        codec = client()
+        codec.request(v1.LogoutRequest())
+        codec.request(v1.LogoutRequest())
+
+        assert isinstance(codec.read(line(id=0, result={}, error=None)), Response)
+        assert isinstance(codec.read(line(id=1, result=None, error={"code": 1, "message": "m"})), ErrorResponse)
+
+    def test_an_extension_is_answered_with_any_json(self) -> None:
+        codec = agent()
+        sent = codec.request({"a": 1}, method="_acme/do")
+
+        assert json.loads(sent.line) == {"jsonrpc": "2.0", "id": 0, "method": "_acme/do", "params": {"a": 1}}
+        assert codec.read(line(id=0, result=[None, 1.5])) == Response(0, "_acme/do", [None, 1.5])
+
+
+class TestWriting:
+    def test_a_notification_names_its_method_by_its_params(self) -> None:
+        written = client().notify(v1.CancelNotification(session_id="s"))
+
+        assert written == b'{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"s"}}\n'
+
+    def test_an_extension_may_have_no_params(self) -> None:
+        assert agent().notify(method="_acme/did") == b'{"jsonrpc":"2.0","method":"_acme/did"}\n'
+
+    def test_what_is_sent_is_what_the_other_side_reads(self) -> None:
+        asking, asked = client(), agent()
+        params = v1.PromptRequest(session_id="s", prompt=[v1.TextContent(text="Ünï\n\u2028\0")])
+
+        request = asked.read(asking.request(params).line)
+        assert isinstance(request, Request)
+        assert request.params == params
+        response = asking.read(asked.respond(request, v1.PromptResponse(stop_reason="end_turn")))
+        assert response == Response(0, "session/prompt", v1.PromptResponse(stop_reason="end_turn"))
+
+    def test_a_request_that_was_given_up_is_still_answered(self) -> None:
+        asking, asked = client(), agent()
+        sent = asking.request(v1.LogoutRequest())
+        request = asked.read(sent.line)
+        assert isinstance(request, Request)
+
+        cancelled = asked.read(asking.cancel(sent.id))
+        assert cancelled == Notification("$/cancel_request", v1.CancelRequestNotification(request_id=0))
+        response = asking.read(asked.fail(request, REQUEST_CANCELLED, "Request cancelled"))
+        assert response == ErrorResponse(0, "logout", v1.Error(code=REQUEST_CANCELLED, message="Request cancelled"))
+        with pytest.raises(ValueError, match="no request with the id 0 is open"):
+            asking.cancel(sent.id)
+
+    def test_an_error_may_carry_data(self) -> None:
+        request = Request(1, "logout", v1.LogoutRequest())
+
+        assert json.loads(agent().fail(request, -32000, "Log in", data=["x"])) == error(1, -32000, "Log in", data=["x"])
+
+    def test_ids_that_are_open_are_not_given_again(self) -> None:
+        codec = client()
+        codec.request(v1.LogoutRequest(), id=1)
+
+        assert [codec.request(v1.LogoutRequest()).id for _ in range(3)] == [0, 2, 3]
+        with pytest.raises(ValueError, match="a request with the id 1 is open already"):
+            codec.request(v1.LogoutRequest(), id=1)
+
+    def test_null_is_no_id_for_a_request_of_v2(self) -> None:
+        with pytest.raises(DecodeError):
+            client(v2).request(v2.ListSessionsRequest(), id=None)
+
+    def test_what_is_for_our_own_side_is_not_sent(self) -> None:
+        with pytest.raises(ValueError, match="session/list is for the agent; the agent does not send it"):
+            agent().request(v1.ListSessionsRequest())
+        with pytest.raises(ValueError, match="session/update is for the client; the client does not send it"):
+            client().notify(v1.SessionNotification(session_id="s", update=v1.Plan(entries=[])))
+
+    @pytest.mark.parametrize(
+        ("params", "method"),
+        [
+            ({"cwd": "/", "mcpServers": []}, None),
+            (v2.ListSessionsRequest(), None),
+            (v1.CancelNotification(session_id="s"), None),
+            (v1.LogoutRequest(), "session/list"),
+            ({}, "session/list"),
+            (None, "logout"),
+        ],
+    )
+    def test_params_of_no_method_or_of_another_are_not_sent(self, params: Any, method: str | None) -> None:
+        codec = client()
+
+        with pytest.raises(TypeError):
+            codec.request(params, method=method)
+        assert dict(codec.pending) == {}
+
+    def test_the_answer_has_to_be_of_the_methods_type(self) -> None:
+        codec = agent()
+        request = codec.read(line(id=1, method="session/new", params=NEW_SESSION))
+        assert isinstance(request, Request)
+
+        for result in (None, {"sessionId": "s"}, v1.LoadSessionResponse(), v2.NewSessionResponse(session_id="s")):
+            with pytest.raises(TypeError, match="session/new is answered with NewSessionResponse"):
+                codec.respond(request, result)
+
+    def test_what_cannot_be_encoded_leaves_no_request_open(self) -> None:
+        codec = client()
+        params = v1.NewSessionRequest(cwd="/", mcp_servers=[])
+        params.mcp_servers.append("no server")  # pyright: ignore[reportArgumentType]
+
+        with pytest.raises(EncodeError):
+            codec.request(params)
+        assert dict(codec.pending) == {}
+
+
+class TestRoles:
+    @pytest.mark.parametrize(
+        ("role", "method", "handled"),
+        [
+            ("proxy", "session/prompt", True),
+            ("proxy", "proxy/successor", True),
+            ("proxy", "session/request_permission", False),
+            ("conductor", "session/request_permission", True),
+            ("conductor", "proxy/successor", True),
+            ("conductor", "session/prompt", False),
+            ("agent", "proxy/successor", False),
+            ("client", "proxy/successor", False),
+        ],
+    )
+    def test_each_role_handles_its_sides(self, role: Role, method: str, handled: bool) -> None:
+        message = Codec(v2_unstable, role=role).read(line(id=1, method=method, params={"method": "x"}))
+
+        assert (getattr(message, "code", None) == METHOD_NOT_FOUND) is not handled
+
+    def test_proxies_and_conductors_send_to_each_other(self) -> None:
+        params = v2_unstable.ProxySuccessorRequest(method="session/list")
+
+        pairs: list[tuple[Role, Role]] = [("proxy", "conductor"), ("conductor", "proxy")]
+        for here, there in pairs:
+            sent = Codec(v2_unstable, role=here).request(params)
+            assert isinstance(Codec(v2_unstable, role=there).read(sent.line), Request)
+
+    def test_a_proxy_may_let_through_what_is_newer_than_it(self) -> None:
+        codec = Codec(v1, role="proxy", pass_unknown=True)
+
+        assert codec.read(line(id=1, method="session/teleport", params={"to": "Mars"})) == Request(
+            1, "session/teleport", {"to": "Mars"}
+        )
+        assert codec.request({"to": "Mars"}, method="session/teleport").id == 0
+        assert isinstance(codec.read(line(id=2, method="session/request_permission", params={})), BadLine)
+
+    def test_the_protocol_may_be_settled_after_the_first_request(self) -> None:
+        codec = client(v2)
+        codec.request(v2.InitializeRequest(protocol_version=2, info=v2.Implementation(name="c", version="1")))
+        codec.protocol = v1
+
+        assert isinstance(
+            codec.read(line(id=None, method="fs/read_text_file", params={"sessionId": "s", "path": "/"})), Request
+        )
+        assert codec.request(v1.LogoutRequest()).id == 1
+
+
+class TestQuickReading:
+    @pytest.mark.parametrize(
+        "text",
+        [
+            '{"jsonrpc":"2.0","id":1,"method":"logout","params":{}}',
+            ' { "method" : "logout" , "id" : "x y" , "jsonrpc" : "2.0" , "params" : { "_meta" : { "a" : 1 } } } ',
+            '{"id":null,"jsonrpc":"2.0","method":"session/list","params":{"cursor":null}}',
+            '{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"s","new":[1e5]}}',
+        ],
+    )
+    def test_what_most_peers_write_is_read_at_once(self, text: str) -> None:
+        message = agent()._read_quickly(text.encode())  # pyright: ignore[reportPrivateUsage]
+
+        assert message
+        assert message == agent().read(text)
+        assert type(message) in (Request, Notification)
+
+    @pytest.mark.parametrize(
+        ("text", "read"),
+        [
+            # The head says one thing, what follows another; of members with one name the last counts.
+            (
+                '{"jsonrpc":"2.0","id":1,"method":"logout","params":{},"id":2}',
+                Request(2, "logout", v1.LogoutRequest()),
+            ),
+            (
+                '{"jsonrpc":"2.0","method":"logout","params":{},"id":2}',
+                Request(2, "logout", v1.LogoutRequest()),
+            ),
+            (
+                '{"jsonrpc":"2.0","id":1,"method":"logout","params":{},"method":"session/list"}',
+                Request(1, "session/list", v1.ListSessionsRequest()),
+            ),
+            (
+                '{"jsonrpc":"2.0","id":1,"method":"logout","params":{},"extra":true}',
+                Request(1, "logout", v1.LogoutRequest()),
+            ),
+            (
+                '{"jsonrpc":"2.0","id":1,"method":"log\\u006fut","params":{}}',
+                Request(1, "logout", v1.LogoutRequest()),
+            ),
+        ],
+    )
+    def test_a_head_that_misleads_changes_nothing(self, text: str, read: Request) -> None:
+        assert agent().read(text) == read
+
+    def test_a_result_with_another_id_after_it_answers_that_one(self) -> None:
+        codec = client()
+        codec.request(v1.LogoutRequest())
+        codec.request(v1.ListSessionsRequest())
+
+        assert codec.read('{"jsonrpc":"2.0","id":0,"result":{"sessions":[]},"id":1}') == Response(
+            1, "session/list", v1.ListSessionsResponse(sessions=[])
+        )
+        assert dict(codec.pending) == {0: "logout"}

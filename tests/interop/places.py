@@ -1,0 +1,55 @@
+"""A message taken apart by its schema: every value in it, together with the schemas that describe it."""
+
+from collections.abc import Callable, Iterator
+from typing import TypeAlias
+
+from tests.acp_bindings.exact_json import Json, is_array, is_object
+from tests.acp_bindings.reference_reader import Reader, arms_of, constant_of, tag_of
+from tests.acp_bindings.schemas import Node, Schema
+
+Change: TypeAlias = Callable[[list[Node], Json], Json]
+
+
+def changed(schema: Schema, definition: str, message: Json, change: Change) -> Json:
+    """Rebuild a message from what `change` makes of each value in it, innermost first.
+
+    `change` is given the schemas that describe the value, none for what the schema leaves open, and the value. A tag
+    says which branch of a union is meant, else it is the first that reads; where none does, all of them describe.
+    """
+    return _changed(schema, [schema.definitions[definition]], message, change)
+
+
+def _changed(schema: Schema, nodes: list[Node], value: Json, change: Change) -> Json:
+    describing = [each for node in nodes for each in _describing(schema, node, value)]
+    if is_object(value):
+        members = value.items()
+        value = {name: _changed(schema, _of_member(describing, name), member, change) for name, member in members}
+    elif is_array(value):
+        items = [node["items"] for node in describing if "items" in node]
+        value = [_changed(schema, items, item, change) for item in value]
+    return change(describing, value)
+
+
+def _describing(schema: Schema, node: Node, value: Json) -> Iterator[Node]:
+    node = schema.resolve(node)
+    yield node
+    for part in (*node.get("allOf", ()), *_meant(schema, arms_of(node), value)):
+        yield from _describing(schema, part, value)
+
+
+def _of_member(describing: list[Node], name: str) -> list[Node]:
+    known = [node["properties"][name] for node in describing if name in node.get("properties", ())]
+    return known or [each for node in describing if is_object(each := node.get("additionalProperties"))]
+
+
+def _meant(schema: Schema, arms: list[Node], value: Json) -> list[Node]:
+    if (tag := tag_of(arms)) and is_object(value):
+        word = value.get(tag)
+        if isinstance(word, str):
+            named = [arm for arm in arms if constant_of(arm, tag) == word]
+            named = named or [arm for arm in arms if "not" in arm]
+            if named:
+                return named
+        arms = [arm for arm in arms if "not" not in arm and constant_of(arm, tag) is None]
+    reader = Reader(schema, opened=False)
+    return next(([arm] for arm in arms if reader.reads(arm, value)), arms)
