@@ -259,3 +259,8 @@ class TestSecrets:
             "Arg": pair,
             "Id": TEXT,
         }
+
+    def test_a_map_that_may_be_omitted_is_secret_too(self) -> None:
+        omittable: Node = {"anyOf": [MAP, NULL], "x-omittable": True}
+
+        assert mark_secrets({"Foo": obj(env=omittable)}) == {"Foo": obj(env=omittable | {"x-secret": True})}
