@@ -84,6 +84,21 @@ def update_schema(session: nox.Session) -> None:
 
 
 @nox.session(default=False)
+def compare(session: nox.Session) -> None:
+    """Print what changed from one source to another: `-- npm:PACKAGE@2.0.0 npm:PACKAGE@2.4.0`."""
+    session.install(*group("codegen"))
+    session.run("python", "-m", "codegen.compare", *session.posargs)
+
+
+@nox.session(default=False)
+def history(session: nox.Session) -> None:
+    """Build and try every schema ever published in npm; `-- 1.9.0 2.0.0` takes these, `-- --help` lists the options."""
+    session.install("-e", ".", *group("codegen"), *group("test"))
+    kept = Path(session.cache_dir) / "schemas"
+    session.run("python", "-m", "tests.codegen.history_report", f"--kept={kept}", *session.posargs)
+
+
+@nox.session(default=False)
 def counts(session: nox.Session) -> None:
     """Print, for every schema, its definitions and how many random instances come back lossless."""
     session.install("-e", ".", *group("test"))

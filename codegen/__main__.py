@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import argparse
 import difflib
-import shutil
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from codegen.build import PACKAGES, build
-from codegen.sources import LockError, SourceError, lock
+from codegen.sources import LockError, SourceError, lock, replace_together
 from codegen.sources.delivery import parse_schema
 from codegen.tree import CodegenError
 
@@ -90,10 +89,13 @@ def _lines(path: Path) -> list[str]:
 
 
 def _replace(built: Path, output: Path) -> None:
-    output.mkdir(parents=True, exist_ok=True)
+    """Put the built files in place, all or none, and take away what an older schema left there."""
+    files = {str(path.relative_to(built)): path.read_bytes() for path in sorted(built.rglob("*.py"))}
+    replace_together(output, files)
     for package, _ in PACKAGES.values():
-        shutil.rmtree(output / package, ignore_errors=True)
-        shutil.copytree(built / package, output / package)
+        for path in (output / package).rglob("*.py"):
+            if str(path.relative_to(output)) not in files:
+                path.unlink()
 
 
 if __name__ == "__main__":

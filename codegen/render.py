@@ -16,9 +16,10 @@ from jinja2 import TemplateError
 from codegen.methods import MODULE, NAME, methods_source
 from codegen.naming import snake
 from codegen.package import package_init
+from codegen.passes.objects import META
 from codegen.prose import docstring
 from codegen.tree import CodegenError, Definitions, Node, arms, ref, target, walk, without
-from codegen.verify import check_names, check_possible
+from codegen.verify import BASE_MEMBER, check_names, check_possible
 
 TEMPLATES = Path(__file__).parent / "templates"
 LINE_LENGTH = 120
@@ -47,7 +48,13 @@ IMPORTED = {
 }
 """The names that definitions cannot have: what `RUNTIME_NAMES`, the passes and the generator make modules import."""
 
-CONSTRAINTS = {"minItems": "min_length", "minLength": "min_length", "minimum": "ge", "maximum": "le"}
+CONSTRAINTS = {
+    "minItems": "min_length",
+    "minLength": "min_length",
+    "pattern": "pattern",
+    "minimum": "ge",
+    "maximum": "le",
+}
 BOUNDS = CONSTRAINTS.keys() | {"x-within"}
 
 
@@ -99,6 +106,7 @@ def _generate(document: Definitions, plans: dict[str, dict[str, Any]], output: P
             extra_template_data=defaultdict(dict, plans),
             additional_imports=RUNTIME_NAMES,
             alias_generator=AliasGenerator.ToCamel,
+            aliases={META: BASE_MEMBER},
             snake_case_field=True,
             use_annotated=True,
             use_type_alias=True,
@@ -207,7 +215,7 @@ def _constraints(where: str, node: Node) -> list[str]:
 
 
 def _keywords(values: dict[str, Any]) -> str:
-    return ", ".join(f"{key}={value}" for key, value in values.items())
+    return ", ".join(f"{key}={value!r}" for key, value in values.items())
 
 
 def _default(node: Node, *, required: bool) -> str:

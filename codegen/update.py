@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from codegen.compare import compare, render
+from codegen.compare import note
 from codegen.sources import (
     FILES,
     LOCK,
@@ -85,7 +85,7 @@ class Update:
     """The lock before it, as far as it could be read."""
 
     def report(self) -> list[str]:
-        """Say what became of each file, and what changed in meaning, as Markdown for the changelog."""
+        """Say what became of each file, what changed in meaning and in Python names, as Markdown for the changelog."""
         lines = [f"From {self.source}:"]
         for file, entry in self.locked.items():
             lines.append(f"  {file:<24} {entry.size:>8} bytes  sha256 {entry.sha256}  {self._fate(file)}")
@@ -110,7 +110,7 @@ class Update:
             before = parse_schema(file, self.old[file])
         except SourceError as error:
             return [f"- The file that was there cannot be compared: {error}"]
-        return render(compare(before, parse_schema(file, data)))
+        return note(file, before, parse_schema(file, data))
 
 
 def update(

@@ -37,15 +37,23 @@ def check_possible(defs: Definitions, taken: Iterable[str]) -> None:
 
 
 def _check_members(name: str, node: Node, defs: Definitions) -> None:
-    attributes: dict[str, str] = {}
-    for key in node.get("properties", {}):
-        if snake(key) == BASE_MEMBER:
-            raise CodegenError(f"{name}.{key}: {META} has the attribute {BASE_MEMBER} already")
-        attributes[snake(key)] = key
-    for parent in _parents(name, node, defs):
+    attributes = {snake(key): key for key in node.get("properties", {})}
+    parents = list(_parents(name, node, defs))
+    for parent in parents:
         for key in parent.get("properties", {}):
             if own := attributes.get(snake(key)):
                 raise CodegenError(f"{name}.{own}: its attribute is that of {key}, which {name} inherits")
+    _check_meta(name, [node, *parents])
+
+
+def _check_meta(name: str, family: list[Node]) -> None:
+    """The attribute of `_meta` is nobody else's, and `_meta` itself is said by one class of a family only."""
+    extensible = [node for node in family if "x-extensible" in node]
+    for key in [key for node in family for key in node.get("properties", {}) if extensible]:
+        if key == META and len(extensible) > 1:
+            raise CodegenError(f"{name}: {META} is not what it is in the object that {name} extends")
+        if key != META and snake(key) == BASE_MEMBER:
+            raise CodegenError(f"{name}.{key}: {META} has the attribute {BASE_MEMBER} already")
 
 
 def _parents(name: str, node: Node, defs: Definitions) -> Iterator[Node]:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import Any, Literal, TypeAlias, cast
 
-from codegen.tree import PREFIX, CodegenError, Definitions, Node, arms
+from codegen.patterns import is_portable
+from codegen.tree import PREFIX, CodegenError, Definitions, Node, arms, reachable, targets
 
 Role: TypeAlias = Literal["definition", "property", "arm", "tag", "item", "excluded"]
 """Where a schema stands: `arm` is an alternative of a union, `tag` a property of one, `excluded` is inside of `not`."""
@@ -40,7 +41,7 @@ BESIDE = {
 NEEDS_TYPE = {
     **{keyword: {"object"} for keyword in OBJECTS},
     **{keyword: {"array"} for keyword in ("items", "minItems")},
-    **{keyword: {"string"} for keyword in ("minLength", "contentEncoding")},
+    **{keyword: {"string"} for keyword in ("minLength", "pattern", "contentEncoding")},
     **{keyword: {"integer", "number"} for keyword in ("minimum", "maximum")},
     **{keyword: {"integer", "number", "string"} for keyword in ("const", "enum", "format")},
 }
@@ -65,6 +66,16 @@ def check(defs: Definitions) -> None:
     """
     for name, node in defs.items():
         _check(node, f"$defs/{name}", "definition", defs)
+    outermost = {name: _outermost(node) for name, node in defs.items()}
+    for name, node in outermost.items():
+        if name in reachable(outermost, targets(node)):
+            raise CodegenError(f"$defs/{name}: it is made of itself, without a member in between")
+
+
+def _outermost(node: Node) -> Node:
+    """What *node* says of a value itself, not of what is inside of it."""
+    parts = {key: [_outermost(part) for part in node[key]] for key in ("allOf", "anyOf", "oneOf") if key in node}
+    return parts | {"$ref": node["$ref"]} if "$ref" in node else parts
 
 
 def _check(node: Any, where: str, role: Role, defs: Definitions) -> None:
@@ -103,6 +114,10 @@ def _check_types(node: Node, where: str) -> None:
     formats = set[str]().union(*(FORMATS.get(each, set()) for each in types))
     if "format" in node and node["format"] not in formats:
         raise CodegenError(f"{where}: no rule for the format {node['format']} of type {', '.join(types)}")
+    if "pattern" in node and not is_portable(node["pattern"]):
+        raise CodegenError(
+            f"{where}: the pattern {node['pattern']} may find other texts in pydantic than in the schema"
+        )
 
 
 def _check_members(node: Node, where: str) -> None:
@@ -132,10 +147,11 @@ def _check_union(node: Node, where: str, role: Role) -> None:
             raise CodegenError(f"{where}: an empty {keyword} takes no value at all")
     if "discriminator" in node:
         tag = node["discriminator"].get("propertyName")
-        if node["discriminator"].keys() != {"propertyName"} or any(
-            "const" not in arm.get("properties", {}).get(tag, {}) for arm in arms(node)
+        # It cannot change what is valid, so an alternative without the tag is none of its business.
+        if node["discriminator"].keys() != {"propertyName"} or not any(
+            "const" in arm.get("properties", {}).get(tag, {}) for arm in arms(node)
         ):
-            raise CodegenError(f"{where}: a discriminator may only name the tag that every alternative has")
+            raise CodegenError(f"{where}: a discriminator may only name the tag of the union")
     for value in [node["const"]] if "const" in node else node.get("enum", []):
         in_a_set = role == "arm" and "const" in node and type(value) is int
         if not isinstance(value, str) and not in_a_set:

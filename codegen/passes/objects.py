@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from codegen.naming import pascal
-from codegen.tree import CodegenError, Definitions, Node, arms, ref, rewrite, target, without
+from codegen.tree import CodegenError, Definitions, Node, arms, ref, rewrite_all, target, without
 
 UNIONS = ("anyOf", "oneOf")
 META = "_meta"
@@ -84,14 +82,13 @@ def _null_tag(arm: Node) -> str | None:
 
 
 def hoist_meta(defs: Definitions) -> Definitions:
-    """`_meta` is the same everywhere, so it lives in one base class; `x-extensible` says who has it."""
+    """`_meta` lives in one base class, which `x-extensible` asks for; where it differs, the object overrides it."""
 
-    def hoist(name: str, node: Node) -> Node:
+    def hoist(node: Node) -> Node:
         members = node.get("properties", {})
         if META not in members:
             return node
-        if without(members[META], "description") != META_SHAPE or META in node.get("required", []):
-            raise CodegenError(f"{name}: {META} differs from what it is everywhere else")
-        return node | {"properties": without(members, META), "x-extensible": True}
+        same = without(members[META], "description") == META_SHAPE and META not in node.get("required", [])
+        return node | {"properties": without(members, META) if same else members, "x-extensible": True}
 
-    return {name: rewrite(node, partial(hoist, name)) for name, node in defs.items()}
+    return rewrite_all(defs, hoist)

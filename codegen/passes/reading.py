@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from codegen.tree import CodegenError, Definitions, Node, arms, is_class, target, targets, without
+from codegen.tree import CodegenError, Definitions, Node, arms, is_class, target, targets, walk, without
 
 ON_ERROR, SKIP_ITEMS, ON_NULL = (
     "x-deserialize-default-on-error",
@@ -93,7 +93,8 @@ def _absent(where: str, node: Node, defs: Definitions) -> Node:
         return node
     if node.get("type") == "array":
         return node | {"default": []}
-    if node.get("type") == "object":
+    # A bad value reads as the empty list, but not as the empty map: without a default it reads as omitted.
+    if node.get("type") == "object" and node.get("x-reads") != "Lenient":
         return node | {"default": {}}
     if "x-when" in node:
         raise CodegenError(
@@ -159,7 +160,7 @@ def mark_secrets(defs: Definitions) -> Definitions:
     for name, node in defs.items():
         members = dict(node.get("properties", {}))
         for key in SECRET_MEMBERS & members.keys():
-            if "additionalProperties" in members[key]:
+            if any("additionalProperties" in part for part in walk(members[key])):
                 members[key] = members[key] | {"x-secret": True}
             secret_items |= targets(members[key])
         marked[name] = node | {"properties": members} if members else node

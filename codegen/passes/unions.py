@@ -12,6 +12,9 @@ from typing import NamedTuple
 from codegen.naming import catch_all_name, joined, variant_name
 from codegen.tree import CodegenError, Definitions, Node, arms, kind, reachable, ref, target, walk, without
 
+TAG = {"type", "const", "title", "description"}
+"""What may be said of a tag."""
+
 
 def open_notifications(defs: Definitions) -> Definitions:
     """A tagged union that only notifications carry gets a catch-all: nobody can answer that it was not understood."""
@@ -113,8 +116,6 @@ class _Naming:
         known = [value for arm in arms(node) if (value := _constant(arm, tag)) is not None]
         if twice := {value for value in known if known.count(value) > 1}:
             raise CodegenError(f"{name}: two alternatives have the tag {min(twice)}")
-        if tag is not None and len(arms(node)) == 1:
-            raise CodegenError(f"{name}: no rule for a tagged union of one alternative")
         exclusive = {member for arm in arms(node) for member in self.required(arm)} if "oneOf" in node else set[str]()
         variants: list[tuple[str, str]] = []
         for arm in arms(node):
@@ -124,13 +125,15 @@ class _Naming:
             label = _constant(arm, tag) or arm.get("title") or target(arm)
             if label is None:
                 raise CodegenError(f"{name}: an alternative has neither a tag nor a title to be named by")
-            added = _merged(node, arm)
+            added = _merged(name, node, arm, tag)
             if tag is not None:
                 added["properties"] = {tag: _tag_member(arm, tag, label, known)} | without(added["properties"], tag)
             else:
                 others = exclusive - set(self.required(arm))
                 added["properties"] |= {member: {"x-absent": True} for member in sorted(others)}
             variants.append((label, self.variant(name, arm, added, tag, label)))
+        if len(variants) == 1 and variants[0][1] in self.unions:
+            raise CodegenError(f"{name}: no rule for a union of one alternative that is a union itself")
         kept = without(node, "type", "properties", "required", "anyOf", "oneOf", "x-extensible")
         decides = tag or tag_of_parts
         self.out[name] = kept | {"anyOf": [ref(each) for _, each in variants], "x-tag": decides}
@@ -180,7 +183,7 @@ class _Naming:
         excluded = [_constant(each, tag) for each in arms(arm["not"])]
         if tag is None or set(excluded) != set(known):
             raise CodegenError(f"{union}: its catch-all excludes other tags than the alternatives have")
-        added = _merged(node, without(arm, "not"))
+        added = _merged(union, node, without(arm, "not"), tag)
         unlike: Node = {"type": "string", "x-unlike": sorted(known)}
         added["properties"] = {tag: unlike} | without(added["properties"], tag)
         name = catch_all_name(union)
@@ -198,8 +201,13 @@ class _Naming:
         return set(self.out)
 
 
-def _merged(outer: Node, inner: Node) -> Node:
+def _merged(union: str, outer: Node, inner: Node, tag: str | None) -> Node:
     """The members of *outer* and *inner* in one object."""
+    for key in sorted(outer.get("properties", {}).keys() & inner.get("properties", {}).keys() - {tag}):
+        raise CodegenError(f"{union}.{key}: the union and one of its alternatives both describe it")
+    for node in (outer, inner):
+        if lost := sorted(node.get("properties", {}).get(tag, {}).keys() - TAG):
+            raise CodegenError(f"{union}.{tag}: {lost[0]} beside a tag would be lost")
     merged: Node = {
         "properties": outer.get("properties", {}) | inner.get("properties", {}),
         "required": [*outer.get("required", []), *inner.get("required", [])],

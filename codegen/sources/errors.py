@@ -109,21 +109,23 @@ class IncompleteDownloadError(DownloadError):
 class NpmError(SourceError):
     """The npm client failed; `output` is what it said."""
 
-    def __init__(self, package: str, reason: str, *, status: int | None = None, output: str = "") -> None:
+    def __init__(
+        self, package: str, reason: str, *, command: str = "pack", status: int | None = None, output: str = ""
+    ) -> None:
         self.package = package
         self.reason = reason
+        self.command = command
         self.status = status
         self.output = output
-        super().__init__(f"npm pack {package}: {reason}" + (f"\n{output}" if output else ""))
+        super().__init__(f"npm {command} {package}: {reason}" + (f"\n{output}" if output else ""))
 
 
 class NpmNotFoundError(NpmError):
     """There is no npm client on the path."""
 
-    def __init__(self, package: str) -> None:
-        super().__init__(
-            package, 'command not found: "npm". It comes with Node.js; without it, use a github:, URL or folder source'
-        )
+    def __init__(self, package: str, *, command: str = "pack") -> None:
+        reason = 'command not found: "npm". It comes with Node.js; without it, use a github:, URL or folder source'
+        super().__init__(package, reason, command=command)
 
 
 class FolderError(SourceError):

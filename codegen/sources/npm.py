@@ -27,7 +27,7 @@ from codegen.sources.lock import FILES
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["NpmSource"]
+__all__ = ["NpmSource", "published_versions"]
 
 _PACKAGE = re.compile(
     r"(?P<name>(?:@[a-z0-9][a-z0-9._-]*/)?[a-z0-9][a-z0-9._-]*)@(?P<version>[0-9A-Za-z][0-9A-Za-z.+-]*)"
@@ -61,6 +61,24 @@ class NpmSource:
         return Delivery(source=f"npm:{packed.name}@{packed.version}", version=packed.version, files=found)
 
 
+def published_versions(name: str, *, timeout: float) -> tuple[str, ...]:
+    """Return every version of a package that can be fetched, in the order in which npm lists them.
+
+    Raises:
+        NpmError: npm cannot say.
+    """
+    with tempfile.TemporaryDirectory(prefix="acp-schema-") as scratch:
+        report = _npm("view", name, "versions", cwd=Path(scratch), timeout=timeout)
+    try:
+        listed: object = json.loads(report)
+    except ValueError:
+        raise NpmError(name, "its report is not JSON. Is this npm 8 or later?", command="view") from None
+    versions = cast("list[object]", listed if isinstance(listed, list) else [listed])
+    if not versions or not all(isinstance(version, str) for version in versions):
+        raise NpmError(name, "its report lists no versions. Is this npm 8 or later?", command="view")
+    return tuple(map(str, versions))
+
+
 @dataclass(frozen=True)
 class _Packed:
     name: str
@@ -69,23 +87,34 @@ class _Packed:
 
 
 def _pack(package: str, scratch: Path, *, timeout: float) -> _Packed:
+    options = ["--ignore-scripts", f"--pack-destination={scratch}"]
+    return _checked(package, scratch, _npm("pack", package, *options, cwd=scratch, timeout=timeout))
+
+
+def _npm(command: str, package: str, *options: str, cwd: Path, timeout: float) -> bytes:
+    """What npm reports, as JSON.
+
+    It runs in *cwd*, an empty folder, so that no package.json and no .npmrc of a project has a say.
+    """
     npm = shutil.which("npm")
     if npm is None:
-        raise NpmNotFoundError(package)
-    command = [npm, "pack", package, "--json", "--ignore-scripts", "--loglevel=error", f"--pack-destination={scratch}"]
+        raise NpmNotFoundError(package, command=command)
+    words = [npm, command, package, *options, "--json", "--loglevel=error"]
     try:
-        # From the scratch folder, so that no package.json and no .npmrc of a project has a say.
         done = subprocess.run(
-            command, cwd=scratch, stdin=subprocess.DEVNULL, capture_output=True, timeout=timeout, check=False
+            words, cwd=cwd, stdin=subprocess.DEVNULL, capture_output=True, timeout=timeout, check=False
         )
     except subprocess.TimeoutExpired:
-        raise NpmError(package, f"no answer within {timeout:g} s. Try again, or give more with --timeout") from None
+        reason = f"no answer within {timeout:g} s. Try again, or give more with --timeout"
+        raise NpmError(package, reason, command=command) from None
     except OSError as error:
-        raise NpmError(package, f"it cannot be started: {error.strerror}") from error
+        raise NpmError(package, f"it cannot be started: {error.strerror}", command=command) from error
     if done.returncode != 0:
         output = done.stderr.decode(errors="replace").strip()
-        raise NpmError(package, f"exit status {done.returncode}", status=done.returncode, output=output)
-    return _checked(package, scratch, done.stdout)
+        raise NpmError(
+            package, f"exit status {done.returncode}", command=command, status=done.returncode, output=output
+        )
+    return done.stdout
 
 
 def _checked(package: str, scratch: Path, report: bytes) -> _Packed:

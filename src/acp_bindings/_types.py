@@ -110,7 +110,7 @@ class Tagged(_Mark):
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         by_tag: dict[Any, CoreSchema] = {}
         fallbacks: list[CoreSchema | tuple[CoreSchema, str]] = []
-        for arm in get_args(source):
+        for arm in get_args(source) or (source,):
             schema = handler.generate_schema(arm)
             tags, implied = _tags(arm, self.member)
             by_tag.update(dict.fromkeys(tags, schema))

@@ -148,7 +148,10 @@ def _is_class(type_: Any, base: type) -> bool:
 
 @cache
 def _adapter(type_: Any) -> TypeAdapter[Any]:
-    return TypeAdapter(type_, config=ConfigDict(strict=True, hide_input_in_errors=True))
+    bare = get_args(type_)[0] if get_origin(type_) is Annotated else type_
+    # A union of one is a class, which has settings of its own: pydantic takes no others then.
+    config = None if _is_class(bare, BaseModel) else ConfigDict(strict=True, hide_input_in_errors=True)
+    return TypeAdapter(type_, config=config)
 
 
 def _requires(type_: type[BaseModel]) -> bool:

@@ -9,7 +9,7 @@ from typing import Final
 
 from tests.acp_bindings.exact_json import Json, is_array, is_object
 from tests.acp_bindings.reference_reader import Excuse, Path, Reader, UnreadableError, arms_of
-from tests.acp_bindings.schemas import Node, Schema, load, subschemas
+from tests.acp_bindings.schemas import Node, Schema, subschemas
 
 JUNK: Final[list[Json]] = [
     *(None, True, False, 0, 1, -1, 1.0, 2.5, 2**70, "", "1", "true", "x-vendor"),
@@ -109,7 +109,7 @@ def _wound(random: Random, schema: Schema, value: Json, path: Path) -> tuple[Jso
         del at(value, path[:-1])[path[-1]]
         return value, f"{where} removed"
     if is_object(target) and random.random() < 0.35:
-        name = random.choice(_member_names(schema.package))
+        name = random.choice(_member_names(schema))
         target[name] = junk
         return value, f"{where}/{name} set to {junk!r}"
     if is_array(target) and random.random() < 0.5:
@@ -145,6 +145,6 @@ def _members_of(schema: Schema, node: Node) -> set[str]:
 
 
 @cache
-def _member_names(package: str) -> list[str]:
-    nodes = [node for definition in load(package).definitions.values() for _, node in subschemas(definition, "")]
+def _member_names(schema: Schema) -> list[str]:
+    nodes = [node for definition in schema.definitions.values() for _, node in subschemas(definition, "")]
     return sorted({name for node in nodes for name in node.get("properties", ())})

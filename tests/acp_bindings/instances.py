@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from random import Random
 
+import rstr
+
 from tests.acp_bindings.exact_json import Json, is_object
 from tests.acp_bindings.schemas import INTEGER_RANGES, Node, Schema, subschemas
 
@@ -264,6 +266,8 @@ class _Draft:
     def text(self, node: Node, refused: frozenset[str]) -> str:
         if node.get("contentEncoding") == "base64":
             return self.random.choice(BASE64)
+        if "pattern" in node:
+            return rstr.Rstr(self.random).xeger(node["pattern"])
         match node.get("format"):
             case "uri":
                 return self.random.choice(URIS)

@@ -27,8 +27,10 @@ from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import Final, NamedTuple
 
+import jsonschema_rs
+
 from tests.acp_bindings.exact_json import Json, is_array, is_object
-from tests.acp_bindings.schemas import INTEGER_RANGES, Node, Schema, load, subschemas
+from tests.acp_bindings.schemas import INTEGER_RANGES, Node, Schema, subschemas
 
 Path = tuple[str | int, ...]
 
@@ -252,7 +254,7 @@ def open_unions(schema: Schema) -> list[Node]:
 
 def own_tag(schema: Schema, name: str) -> tuple[str, str] | None:
     """Find the tag and its value for a definition that a single branch of a single union uses."""
-    return _own_tags(schema.package).get(name)
+    return _own_tags(schema).get(name)
 
 
 def is_response(name: str, node: Node) -> bool:
@@ -302,8 +304,7 @@ def types_of(node: Node) -> tuple[str, ...]:
 
 
 @cache
-def _own_tags(package: str) -> dict[str, tuple[str, str]]:
-    schema = load(package)
+def _own_tags(schema: Schema) -> dict[str, tuple[str, str]]:
     uses: Counter[str] = Counter()
     tags: dict[str, tuple[str, str]] = {}
     for definition in schema.definitions.values():
@@ -342,6 +343,8 @@ def _check_scalar(node: Node, value: Json, path: Path) -> None:
     if isinstance(value, str):
         if len(value) < node.get("minLength", 0):
             raise UnreadableError(path, "too short")
+        if "pattern" in node and not jsonschema_rs.is_valid({"pattern": node["pattern"]}, value):
+            raise UnreadableError(path, "not of the pattern")
     elif isinstance(value, int | float) and not isinstance(value, bool):
         low, high = INTEGER_RANGES.get(node.get("format", ""), (float("-inf"), float("inf")))
         if not max(low, node.get("minimum", low)) <= value <= min(high, node.get("maximum", high)):

@@ -5,11 +5,12 @@ import importlib
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from acp_bindings import DecodeError, decode, encode
 from tests.acp_bindings.exact_json import Json, difference, same, spell
 from tests.acp_bindings.instances import PER_DEFINITION, Instances
-from tests.acp_bindings.schemas import load
+from tests.acp_bindings.schemas import Schema
 
 
 @dataclass(frozen=True)
@@ -36,16 +37,17 @@ def generated(package: str, definition: str) -> Json:
     return getattr(importlib.import_module(f"acp_bindings.{package}"), definition)
 
 
-def losses(package: str, definition: str, *, count: int = PER_DEFINITION, seed: int = 0) -> Iterator[Loss]:
-    """Every one of the first `count` instances that is not lossless."""
-    for index, instance in enumerate(Instances(load(package)).series(definition, count, seed=seed)):
-        if what := lost(package, definition, instance, form=index):
-            yield Loss(package, definition, index, seed, what, instance)
+def losses(
+    schema: Schema, definition: str, model_type: Any, *, count: int = PER_DEFINITION, seed: int = 0
+) -> Iterator[Loss]:
+    """Every one of the first `count` instances of a definition that does not survive the type made for it."""
+    for index, instance in enumerate(Instances(schema).series(definition, count, seed=seed)):
+        if what := lost(schema, definition, model_type, instance, form=index):
+            yield Loss(schema.package, definition, index, seed, what, instance)
 
 
-def lost(package: str, definition: str, instance: Json, *, form: int = 0) -> str:
+def lost(schema: Schema, definition: str, model_type: Any, instance: Json, *, form: int = 0) -> str:
     """Say what a schema-valid instance loses on its way through the model; empty when nothing."""
-    model_type = generated(package, definition)
     given = raw(instance, form)
     before = copy.deepcopy(given)
     try:
@@ -56,8 +58,8 @@ def lost(package: str, definition: str, instance: Json, *, form: int = 0) -> str
     if not same(before, given):
         return "decoding changed the caller's object"
     again = json.loads(encoded)
-    if not load(package).accepts(definition, again):
-        return f"written against the schema: {load(package).complaints(definition, again)}"
+    if not schema.accepts(definition, again):
+        return f"written against the schema: {schema.complaints(definition, again)}"
     return difference(instance, again) or ("strict reading reads otherwise" if strictly != encoded else "")
 
 

@@ -3,7 +3,7 @@
 import sys
 
 from tests.acp_bindings.instances import PER_DEFINITION
-from tests.acp_bindings.roundtrip import losses
+from tests.acp_bindings.roundtrip import generated, losses
 from tests.acp_bindings.schemas import PACKAGES, load
 
 
@@ -12,10 +12,10 @@ def main() -> int:
     complete = True
     sys.stdout.write(f"{'schema':<14}{'definitions':>12}{'instances':>12}{'lossless':>12}\n")
     for package in PACKAGES:
-        definitions = load(package).definitions
-        found = [loss for name in definitions for loss in losses(package, name)]
-        instances = len(definitions) * PER_DEFINITION
-        sys.stdout.write(f"{package:<14}{len(definitions):>12}{instances:>12}{instances - len(found):>12}\n")
+        schema = load(package)
+        found = [loss for name in schema.definitions for loss in losses(schema, name, generated(package, name))]
+        instances = len(schema.definitions) * PER_DEFINITION
+        sys.stdout.write(f"{package:<14}{len(schema.definitions):>12}{instances:>12}{instances - len(found):>12}\n")
         sys.stderr.writelines(f"{loss}\n" for loss in found[:3])
         complete = complete and not found
     return 0 if complete else 1

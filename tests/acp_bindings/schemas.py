@@ -32,9 +32,9 @@ PACKAGES = tuple(FILES)
 FOLDER = Path(__file__).parents[2] / "schema"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Schema:
-    """One published schema file; `package` is the sub-package of `acp_bindings` generated from it."""
+    """One published schema file; `package` is the name of what is generated from it."""
 
     package: str
     document: Node

@@ -6,7 +6,8 @@ from random import Random
 import pytest
 
 from acp_bindings import DecodeError, decode, encode
-from tests.acp_bindings.damage import damage, each_member_damaged, judge, meaning, unwritable
+from tests.acp_bindings.agreement import disagreement
+from tests.acp_bindings.damage import damage, each_member_damaged, meaning, unwritable
 from tests.acp_bindings.exact_json import Json, difference, spell
 from tests.acp_bindings.instances import Instances
 from tests.acp_bindings.readings import READINGS, REFUSED, Reading
@@ -36,7 +37,7 @@ def test_damage_is_excused_or_refused_as_the_reference_reader_says(package: str,
     found: list[tuple[str, Json]] = []
     for index, instance in enumerate(Instances(schema).series(definition, PER_DEFINITION, seed=1)):
         damaged = damage(Random(f"{package}/{definition}/{index}"), schema, instance)
-        if what := disagreement(package, definition, damaged.value, form=index):
+        if what := disagreement(schema, definition, generated(package, definition), damaged.value, form=index):
             found.append((f"{'; '.join(damaged.wounds)}: {what}", damaged.value))
     smallest = min(found, key=lambda each: len(str(each[1])), default=("", None))
     assert not found, f"{len(found)} of {PER_DEFINITION} disagree; {smallest[0]}\n  {spell(smallest[1], 2000)}"
@@ -49,7 +50,7 @@ def test_every_member_follows_its_own_rule_when_it_is_bad_null_or_missing(packag
     branches = max(1, len(arms_of(schema.definitions[definition])))
     for instance in Instances(schema).series(definition, branches, seed=3):
         for form, damaged in enumerate(each_member_damaged(schema, definition, instance)):
-            what = disagreement(package, definition, damaged.value, form=form)
+            what = disagreement(schema, definition, generated(package, definition), damaged.value, form=form)
             assert not what, f"{damaged.wounds[0]}: {what}\n  {spell(damaged.value, 2000)}"
 
 
@@ -72,32 +73,3 @@ def test_strict_reading_takes_what_a_writer_may_write_and_nothing_else(package: 
         found += [value] if taken != allowed else []
     smallest = min(found, key=lambda each: len(str(each)), default=None)
     assert not found, f"{len(found)} of {PER_DEFINITION // 2} disagree; {spell(smallest, 2000)}"
-
-
-def disagreement(package: str, definition: str, value: Json, *, form: int) -> str:
-    """Where the package reads a value otherwise than the reference reader, empty when nowhere."""
-    schema, model_type = load(package), generated(package, definition)
-    verdict = judge(schema, definition, value)
-    try:
-        model = decode(model_type, raw(value, form))
-    except DecodeError as error:
-        if not error.issues:
-            return "refused without an issue"
-        return "" if verdict.refused else f"refused, though the rules excuse it: {error}"
-    if encode(decode(model_type, raw(value, form + 2))) != encode(model):
-        return "read otherwise when it is given in another form"
-    written = json.loads(encode(model))
-    if verdict.refused:
-        return f"read as {spell(written)}, though: {verdict.refused}"
-    return _misread(package, definition, verdict.reading, written)
-
-
-def _misread(package: str, definition: str, expected: Json, written: Json) -> str:
-    schema = load(package)
-    try:
-        faults = unwritable(schema, definition, written)
-    except UnreadableError as error:
-        return f"written so that nobody can read it: {error}"
-    if faults:
-        return f"written against the schema at {faults}"
-    return difference(meaning(schema, definition, expected), meaning(schema, definition, written))

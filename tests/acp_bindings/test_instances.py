@@ -26,7 +26,7 @@ KEYWORDS = {
         "format",
         "items",
     ),
-    *("maximum", "minItems", "minLength", "minimum", "not", "oneOf", "properties", "required", "type"),
+    *("maximum", "minItems", "minLength", "minimum", "not", "oneOf", "pattern", "properties", "required", "type"),
     "unevaluatedProperties",
 }
 ANNOTATIONS = {"description", "discriminator", "title"}

@@ -156,6 +156,28 @@ def install_npm(folder: Path, *, report: str = "", archive: bytes = b"", status:
     )
 
 
+def install_npm_of(folder: Path, archives: Mapping[str, bytes]) -> Path:
+    """Write an `npm` that knows these versions of the package, and notes in `asked` what it is asked for."""
+    for version, archive in archives.items():
+        (folder / f"{version}.tgz").write_bytes(archive)
+    reports = {version: packed(version, archive) for version, archive in archives.items()}
+    return _command(
+        folder,
+        f"""
+        with open({str(folder / "asked")!r}, "a") as asked:
+            asked.write(" ".join(sys.argv[1:3]) + "\\n")
+        if sys.argv[1] == "view":
+            sys.stdout.write({json.dumps(list(archives))!r})
+        else:
+            version = sys.argv[2].rpartition("@")[2]
+            for option in sys.argv:
+                if option.startswith("--pack-destination="):
+                    shutil.copy(f"{folder}/{{version}}.tgz", option.partition("=")[2] + "/sdk.tgz")
+            sys.stdout.write({reports!r}[version])
+        """,
+    )
+
+
 def install_hanging_npm(folder: Path) -> Path:
     """Write an `npm` that does not end for half a minute; the folder for PATH."""
     return _command(folder, "signal.alarm(30)\nsignal.pause()")

@@ -195,13 +195,28 @@ def test_nothing_is_written_when_one_of_the_schemas_cannot_be_built(
 ) -> None:
     before = contents(output)
     files = {each: schema(b=TEXT) for each in PACKAGES}
-    write(schemas, locked(files | {file: schema(b=TEXT | {"pattern": "x"})}))
+    write(schemas, locked(files | {file: schema(b=TEXT | {"contentMediaType": "x"})}))
 
     status = run(schemas, output, *options)
 
     assert status == 2
-    said = f"codegen: {file}: $defs/PingRequest/properties/b: no rule for the keyword pattern\n"
+    said = f"codegen: {file}: $defs/PingRequest/properties/b: no rule for the keyword contentMediaType\n"
     assert capsys.readouterr().err == said
+    assert contents(output) == before
+
+
+def test_all_packages_stay_as_they_were_when_the_disk_refuses_one_file(
+    schemas: Path, output: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(schemas, locked({each: schema(b=TEXT) for each in PACKAGES}))
+    (output / "v2_unstable" / "connection.py").unlink()
+    write(output / "v2_unstable" / "connection.py", {"in the way": b"a module that is a folder"})
+    before = contents(output)
+
+    status = run(schemas, output)
+
+    assert status == 2
+    assert "connection.py: " in capsys.readouterr().err
     assert contents(output) == before
 
 

@@ -144,6 +144,25 @@ BUILT = [
     ),
     Case("a union of one reference", {"Foo": {"anyOf": [ref("Bar")]}, "Bar": obj("x", x=TEXT)}, [{"x": "a"}], [{}, 1]),
     Case("a union of one scalar", {"Foo": {"oneOf": [TEXT]}}, ["a"], [1, None]),
+    Case(
+        "a tagged union of one",
+        {"Foo": {"anyOf": [tagged("a", x=TEXT)]}},
+        [{"type": "a", "x": "1"}, {"type": "a", "x": "1", "y": 1}],
+        [{"x": "1"}, {"type": "b", "x": "1"}, {"type": "a"}, {"type": ["a"], "x": "1"}, "a"],
+    ),
+    Case(
+        "a tagged union of one, in a member, with a payload and members for all",
+        {
+            "Foo": obj("one", one=ref("One"), many=listed(ref("One"))),
+            "One": obj("s", s=TEXT) | {"oneOf": [tagged("a") | {"allOf": [ref("Bar")]}]},
+            "Bar": obj("x", x=TEXT),
+        },
+        [{"one": {"type": "a", "s": "1", "x": "2"}}, {"one": {"type": "a", "s": "1", "x": "2"}, "many": []}],
+        [
+            *({"one": {"s": "1", "x": "2"}}, {"one": {"type": "a", "x": "2"}}, {"one": {"type": "a", "s": "1"}}),
+            {"one": {"type": "a", "s": "1", "x": "2"}, "many": [{"type": "b", "s": "1", "x": "2"}]},
+        ],
+    ),
     Case("an enumeration of one", {"Foo": {"anyOf": [{"const": "a", "type": "string"}]}}, ["a"], ["b", 1]),
     Case(
         "an open union of one",
@@ -215,6 +234,27 @@ BUILT = [
         [{"a": ["x"]}, {"a": ["x", "y"], "b": "z"}, {"a": []}],
     ),
     Case(
+        "text of a pattern, optional, nullable and required",
+        {
+            "Foo": obj(
+                "a",
+                a={"type": "string", "pattern": "^[A-Z]{3}$"},
+                b={"type": ["string", "null"], "pattern": "['\"]", "minLength": 2},
+                c=ref("Id"),
+            ),
+            "Id": {"type": "string", "pattern": "^(?:x|y)*$"},
+        },
+        [{"a": "USD"}, {"a": "EUR", "b": None}, {"a": "GBP", "b": "it's", "c": "xyx"}, {"a": "CHF", "c": ""}],
+        [
+            {"a": "usd"},
+            {"a": "USDX"},
+            {"a": "USD\n"},
+            {"a": "GBP", "b": "its"},
+            {"a": "GBP", "b": "'"},
+            {"a": "CHF", "c": "z"},
+        ],
+    ),
+    Case(
         "bounded numbers, optional, nullable and required",
         {
             "Foo": obj(
@@ -251,6 +291,26 @@ BUILT = [
         {"Foo": obj(x={"type": "object"}, y={"type": "array"})},
         [{"x": {"a": None}, "y": [1, "b"]}],
         [{"x": []}, {"y": {}}],
+    ),
+    Case(
+        "meta that every object says otherwise",
+        {
+            "Foo": obj("a b c d", a=ref("Strict"), b=ref("Anything"), c=ref("Required"), d=ref("None2")),
+            "Strict": obj(_meta={"type": ["object", "null"], "additionalProperties": True}),
+            "Anything": obj(_meta=True),
+            "Required": obj("_meta", _meta={"type": ["object", "null"]}),
+            "None2": obj(meta=TEXT),
+        },
+        [
+            {"a": {"_meta": {"k": 1}}, "b": {"_meta": 5}, "c": {"_meta": {}}, "d": {"meta": "x"}},
+            {"a": {"_meta": None}, "b": {"_meta": None}, "c": {"_meta": None}, "d": {"_meta": 5}},
+            {"a": {"meta": 1}, "b": {}, "c": {"_meta": {"k": []}}, "d": {}},
+        ],
+        [
+            {"a": {"_meta": 5}, "b": {}, "c": {"_meta": {}}, "d": {}},
+            {"a": {}, "b": {}, "c": {}, "d": {}},
+            {"a": {}, "b": {}, "c": {"_meta": {}}, "d": {"meta": 5}},
+        ],
     ),
     Case(
         "an object that extends another",
@@ -351,8 +411,13 @@ def test_a_long_description_is_wrapped_and_none_of_it_is_lost(tmp_path: Path) ->
 REFUSED: list[tuple[str, Definitions, str]] = [
     (
         "a new keyword",
-        {"Foo": obj(x=TEXT | {"pattern": "a"})},
-        "$defs/Foo/properties/x: no rule for the keyword pattern",
+        {"Foo": obj(x=TEXT | {"contentMediaType": "text/html"})},
+        "$defs/Foo/properties/x: no rule for the keyword contentMediaType",
+    ),
+    (
+        "a pattern that Rust reads otherwise",
+        {"Foo": obj(x=TEXT | {"pattern": "\\d"})},
+        "$defs/Foo/properties/x: the pattern \\d may find other texts in pydantic than in the schema",
     ),
     ("a longest length", {"Foo": TEXT | {"maxLength": 9}}, "$defs/Foo: no rule for the keyword maxLength"),
     ("a new type", {"Foo": {"type": "decimal"}}, "$defs/Foo: no rule for the type decimal"),
@@ -407,11 +472,6 @@ REFUSED: list[tuple[str, Definitions, str]] = [
         "$defs/Foo: anyOf beside oneOf: one of the two would be lost",
     ),
     ("an empty union", {"Foo": {"anyOf": []}}, "$defs/Foo: an empty anyOf takes no value at all"),
-    (
-        "a tagged union of one",
-        {"Foo": {"anyOf": [tagged("a")]}},
-        "Foo: no rule for a tagged union of one alternative",
-    ),
     (
         "tags that differ in case only",
         {"Foo": {"anyOf": [tagged("bar"), tagged("Bar")]}},
@@ -477,11 +537,6 @@ REFUSED: list[tuple[str, Definitions, str]] = [
         "$defs/Foo: null beside properties would be lost",
     ),
     (
-        "meta that is required",
-        {"Foo": obj("_meta", _meta=META)},
-        "Foo: _meta differs from what it is everywhere else",
-    ),
-    (
         "meta beside _meta",
         {"Foo": obj("meta", meta=TEXT, _meta=META)},
         "Foo.meta: _meta has the attribute meta already",
@@ -529,7 +584,32 @@ REFUSED: list[tuple[str, Definitions, str]] = [
     (
         "a name for itself",
         {"Foo": ref("Foo")},
-        "Foo: it is made of itself; only an object may be, through a member",
+        "$defs/Foo: it is made of itself, without a member in between",
+    ),
+    (
+        "objects that extend each other",
+        {"Foo": obj(x=TEXT) | {"allOf": [ref("Bar")]}, "Bar": obj(y=TEXT) | {"allOf": [ref("Foo")]}},
+        "$defs/Foo: it is made of itself, without a member in between",
+    ),
+    (
+        "unions that are each other",
+        {"Foo": {"anyOf": [TEXT, ref("Bar")]}, "Bar": {"oneOf": [obj(x=ref("Foo")), {"allOf": [ref("Foo")]}]}},
+        "$defs/Foo: it is made of itself, without a member in between",
+    ),
+    (
+        "a member of a union and of one of its alternatives",
+        {"Foo": obj(x=TEXT) | {"anyOf": [tagged("a", x=TEXT | {"minLength": 1}), tagged("b")]}},
+        "Foo.x: the union and one of its alternatives both describe it",
+    ),
+    (
+        "more said of a tag than what it is",
+        {"Foo": {"anyOf": [tagged("a"), catch_all("a") | {"properties": {"type": TEXT | {"minLength": 3}}}]}},
+        "Foo.type: minLength beside a tag would be lost",
+    ),
+    (
+        "two requests of one method",
+        {name: obj() | {"x-method": "a/b", "x-side": "agent"} for name in ("FooRequest", "BarRequest")},
+        "FooRequest and BarRequest are both the request of a/b",
     ),
     (
         "a list of itself",

@@ -1,7 +1,7 @@
 import pytest
 
 from codegen.passes.objects import META_SHAPE, collapse_optional_tags, hoist_inline_objects, hoist_meta
-from codegen.tree import CodegenError, Definitions, Node
+from codegen.tree import CodegenError, Definitions, Node, without
 from tests.codegen.small import TEXT, Pass, listed, obj, ref, tagged
 
 
@@ -183,9 +183,12 @@ class TestMeta:
             "Bar": obj(x=TEXT),
         }
 
-    def test_meta_of_another_shape_is_refused(self) -> None:
-        said = "Foo: _meta differs from what it is everywhere else"
-
-        assert refusal(hoist_meta, {"Foo": obj(_meta=TEXT)}) == said
-        assert refusal(hoist_meta, {"Foo": obj("_meta", _meta=META_SHAPE)}) == said
-        assert refusal(hoist_meta, {"Foo": {"anyOf": [obj(_meta=TEXT)]}}) == said
+    @pytest.mark.parametrize(
+        ("required", "meta"), [("", without(META_SHAPE, "x-deserialize-default-on-error")), ("_meta", META_SHAPE)]
+    )
+    def test_meta_that_differs_stays_where_it_is_and_overrides_that_of_the_base(
+        self, required: str, meta: Node
+    ) -> None:
+        assert hoist_meta({"Foo": obj(required, _meta=meta)}) == {
+            "Foo": obj(required, _meta=meta) | {"x-extensible": True}
+        }

@@ -124,6 +124,7 @@ class TestAbsence:
                 default={"type": "boolean", "default": True},
                 list=listed(TEXT),
                 map=MAP,
+                lenient_map=MAP | {"x-reads": "Lenient"},
                 nullable={"type": ["string", "null"]},
                 union={"anyOf": [TEXT, NULL]},
                 anything={"description": "Anything."},
@@ -141,6 +142,7 @@ class TestAbsence:
                 default={"type": "boolean", "default": True},
                 list=listed(TEXT) | {"default": []},
                 map=MAP | {"default": {}},
+                lenient_map={"anyOf": [MAP, NULL], "x-reads": "Lenient", "x-omittable": True},
                 nullable={"type": ["string", "null"]},
                 union={"anyOf": [TEXT, NULL]},
                 anything={"description": "Anything."},
@@ -257,3 +259,8 @@ class TestSecrets:
             "Arg": pair,
             "Id": TEXT,
         }
+
+    def test_a_map_that_may_be_omitted_is_secret_too(self) -> None:
+        omittable: Node = {"anyOf": [MAP, NULL], "x-omittable": True}
+
+        assert mark_secrets({"Foo": obj(env=omittable)}) == {"Foo": obj(env=omittable | {"x-secret": True})}

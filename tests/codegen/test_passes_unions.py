@@ -363,7 +363,6 @@ class TestVariants:
             ([tagged("a"), obj(type=tag("b"))], "the constant type may be absent, so it is no tag and has no rule"),
             ([tagged("a"), obj(x=TEXT)], "an alternative has neither a tag nor a title to be named by"),
             ([tagged("1"), tagged("b")], "no class name can be made of '1'"),
-            ([tagged("a")], "no rule for a tagged union of one alternative"),
             ([tagged("a"), catch_all("b")], "its catch-all excludes other tags than the alternatives have"),
             ([obj() | {"title": "a"}, catch_all("b")], "its catch-all excludes other tags than the alternatives have"),
             ([tagged("a"), TEXT], "members beside alternatives that are not all objects"),
@@ -372,6 +371,12 @@ class TestVariants:
     )
     def test_a_union_without_an_exact_rule_is_refused(self, arms: list[Node], said: str) -> None:
         assert refusal(name_variants, {"Foo": {"anyOf": arms}}) == f"Foo: {said}"
+
+    def test_a_union_of_one_that_is_a_union_itself_is_refused(self) -> None:
+        inner = {"oneOf": [tagged("b", by="kind"), tagged("c", by="kind")]}
+        defs = {"Foo": {"anyOf": [tagged("a") | {"allOf": [ref("Inner")]}]}, "Inner": inner}
+
+        assert refusal(name_variants, defs) == "Foo: no rule for a union of one alternative that is a union itself"
 
     def test_members_beside_scalars_are_refused(self) -> None:
         defs = {"Foo": obj(x=TEXT) | {"anyOf": [TEXT]}}

@@ -453,6 +453,9 @@ class TestNames:
         assert str(refused.value) == said
 
 
+EXTENSIBLE: Node = {"x-extensible": True}
+
+
 class TestPossibleNames:
     def refusal(self, defs: Definitions) -> str:
         with pytest.raises(CodegenError) as refused:
@@ -492,8 +495,22 @@ class TestPossibleNames:
     @pytest.mark.parametrize("key", ["meta", "Meta"])
     def test_a_member_that_would_hide_meta_is_refused(self, key: str) -> None:
         said = f"Foo.{key}: _meta has the attribute meta already"
+        named, extends = obj(**{key: TEXT}), {"allOf": [ref("Bar")]}
 
-        assert self.refusal({"Foo": obj(**{key: TEXT})}) == said
+        assert self.refusal({"Foo": named | EXTENSIBLE}) == said
+        assert self.refusal({"Foo": obj() | EXTENSIBLE | extends, "Bar": named}) == said
+        assert self.refusal({"Foo": named | extends, "Bar": obj() | EXTENSIBLE}) == said
+
+    @pytest.mark.parametrize("key", ["meta", "Meta"])
+    def test_an_object_without_meta_may_have_a_member_of_that_name(self, key: str) -> None:
+        check_possible({"Foo": obj(**{key: TEXT})}, set())
+
+    def test_two_rules_for_meta_in_one_family_are_refused(self) -> None:
+        own, extends = obj(_meta={}) | EXTENSIBLE, {"allOf": [ref("Bar")]}
+        said = "Foo: _meta is not what it is in the object that Foo extends"
+
+        assert self.refusal({"Foo": own | extends, "Bar": obj() | EXTENSIBLE}) == said
+        assert self.refusal({"Foo": obj() | EXTENSIBLE | extends, "Bar": own}) == said
 
     @pytest.mark.parametrize("key", ["fooBar", "foo_bar"])
     def test_a_member_that_would_hide_an_inherited_one_is_refused(self, key: str) -> None:

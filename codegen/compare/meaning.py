@@ -1,38 +1,18 @@
-"""What changed in meaning between two versions of a schema: the release note of an update.
-
-A change is *breaking* when a program that worked with the models of the old schema may stop working
-with those of the new one: a name it uses is gone, a value it builds or receives is no longer
-accepted, or a field it reads may hold a kind of value that it could not hold before. New variants of
-a union, new enumeration values and new optional properties are not breaking.
-"""
+"""What changed in meaning between two versions of a schema: definitions, members, rules, methods."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
+
+from codegen.compare.report import Change
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-__all__ = ["Change", "Kind", "compare", "render"]
+__all__ = ["compare"]
 
 Schema: TypeAlias = "Mapping[str, Any]"
-Kind: TypeAlias = Literal[
-    "definition", "method", "property", "type", "variant", "value", "reading", "default", "rule", "text"
-]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Change:
-    """One difference in meaning."""
-
-    kind: Kind
-    where: str
-    """The definition, property (`Foo.bar`), item (`Foo.bar[]`), variant (`Foo<type: "a">`) or method."""
-    what: str
-    """The difference as Markdown, to be read after `where`."""
-    breaking: bool
 
 
 def compare(old: Schema, new: Schema) -> list[Change]:
@@ -47,20 +27,6 @@ def compare(old: Schema, new: Schema) -> list[Change]:
         else:
             changes += _compare_schemas(name, before[name], after[name])
     return changes
-
-
-def render(changes: Sequence[Change]) -> list[str]:
-    """Return the changes as a Markdown list, breaking ones first, ready for the changelog."""
-    lines: list[str] = []
-    for breaking in (True, False):
-        mark = "**Breaking:** " if breaking else ""
-        chosen = [change for change in changes if change.breaking is breaking and change.kind != "text"]
-        if names := [f"`{change.where}`" for change in chosen if change.kind == "definition"]:
-            lines.append(f"- {mark}definitions {'removed' if breaking else 'added'}: {', '.join(names)}")
-        lines += [f"- {mark}`{change.where}` {change.what}" for change in chosen if change.kind != "definition"]
-    if texts := sum(change.kind == "text" for change in changes):
-        lines.append(f"- {texts} description{'s' if texts > 1 else ''} changed")
-    return lines or ["- No change in meaning"]
 
 
 _TEXT = ("title", "description")

@@ -1,0 +1,32 @@
+"""The note of an update, file by file: what changed in meaning, and in the Python names that are made of it."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from codegen.build import PACKAGES, build
+from codegen.compare.meaning import compare
+from codegen.compare.names import Names, compare_names, names_of
+from codegen.compare.report import render
+from codegen.tree import CodegenError
+
+__all__ = ["note"]
+
+
+def note(file: str, old: dict[str, Any], new: dict[str, Any]) -> list[str]:
+    """Return what changed from one version of a schema *file* to another, as Markdown for the changelog."""
+    lines = [*render(compare(old, new)), "", f"Python names, `from acp_bindings.{PACKAGES[file][0]} import …`:", ""]
+    names: list[Names] = []
+    for which, schema in (("old", old), ("new", new)):
+        try:
+            names.append(_names(file, schema))
+        except CodegenError as refusal:
+            return [*lines, f"- They cannot be compared: the {which} schema cannot be built: {refusal}"]
+    return [*lines, *(render(compare_names(*names)) if compare_names(*names) else ["- No change"])]
+
+
+def _names(file: str, schema: dict[str, Any]) -> Names:
+    with tempfile.TemporaryDirectory(prefix="acp-names-") as scratch:
+        return names_of(Path(scratch) / build(file, schema, "this comparison", Path(scratch)).package)

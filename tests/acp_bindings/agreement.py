@@ -1,0 +1,38 @@
+"""Whether a generated type reads a value as the reading rules say: the same verdict, the same value."""
+
+import json
+from typing import Any
+
+from acp_bindings import DecodeError, decode, encode
+from tests.acp_bindings.damage import judge, meaning, unwritable
+from tests.acp_bindings.exact_json import Json, difference, spell
+from tests.acp_bindings.reference_reader import UnreadableError
+from tests.acp_bindings.roundtrip import raw
+from tests.acp_bindings.schemas import Schema
+
+
+def disagreement(schema: Schema, definition: str, model_type: Any, value: Json, *, form: int) -> str:
+    """Where the type made for a definition reads a value otherwise than the reference reader, empty when nowhere."""
+    verdict = judge(schema, definition, value)
+    try:
+        model = decode(model_type, raw(value, form))
+    except DecodeError as error:
+        if not error.issues:
+            return "refused without an issue"
+        return "" if verdict.refused else f"refused, though the rules excuse it: {error}"
+    if encode(decode(model_type, raw(value, form + 2))) != encode(model):
+        return "read otherwise when it is given in another form"
+    written = json.loads(encode(model))
+    if verdict.refused:
+        return f"read as {spell(written)}, though: {verdict.refused}"
+    return _misread(schema, definition, verdict.reading, written)
+
+
+def _misread(schema: Schema, definition: str, expected: Json, written: Json) -> str:
+    try:
+        faults = unwritable(schema, definition, written)
+    except UnreadableError as error:
+        return f"written so that nobody can read it: {error}"
+    if faults:
+        return f"written against the schema at {faults}"
+    return difference(meaning(schema, definition, expected), meaning(schema, definition, written))

@@ -1,0 +1,70 @@
+"""What becomes of one schema, whatever its age: it passes every gate, or is refused with the reason, or is wrong."""
+
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from types import ModuleType
+from typing import Literal
+
+from codegen.build import PACKAGES, build
+from codegen.passes.tidy import open_booleans
+from codegen.sources import SourceError, parse_schema
+from codegen.tree import CodegenError
+from tests.acp_bindings.agreement import disagreement
+from tests.acp_bindings.damage import damage
+from tests.acp_bindings.instances import Instances
+from tests.acp_bindings.roundtrip import losses
+from tests.acp_bindings.schemas import Schema
+from tests.codegen.small import imported
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gates:
+    """How many instances of each definition go through."""
+
+    valid: int
+    """Come back as they were, and are valid by the schema before and after."""
+    damaged: int
+    """Are excused or refused as the reference reader says."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Replayed:
+    """What became of a schema."""
+
+    verdict: Literal["passed", "refused", "WRONG"]
+    said: str
+    definitions: int = 0
+
+
+def replay(file: str, data: bytes, source: str, gates: Gates) -> Replayed:
+    """Build, import and try what the schema *file* of a release holds."""
+    try:
+        document = parse_schema(file, data)
+        schema = Schema(PACKAGES[file][0], document | {"$defs": open_booleans(document["$defs"])})
+        with tempfile.TemporaryDirectory(prefix="acp-replay-") as scratch:
+            build(file, document, source, Path(scratch))
+            with imported(Path(scratch) / schema.package) as module:
+                fault = next(_faults(schema, module, gates), None)
+    except (CodegenError, SourceError) as refusal:
+        return Replayed(verdict="refused", said=str(refusal))
+    except Exception as error:  # noqa: BLE001 - whatever it is, nobody meant it
+        return Replayed(verdict="WRONG", said=f"{type(error).__name__}: {error}")
+    count = len(schema.definitions)
+    if fault:
+        return Replayed(verdict="WRONG", said=fault, definitions=count)
+    said = f"{count * gates.valid} valid, {count * gates.damaged} damaged"
+    return Replayed(verdict="passed", said=said, definitions=count)
+
+
+def _faults(schema: Schema, module: ModuleType, gates: Gates) -> Iterator[str]:
+    """Everything that the generated package does otherwise than its schema says."""
+    for name in schema.definitions:
+        model_type = getattr(module, name)
+        yield from map(str, losses(schema, name, model_type, count=gates.valid))
+        for index, instance in enumerate(Instances(schema).series(name, gates.damaged, seed=1)):
+            damaged = damage(Random(f"{schema.package}/{name}/{index}"), schema, instance)
+            if what := disagreement(schema, name, model_type, damaged.value, form=index):
+                yield f"{name}: {'; '.join(damaged.wounds)}: {what}"
