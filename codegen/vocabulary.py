@@ -74,7 +74,7 @@ def check(defs: Definitions) -> None:
 
 def _outermost(node: Node) -> Node:
     """What *node* says of a value itself, not of what is inside of it."""
-    parts = {key: [_outermost(part) for part in node[key]] for key in ("allOf", "anyOf", "oneOf") if key in node}
+    parts: Node = {key: [_outermost(part) for part in node[key]] for key in ("allOf", "anyOf", "oneOf") if key in node}
     return parts | {"$ref": node["$ref"]} if "$ref" in node else parts
 
 

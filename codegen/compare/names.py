@@ -10,7 +10,7 @@ import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from codegen.compare.report import Change, NameKind
 
@@ -187,7 +187,7 @@ def _alternatives(annotation: ast.expr) -> tuple[str, ...]:
 class _Bare(ast.NodeTransformer):
     """Takes away what only readers of messages know, and the quotes around names that come further down."""
 
-    def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
+    def visit_Subscript(self, node: ast.Subscript) -> Any:
         match node:
             case ast.Subscript(value=ast.Name("Literal")):
                 return node

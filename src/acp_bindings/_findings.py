@@ -124,10 +124,9 @@ def _marking(schema: Any, around: _Around) -> Any:
 
 def _part(key: str, part: Any, around: _Around) -> Any:
     """What stands at *key* of a schema, which may be other schemas."""
-    if key == "fields":
-        return {name: _marking(member, around) for name, member in part.items()}
-    if key == "choices" and isinstance(part, dict):
-        return {tag: _marking(choice, around) for tag, choice in cast("dict[Any, Any]", part).items()}
+    shape: type = type(part)
+    if key in ("fields", "choices") and shape is dict:
+        return {name: _marking(each, around) for name, each in part.items()}
     if key == "choices":
         return [_marking(_unlabelled(choice), around) for choice in part]
     if key in ("definitions", "steps"):
@@ -151,9 +150,10 @@ def _choosing(union: Any, number: SchemaValidator) -> CoreSchema:
 
     def choose(value: object) -> int | None:
         try:
-            return number.validate_json(to_json(value))
+            taken: int = number.validate_json(to_json(value))
         except ValidationError:
             return None
+        return taken
 
     choices: list[CoreSchema] = union["choices"]
     return cs.tagged_union_schema(dict(enumerate(choices)), choose)
@@ -173,4 +173,5 @@ def _is_of_scalars(union: Any) -> bool:
 
 
 def _unlabelled(choice: Any) -> Any:
-    return cast("tuple[Any, ...]", choice)[0] if isinstance(choice, tuple) else choice
+    shape: type = type(choice)
+    return choice[0] if shape is tuple else choice

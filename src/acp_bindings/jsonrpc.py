@@ -215,8 +215,8 @@ class Codec:
         if method is None:
             return self._read_result(line, id_) if head["result"] and id_ else None
         known = self.protocol.METHODS.get(method.decode())
-        type_ = known and (known.request if id_ else known.notification)
-        if not type_ or type_.side not in _HANDLED[self.role]:
+        type_ = (known.request if id_ else known.notification) if known else None
+        if type_ is None or type_.side not in _HANDLED[self.role]:
             return None
         if message := call_reader(type_, self.protocol.RequestId if id_ else None)(line):
             if isinstance(type_, RequestType):
