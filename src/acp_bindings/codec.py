@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import cache
 from types import UnionType
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar, Union, get_args, get_origin, overload
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, Union, cast, get_args, get_origin, overload
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 from pydantic_core import (
@@ -101,6 +102,8 @@ def encode(value: Any) -> bytes:
         refuse_numbers(text)
     except (ValueError, PydanticSerializationError):
         raise EncodeError(type(value).__name__, _faults(value)) from None
+    if (b"[null" in text or b",null" in text) and (issues := list(_null_items(value))):
+        raise EncodeError(type(value).__name__, issues)
     return text
 
 
@@ -125,6 +128,31 @@ def _faults(value: Any) -> list[Issue]:
     except ValueError:
         return [Issue((), "not_json", "JSON has no number for NaN and infinity")]
     return [Issue((), "model_type", "An object in it is a plain dict or of another class than belongs there")]
+
+
+def _null_items(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[Issue]:
+    """Where null stands in a list that has no place for it, which pydantic writes without a word."""
+    if isinstance(value, BaseModel):
+        text = _write_unchecked(value)
+        try:
+            decode(type(value), text, strict=True)
+        except DecodeError as error:
+            document = from_json(text)
+            for issue in error.issues:
+                if issue.path and isinstance(issue.path[-1], int) and _at(document, issue.path) is None:
+                    yield replace(issue, path=path + issue.path)
+    elif isinstance(value, dict):
+        for name, each in cast("dict[str, object]", value).items():
+            yield from _null_items(each, (*path, name))
+    elif isinstance(value, list):
+        for index, each in enumerate(cast("list[object]", value)):
+            yield from _null_items(each, (*path, index))
+
+
+def _at(document: Any, path: tuple[str | int, ...]) -> Any:
+    for step in path:
+        document = document[step]
+    return document
 
 
 _READERS: dict[Any, Callable[..., Any]] = {}

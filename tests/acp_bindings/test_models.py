@@ -259,6 +259,25 @@ def test_a_dict_in_place_of_an_object_is_refused_and_not_shown(wrap: Callable[[A
     assert_hidden(caught.value)
 
 
+def test_null_in_a_list_that_has_no_place_for_it_is_refused() -> None:
+    request = a_request()
+    request.mcp_servers.append(None)  # pyright: ignore[reportArgumentType]
+    request.additional_directories.append(None)  # pyright: ignore[reportArgumentType]
+    with pytest.raises(EncodeError) as caught:
+        encode(request)
+    assert {issue.path for issue in caught.value.issues} == {("mcpServers", 1), ("additionalDirectories", 0)}
+    with pytest.raises(EncodeError) as caught:
+        encode({"params": [request]})
+    assert ("params", 0, "mcpServers", 1) in {issue.path for issue in caught.value.issues}
+
+
+def test_null_in_a_list_of_anything_is_written() -> None:
+    update = v1.ToolCallUpdate(tool_call_id="t", raw_input=[None, [1, None]], meta={"a": [None]})
+    written: Json = json.loads(encode({"params": update, "ids": [None]}))
+    assert written["params"]["rawInput"] == [None, [1, None]]
+    assert written["params"]["_meta"] == {"a": [None]}
+
+
 def test_what_json_has_no_word_for_is_refused() -> None:
     cycle: dict[str, Any] = {}
     cycle["cycle"] = cycle
