@@ -124,9 +124,8 @@ def _marking(schema: Any, around: _Around) -> Any:
 
 def _part(key: str, part: Any, around: _Around) -> Any:
     """What stands at *key* of a schema, which may be other schemas."""
-    shape: type = type(part)
-    if key in ("fields", "choices") and shape is dict:
-        return {name: _marking(each, around) for name, each in part.items()}
+    if key in ("fields", "choices") and isinstance(part, dict):
+        return {name: _marking(each, around) for name, each in cast("Any", part).items()}
     if key == "choices":
         return [_marking(_unlabelled(choice), around) for choice in part]
     if key in ("definitions", "steps"):
@@ -173,5 +172,4 @@ def _is_of_scalars(union: Any) -> bool:
 
 
 def _unlabelled(choice: Any) -> Any:
-    shape: type = type(choice)
-    return choice[0] if shape is tuple else choice
+    return cast("Any", choice)[0] if isinstance(choice, tuple) else choice

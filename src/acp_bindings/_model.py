@@ -41,7 +41,7 @@ def _secret(cls: type[BaseModel]) -> frozenset[str]:
     return frozenset(name for name, info in cls.__pydantic_fields__.items() if Rule.SECRET in info.metadata)
 
 
-class Model(BaseModel):
+class Model(BaseModel):  # noqa: PLW1641 - what can change has no hash
     """An object of the protocol.
 
     Reading (`decode`) follows the reader's rules of the schema, constructing follows the writer's: every member by its
@@ -164,6 +164,11 @@ class Model(BaseModel):
             setattr(copied, name, value)
         return copied
 
+    def __eq__(self, other: object) -> bool:
+        """Equal members, of the same class; one that is omitted differs from one that is null."""
+        equal = super().__eq__(other)
+        return _nulls(self) == _nulls(other) if equal is True and isinstance(other, Model) else equal
+
     def __repr_args__(self) -> Any:
         """What is set, so that omitted and null differ, without the values of secrets."""
         fields = type(self).__pydantic_fields__
@@ -223,6 +228,10 @@ def _accept(model: Model, name: str, given: Any) -> None:
             waiting += zip(given, held, strict=True)  # pyright: ignore[reportUnknownArgumentType]
         elif isinstance(held, dict):
             waiting += ((given[key], each) for key, each in cast("dict[str, Any]", held).items())
+
+
+def _nulls(model: Model) -> set[str]:
+    return {name for name in model.__pydantic_fields_set__ if vars(model).get(name, ...) is None}
 
 
 def _hide(value: Any) -> Any:

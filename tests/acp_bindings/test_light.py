@@ -177,6 +177,14 @@ def test_objects_are_equal_by_class_and_members() -> None:
     )
 
 
+def test_omitted_and_null_are_not_equal_because_they_say_different_things() -> None:
+    kept, cleared = v1.SessionInfoUpdate(), v1.SessionInfoUpdate(title=None)
+    assert kept != cleared
+    assert [kept] != [cleared]
+    assert cleared == v1.SessionInfoUpdate(title=None)
+    assert v1.InitializeResponse(protocol_version=1) == v1.InitializeResponse(protocol_version=1, auth_methods=[])
+
+
 def test_what_can_be_changed_is_no_key() -> None:
     with pytest.raises(TypeError, match="unhashable"):
         hash(v1.TextContent(text="t"))
