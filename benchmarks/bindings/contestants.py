@@ -34,11 +34,12 @@ class Way(NamedTuple):
 
 def ours() -> Way:
     from acp_bindings import decode, encode, v1  # noqa: PLC0415
+    from acp_bindings.jsonrpc import Codec  # noqa: PLC0415
 
     def read(name: str) -> Read:
         return partial(decode, getattr(v1, name))
 
-    return Way(read, encode)  # a line is read by `acp_bindings.jsonrpc`, once there is one
+    return Way(read, encode, Codec(v1, role="client").read)
 
 
 def bare_json() -> Way:
