@@ -56,7 +56,8 @@ def _reader(fields: dict[str, Any], ids: Any) -> LineReader:
     fields |= {"jsonrpc": cs.typed_dict_field(cs.literal_schema(["2.0"]))}
     if ids is not None:
         fields |= {"id": cs.typed_dict_field(core_schema_of(ids))}
-    validate = SchemaValidator(cs.typed_dict_schema(fields, extra_behavior="forbid")).validate_json
+    line = cs.typed_dict_schema(fields, extra_behavior="forbid", config=cs.CoreConfig(strict=True))
+    validate = SchemaValidator(line).validate_json
 
     def read(line: bytes | bytearray) -> dict[str, Any] | None:
         omitted = omissions[0]

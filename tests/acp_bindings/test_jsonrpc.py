@@ -461,6 +461,13 @@ class TestRoles:
         assert codec.request(v1.LogoutRequest()).id == 1
 
 
+class Thorough(Codec):
+    """A codec that takes every line apart."""
+
+    def _read_quickly(self, line: bytes | bytearray) -> None:
+        """Leave it."""
+
+
 class TestQuickReading:
     @pytest.mark.parametrize(
         "text",
@@ -506,6 +513,26 @@ class TestQuickReading:
     )
     def test_a_head_that_misleads_changes_nothing(self, text: str, read: Request) -> None:
         assert agent().read(text) == read
+
+    @pytest.mark.parametrize("head", ['"id":1,"method":"logout","params":{}', '"id":1,"result":{}'])
+    @pytest.mark.parametrize(
+        "tail",
+        [
+            *('"id":true', '"id":1.0', '"id":1e0', '"id":"1"', '"id":null', '"id":[]', f'"id":{2**63}'),
+            *('"jsonrpc":"1.0"', '"jsonrpc":2.0', '"method":"session/list"', '"params":null', '"params":[]', '"x":1'),
+            *('"result":null', '"result":5', '"error":null', '"error":{"code":1,"message":""}', '"params":{"a":NaN}'),
+        ],
+    )
+    def test_what_stands_after_the_params_or_the_result_counts_as_much(self, head: str, tail: str) -> None:
+        text = f'{{"jsonrpc":"2.0",{head},{tail}}}'
+        read: list[object] = []
+        for kind in (Codec, Thorough):
+            codec = kind(v1_unstable, role="proxy")
+            codec.request({}, method="_acme/do", id="1")
+            codec.request(v1_unstable.ProxySuccessorRequest(method="_acme/do"), id=1)
+            read.append(codec.read(text))
+
+        assert repr(read[0]) == repr(read[1])  # 1, 1.0 and True are equal
 
     def test_a_result_with_another_id_after_it_answers_that_one(self) -> None:
         codec = client()
