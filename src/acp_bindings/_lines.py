@@ -25,12 +25,15 @@ HEAD = re.compile(
     (?: \s* (?: "jsonrpc" \s*:\s* "2\.0"
               | "id"      \s*:\s* (?P<id> 0 | -?[1-9]\d* | "[\x20!#-\[\]-~]*" | null )
               | "method"  \s*:\s* "(?P<method> [!#-\[\]-~]* )" )
-        \s* , )+
+        \s* , ){1,3}
     \s* "(?: params | (?P<result> result ) )"
     """,
     re.VERBOSE,
 )
-"""What a line begins with when the members before `params` or `result` are those of JSON-RPC, in any order."""
+"""What a line begins with when the members before `params` or `result` are those of JSON-RPC, in any order.
+
+Three at most: matching takes memory for each, and a line may have millions.
+"""
 
 LineReader = Callable[[bytes | bytearray], dict[str, Any] | None]
 """Gives the members of a line, with `params` or `result` as an object of the method's type; None when it is not so."""

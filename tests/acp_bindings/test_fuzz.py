@@ -1,6 +1,7 @@
 """Input that nobody sends on purpose: a sample of random mutations, and the odd cases by hand."""
 
 import json
+import tracemalloc
 from collections import Counter
 from typing import Any
 
@@ -109,3 +110,16 @@ def test_a_line_of_50_mb_is_read() -> None:
     assert isinstance(request, Request)
     assert request.params.prompt[0].text == text
     assert len(encode(request.params)) > len(text)
+
+
+def test_a_line_of_a_million_ids_takes_no_memory_to_speak_of() -> None:
+    codec, line = Codec(v1, role="agent"), b"{" + b'"id":1,' * 1_000_000 + b'"method":"_x","jsonrpc":"2.0"}'
+    tracemalloc.start()
+    try:
+        message = codec.read(line)
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+
+    assert message == Request(1, "_x", None)
+    assert most < 2 * len(line)
