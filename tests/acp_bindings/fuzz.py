@@ -25,6 +25,8 @@ from tests.acp_bindings.schemas import PACKAGES, load
 
 PER_DEFINITION = 8
 ROLES: list[Role] = ["agent", "client", "proxy", "conductor"]
+HANDLERS: dict[str, list[Role]] = {"agent": ["agent", "proxy"], "client": ["client", "conductor"]}
+"""The roles that handle most of what is for a side."""
 
 TOKENS = [
     *(b"null", b"true", b"0", b"-0", b"-1", b"1.0", b"1e999", b"-1e-999", b"9" * 400, b"18446744073709551616"),
@@ -48,15 +50,22 @@ TOKENS = [
     *(b"\x00", b"\xff", b"\xc3", b"\xed\xa0\x80", b"\xef\xbb\xbf", b"\\u0000", b"\\ud800", b"\\udc00\\ud800", b"\\x"),
     *(b"[" * 300, b'{"a":' * 300, b'""', b"{}", b"[]", b"/**/", b'"_meta":null,', b'"type":"http",', b'"id":1,'),
 ]
-LINES = [
-    b'{"jsonrpc":"2.0","id":1,"method":"METHOD","params":PAYLOAD}',
-    b'{"method":"METHOD","params":PAYLOAD,"jsonrpc":"2.0"}',
-    b'{"jsonrpc":"2.0","id":1,"result":PAYLOAD}',
-    b'{"jsonrpc":"2.0","id":1,"error":PAYLOAD}',
-    b'{"jsonrpc":"2.0","id":1,"method":"METHOD","params":PAYLOAD,"id":TOKEN}',
-    b'{"jsonrpc":"2.0","id":1,"result":PAYLOAD,"id":TOKEN}',
-    b"PAYLOAD",
-]
+IDS = (b"1", b"1.0", b"1e0", b"true", b'"1"', b"2", b"-0", b"null", b"[]", b"9223372036854775808")
+LINES = {
+    "Request": (
+        b'{"jsonrpc":"2.0","id":1,"method":"METHOD","params":PAYLOAD}',
+        b'{"jsonrpc":"2.0","id":1,"method":"METHOD","params":PAYLOAD,"id":ID}',
+    ),
+    "Notification": (b'{"method":"METHOD","params":PAYLOAD,"jsonrpc":"2.0"}',),
+    "Response": (
+        b'{"jsonrpc":"2.0","id":1,"result":PAYLOAD}',
+        b'{"jsonrpc":"2.0","id":1,"result":PAYLOAD,"id":ID}',
+    ),
+    "Error": (b'{"jsonrpc":"2.0","id":1,"error":PAYLOAD}',),
+    "": (b"PAYLOAD",),
+}
+"""What a payload may stand in, by how the names of those definitions end that belong there."""
+
 VALUES: list[Any] = [
     *(
         None,
@@ -84,9 +93,9 @@ VALUES: list[Any] = [
 
 
 def mutate(random: Random, text: bytes, other: bytes) -> bytes:
-    """*text* with one to four things done to it, most of them to its bytes."""
+    """*text* with one to four things done to it, half of them to its bytes."""
     for _ in range(random.choice((1, 1, 1, 2, 3, 4))):
-        if random.random() < 0.3:
+        if random.random() < 0.5:
             text = _change_value(random, text)
             continue
         start = random.randrange(len(text) + 1)
@@ -151,6 +160,11 @@ class Valid:
     definition: str
     text: bytes
 
+    @property
+    def kind(self) -> str:
+        """What its name ends with, of `LINES`."""
+        return next(kind for kind in LINES if self.definition.endswith(kind))
+
 
 @cache
 def corpus(package: str, seed: int) -> list[Valid]:
@@ -195,12 +209,15 @@ def outcome_of_line(random: Random, valid: Valid, payload: bytes) -> str:
     protocol: Any = import_module(f"acp_bindings.{valid.package}")
     node = load(valid.package).definitions[valid.definition]
     method = node.get("x-method", random.choice(("_fuzz", "fuzz", "$/cancel_request"))).encode()
-    role, pass_unknown = random.choice(ROLES), random.random() < 0.1
+    astray = random.random() < 0.2  # in the wrong kind of line, or to one whom it does not concern
+    role = random.choice(ROLES if astray else HANDLERS.get(node.get("x-side", ""), ROLES))
+    pass_unknown = random.random() < 0.1
     quick, thorough = (each(protocol, role=role, pass_unknown=pass_unknown) for each in (Eager, Thorough))
     for codec in (quick, thorough):
         codec.expect(1, method.decode())
-    line = random.choice(LINES).replace(b"METHOD", method).replace(b"TOKEN", random.choice(TOKENS))
-    line = line.replace(b"PAYLOAD", payload)
+    kind = random.choice(list(LINES)) if astray else valid.kind
+    line = random.choice(LINES[kind]).replace(b"METHOD", method).replace(b"ID", random.choice(IDS))
+    line = line.replace(b"PAYLOAD", random.choice((payload, valid.text)))
     if random.random() < 0.3:
         line = mutate(random, line, valid.text)
     message = quick.read(line)
@@ -223,8 +240,9 @@ def run(count: int, seed: int) -> Iterator[tuple[str, float]]:
     """
     random = Random(seed)
     pools = [corpus(package, seed) for package in PACKAGES]
+    carried = [[valid for valid in pool if valid.kind] for pool in pools]
     for number in range(count):
-        pool = random.choice(pools)
+        pool = random.choice(pools if number % 2 or random.random() < 0.1 else carried)
         valid = random.choice(pool)
         text = mutate(random, valid.text, random.choice(pool).text)
         start = time.perf_counter()
