@@ -29,7 +29,8 @@ def refuse_numbers(text: bytes | bytearray) -> None:
 _N, _I = b"NI"
 _DIGITS = bytes.maketrans(b"123456789E", b"000000000e")
 _LONG = b"0" * 200
-_OUT_OF_RANGE = re.compile(rb"(?:\A|[:,\[\s-])\d+(?:\.\d+)?[eE]\+?\d{3}|\d{200}")
+# Both begin where digits begin, so that no run of digits is gone through more than twice.
+_OUT_OF_RANGE = re.compile(rb"(?<!\d)(?:(?<![^:,\[\s-])\d++(?:\.\d++)?[eE]\+?\d{3}|\d{200})")
 
 
 def _is_infinite(value: Any) -> bool:

@@ -1,6 +1,7 @@
 """Input that nobody sends on purpose: a sample of random mutations, and the odd cases by hand."""
 
 import json
+import timeit
 import tracemalloc
 from collections import Counter
 from typing import Any
@@ -8,6 +9,7 @@ from typing import Any
 import pytest
 
 from acp_bindings import DecodeError, decode, encode, v1
+from acp_bindings._numbers import refuse_numbers
 from acp_bindings.jsonrpc import PARSE_ERROR, BadLine, Codec, Request
 from tests.acp_bindings.fuzz import run
 
@@ -60,6 +62,15 @@ def test_numbers_that_json_or_python_does_not_have_are_refused(number: str) -> N
 )
 def test_numbers_at_the_limits_and_text_that_looks_like_one_are_read(text: str, number: Any) -> None:
     assert read(f'{{"a":{text}}}') == {"a": number}
+
+
+def test_looking_for_numbers_takes_no_longer_where_there_are_many_digits() -> None:
+    words, digits = ((b'["a1e123 ' + each + b'"]') for each in (b"four " * 200_000, (b"4" * 199 + b" ") * 5_000))
+
+    def seconds(text: bytes) -> float:
+        return min(timeit.repeat(lambda: refuse_numbers(text), number=1, repeat=5))
+
+    assert seconds(digits) < 3 * seconds(words)
 
 
 def test_nesting_is_read_to_a_depth_and_refused_beyond() -> None:
