@@ -57,7 +57,7 @@ def decode(type_: Any, data: Any, *, strict: bool = False, findings: list[Findin
         An instance of *type_*. `null` reads as the empty response where a response requires nothing.
 
     Raises:
-        DecodeError: *data* is not JSON or not a valid *type_*; `issues` says what and where.
+        DecodeError: *data* is not JSON or not a valid *type_*; `issues` says what and where, of the first 200 errors.
     """
     read = _READERS.get(type_) or _reader(type_)
     omitted = omissions[0]
@@ -198,8 +198,14 @@ def core_schema_of(type_: Any) -> Any:
     return _adapter(type_).core_schema
 
 
+_MOST = 200
+"""How many errors are looked into: a list of a million bad items has as many, and nobody reads them."""
+
+
 def _issues(type_: Any, error: ValidationError) -> list[Issue]:
-    return blame(core_schema_of(type_), error.errors(include_url=False, include_input=False))
+    errors = error.errors(include_url=False, include_input=False)
+    issues = blame(core_schema_of(type_), errors[:_MOST])
+    return [*issues, Issue((), "too_many", "More is wrong than these")] if len(errors) > _MOST else issues
 
 
 @cache

@@ -10,6 +10,7 @@ import pytest
 
 from acp_bindings import DecodeError, decode, encode, v1
 from acp_bindings._numbers import refuse_numbers
+from acp_bindings.errors import Issue
 from acp_bindings.jsonrpc import PARSE_ERROR, BadLine, Codec, Request
 from tests.acp_bindings.fuzz import run
 
@@ -71,6 +72,19 @@ def test_looking_for_numbers_takes_no_longer_where_there_are_many_digits() -> No
         return min(timeit.repeat(lambda: refuse_numbers(text), number=1, repeat=5))
 
     assert seconds(digits) < 3 * seconds(words)
+
+
+def test_of_very_many_errors_the_first_are_told() -> None:
+    params = json.dumps({"cwd": "/", "mcpServers": [0] * 10_000})
+
+    refused = Codec(v1, role="agent").read(LINE % params)
+
+    assert isinstance(refused, BadLine)
+    assert refused.issues[0] == Issue(("mcpServers", 0), "dict_type", "Input should be an object")
+    assert refused.issues[-1] == Issue((), "too_many", "More is wrong than these")
+    assert 100 < len(refused.issues) <= 201
+    assert refused.reply
+    assert len(refused.reply) < len(params)
 
 
 def test_nesting_is_read_to_a_depth_and_refused_beyond() -> None:
