@@ -81,7 +81,7 @@ def _settle(schema: Any, definitions: dict[str, Any], step: str | int | None = N
             schema = definitions[schema["schema_ref"]]
         elif kind == "lax-or-strict":
             schema = schema["lax_schema" if step == VALUE else "strict_schema"]
-        elif kind in ("model", "default", "nullable", "custom-error"):
+        elif kind in ("model", "default", "nullable", "custom-error", "function-after"):
             schema = schema["schema"]
         else:
             return schema

@@ -10,12 +10,10 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from pydantic_core import SchemaValidator, ValidationError
+from pydantic_core import SchemaValidator
 from pydantic_core import core_schema as cs
 
-from acp_bindings._model import complete
-from acp_bindings._numbers import refuse_numbers
-from acp_bindings._reading import omissions
+from acp_bindings._text import text_reader
 from acp_bindings.codec import core_schema_of
 from acp_bindings.methods import NotificationType
 
@@ -46,31 +44,27 @@ def call_reader(type_: NotificationType, ids: Any) -> LineReader:
         "method": cs.typed_dict_field(cs.literal_schema([type_.method])),
         "params": cs.typed_dict_field(core_schema_of(type_.params)),
     }
-    return _reader(fields, ids)
+    return _reader(fields, ids, by_classes=isinstance(type_.params, type))
 
 
 @cache
 def response_reader(type_: Any, ids: Any) -> LineReader:
     """A reader of responses with results of *type_*."""
-    return _reader({"result": cs.typed_dict_field(core_schema_of(type_))}, ids)
+    return _reader({"result": cs.typed_dict_field(core_schema_of(type_))}, ids, by_classes=isinstance(type_, type))
 
 
-def _reader(fields: dict[str, Any], ids: Any) -> LineReader:
+def _reader(fields: dict[str, Any], ids: Any, *, by_classes: bool) -> LineReader:
     fields |= {"jsonrpc": cs.typed_dict_field(cs.literal_schema(["2.0"]))}
     if ids is not None:
         fields |= {"id": cs.typed_dict_field(core_schema_of(ids))}
     line = cs.typed_dict_schema(fields, extra_behavior="forbid", config=cs.CoreConfig(strict=True))
-    validate = SchemaValidator(line).validate_json
+    validate = text_reader(SchemaValidator(line).validate_json, by_classes=by_classes)
 
     def read(line: bytes | bytearray) -> dict[str, Any] | None:
-        omitted = omissions[0]
         try:
             message: dict[str, Any] = validate(line)
-            refuse_numbers(line)
-        except (ValidationError, ValueError):
+        except ValueError:
             return None
-        if omissions[0] != omitted:
-            complete(message)
         return message
 
     return read

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler
 from pydantic.alias_generators import to_camel
 from pydantic_core import CoreSchema
 
-from acp_bindings._reading import apply_rules, keys_unlike
+from acp_bindings._reading import UNTYPED, apply_rules, keys_unlike
 from acp_bindings._signature import of_constructor, takes_anything
 from acp_bindings._types import Implied, Lenient, Rule
 
@@ -105,6 +105,7 @@ class Model(BaseModel):  # noqa: PLW1641 - what can change has no hash
             body["strict"] = False
             fields = cls.__pydantic_fields__
             apply_rules(fields, body["schema"]["fields"])
+            body["schema"]["extras_schema"] = UNTYPED
             if names := [name for name, info in fields.items() if info.alias != name]:
                 body["schema"]["extras_keys_schema"] = keys_unlike(names)
         return schema

@@ -9,24 +9,30 @@ from typing import Any
 from pydantic_core import from_json
 
 
-def refuse_numbers(text: bytes | bytearray) -> None:
-    """Refuse *text* that holds NaN or Infinity, or a number beyond the range of floats (`1e999`).
-
-    The normal message pays for a glance at its bytes; only what looks like such a number is read for it.
+def refuse_names(text: bytes | bytearray) -> None:
+    """Refuse *text* that holds NaN or Infinity as a number.
 
     Raises:
-        ValueError: it holds one, or it is no JSON at all.
+        ValueError: it does, or it is no JSON at all.
     """
-    # Finding one byte is ten times faster than finding a word, and `find` twice as fast as `in`.
-    if (_N in text and text.find(b"NaN") >= 0) or (_I in text and text.find(b"Infinity") >= 0):
+    if text.find(b"NaN") >= 0 or text.find(b"Infinity") >= 0:  # twice as fast as `in`
         from_json(text, allow_inf_nan=False)
+
+
+def refuse_infinite(text: bytes | bytearray) -> None:
+    """Refuse *text* that holds a number beyond the range of floats, such as `1e999`.
+
+    Only what looks like such a number is read for it.
+
+    Raises:
+        ValueError: it does, or it is no JSON at all.
+    """
     digits = text.translate(_DIGITS, b"+")
     suspect = digits.find(b"0e000") >= 0 or digits.find(_LONG) >= 0
     if suspect and _OUT_OF_RANGE.search(text) and _is_infinite(from_json(text)):
         raise ValueError("number out of range")
 
 
-_N, _I = b"NI"
 _DIGITS = bytes.maketrans(b"123456789E", b"000000000e")
 _LONG = b"0" * 200
 # Both begin where digits begin, so that no run of digits is gone through more than twice.

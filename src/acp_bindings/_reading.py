@@ -20,6 +20,7 @@ def apply_rules(fields: dict[str, FieldInfo], members: dict[str, Any]) -> None:
     """Work what is marked on *fields* into *members*, the compiled ones, in place."""
     for name, info in fields.items():
         _apply(info.metadata, members[name])
+        members[name]["schema"] = _noting_untyped(members[name]["schema"])
 
 
 def keys_unlike(names: list[str]) -> Any:
@@ -30,6 +31,37 @@ def keys_unlike(names: list[str]) -> Any:
 
 omissions = [object()]
 """Another object each time that a bad value was read as omitted, in whichever thread: counting would be a race."""
+
+untyped = [object()]
+"""Another object each time that a value was read for which there is no type, such as an unknown member."""
+
+
+def _note_untyped(value: Any) -> Any:
+    untyped[0] = object()
+    return value
+
+
+UNTYPED = cs.no_info_after_validator_function(_note_untyped, cs.any_schema())
+"""What takes any value, and leaves word of it."""
+
+
+def _noting_untyped(schema: Any) -> Any:
+    """*schema* that leaves word of what is read without a type, which may hold numbers that Python does not have."""
+    kind = schema["type"]
+    if kind == "any":
+        return UNTYPED
+    if kind == "function-after":  # which is shared between the lenient and the strict way to read a member
+        return schema
+    if kind in ("list", "dict") and schema.get("items_schema", schema.get("values_schema", UNTYPED))["type"] == "any":
+        return cs.no_info_after_validator_function(_note_untyped, schema)
+    for key in {"schema", "items_schema", "values_schema", "lax_schema", "strict_schema"} & schema.keys():
+        schema[key] = _noting_untyped(schema[key])
+    if kind == "union":
+        schema["choices"] = [
+            (_noting_untyped(each[0]), *each[1:]) if isinstance(each, tuple) else _noting_untyped(each)
+            for each in schema["choices"]
+        ]
+    return schema
 
 
 def _apply(metadata: list[Any], member: dict[str, Any]) -> None:

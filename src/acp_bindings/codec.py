@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 from types import UnionType
@@ -19,9 +19,9 @@ from pydantic_core import (
 
 from acp_bindings._blame import blame
 from acp_bindings._filled import note_filled
-from acp_bindings._model import Response, complete
-from acp_bindings._numbers import refuse_numbers
-from acp_bindings._reading import omissions
+from acp_bindings._model import Model, Response
+from acp_bindings._numbers import refuse_names
+from acp_bindings._text import TextReader, text_reader
 from acp_bindings._types import Rule
 from acp_bindings.errors import DecodeError, EncodeError, Finding, Issue
 
@@ -60,13 +60,11 @@ def decode(type_: Any, data: Any, *, strict: bool = False, findings: list[Findin
         DecodeError: *data* is not JSON or not a valid *type_*; `issues` says what and where, of the first 200 errors.
     """
     read = _READERS.get(type_) or _reader(type_)
-    omitted = omissions[0]
     try:
         text = data.encode() if isinstance(data, str) else data
         if not isinstance(text, _BYTES):
             text = _write_unchecked(data)
-        value = read(text, strict=True) if strict else read(text)
-        refuse_numbers(text)
+        value = read(text, strict or None)
     except ValidationError as error:
         if not strict and _is_null(data) and _is_class(type_, Response) and not _requires(type_):
             if findings is not None:
@@ -75,8 +73,6 @@ def decode(type_: Any, data: Any, *, strict: bool = False, findings: list[Findin
         raise DecodeError(_name(type_), _issues(type_, error)) from None
     except (ValueError, PydanticSerializationError) as error:
         raise DecodeError(_name(type_), [Issue((), "json_invalid", f"Invalid JSON: {error}")]) from None
-    if omissions[0] is not omitted:
-        complete(value)
     if findings is not None and not strict:
         findings += _witness(type_).findings(text)
     return value
@@ -99,10 +95,10 @@ def encode(value: Any) -> bytes:
     writer = value.__pydantic_serializer__ if isinstance(value, BaseModel) else _ANYTHING
     try:
         text = writer.to_json(value, by_alias=True, exclude_unset=True, warnings="error")
-        refuse_numbers(text)
+        refuse_names(text)
     except (ValueError, PydanticSerializationError):
         raise EncodeError(type(value).__name__, _faults(value)) from None
-    if (b"[null" in text or b",null" in text) and (issues := list(_null_items(value))):
+    if text.find(b"null") >= 0 and (b"[null" in text or b",null" in text) and (issues := list(_null_items(value))):
         raise EncodeError(type(value).__name__, issues)
     return text
 
@@ -155,15 +151,15 @@ def _at(document: Any, path: tuple[str | int, ...]) -> Any:
     return document
 
 
-_READERS: dict[Any, Callable[..., Any]] = {}
+_READERS: dict[Any, TextReader] = {}
 """What reads each type that has been asked for, so that a message costs one look-up."""
 
 
-def _reader(type_: Any) -> Callable[..., Any]:
+def _reader(type_: Any) -> TextReader:
     if _is_class(type_, BaseModel):
         type_.model_rebuild()  # models are built when they are first used
     validator = type_.__pydantic_validator__ if _is_class(type_, BaseModel) else _adapter(type_).validator
-    return _READERS.setdefault(type_, validator.validate_json)
+    return _READERS.setdefault(type_, text_reader(validator.validate_json, by_classes=_is_class(type_, Model)))
 
 
 _BYTES = (bytes, bytearray)

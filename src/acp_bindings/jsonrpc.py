@@ -21,7 +21,7 @@ from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, cast
 from pydantic_core import from_json
 
 from acp_bindings._lines import HEAD, call_reader, response_reader
-from acp_bindings._numbers import refuse_numbers
+from acp_bindings._numbers import refuse_infinite, refuse_names
 from acp_bindings.codec import decode, encode
 from acp_bindings.errors import DecodeError, Issue
 from acp_bindings.messages import (
@@ -140,7 +140,8 @@ class Codec:
             text = line.encode() if isinstance(line, str) else line
             if message := self._read_quickly(text):
                 return message
-            refuse_numbers(text)
+            refuse_names(text)
+            refuse_infinite(text)
             value: object = from_json(text)
         except ValueError as error:
             if not line.strip():

@@ -1,7 +1,6 @@
 """Input that nobody sends on purpose: a sample of random mutations, and the odd cases by hand."""
 
 import json
-import timeit
 import tracemalloc
 from collections import Counter
 from typing import Any
@@ -9,8 +8,6 @@ from typing import Any
 import pytest
 
 from acp_bindings import DecodeError, decode, encode, v1
-from acp_bindings._numbers import refuse_numbers
-from acp_bindings.errors import Issue
 from acp_bindings.jsonrpc import PARSE_ERROR, BadLine, Codec, Request
 from tests.acp_bindings.fuzz import run
 
@@ -65,26 +62,10 @@ def test_numbers_at_the_limits_and_text_that_looks_like_one_are_read(text: str, 
     assert read(f'{{"a":{text}}}') == {"a": number}
 
 
-def test_looking_for_numbers_takes_no_longer_where_there_are_many_digits() -> None:
-    words, digits = ((b'["a1e123 ' + each + b'"]') for each in (b"four " * 200_000, (b"4" * 199 + b" ") * 5_000))
-
-    def seconds(text: bytes) -> float:
-        return min(timeit.repeat(lambda: refuse_numbers(text), number=1, repeat=5))
-
-    assert seconds(digits) < 3 * seconds(words)
-
-
-def test_of_very_many_errors_the_first_are_told() -> None:
-    params = json.dumps({"cwd": "/", "mcpServers": [0] * 10_000})
-
-    refused = Codec(v1, role="agent").read(LINE % params)
-
-    assert isinstance(refused, BadLine)
-    assert refused.issues[0] == Issue(("mcpServers", 0), "dict_type", "Input should be an object")
-    assert refused.issues[-1] == Issue((), "too_many", "More is wrong than these")
-    assert 100 < len(refused.issues) <= 201
-    assert refused.reply
-    assert len(refused.reply) < len(params)
+def test_a_million_digits_in_text_are_looked_through_once() -> None:
+    """Going through each run of digits from each of its digits would take minutes."""
+    digits = "4" * 1_000_000
+    assert read(f'{{"a":["a1e123 {digits}"]}}') == {"a": [f"a1e123 {digits}"]}
 
 
 def test_nesting_is_read_to_a_depth_and_refused_beyond() -> None:
