@@ -89,14 +89,14 @@ def encode(value: Any) -> bytes:
 
     Raises:
         EncodeError: a model holds what its constructor would have refused, because a list or dict in it was changed in
-            place, or a number that JSON does not have. `issues` says what and where.
+            place; or *value* holds what JSON cannot: NaN, half a character, itself. `issues` says what and where.
     """
-    note_filled(value)
     writer = value.__pydantic_serializer__ if isinstance(value, BaseModel) else _ANYTHING
     try:
+        note_filled(value)
         text = writer.to_json(value, by_alias=True, exclude_unset=True, warnings="error")
         refuse_names(text)
-    except (ValueError, PydanticSerializationError):
+    except (ValueError, RecursionError, PydanticSerializationError):
         raise EncodeError(type(value).__name__, _faults(value)) from None
     if text.find(b"null") >= 0 and (b"[null" in text or b",null" in text) and (issues := list(_null_items(value))):
         raise EncodeError(type(value).__name__, issues)
@@ -122,7 +122,7 @@ def _faults(value: Any) -> list[Issue]:
     except PydanticSerializationError as error:
         return [Issue((), "not_json", f"JSON cannot hold it: {error}")]
     except ValueError:
-        return [Issue((), "not_json", "JSON has no number for NaN and infinity")]
+        return [Issue((), "not_json", "NaN, infinity and integers of over 4300 digits cannot be sent")]
     return [Issue((), "model_type", "An object in it is a plain dict or of another class than belongs there")]
 
 

@@ -1,13 +1,15 @@
 """Input that nobody sends on purpose: a sample of random mutations, and the odd cases by hand."""
 
 import json
+import math
 import tracemalloc
 from collections import Counter
 from typing import Any
 
 import pytest
 
-from acp_bindings import DecodeError, decode, encode, v1
+from acp_bindings import DecodeError, EncodeError, decode, encode, v1
+from acp_bindings.errors import Issue
 from acp_bindings.jsonrpc import PARSE_ERROR, BadLine, Codec, Request
 from tests.acp_bindings.fuzz import run
 
@@ -129,3 +131,30 @@ def test_a_line_of_a_million_ids_takes_no_memory_to_speak_of() -> None:
 
     assert message == Request(1, "_x", None)
     assert most < 2 * len(line)
+
+
+def nested(depth: int) -> Any:
+    value: Any = []
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+def endless() -> Any:
+    value: list[Any] = []
+    value.append({"a": value})
+    return value
+
+
+@pytest.mark.parametrize(
+    "value",
+    [nested(100_000), endless(), object(), b"\xff", "\ud800", {"\ud800": 1}, math.nan, -math.inf, 10**5000],
+    ids=["deep", "endless", "object", "bytes", "half a character", "half a name", "NaN", "infinity", "huge"],
+)
+def test_what_json_cannot_hold_is_not_written(value: Any) -> None:
+    for each in (value, {"a": value}, v1.LogoutRequest(meta={"a": value}), [v1.LogoutRequest(meta={}), value]):
+        with pytest.raises(EncodeError) as refused:
+            encode(each)
+        assert [issue.rule for issue in refused.value.issues] == ["not_json"]
+    with pytest.raises(DecodeError, match="Invalid JSON"):
+        decode(v1.LogoutRequest, {"_meta": {"a": value}})
