@@ -7,6 +7,8 @@ from functools import cached_property
 from importlib import import_module
 from typing import Any, Literal, TypeAlias, TypeVar, get_args
 
+from acp_bindings._model import Model
+
 Side: TypeAlias = Literal["agent", "both", "client", "protocol", "proxy"]
 """Who handles a method; `both` and `protocol` are whoever gets it."""
 
@@ -104,7 +106,10 @@ class Methods(Mapping[str, Method]):
         return f"Methods({', '.join(self)})"
 
     def request_with(self, params: object) -> RequestType | None:
-        """The method that is called with *params*, which their class tells, or None."""
+        """The method that is called with *params*, which their class tells, or None.
+
+        Of methods that share a class it is the one that the class is named after.
+        """
         cls = type(params)
         if cls not in self._request_by_class:
             self._request_by_class[cls] = _with(self._requests.values(), params)
@@ -129,7 +134,9 @@ Type = TypeVar("Type", bound=NotificationType)
 
 
 def _with(types: Iterable[Type], params: object) -> Type | None:
+    if not isinstance(params, Model):
+        return None
     # An alternative is mostly named after its union. Trying those first leaves the modules of the others unloaded.
     names = [each.__name__ for each in type(params).__mro__]
     likely_first = sorted(types, key=lambda each: not any(name.startswith(each.params_name) for name in names))
-    return next((each for each in likely_first if is_of(params, each.params)), None)
+    return next((each for each in likely_first if each.params is not Any and is_of(params, each.params)), None)

@@ -82,6 +82,7 @@ def test_asking_for_a_method_loads_no_models() -> None:
     code = (
         "import json, sys; from acp_bindings import v1\n"
         "v1.METHODS['session/new'].request.side; repr(v1.METHODS); len(v1.METHODS); 'a' in v1.METHODS\n"
+        "assert v1.METHODS.request_with({'a': 1}) is v1.METHODS.notification_with(None) is None\n"
         "before = sorted(m for m in sys.modules if m.startswith('acp_bindings.v1.'))\n"
         "v1.METHODS['terminal/create'].request.params\n"
         "print(json.dumps([before, sorted(m for m in sys.modules if m.startswith('acp_bindings.v1.'))]))"

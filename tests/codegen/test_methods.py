@@ -94,3 +94,13 @@ def test_the_table_of_a_package_gives_its_classes(tmp_path: Path) -> None:
         request = small.METHODS["ping"].request
         assert (request.params, request.result) == (small.PingRequest, small.PingResponse)
     assert "METHODS = Methods(" in source(package)
+
+
+def test_a_method_that_is_called_with_anything_has_to_be_named(tmp_path: Path) -> None:
+    anything: Node = {"x-method": "ask", "x-side": "agent"}
+    package = built({"AskRequest": anything, "PingRequest": of("ping"), "PingResponse": of("ping")}, tmp_path)
+
+    with imported(package) as small:
+        assert small.METHODS["ask"].request.params is Any
+        assert small.METHODS.request_with(small.PingRequest()) is small.METHODS["ping"].request
+        assert small.METHODS.request_with(small.PingResponse()) is None
