@@ -155,7 +155,8 @@ class Codec:
         Args:
             params: an object of the protocol, which tells the method; for an extension method a JSON object or list, or
                 None for none.
-            method: an extension method, or one of a newer protocol.
+            method: an extension method, one of a newer protocol, or one whose params another has too, such as
+                `proxy/initialize`.
             id: an id of your choice; without it the next free integer.
 
         Raises:
@@ -164,18 +165,17 @@ class Codec:
             DecodeError: the protocol does not allow such an *id*.
             EncodeError: *params* cannot be sent.
         """
-        type_ = self.protocol.METHODS.request_with(params)
-        name = self._name(type_, params, method)
+        name, type_ = self._outgoing(params, method, asks=True)
         chosen: Id = self._free_id() if isinstance(id, EllipsisType) else _typed(self.protocol.RequestId, id)
         if chosen in self._open:
             raise ValueError(f"a request with the id {chosen!r} is open already")
         line = _line({"id": chosen, "method": name}, "params", params)
-        self._open[chosen] = name, type_
+        self._open[chosen] = name, cast("RequestType | None", type_)
         return Sent(chosen, line)
 
     def notify(self, params: Any = None, *, method: str | None = None) -> bytes:
         """The line of a notification to the peer. Arguments and errors are those of `request`."""
-        name = self._name(self.protocol.METHODS.notification_with(params), params, method)
+        name, _ = self._outgoing(params, method, asks=False)
         return _line({"method": name}, "params", params)
 
     def cancel(self, id: Id) -> bytes:  # noqa: A002
@@ -324,17 +324,26 @@ class Codec:
         self._next_id += 1
         return self._next_id - 1
 
-    def _name(self, type_: NotificationType | None, params: object, method: str | None) -> str:
-        """The method to send *params* with; *type_* is the one that they belong to."""
+    def _outgoing(
+        self, params: object, method: str | None, *, asks: bool
+    ) -> tuple[str, RequestType | NotificationType | None]:
+        """The method to send *params* with, by its name and as `METHODS` has it, where it does."""
+        methods = self.protocol.METHODS
         if method is None:
+            type_ = methods.request_with(params) if asks else methods.notification_with(params)
             if type_ is None:
                 raise TypeError(f"no method that could be sent so has {type(params).__name__}; name the method")
-            method = type_.method
-        elif method in self.protocol.METHODS and (type_ is None or type_.method != method):
-            raise TypeError(f"{method} cannot be sent so with {type(params).__name__}")
-        if type_ and type_.side not in _HANDLED[_PEERS[self.role]]:
-            raise ValueError(f"{method} is for the {type_.side}; the {self.role} does not send it")
-        return method
+        elif known := methods.get(method):
+            type_ = known.request if asks else known.notification
+            if type_ is None:
+                raise TypeError(f"{method} is no {'request' if asks else 'notification'}")
+            if not is_of(params, type_.params):
+                raise TypeError(f"{method} is sent with {type_.params_name}, not with {type(params).__name__}")
+        else:
+            return method, None
+        if type_.side not in _HANDLED[_PEERS[self.role]]:
+            raise ValueError(f"{type_.method} is for the {type_.side}; the {self.role} does not send it")
+        return type_.method, type_
 
 
 class _NotFoundError(Exception):

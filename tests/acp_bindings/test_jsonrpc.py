@@ -378,22 +378,59 @@ class TestWriting:
             client().notify(v1.SessionNotification(session_id="s", update=v1.Plan(entries=[])))
 
     @pytest.mark.parametrize(
-        ("params", "method"),
+        ("params", "method", "complaint"),
         [
-            ({"cwd": "/", "mcpServers": []}, None),
-            (v2.ListSessionsRequest(), None),
-            (v1.CancelNotification(session_id="s"), None),
-            (v1.LogoutRequest(), "session/list"),
-            ({}, "session/list"),
-            (None, "logout"),
+            ({"cwd": "/", "mcpServers": []}, None, "no method that could be sent so has dict; name the method"),
+            (
+                v2.ListSessionsRequest(),
+                None,
+                "no method that could be sent so has ListSessionsRequest; name the method",
+            ),
+            (v1.CancelNotification(session_id="s"), None, "no method that could be sent so has CancelNotification; "),
+            (
+                v1.LogoutRequest(),
+                "session/list",
+                "session/list is sent with ListSessionsRequest, not with LogoutRequest",
+            ),
+            ({}, "session/list", "session/list is sent with ListSessionsRequest, not with dict"),
+            (None, "logout", "logout is sent with LogoutRequest, not with NoneType"),
+            (v1.CancelNotification(session_id="s"), "session/cancel", "session/cancel is no request"),
         ],
     )
-    def test_params_of_no_method_or_of_another_are_not_sent(self, params: Any, method: str | None) -> None:
+    def test_params_of_no_method_or_of_another_are_not_sent(
+        self, params: Any, method: str | None, complaint: str
+    ) -> None:
         codec = client()
 
-        with pytest.raises(TypeError):
+        with pytest.raises(TypeError, match=complaint):
             codec.request(params, method=method)
         assert dict(codec.pending) == {}
+
+    def test_a_request_is_no_notification(self) -> None:
+        with pytest.raises(TypeError, match="no method that could be sent so has LogoutRequest"):
+            client().notify(v1.LogoutRequest())
+        with pytest.raises(TypeError, match="logout is no notification"):
+            client().notify(v1.LogoutRequest(), method="logout")
+
+    def test_params_that_two_methods_share_are_sent_with_the_one_that_is_named(self) -> None:
+        conductor, proxy = Codec(v1_unstable, role="conductor"), Codec(v1_unstable, role="proxy")
+        params = v1_unstable.InitializeProxyRequest(protocol_version=1)
+        assert v1_unstable.InitializeProxyRequest is v1_unstable.InitializeRequest
+
+        sent = conductor.request(params), conductor.request(params, method="proxy/initialize")
+        requests = [proxy.read(each.line) for each in sent]
+
+        assert requests == [Request(0, "initialize", params), Request(1, "proxy/initialize", params)]
+        assert isinstance(requests[1], Request)
+        response = v1_unstable.InitializeProxyResponse(protocol_version=1)
+        assert conductor.read(proxy.respond(requests[1], response)) == Response(1, "proxy/initialize", response)
+
+    def test_an_extension_may_borrow_params_of_the_protocol(self) -> None:
+        codec = agent()
+        sent = codec.request(v1.LogoutRequest(meta={}), method="_acme/logout")
+
+        assert json.loads(sent.line)["params"] == {"_meta": {}}
+        assert codec.read(line(id=0, result=[1])) == Response(0, "_acme/logout", [1])
 
     def test_the_answer_has_to_be_of_the_methods_type(self) -> None:
         codec = agent()
