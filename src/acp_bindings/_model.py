@@ -18,7 +18,7 @@ HIDDEN = "…"
 """What `repr` shows in place of a secret."""
 
 SECRET_WHEREVER = frozenset({"env", "headers"})
-"""Members that hold secrets also in an object that is newer than the schema, such as an unknown kind of MCP server."""
+"""Members that hold secrets also where the schema does not say so, as in an unknown kind of MCP server."""
 
 
 @cache
@@ -177,9 +177,9 @@ class Model(BaseModel):  # noqa: PLW1641 - what can change has no hash
         for name, value in super().__repr_args__():
             if name not in fields:
                 # What a newer schema put beside a secret may be one too.
-                yield name, HIDDEN if secret or name in SECRET_WHEREVER else _shown(value)
+                yield name, HIDDEN if secret or name in SECRET_WHEREVER else without_secrets(value)
             elif name in self.__pydantic_fields_set__:
-                yield name, _hide(value) if name in secret else _shown(value)
+                yield name, _hide(value) if name in secret else without_secrets(value)
 
 
 class Extensible(Model):
@@ -239,13 +239,16 @@ def _hide(value: Any) -> Any:
     return dict.fromkeys(cast("dict[str, Any]", value), HIDDEN) if isinstance(value, dict) else HIDDEN
 
 
-def _shown(value: Any) -> Any:
-    """A member that is no secret, without those in the plain JSON in it; models in it hide their own."""
+def without_secrets(value: Any) -> Any:
+    """A *value* that is no secret without those in it: a whole request may travel as plain JSON, in `proxy/successor`.
+
+    Models in it hide their own.
+    """
     if isinstance(value, dict):
         members = cast("dict[str, Any]", value).items()
         hidden = {name for name, each in members if name in SECRET_WHEREVER and not isinstance(each, Model)}
-        return {name: HIDDEN if name in hidden else _shown(each) for name, each in members}
-    return [_shown(each) for each in cast("list[object]", value)] if isinstance(value, list) else value
+        return {name: HIDDEN if name in hidden else without_secrets(each) for name, each in members}
+    return [without_secrets(each) for each in cast("list[object]", value)] if isinstance(value, list) else value
 
 
 def _unexpected(cls: type[Model], name: str) -> str:

@@ -103,6 +103,10 @@ class Sent(NamedTuple):
     id: Id
     line: bytes
 
+    def __repr__(self) -> str:
+        """Without the line, which may hold secrets."""
+        return f"Sent(id={self.id!r}, line=…)"
+
 
 class Codec:
     """One end of a connection: reads the peer's lines, writes ours, and knows which requests of ours are open.

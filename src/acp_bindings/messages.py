@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, TypeAlias
 
+from acp_bindings._model import without_secrets
 from acp_bindings.errors import Issue
 from acp_bindings.methods import NotificationType, RequestType
 
@@ -12,8 +13,19 @@ Id: TypeAlias = int | str | None
 """What matches a response with its request (`RequestId`); v2 has no null."""
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class _Discreet:
+    """Its `repr` shows no secrets, which an extension may carry too."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        """That of a dataclass, but for the secrets."""
+        shown = {each.name: without_secrets(getattr(self, each.name)) for each in fields(self) if each.repr}  # pyright: ignore[reportArgumentType]
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in shown.items())})"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Request(_Discreet):
     """The peer asks for something, and waits for `Codec.respond` or `Codec.fail`."""
 
     id: Id
@@ -24,8 +36,8 @@ class Request:
     """The method as `METHODS` has it; None for an extension."""
 
 
-@dataclass(frozen=True, slots=True)
-class Notification:
+@dataclass(frozen=True, slots=True, repr=False)
+class Notification(_Discreet):
     """The peer says something, and wants no answer."""
 
     method: str
@@ -35,8 +47,8 @@ class Notification:
     """The method as `METHODS` has it; None for an extension."""
 
 
-@dataclass(frozen=True, slots=True)
-class Response:
+@dataclass(frozen=True, slots=True, repr=False)
+class Response(_Discreet):
     """The result of a request of ours."""
 
     id: Id

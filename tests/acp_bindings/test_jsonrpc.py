@@ -1,7 +1,9 @@
 """The JSON-RPC codec: what every kind of line is read as, what is answered, and what is written."""
 
+import copy
 import importlib
 import json
+import pickle
 from typing import Any
 
 import jsonschema_rs
@@ -449,6 +451,39 @@ class TestWriting:
         with pytest.raises(EncodeError):
             codec.request(params)
         assert dict(codec.pending) == {}
+
+
+class TestMessages:
+    def test_no_message_shows_secrets(self) -> None:
+        servers = [
+            {"type": "stdio", "name": "n", "command": "c", "args": [], "env": [{"name": "K", "value": "hunter2"}]}
+        ]
+        params: Any = {"cwd": "/", "mcpServers": servers}
+        wrapped = {"method": "session/new", "params": params}
+        proxy = Codec(v2_unstable, role="proxy", pass_unknown=True)
+        proxy.request(method="_acme/do")
+        shown = [
+            proxy.request(v2_unstable.ProxySuccessorRequest(method="session/new", params=params)),
+            proxy.read(line(method="_acme/did", params=[{"headers": "hunter2"}])),
+            proxy.read(line(id=0, result={"env": "hunter2"})),
+            proxy.read(line(id=1, error={"code": 1, "message": "m", "data": {"env": "hunter2"}})),
+            *(
+                proxy.read(line(id=1, method=method, params=params | wrapped))
+                for method in ("session/new", "session/newer", "proxy/successor", "session/cancel", "session/delete")
+            ),
+        ]
+
+        assert "hunter2" not in repr(shown)
+        assert repr(shown[0]) == "Sent(id=1, line=…)"
+        assert repr(shown[1]) == "Notification(method='_acme/did', params=[{'headers': '…'}])"
+        assert repr(shown[2]) == "Response(id=0, method='_acme/do', result={'env': '…'})"
+        assert [type(each) for each in shown[3:]] == [ErrorResponse, Request, Request, Request, BadLine, BadLine]
+
+    def test_messages_can_be_pickled_and_copied(self) -> None:
+        params = {"sessionId": "s", "configId": "c", "type": "boolean", "value": True}
+        request = agent().read(line(id=1, method="session/set_config_option", params=params))
+
+        assert pickle.loads(pickle.dumps(request)) == copy.deepcopy(request) == request
 
 
 class TestRoles:
