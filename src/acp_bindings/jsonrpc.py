@@ -16,8 +16,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict
 from types import EllipsisType, MappingProxyType
-from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, cast
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, cast, overload
 
+from pydantic import BaseModel
 from pydantic_core import from_json
 
 from acp_bindings._lines import HEAD, call_reader, response_reader
@@ -208,9 +209,27 @@ class Codec:
             raise TypeError(f"{request.method} is answered with {wanted}, not with {type(result).__name__}")
         return _line({"id": request.id}, "result", result)
 
-    def fail(self, request: Request, code: int, message: str, *, data: Any = None) -> bytes:
-        """The line that answers *request* with an error; *data* is any JSON value, None for none."""
-        return _error(request.id, code, message, data)
+    @overload
+    def fail(self, request: Request, error: int, message: str, *, data: Any = None) -> bytes: ...
+    @overload
+    def fail(self, request: Request, error: BaseModel) -> bytes: ...
+    def fail(self, request: Request, error: Any, message: str | None = None, *, data: Any = None) -> bytes:
+        """The line that answers *request* with an error.
+
+        Args:
+            request: what `read` gave.
+            error: its code; or the whole of it as the package's `Error`, as when it is another's answer passed on.
+            message: what went wrong, in a sentence.
+            data: any JSON value that says more, None for none.
+
+        Raises:
+            pydantic.ValidationError: the protocol does not allow such a code or message.
+            EncodeError: *data* cannot be sent.
+        """
+        if not is_of(error, self.protocol.Error):
+            more = {} if data is None else {"data": data}
+            error = self.protocol.Error(code=error, message=message, **more)
+        return _line({"id": request.id}, "error", error)
 
     def _read_quickly(self, line: bytes | bytearray) -> Message | None:
         """What *line* says if it is just what its head makes it look like: a valid call of a method, or a result."""
@@ -373,13 +392,10 @@ def _unclear(message: dict[str, Any]) -> str | None:
 def _refuse(
     id_: Id, code: int, message: str, method: str | None = None, issues: tuple[Issue, ...] = (), *, answer: bool = True
 ) -> BadLine:
-    data = {"issues": [asdict(issue) for issue in issues]} if issues else None
-    return BadLine(code, message, _error(id_, code, message, data) if answer else None, method, issues)
-
-
-def _error(id_: Id, code: int, message: str, data: Any) -> bytes:
-    error = {"code": code, "message": message} | ({} if data is None else {"data": data})
-    return _line({"id": id_}, "error", error)
+    error: dict[str, Any] = {"code": code, "message": message}
+    if issues:
+        error["data"] = {"issues": [asdict(issue) for issue in issues]}
+    return BadLine(code, message, _line({"id": id_}, "error", error) if answer else None, method, issues)
 
 
 def _line(head: dict[str, Any], member: str, value: Any) -> bytes:

@@ -8,6 +8,7 @@ from typing import Any
 
 import jsonschema_rs
 import pytest
+from pydantic import ValidationError
 
 from acp_bindings import DecodeError, EncodeError, v1, v1_unstable, v2, v2_unstable
 from acp_bindings.errors import Issue
@@ -360,6 +361,20 @@ class TestWriting:
         request = Request(1, "logout", v1.LogoutRequest())
 
         assert json.loads(agent().fail(request, -32000, "Log in", data=["x"])) == error(1, -32000, "Log in", data=["x"])
+
+    def test_an_error_is_passed_on_as_it_came(self) -> None:
+        came = error(0, -32000, "Log in", data=None, hint={"url": "u"})
+        proxy = agent()
+        sent = proxy.request(None, method="_acme/ask")
+        failed = proxy.read(json.dumps(came))
+
+        assert isinstance(failed, ErrorResponse)
+        assert json.loads(proxy.fail(Request(sent.id, "logout", v1.LogoutRequest()), failed.error)) == came
+
+    @pytest.mark.parametrize(("code", "message"), [("x", "m"), (2**31, "m"), (True, "m"), (1, 5), (1, None)])
+    def test_what_is_no_error_is_not_sent(self, code: Any, message: Any) -> None:
+        with pytest.raises(ValidationError):
+            agent().fail(Request(1, "logout", v1.LogoutRequest()), code, message)
 
     def test_ids_that_are_open_are_not_given_again(self) -> None:
         codec = client()
