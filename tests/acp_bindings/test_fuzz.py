@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from acp_bindings import DecodeError, EncodeError, decode, encode, v1
-from acp_bindings.errors import Issue
 from acp_bindings.jsonrpc import PARSE_ERROR, BadLine, Codec, Request
 from tests.acp_bindings.fuzz import run
 
@@ -148,8 +147,8 @@ def endless() -> Any:
 
 @pytest.mark.parametrize(
     "value",
-    [nested(100_000), endless(), object(), b"\xff", "\ud800", {"\ud800": 1}, math.nan, -math.inf, 10**5000],
-    ids=["deep", "endless", "object", "bytes", "half a character", "half a name", "NaN", "infinity", "huge"],
+    [nested(100_000), endless(), object(), b"\xff", "\ud800", {"\ud800": 1}, math.nan, -math.inf],
+    ids=["deep", "endless", "object", "bytes", "half a character", "half a name", "NaN", "infinity"],
 )
 def test_what_json_cannot_hold_is_not_written(value: Any) -> None:
     for each in (value, {"a": value}, v1.LogoutRequest(meta={"a": value}), [v1.LogoutRequest(meta={}), value]):
