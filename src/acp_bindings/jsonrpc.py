@@ -13,18 +13,20 @@ that cannot be used is a `BadLine` with the answer that is due, and the next one
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import asdict
 from types import EllipsisType, MappingProxyType
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, cast, overload
 
 from pydantic import BaseModel
-from pydantic_core import from_json
+from pydantic_core import ValidationError, from_json
 
-from acp_bindings._lines import HEAD, call_reader, response_reader
+from acp_bindings._lines import HEAD, LONGEST_HEAD, call_reader, response_reader
 from acp_bindings._numbers import refuse_infinite, refuse_names
+from acp_bindings._text import TextReader
 from acp_bindings.codec import decode, encode
-from acp_bindings.errors import DecodeError, Issue
+from acp_bindings.errors import DecodeError, Finding, Issue
 from acp_bindings.messages import (
     BadLine,
     BadResponse,
@@ -79,6 +81,10 @@ _HANDLED = {
 """The sides (`x-side`) whose methods each role handles."""
 
 
+MOST_HEADS = 100
+"""How many spellings of the heads of notifications are remembered; a peer has one for each method."""
+
+
 class ProtocolPackage(Protocol):
     """What a codec needs of `v1`, `v1_unstable`, `v2` or `v2_unstable`."""
 
@@ -115,7 +121,9 @@ class Codec:
     Lines that it writes end with a newline. It is for one connection, and not safe with threads.
     """
 
-    def __init__(self, protocol: ProtocolPackage, *, role: Role, pass_unknown: bool = False) -> None:
+    def __init__(
+        self, protocol: ProtocolPackage, *, role: Role, pass_unknown: bool = False, findings: bool = False
+    ) -> None:
         """A codec that has sent nothing yet.
 
         Args:
@@ -123,13 +131,24 @@ class Codec:
             role: who we are.
             pass_unknown: let methods through that the protocol does not have, as if they were extensions: for proxies,
                 which may be older than those who talk through them.
+            findings: let messages say what reading excused, which takes some time for each line.
         """
         self.protocol = protocol
-        """Whose methods and types are spoken. Set it to another package when `initialize` has settled on that."""
         self.role: Role = role
         self.pass_unknown = pass_unknown
+        self.findings = findings
         self._open: dict[Id, tuple[str, RequestType | None]] = {}
         self._next_id = 0
+
+    @property
+    def protocol(self) -> ProtocolPackage:
+        """Whose methods and types are spoken. Set it to another package when `initialize` has settled on that."""
+        return self._protocol
+
+    @protocol.setter
+    def protocol(self, protocol: ProtocolPackage) -> None:
+        self._protocol = protocol
+        self._heads: dict[bytes, tuple[NotificationType, TextReader]] = {}
 
     @property
     def pending(self) -> Mapping[Id, str]:
@@ -142,8 +161,8 @@ class Codec:
         Never raises because of what the peer sent. An empty line says nothing: a `BadLine` without a reply.
         """
         try:
-            text = line.encode() if isinstance(line, str) else line
-            if message := self._read_quickly(text):
+            text = line.encode() if isinstance(line, str) else bytes(line)
+            if not self.findings and (message := self._read_quickly(text)):
                 return message
             refuse_names(text)
             refuse_infinite(text)
@@ -231,33 +250,43 @@ class Codec:
             error = self.protocol.Error(code=error, message=message, **more)
         return _line({"id": request.id}, "error", error)
 
-    def _read_quickly(self, line: bytes | bytearray) -> Message | None:
+    def _read_quickly(self, line: bytes) -> Message | None:
         """What *line* says if it is just what its head makes it look like: a valid call of a method, or a result."""
-        if not (head := HEAD.match(line)):
-            return None
-        id_, method = head["id"], head["method"]
-        if method is None:
-            return self._read_result(line, id_) if head["result"] and id_ else None
-        known = self.protocol.METHODS.get(method.decode())
+        end = line.find(b'"params"', 0, LONGEST_HEAD)
+        try:
+            if end > 0 and (seen := self._heads.get(line[:end])):
+                type_, read = seen
+                return Notification(type_.method, read(line)["params"], type_)
+            if head := HEAD.match(line):
+                return self._read_result(line, head) if head["result"] else self._read_known_call(line, head, end)
+        except ValidationError:
+            pass
+        return None
+
+    def _read_known_call(self, line: bytes, head: re.Match[bytes], end: int) -> Message | None:
+        id_, name = head["id"], head["method"]
+        known = self._protocol.METHODS.get(name.decode()) if name else None
         type_ = (known.request if id_ else known.notification) if known else None
         if type_ is None or type_.side not in _HANDLED[self.role]:
             return None
-        if message := call_reader(type_, self.protocol.RequestId if id_ else None)(line):
-            if isinstance(type_, RequestType):
-                return Request(message["id"], type_.method, message["params"], type_)
-            return Notification(type_.method, message["params"], type_)
-        return None
+        read = call_reader(type_, self._protocol.RequestId if id_ else None)
+        message = read(line)
+        if isinstance(type_, RequestType):
+            return Request(message["id"], type_.method, message["params"], type_)
+        if head.end() == end + len(b'"params"') and len(self._heads) < MOST_HEADS:
+            self._heads[line[:end]] = type_, read
+        return Notification(type_.method, message["params"], type_)
 
-    def _read_result(self, line: bytes | bytearray, id_: bytes) -> Message | None:
-        open_id: Id = from_json(id_)
-        method, type_ = self._open.get(open_id, (None, None))
-        if method is None or type_ is None:
+    def _read_result(self, line: bytes, head: re.Match[bytes]) -> Message | None:
+        id_: Id = from_json(head["id"]) if head["id"] else None
+        method, type_ = self._open.get(id_, (None, None))
+        if method is None or type_ is None or head["method"] is not None:
             return None
-        message = response_reader(type_.result, self.protocol.RequestId)(line)
-        if message is None or message["id"] != open_id:
+        message = response_reader(type_.result, self._protocol.RequestId)(line)
+        if message["id"] != id_:
             return None
-        del self._open[open_id]
-        return Response(open_id, method, message["result"])
+        del self._open[id_]
+        return Response(id_, method, message["result"])
 
     def _read_value(self, value: object) -> Message:
         """What a line says that holds *value*."""
@@ -278,18 +307,19 @@ class Codec:
         if wrong := _unmarked(message) or (None if isinstance(message.get("method"), str) else "it has no method"):
             return _refuse(id_, INVALID_REQUEST, f"Invalid request: {wrong}")
         name: str = message["method"]
-        params = message.get("params")
+        params: Any = message.get("params")
+        findings: tuple[Finding, ...] = ()
         try:
             type_ = self._incoming(name, asks=asks)
             if type_:
-                params = _typed(type_.params, {} if params is None else params)
+                params, findings = self._typed(type_.params, {} if params is None else params)
         except _NotFoundError as error:
             return _refuse(id_, METHOD_NOT_FOUND, f"Method not found{error}", name, answer=asks)
         except DecodeError as error:
             return _refuse(id_, INVALID_PARAMS, "Invalid params", name, error.issues, answer=asks)
         if asks:
-            return Request(id_, name, params, cast("RequestType | None", type_))
-        return Notification(name, params, type_)
+            return Request(id_, name, params, cast("RequestType | None", type_), findings)
+        return Notification(name, params, type_, findings)
 
     def _incoming(self, name: str, *, asks: bool) -> RequestType | NotificationType | None:
         """The method that the peer calls, None for an extension.
@@ -329,10 +359,14 @@ class Codec:
         try:
             if error is not None:
                 return ErrorResponse(id_, method, _typed(self.protocol.Error, error))
-            return Response(id_, method, _typed(type_.result, result) if type_ else result)
+            return Response(id_, method, *self._typed(type_.result if type_ else Any, result))
         except DecodeError as refusal:
             what = "result" if error is None else "error"
             return BadResponse(id_, method, f"its {what} is no {refusal.type_name}", refusal.issues)
+
+    def _typed(self, type_: Any, value: object) -> tuple[Any, tuple[Finding, ...]]:
+        findings: list[Finding] | None = [] if self.findings else None
+        return _typed(type_, value, findings), tuple(findings or ())
 
     def _is_id(self, value: object) -> bool:
         try:
@@ -373,9 +407,9 @@ class _NotFoundError(Exception):
     """The peer calls what is no method here."""
 
 
-def _typed(type_: Any, value: object) -> Any:
+def _typed(type_: Any, value: object, findings: list[Finding] | None = None) -> Any:
     """*value*, parsed JSON, as *type_*; `decode` itself would take text for JSON that is still to be parsed."""
-    return decode(type_, encode(value))
+    return decode(type_, encode(value), findings=findings)
 
 
 def _unmarked(message: dict[str, Any]) -> str | None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 from acp_bindings._model import without_secrets
-from acp_bindings.errors import Issue
+from acp_bindings.errors import Finding, Issue
 from acp_bindings.methods import NotificationType, RequestType
 
 Id: TypeAlias = int | str | None
@@ -20,11 +20,13 @@ class _Discreet:
 
     def __repr__(self) -> str:
         """That of a dataclass, but for the secrets."""
-        shown = {each.name: without_secrets(getattr(self, each.name)) for each in fields(self) if each.repr}  # pyright: ignore[reportArgumentType]
+        names = (each.name for each in fields(cast("Any", self)) if each.repr)
+        values = ((name, getattr(self, name)) for name in names)
+        shown = {name: without_secrets(value) for name, value in values if name != "findings" or value}
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in shown.items())})"
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(slots=True, repr=False)
 class Request(_Discreet):
     """The peer asks for something, and waits for `Codec.respond` or `Codec.fail`."""
 
@@ -34,9 +36,11 @@ class Request(_Discreet):
     """An object of the method's type; of an extension method the JSON value as it came, or None."""
     type: RequestType | None = field(default=None, repr=False, compare=False)
     """The method as `METHODS` has it; None for an extension."""
+    findings: tuple[Finding, ...] = ()
+    """What reading the params excused, for a codec that is asked to tell."""
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(slots=True, repr=False)
 class Notification(_Discreet):
     """The peer says something, and wants no answer."""
 
@@ -45,9 +49,11 @@ class Notification(_Discreet):
     """An object of the method's type; of an extension method the JSON value as it came, or None."""
     type: NotificationType | None = field(default=None, repr=False, compare=False)
     """The method as `METHODS` has it; None for an extension."""
+    findings: tuple[Finding, ...] = ()
+    """What reading the params excused, for a codec that is asked to tell."""
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(slots=True, repr=False)
 class Response(_Discreet):
     """The result of a request of ours."""
 
@@ -55,6 +61,8 @@ class Response(_Discreet):
     method: str
     result: Any
     """An object of the method's type; of an extension method the JSON value as it came."""
+    findings: tuple[Finding, ...] = ()
+    """What reading the result excused, for a codec that is asked to tell."""
 
 
 @dataclass(frozen=True, slots=True)

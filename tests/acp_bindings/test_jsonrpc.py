@@ -16,6 +16,7 @@ from acp_bindings.jsonrpc import (
     INVALID_PARAMS,
     INVALID_REQUEST,
     METHOD_NOT_FOUND,
+    MOST_HEADS,
     PARSE_ERROR,
     REQUEST_CANCELLED,
     BadLine,
@@ -630,3 +631,57 @@ class TestQuickReading:
             1, "session/list", v1.ListSessionsResponse(sessions=[])
         )
         assert dict(codec.pending) == {0: "logout"}
+
+
+class TestFindings:
+    def test_a_codec_that_is_asked_to_says_what_reading_excused(self) -> None:
+        codec = Codec(v1, role="client", findings=True)
+        codec.request(v1.InitializeRequest(protocol_version=1))
+        update = {"sessionUpdate": "plan", "entries": [5]}
+
+        response = codec.read(line(id=0, result={"protocolVersion": 1, "agentCapabilities": 7}))
+        notification = codec.read(line(method="session/update", params={"sessionId": "s", "update": update}))
+
+        assert isinstance(response, Response)
+        assert [(each.path, each.rule) for each in response.findings] == [(("agentCapabilities",), "default-on-error")]
+        assert isinstance(notification, Notification)
+        assert [each.path for each in notification.findings] == [("update", "entries", 0)]
+
+    def test_otherwise_it_says_nothing(self) -> None:
+        request = agent().read(line(id=1, method="initialize", params={"protocolVersion": 1, "clientInfo": 7}))
+
+        assert isinstance(request, Request)
+        assert request.findings == ()
+
+
+class TestHeads:
+    def test_a_head_that_was_seen_is_trusted_no_more_than_any(self) -> None:
+        codec = client()
+        update = '{"sessionId":"s","update":{"sessionUpdate":"plan","entries":[]}}'
+        head = '{"jsonrpc":"2.0","method":"session/update",'
+        plan = Notification("session/update", v1.SessionNotification(session_id="s", update=v1.Plan(entries=[])))
+
+        for _ in range(2):
+            assert codec.read(f'{head}"params":{update}}}') == plan
+            assert isinstance(codec.read(f'{head}"params":{update},"method":"no/such"}}'), BadLine)
+            assert isinstance(codec.read(f'{head}"params":{{}}}}'), BadLine)
+            assert isinstance(codec.read(f'{head}"params":{update},"id":1}}'), BadLine)
+
+    def test_heads_are_forgotten_when_another_protocol_is_spoken(self) -> None:
+        codec = client(v2)
+        text = line(method="session/update", params={"sessionId": "s", "update": {"sessionUpdate": "new"}})
+
+        read = [codec.read(text)]
+        codec.protocol = v1
+        read.append(codec.read(text))
+
+        types = [type(each.params) for each in read if isinstance(each, Notification)]
+        assert types == [v2.UpdateSessionNotification, v1.SessionNotification]
+
+    def test_no_more_heads_are_remembered_than_peers_have(self) -> None:
+        codec = agent()
+        for spaces in range(150):
+            text = f'{{"jsonrpc":"2.0",{" " * spaces}"method":"session/cancel","params":{{"sessionId":"s"}}}}'
+            assert isinstance(codec.read(text), Notification)
+
+        assert len(codec._heads) == MOST_HEADS  # pyright: ignore[reportPrivateUsage]
