@@ -7,7 +7,6 @@ AcpError
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
@@ -88,8 +87,11 @@ def _at(path: Path) -> str:
 
 def _step(step: str | int) -> str:
     # The names in a map are anybody's, also the ones with line breaks.
-    plain = isinstance(step, str) and re.fullmatch(r"[\w$-]+", step)
-    return f".{step}" if plain else f"[{json.dumps(step)}]"
+    if isinstance(step, str) and re.fullmatch(r"[\w$-]+", step):
+        return f".{step}"
+    import json  # noqa: PLC0415 - two milliseconds that only odd names need
+
+    return f"[{json.dumps(step)}]"
 
 
 class _IssuesError(AcpError, ValueError):

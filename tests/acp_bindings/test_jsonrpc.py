@@ -675,7 +675,7 @@ class TestHeads:
         codec.protocol = v1
         read.append(codec.read(text))
 
-        types = [type(each.params) for each in read if isinstance(each, Notification)]
+        types: list[Any] = [type(each.params) for each in read if isinstance(each, Notification)]
         assert types == [v2.UpdateSessionNotification, v1.SessionNotification]
 
     def test_no_more_heads_are_remembered_than_peers_have(self) -> None:
