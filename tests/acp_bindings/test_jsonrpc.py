@@ -4,7 +4,7 @@ import copy
 import importlib
 import json
 import pickle
-from typing import Any
+from typing import Any, NoReturn
 
 import jsonschema_rs
 import pytest
@@ -13,6 +13,7 @@ from pydantic import ValidationError
 from acp_bindings import DecodeError, EncodeError, v1, v1_unstable, v2, v2_unstable
 from acp_bindings.errors import Issue
 from acp_bindings.jsonrpc import (
+    INTERNAL_ERROR,
     INVALID_PARAMS,
     INVALID_REQUEST,
     METHOD_NOT_FOUND,
@@ -178,6 +179,13 @@ class TestBadLines:
         assert isinstance(refused, BadLine)
         assert refused.code == code
         assert codec.read(line(id=1, method="logout")) == Request(1, "logout", v1.LogoutRequest())
+
+    def test_a_batch_is_refused_as_one(self) -> None:
+        refused = agent().read(
+            '[{"jsonrpc":"2.0","id":1,"method":"logout"},{"jsonrpc":"2.0","id":2,"method":"logout"}]'
+        )
+
+        assert answered(refused) == error(None, INVALID_REQUEST, "Invalid request: batches are not supported")
 
     def test_bad_params_are_named_in_the_answer_without_their_values(self) -> None:
         servers = [{"type": "http", "name": "n", "headers": [{"name": "Key", "value": 12345678}]}]
@@ -469,6 +477,14 @@ class TestWriting:
         assert dict(codec.pending) == {}
 
 
+def test_the_codes_are_those_of_json_rpc_and_of_the_protocol() -> None:
+    stated = str(load("v1").definitions["ErrorCode"])
+
+    codes = (PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS, INTERNAL_ERROR, REQUEST_CANCELLED)
+    assert [code for code in codes if f"'const': {code}" not in stated] == []
+    assert codes == (-32700, -32600, -32601, -32602, -32603, -32800)
+
+
 class TestMessages:
     def test_no_message_shows_secrets(self) -> None:
         servers = [
@@ -549,6 +565,14 @@ class TestRoles:
         assert codec.request(v1.LogoutRequest()).id == 1
 
 
+class Quick(Codec):
+    """A codec that takes no line apart."""
+
+    def _read_value(self, value: object) -> NoReturn:
+        """Fail."""
+        raise AssertionError(value)
+
+
 class Thorough(Codec):
     """A codec that takes every line apart."""
 
@@ -567,11 +591,10 @@ class TestQuickReading:
         ],
     )
     def test_what_most_peers_write_is_read_at_once(self, text: str) -> None:
-        message = agent()._read_quickly(text.encode())  # pyright: ignore[reportPrivateUsage]
+        message = Quick(v1, role="agent").read(text)
 
-        assert message
-        assert message == agent().read(text)
         assert type(message) in (Request, Notification)
+        assert message == Thorough(v1, role="agent").read(text)
 
     @pytest.mark.parametrize(
         ("text", "read"),
