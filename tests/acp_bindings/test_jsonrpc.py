@@ -4,6 +4,7 @@ import copy
 import importlib
 import json
 import pickle
+from types import SimpleNamespace
 from typing import Any, NoReturn
 
 import jsonschema_rs
@@ -30,6 +31,7 @@ from acp_bindings.jsonrpc import (
     Response,
     Role,
 )
+from acp_bindings.methods import Methods, Side
 from tests.acp_bindings.schemas import PACKAGES, load
 
 NEW_SESSION: dict[str, Any] = {"cwd": "/project", "mcpServers": []}
@@ -333,6 +335,15 @@ class TestResponses:
         assert json.loads(sent.line) == {"jsonrpc": "2.0", "id": 0, "method": "_acme/do", "params": {"a": 1}}
         assert codec.read(line(id=0, result=[None, 1.5])) == Response(0, "_acme/do", [None, 1.5])
 
+    @pytest.mark.parametrize("result", [None, 0, "{}", [None, 1.5], v1.LogoutResponse()])
+    def test_an_extension_of_the_peer_is_answered_with_any_json_too(self, result: Any) -> None:
+        codec = agent()
+        request = codec.read(line(id=1, method="_acme/do"))
+
+        assert isinstance(request, Request)
+        written: Any = {} if result == v1.LogoutResponse() else result
+        assert json.loads(codec.respond(request, result)) == {"jsonrpc": "2.0", "id": 1, "result": written}
+
 
 class TestWriting:
     def test_a_notification_names_its_method_by_its_params(self) -> None:
@@ -520,22 +531,35 @@ class TestMessages:
 
 class TestRoles:
     @pytest.mark.parametrize(
-        ("role", "method", "handled"),
+        ("role", "peer", "sides"),
         [
-            ("proxy", "session/prompt", True),
-            ("proxy", "proxy/successor", True),
-            ("proxy", "session/request_permission", False),
-            ("conductor", "session/request_permission", True),
-            ("conductor", "proxy/successor", True),
-            ("conductor", "session/prompt", False),
-            ("agent", "proxy/successor", False),
-            ("client", "proxy/successor", False),
+            ("agent", "client", "agent both protocol"),
+            ("client", "agent", "client both protocol"),
+            ("proxy", "conductor", "agent proxy both protocol"),
+            ("conductor", "proxy", "client proxy both protocol"),
         ],
     )
-    def test_each_role_handles_its_sides(self, role: Role, method: str, handled: bool) -> None:
-        message = Codec(v2_unstable, role=role).read(line(id=1, method=method, params={"method": "x"}))
+    def test_each_role_handles_its_sides_and_its_peer_sends_to_them(self, role: Role, peer: Role, sides: str) -> None:
+        every: list[Side] = ["agent", "both", "client", "protocol", "proxy"]
+        types: dict[str, tuple[Side, str, str]] = {side: (side, "LogoutRequest", "LogoutResponse") for side in every}
+        protocol: Any = SimpleNamespace(
+            METHODS=Methods("acp_bindings.v1.methods", requests=types, notifications={}),
+            Error=v1.Error,
+            RequestId=v1.RequestId,
+        )
+        here, there = Codec(protocol, role=role), Codec(protocol, role=peer)
 
-        assert (getattr(message, "code", None) == METHOD_NOT_FOUND) is not handled
+        read = {side: here.read(line(id=1, method=side, params={})) for side in every}
+
+        assert {side for side, message in read.items() if isinstance(message, Request)} == set(sides.split())
+        for side, message in read.items():
+            if isinstance(message, Request):
+                assert here.read(there.request(v1.LogoutRequest(), method=side, id=1).line) == message
+                there.read(here.respond(message, v1.LogoutResponse()))
+            else:
+                assert answered(message)["error"]["code"] == METHOD_NOT_FOUND
+                with pytest.raises(ValueError, match=f"{side} is for the {side}; the {peer} does not send it"):
+                    there.request(v1.LogoutRequest(), method=side)
 
     def test_proxies_and_conductors_send_to_each_other(self) -> None:
         params = v2_unstable.ProxySuccessorRequest(method="session/list")
