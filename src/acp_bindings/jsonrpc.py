@@ -20,7 +20,7 @@ from types import EllipsisType, MappingProxyType
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, cast, overload
 
 from pydantic import BaseModel
-from pydantic_core import ValidationError, from_json
+from pydantic_core import ValidationError, from_json, to_json
 
 from acp_bindings._lines import HEAD, LONGEST_HEAD, call_reader, response_reader
 from acp_bindings._numbers import refuse_infinite, refuse_names
@@ -190,7 +190,7 @@ class Codec:
             EncodeError: *params* cannot be sent.
         """
         name, type_ = self._outgoing(params, method, asks=True)
-        chosen: Id = self._free_id() if isinstance(id, EllipsisType) else _typed(self.protocol.RequestId, id)
+        chosen: Id = self._free_id() if isinstance(id, EllipsisType) else decode(self.protocol.RequestId, encode(id))
         if chosen in self._open:
             raise ValueError(f"a request with the id {chosen!r} is open already")
         line = _line({"id": chosen, "method": name}, "params", params)
@@ -409,7 +409,7 @@ class _NotFoundError(Exception):
 
 def _typed(type_: Any, value: object, findings: list[Finding] | None = None) -> Any:
     """*value*, parsed JSON, as *type_*; `decode` itself would take text for JSON that is still to be parsed."""
-    return decode(type_, encode(value), findings=findings)
+    return decode(type_, to_json(value), findings=findings)
 
 
 def _unmarked(message: dict[str, Any]) -> str | None:

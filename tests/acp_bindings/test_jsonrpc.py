@@ -3,6 +3,7 @@
 import copy
 import importlib
 import json
+import math
 import pickle
 from types import SimpleNamespace
 from typing import Any, NoReturn
@@ -403,6 +404,14 @@ class TestWriting:
         assert [codec.request(v1.LogoutRequest()).id for _ in range(3)] == [0, 2, 3]
         with pytest.raises(ValueError, match="a request with the id 1 is open already"):
             codec.request(v1.LogoutRequest(), id=1)
+
+    @pytest.mark.parametrize("id_", [True, 1.0, 2**63, [1], math.nan, "\ud800", object()])
+    def test_what_is_no_id_is_not_sent(self, id_: Any) -> None:
+        codec = client()
+
+        with pytest.raises((DecodeError, EncodeError)):
+            codec.request(v1.LogoutRequest(), id=id_)
+        assert dict(codec.pending) == {}
 
     def test_null_is_no_id_for_a_request_of_v2(self) -> None:
         with pytest.raises(DecodeError):
