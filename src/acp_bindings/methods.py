@@ -125,9 +125,11 @@ class Methods(Mapping[str, Method]):
 
 def is_of(value: object, type_: Any) -> bool:
     """Whether *value* is of the class *type_*, or of a class in the union; everything is `Any`."""
+    if type_ is Any:  # a class too, but none that has instances
+        return True
     if isinstance(type_, type):
         return isinstance(value, type_)
-    return type_ is Any or any(is_of(value, arm) for arm in get_args(type_))
+    return any(is_of(value, arm) for arm in get_args(type_))
 
 
 Type = TypeVar("Type", bound=NotificationType)

@@ -578,6 +578,15 @@ class TestRoles:
             sent = Codec(v2_unstable, role=here).request(params)
             assert isinstance(Codec(v2_unstable, role=there).read(sent.line), Request)
 
+    @pytest.mark.parametrize("result", [None, 5, {"a": [1.5]}, v1_unstable.LogoutResponse()])
+    def test_what_is_forwarded_is_answered_with_whatever_the_answer_was(self, result: Any) -> None:
+        proxy, conductor = Codec(v1_unstable, role="proxy"), Codec(v1_unstable, role="conductor")
+        request = conductor.read(proxy.request(v1_unstable.ProxySuccessorRequest(method="logout")).line)
+
+        assert isinstance(request, Request)
+        came: Any = {} if isinstance(result, v1_unstable.LogoutResponse) else result
+        assert proxy.read(conductor.respond(request, result)) == Response(0, "proxy/successor", came)
+
     def test_a_proxy_may_let_through_what_is_newer_than_it(self) -> None:
         codec = Codec(v1, role="proxy", pass_unknown=True)
 
