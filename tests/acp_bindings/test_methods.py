@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from acp_bindings import v1, v1_unstable, v2
-from acp_bindings.methods import Method
+from acp_bindings.methods import Method, Methods
 from tests.acp_bindings.roundtrip import generated
 from tests.acp_bindings.schemas import PACKAGES, load
 
@@ -60,6 +60,13 @@ def test_one_method_may_be_a_request_to_one_side_and_a_notification_to_the_other
         "Method(RequestType('mcp/message', side='client', params=MessageMcpRequest, result=MessageMcpResponse), "
         "NotificationType('mcp/message', side='agent', params=MessageMcpNotification))"
     )
+
+
+def test_a_table_shows_its_methods() -> None:
+    few = Methods("m.methods", requests={"b": ("agent", "B", None)}, notifications={"a": ("both", "A")})
+
+    assert repr(few) == "Methods(a, b)"
+    assert repr(few["b"]) == "Method(RequestType('b', side='agent', params=B, result=None))"
 
 
 def test_params_tell_their_method() -> None:
