@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from importlib import import_module
-from typing import Any, Literal, TypeAlias, TypeVar, get_args
+from types import UnionType
+from typing import Annotated, Any, Literal, TypeAlias, TypeVar, Union, get_args, get_origin
 
 from acp_bindings._model import Model
 
@@ -124,12 +125,17 @@ class Methods(Mapping[str, Method]):
 
 
 def is_of(value: object, type_: Any) -> bool:
-    """Whether *value* is of the class *type_*, or of a class in the union; everything is `Any`."""
+    """Whether *value* is of the class *type_*, or of one in the union. Nobody looks into lists and maps for that."""
     if type_ is Any:  # a class too, but none that has instances
         return True
     if isinstance(type_, type):
         return isinstance(value, type_)
-    return any(is_of(value, arm) for arm in get_args(type_))
+    origin, parts = get_origin(type_), get_args(type_)
+    if origin is Annotated:
+        return is_of(value, parts[0])
+    if origin in (Union, UnionType):
+        return any(is_of(value, part) for part in parts)
+    return value in parts if origin is Literal else isinstance(value, origin)
 
 
 Type = TypeVar("Type", bound=NotificationType)

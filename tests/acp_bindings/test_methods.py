@@ -5,12 +5,12 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import pytest
 
 from acp_bindings import v1, v1_unstable, v2
-from acp_bindings.methods import Method, Methods
+from acp_bindings.methods import Method, Methods, is_of
 from tests.acp_bindings.roundtrip import generated
 from tests.acp_bindings.schemas import PACKAGES, load
 
@@ -100,3 +100,19 @@ def test_asking_for_a_method_loads_no_models() -> None:
         ["acp_bindings.v1.methods"],
         ["acp_bindings.v1.common", "acp_bindings.v1.methods", "acp_bindings.v1.terminal"],
     ]
+
+
+TYPES: list[tuple[Any, list[Any], list[Any]]] = [
+    (Any, [None, 5, {}], []),
+    (v1.LogoutRequest, [v1.LogoutRequest()], [None, {}, v1.LogoutResponse()]),
+    (v1.McpServer, [v1.McpServerSse(name="n", url="u", headers=[])], [None, v1.EnvVariable(name="n", value="v")]),
+    (v1.RequestId, [None, 0, ""], [0.5, [], {}]),
+    (dict[str, Any], [{}, {"a": 1}], [None, [], "a", v1.LogoutRequest()]),
+    (Annotated[list[str] | None, "a mark"], [[], None], [{}, "a", "a mark"]),
+    (Literal["a"], ["a"], ["b", None]),
+]
+
+
+@pytest.mark.parametrize(("type_", "of_it", "not_of_it"), TYPES)
+def test_a_value_is_of_a_type_or_not(type_: Any, of_it: list[Any], not_of_it: list[Any]) -> None:
+    assert [is_of(each, type_) for each in (*of_it, *not_of_it)] == [True] * len(of_it) + [False] * len(not_of_it)
