@@ -183,6 +183,37 @@ class TestBadLines:
         assert refused.code == code
         assert codec.read(line(id=1, method="logout")) == Request(1, "logout", v1.LogoutRequest())
 
+    @pytest.mark.parametrize(
+        ("text", "code", "message"),
+        [
+            ("nonsense", PARSE_ERROR, "Parse error: expected ident at line 1 column 2"),
+            ("5", INVALID_REQUEST, "Invalid request: a message is an object"),
+            ("{}", INVALID_REQUEST, 'Invalid request: it lacks "jsonrpc": "2.0"'),
+            ('{"jsonrpc":"2.0"}', INVALID_REQUEST, "Invalid request: it has no method"),
+            (line(id=1, method="no/such"), METHOD_NOT_FOUND, "Method not found"),
+            (
+                line(id=1, method="session/cancel"),
+                METHOD_NOT_FOUND,
+                "Method not found: session/cancel is no request",
+            ),
+            (line(method="logout"), METHOD_NOT_FOUND, "Method not found: logout is no notification"),
+            (
+                line(method="session/update", params={}),
+                METHOD_NOT_FOUND,
+                "Method not found: session/update is for the client, which this is not",
+            ),
+            (line(id=1, method="session/prompt"), INVALID_PARAMS, "Invalid params"),
+        ],
+    )
+    def test_a_bad_line_says_what_is_wrong(self, text: str, code: int, message: str) -> None:
+        refused = agent().read(text)
+
+        assert isinstance(refused, BadLine)
+        assert (refused.code, refused.message) == (code, message)
+        if refused.reply:
+            said = answered(refused)["error"]
+            assert (said["code"], said["message"]) == (code, message)
+
     def test_a_batch_is_refused_as_one(self) -> None:
         refused = agent().read(
             '[{"jsonrpc":"2.0","id":1,"method":"logout"},{"jsonrpc":"2.0","id":2,"method":"logout"}]'
@@ -262,6 +293,9 @@ class TestResponses:
         codec.request(v1.LogoutRequest())
 
         assert codec.read(line(id=id_, result={})) == BadLine(
+            INVALID_REQUEST, "It answers no request that is open", None
+        )
+        assert codec.read(line(id=id_ or 5, error={"code": 1, "message": "m"})) == BadLine(
             INVALID_REQUEST, "It answers no request that is open", None
         )
         assert dict(codec.pending) == {0: "logout"}
@@ -637,6 +671,20 @@ class TestQuickReading:
 
         assert type(message) in (Request, Notification)
         assert message == Thorough(v1, role="agent").read(text)
+
+    @pytest.mark.parametrize(
+        "text", ['{"jsonrpc":"2.0","id":0,"result":{}}', ' {"id" : 0, "jsonrpc":"2.0", "result":{"a":1} }\n']
+    )
+    def test_so_is_a_result(self, text: str) -> None:
+        read: list[object] = []
+        for kind in (Quick, Thorough):
+            codec = kind(v1, role="client")
+            codec.request(v1.LogoutRequest())
+            read.append(codec.read(text))
+            assert dict(codec.pending) == {}
+
+        assert isinstance(read[0], Response)
+        assert read[0] == read[1]
 
     @pytest.mark.parametrize(
         ("text", "read"),
