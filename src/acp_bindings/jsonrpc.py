@@ -15,18 +15,30 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import asdict
 from types import EllipsisType, MappingProxyType
-from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, cast, overload
+from typing import Any, NamedTuple, Protocol, cast, overload
 
 from pydantic import BaseModel
 from pydantic_core import ValidationError, from_json, to_json
 
+from acp_bindings._envelope import (
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    METHOD_NOT_FOUND,
+    PARSE_ERROR,
+    REQUEST_CANCELLED,
+    line_of,
+    refuse,
+    unclear,
+    unmarked,
+)
 from acp_bindings._lines import HEAD, LONGEST_HEAD, call_reader, response_reader
 from acp_bindings._numbers import refuse_infinite, refuse_names
+from acp_bindings._roles import Role, handles, sends
 from acp_bindings._text import TextReader
 from acp_bindings.codec import decode, encode
-from acp_bindings.errors import DecodeError, Finding, Issue
+from acp_bindings.errors import DecodeError, Finding
 from acp_bindings.messages import (
     BadLine,
     BadResponse,
@@ -61,25 +73,7 @@ __all__ = [
     "Sent",
 ]
 
-PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS, INTERNAL_ERROR = -32700, -32600, -32601, -32602, -32603
-REQUEST_CANCELLED = -32800
-"""What a request that was given up is answered with (`fail`)."""
-
 CANCEL = "$/cancel_request"
-
-Role: TypeAlias = Literal["agent", "client", "proxy", "conductor"]
-"""Who we are on a connection. A conductor is what the proxies of a chain talk to."""
-
-_PEERS: dict[Role, Role] = {"agent": "client", "client": "agent", "proxy": "conductor", "conductor": "proxy"}
-
-_HANDLED = {
-    "agent": {"agent", "both", "protocol"},
-    "client": {"client", "both", "protocol"},
-    "proxy": {"agent", "proxy", "both", "protocol"},
-    "conductor": {"client", "proxy", "both", "protocol"},
-}
-"""The sides (`x-side`) whose methods each role handles."""
-
 
 MOST_HEADS = 100
 """How many spellings of the heads of notifications are remembered; a peer has one for each method."""
@@ -170,7 +164,7 @@ class Codec:
         except ValueError as error:
             if not line.strip():
                 return BadLine(PARSE_ERROR, "The line is empty", None)
-            return _refuse(None, PARSE_ERROR, f"Parse error: {error}")
+            return refuse(None, PARSE_ERROR, f"Parse error: {error}")
         return self._read_value(value)
 
     def request(self, params: Any = None, *, method: str | None = None, id: Id | EllipsisType = ...) -> Sent:  # noqa: A002
@@ -193,14 +187,14 @@ class Codec:
         chosen: Id = self._free_id() if isinstance(id, EllipsisType) else decode(self.protocol.RequestId, encode(id))
         if chosen in self._open:
             raise ValueError(f"a request with the id {chosen!r} is open already")
-        line = _line({"id": chosen, "method": name}, "params", params)
+        line = line_of({"id": chosen, "method": name}, "params", params)
         self._open[chosen] = name, cast("RequestType | None", type_)
         return Sent(chosen, line)
 
     def notify(self, params: Any = None, *, method: str | None = None) -> bytes:
         """The line of a notification to the peer. Arguments and errors are those of `request`."""
         name, _ = self._outgoing(params, method, asks=False)
-        return _line({"method": name}, "params", params)
+        return line_of({"method": name}, "params", params)
 
     def cancel(self, id: Id) -> bytes:  # noqa: A002
         """The line that asks the peer to give up our request *id*. It is still open: the peer answers it all the same.
@@ -210,7 +204,7 @@ class Codec:
         """
         if id not in self._open:
             raise ValueError(f"no request with the id {id!r} is open")
-        return _line({"method": CANCEL}, "params", {"requestId": id})
+        return line_of({"method": CANCEL}, "params", {"requestId": id})
 
     def respond(self, request: Request, result: Any) -> bytes:
         """The line that answers *request*.
@@ -226,7 +220,7 @@ class Codec:
         if request.type and not is_of(result, request.type.result):
             wanted = request.type.result_name
             raise TypeError(f"{request.method} is answered with {wanted}, not with {type(result).__name__}")
-        return _line({"id": request.id}, "result", result)
+        return line_of({"id": request.id}, "result", result)
 
     @overload
     def fail(self, request: Request, error: int, message: str, *, data: Any = None) -> bytes: ...
@@ -248,7 +242,7 @@ class Codec:
         if not is_of(error, self.protocol.Error):
             more = {} if data is None else {"data": data}
             error = self.protocol.Error(code=error, message=message, **more)
-        return _line({"id": request.id}, "error", error)
+        return line_of({"id": request.id}, "error", error)
 
     def _read_quickly(self, line: bytes) -> Message | None:
         """What *line* says if it is just what its head makes it look like: a valid call of a method, or a result."""
@@ -267,7 +261,7 @@ class Codec:
         id_, name = head["id"], head["method"]
         known = self._protocol.METHODS.get(name.decode()) if name else None
         type_ = (known.request if id_ else known.notification) if known else None
-        if type_ is None or type_.side not in _HANDLED[self.role]:
+        if type_ is None or not handles(self.role, type_):
             return None
         read = call_reader(type_, self._protocol.RequestId if id_ else None)
         message = read(line)
@@ -291,9 +285,9 @@ class Codec:
     def _read_value(self, value: object) -> Message:
         """What a line says that holds *value*."""
         if isinstance(value, list):
-            return _refuse(None, INVALID_REQUEST, "Invalid request: batches are not supported")
+            return refuse(None, INVALID_REQUEST, "Invalid request: batches are not supported")
         if not isinstance(value, dict):
-            return _refuse(None, INVALID_REQUEST, "Invalid request: a message is an object")
+            return refuse(None, INVALID_REQUEST, "Invalid request: a message is an object")
         members = cast("dict[str, Any]", value)
         if "method" not in members and members.keys() & {"id", "result", "error"}:
             return self._read_response(members)
@@ -303,9 +297,9 @@ class Codec:
         """A request or a notification, or neither."""
         asks, id_ = "id" in message, message.get("id")
         if asks and not self._is_id(id_):
-            return _refuse(None, INVALID_REQUEST, "Invalid request: it has no valid id")
-        if wrong := _unmarked(message) or (None if isinstance(message.get("method"), str) else "it has no method"):
-            return _refuse(id_, INVALID_REQUEST, f"Invalid request: {wrong}")
+            return refuse(None, INVALID_REQUEST, "Invalid request: it has no valid id")
+        if wrong := unmarked(message) or (None if isinstance(message.get("method"), str) else "it has no method"):
+            return refuse(id_, INVALID_REQUEST, f"Invalid request: {wrong}")
         name: str = message["method"]
         params: Any = message.get("params")
         findings: tuple[Finding, ...] = ()
@@ -314,9 +308,9 @@ class Codec:
             if type_:
                 params, findings = self._typed(type_.params, {} if params is None else params)
         except _NotFoundError as error:
-            return _refuse(id_, METHOD_NOT_FOUND, f"Method not found{error}", name, answer=asks)
+            return refuse(id_, METHOD_NOT_FOUND, f"Method not found{error}", name, answer=asks)
         except DecodeError as error:
-            return _refuse(id_, INVALID_PARAMS, "Invalid params", name, error.issues, answer=asks)
+            return refuse(id_, INVALID_PARAMS, "Invalid params", name, error.issues, answer=asks)
         if asks:
             return Request(id_, name, params, cast("RequestType | None", type_), findings)
         return Notification(name, params, type_, findings)
@@ -335,7 +329,7 @@ class Codec:
         type_ = known.request if asks else known.notification
         if type_ is None:
             raise _NotFoundError(f": {name} is no {'request' if asks else 'notification'}")
-        if type_.side not in _HANDLED[self.role]:
+        if not handles(self.role, type_):
             raise _NotFoundError(f": {name} is for the {type_.side}, which this is not")
         return type_
 
@@ -354,7 +348,7 @@ class Codec:
 
     def _read_answer(self, id_: Id, method: str, type_: RequestType | None, message: dict[str, Any]) -> Message:
         error, result = message.get("error"), message.get("result")
-        if wrong := _unmarked(message) or _unclear(message):
+        if wrong := unmarked(message) or unclear(message):
             return BadResponse(id_, method, wrong)
         try:
             if error is not None:
@@ -398,7 +392,7 @@ class Codec:
                 raise TypeError(f"{method} is sent with {type_.params_name}, not with {type(params).__name__}")
         else:
             return method, None
-        if type_.side not in _HANDLED[_PEERS[self.role]]:
+        if not sends(self.role, type_):
             raise ValueError(f"{type_.method} is for the {type_.side}; the {self.role} does not send it")
         return type_.method, type_
 
@@ -410,30 +404,3 @@ class _NotFoundError(Exception):
 def _typed(type_: Any, value: object, findings: list[Finding] | None = None) -> Any:
     """*value*, parsed JSON, as *type_*; `decode` itself would take text for JSON that is still to be parsed."""
     return decode(type_, to_json(value), findings=findings)
-
-
-def _unmarked(message: dict[str, Any]) -> str | None:
-    return None if message.get("jsonrpc") == "2.0" else 'it lacks "jsonrpc": "2.0"'
-
-
-def _unclear(message: dict[str, Any]) -> str | None:
-    """What keeps a response from being one; peers that write both members leave one of them null."""
-    if message.get("error") is not None:
-        return "it has both a result and an error" if message.get("result") is not None else None
-    return None if "result" in message else "it has neither a result nor an error"
-
-
-def _refuse(
-    id_: Id, code: int, message: str, method: str | None = None, issues: tuple[Issue, ...] = (), *, answer: bool = True
-) -> BadLine:
-    error: dict[str, Any] = {"code": code, "message": message}
-    if issues:
-        error["data"] = {"issues": [asdict(issue) for issue in issues]}
-    return BadLine(code, message, _line({"id": id_}, "error", error) if answer else None, method, issues)
-
-
-def _line(head: dict[str, Any], member: str, value: Any) -> bytes:
-    """The line that begins with *head* and ends with *value*; None as params is no member at all."""
-    if value is None and member == "params":
-        return encode({"jsonrpc": "2.0", **head}) + b"\n"
-    return encode({"jsonrpc": "2.0", **head})[:-1] + b',"' + member.encode() + b'":' + encode(value) + b"}\n"

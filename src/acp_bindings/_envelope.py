@@ -1,0 +1,43 @@
+"""What stands around the params and results of JSON-RPC: codes, what is wrong with a message, lines to be sent."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from acp_bindings.codec import encode
+from acp_bindings.errors import Issue
+from acp_bindings.messages import BadLine, Id
+
+PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS, INTERNAL_ERROR = -32700, -32600, -32601, -32602, -32603
+REQUEST_CANCELLED = -32800
+"""What a request that was given up is answered with (`Codec.fail`)."""
+
+
+def unmarked(message: dict[str, Any]) -> str | None:
+    """What keeps any message from being one of JSON-RPC 2.0."""
+    return None if message.get("jsonrpc") == "2.0" else 'it lacks "jsonrpc": "2.0"'
+
+
+def unclear(message: dict[str, Any]) -> str | None:
+    """What keeps a response from being one; peers that write both members leave one of them null."""
+    if message.get("error") is not None:
+        return "it has both a result and an error" if message.get("result") is not None else None
+    return None if "result" in message else "it has neither a result nor an error"
+
+
+def refuse(
+    id_: Id, code: int, message: str, method: str | None = None, issues: tuple[Issue, ...] = (), *, answer: bool = True
+) -> BadLine:
+    """A bad line, with the reply that says so, unless there is to be no *answer*."""
+    error: dict[str, Any] = {"code": code, "message": message}
+    if issues:
+        error["data"] = {"issues": [asdict(issue) for issue in issues]}
+    return BadLine(code, message, line_of({"id": id_}, "error", error) if answer else None, method, issues)
+
+
+def line_of(head: dict[str, Any], member: str, value: Any) -> bytes:
+    """The line that begins with *head* and ends with *value*; None as params is no member at all."""
+    if value is None and member == "params":
+        return encode({"jsonrpc": "2.0", **head}) + b"\n"
+    return encode({"jsonrpc": "2.0", **head})[:-1] + b',"' + member.encode() + b'":' + encode(value) + b"}\n"
