@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from acp_bindings import DecodeError, EncodeError, decode, encode, v1
+from acp_bindings import DecodeError, EncodeError, decode, encode, v1, v2
 from acp_bindings.jsonrpc import PARSE_ERROR, BadLine, Codec, Request
 from tests.acp_bindings.fuzz import run
 
@@ -168,3 +168,23 @@ def test_what_json_cannot_hold_is_not_written(value: Any) -> None:
         assert [issue.rule for issue in refused.value.issues] == ["not_json"]
     with pytest.raises(DecodeError, match="Invalid JSON"):
         decode(v1.LogoutRequest, {"_meta": {"a": value}})
+
+
+@pytest.mark.parametrize(
+    ("type_", "text"),
+    [
+        (v1.LogoutRequest, '{"newer":1e999}'),
+        (v1.LogoutRequest, '{"_meta":{"a":[1e999]}}'),
+        (v1.SessionUpdate, '{"sessionUpdate":"newer","x":1e999}'),
+        (v1.ToolCallUpdate, '{"toolCallId":"t","rawInput":1e999}'),
+        (v1.ToolCallUpdate, '{"toolCallId":"t","rawOutput":{"a":-1e999}}'),
+        (v1.ElicitationSchema, '{"type":"object","properties":{"n":{"type":"number","newer":[1e999]}}}'),
+        (v1.ExtRequest, "[1e999]"),
+        (v2.Error, '{"code":1,"message":"m","data":1e999}'),
+        (list[v1.LogoutRequest], '[{"newer":1e999}]'),
+    ],
+)
+def test_numbers_out_of_range_are_found_wherever_there_is_no_type(type_: Any, text: str) -> None:
+    with pytest.raises(DecodeError, match="number out of range"):
+        decode(type_, text)
+    assert decode(type_, text.replace("1e999", "1e99"))
