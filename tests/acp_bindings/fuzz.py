@@ -223,6 +223,8 @@ def outcome_of_line(random: Random, valid: Valid, payload: bytes) -> str:
     message = quick.read(line)
     other = thorough.read(line)
     alike = message == other and repr(message) == repr(other)  # 1, 1.0 and True are equal
+    # Thoroughly a line is looked through for such numbers, also where a rule leaves out what holds one.
+    alike |= isinstance(other, BadLine) and other.message.endswith("number out of range")
     assert alike, f"{line!r} is {message} read quickly, {other} read thoroughly"
     if isinstance(message, BadLine) and message.reply is not None:
         assert json.loads(message.reply)["error"]["code"] == message.code
