@@ -58,6 +58,12 @@ def test_numbers_that_json_or_python_does_not_have_are_refused(number: str) -> N
     assert read(f'{{"a":{number}}}') == "json_invalid"
 
 
+@pytest.mark.parametrize("number", ["1e999", "-1e999", "1.5E+400", "9" * 310 + ".0"])
+def test_so_is_such_a_number_on_its_own(number: str) -> None:
+    with pytest.raises(DecodeError, match="Invalid JSON: number out of range"):
+        decode(Any, number)
+
+
 @pytest.mark.parametrize(
     ("text", "number"),
     [
