@@ -17,6 +17,7 @@ from pydantic_core import CoreSchema, SchemaValidator, ValidationError, to_json
 from pydantic_core import core_schema as cs
 
 from acp_bindings._blame import blame
+from acp_bindings._complaints import to_the_end
 from acp_bindings._reading import EXCUSED_BY
 from acp_bindings.errors import Finding, Issue, Path, ReadingRule
 
@@ -48,7 +49,7 @@ class _Around(NamedTuple):
     definitions: Mapping[str, CoreSchema]
 
     def reader(self, part: CoreSchema) -> SchemaValidator:
-        return SchemaValidator(cs.definitions_schema(part, list(self.definitions.values())), self.config)
+        return SchemaValidator(to_the_end(cs.definitions_schema(part, list(self.definitions.values()))), self.config)
 
 
 @dataclass(frozen=True, eq=False)

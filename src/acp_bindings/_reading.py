@@ -20,7 +20,7 @@ def apply_rules(fields: dict[str, FieldInfo], members: dict[str, Any]) -> None:
     """Work what is marked on *fields* into *members*, the compiled ones, in place."""
     for name, info in fields.items():
         _apply(info.metadata, members[name])
-        members[name]["schema"] = _noting_untyped(members[name]["schema"])
+        members[name]["schema"] = _finished(members[name]["schema"])
 
 
 def keys_unlike(names: list[str]) -> Any:
@@ -45,8 +45,11 @@ UNTYPED = cs.no_info_after_validator_function(_note_untyped, cs.any_schema())
 """What takes any value, and leaves word of it."""
 
 
-def _noting_untyped(schema: Any) -> Any:
-    """*schema* that leaves word of what is read without a type, which may hold numbers that Python does not have."""
+def _finished(schema: Any) -> Any:
+    """*schema* that goes no further than to the first bad item of a list, which costs what an error costs.
+
+    It also leaves word of what is read without a type, which may hold numbers that Python does not have.
+    """
     kind = schema["type"]
     if kind == "any":
         return UNTYPED
@@ -54,11 +57,13 @@ def _noting_untyped(schema: Any) -> Any:
         return schema
     if kind in ("list", "dict") and schema.get("items_schema", schema.get("values_schema", UNTYPED))["type"] == "any":
         return cs.no_info_after_validator_function(_note_untyped, schema)
+    if kind == "list":
+        schema["fail_fast"] = True
     for key in {"schema", "items_schema", "values_schema", "lax_schema", "strict_schema"} & schema.keys():
-        schema[key] = _noting_untyped(schema[key])
+        schema[key] = _finished(schema[key])
     if kind == "union":
         schema["choices"] = [
-            (_noting_untyped(each[0]), *each[1:]) if isinstance(each, tuple) else _noting_untyped(each)
+            (_finished(each[0]), *each[1:]) if isinstance(each, tuple) else _finished(each)
             for each in schema["choices"]
         ]
     return schema

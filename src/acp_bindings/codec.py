@@ -28,6 +28,7 @@ from acp_bindings.errors import DecodeError, EncodeError, Finding, Issue
 if TYPE_CHECKING:
     from typing_extensions import TypeForm
 
+    from acp_bindings._complaints import Complaints
     from acp_bindings._findings import Witness
 
 T = TypeVar("T")
@@ -57,9 +58,11 @@ def decode(type_: Any, data: Any, *, strict: bool = False, findings: list[Findin
         An instance of *type_*. `null` reads as the empty response where a response requires nothing.
 
     Raises:
-        DecodeError: *data* is not JSON or not a valid *type_*; `issues` says what and where, of the first 200 errors.
+        DecodeError: *data* is not JSON or not a valid *type_*; `issues` says what and where, of the first 200 errors;
+            of a message beyond 50 KB only the first bad item of each list is looked for.
     """
     read = _READERS.get(type_) or _reader(type_)
+    text: Any = b""
     try:
         text = data.encode() if isinstance(data, str) else data
         if not isinstance(text, _BYTES):
@@ -68,9 +71,11 @@ def decode(type_: Any, data: Any, *, strict: bool = False, findings: list[Findin
     except ValidationError as error:
         if not strict and _is_null(data) and _is_class(type_, Response) and not _requires(type_):
             if findings is not None:
-                findings.append(Finding((), Rule.DEFAULT_ON_NULL.value, tuple(_issues(type_, error))))
+                findings.append(
+                    Finding((), Rule.DEFAULT_ON_NULL.value, tuple(_issues(type_, error, text, strict=strict)))
+                )
             return decode(type_, b"{}")
-        raise DecodeError(_name(type_), _issues(type_, error)) from None
+        raise DecodeError(_name(type_), _issues(type_, error, text, strict=strict)) from None
     except (ValueError, PydanticSerializationError) as error:
         raise DecodeError(_name(type_), [Issue((), "json_invalid", f"Invalid JSON: {error}")]) from None
     if findings is not None and not strict:
@@ -198,10 +203,17 @@ _MOST = 200
 """How many errors are looked into: a list of a million bad items has as many, and nobody reads them."""
 
 
-def _issues(type_: Any, error: ValidationError) -> list[Issue]:
-    errors = error.errors(include_url=False, include_input=False)
+def _issues(type_: Any, error: ValidationError, text: bytes | bytearray, *, strict: bool) -> list[Issue]:
+    errors = _complaints(type_).errors(text, error, strict=strict)
     issues = blame(core_schema_of(type_), errors[:_MOST])
     return [*issues, Issue((), "too_many", "More is wrong than these")] if len(errors) > _MOST else issues
+
+
+@cache
+def _complaints(type_: Any) -> Complaints:
+    from acp_bindings._complaints import Complaints  # noqa: PLC0415 - only errors need it
+
+    return Complaints(core_schema_of(type_))
 
 
 @cache

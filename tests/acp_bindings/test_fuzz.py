@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from acp_bindings import DecodeError, EncodeError, decode, encode, v1, v2
+from acp_bindings.errors import Issue
 from acp_bindings.jsonrpc import PARSE_ERROR, BadLine, Codec, Request
 from tests.acp_bindings.fuzz import run
 
@@ -84,6 +85,34 @@ def test_a_million_digits_in_text_are_looked_through_once() -> None:
     """Going through each run of digits from each of its digits would take minutes."""
     digits = "4" * 1_000_000
     assert read(f'{{"a":["a1e123 {digits}"]}}') == {"a": [f"a1e123 {digits}"]}
+
+
+def test_of_very_many_errors_the_first_are_told() -> None:
+    params = json.dumps({"cwd": "/", "mcpServers": [0] * 10_000})
+
+    refused = Codec(v1, role="agent").read(LINE % params)
+
+    assert isinstance(refused, BadLine)
+    assert refused.issues[0] == Issue(("mcpServers", 0), "dict_type", "Input should be an object")
+    assert refused.issues[-1] == Issue((), "too_many", "More is wrong than these")
+    assert 100 < len(refused.issues) <= 201
+    assert refused.reply
+    assert len(refused.reply) < len(params)
+
+
+def test_of_a_long_message_the_first_bad_item_of_each_list_is_told() -> None:
+    """An error takes a kilobyte in pydantic-core; there would be a million here."""
+    params: Any = {"cwd": 5, "mcpServers": [{"name": "n", "command": "c", "args": [0] * 500_000, "env": []}, 1]}
+    params["additionalDirectories"] = ["x"] + [0] * 500_000
+
+    refused = Codec(v1, role="agent").read(LINE % json.dumps(params))
+
+    assert isinstance(refused, BadLine)
+    assert [issue.path for issue in refused.issues] == [
+        ("cwd",),
+        ("additionalDirectories", 1),
+        ("mcpServers", 0, "args", 0),
+    ]
 
 
 def test_nesting_is_read_to_a_depth_and_refused_beyond() -> None:
