@@ -27,14 +27,14 @@ def refuse_infinite(text: bytes | bytearray) -> None:
     Raises:
         ValueError: it does, or it is no JSON at all.
     """
-    digits = text.translate(_DIGITS, b"+")
+    digits = text.translate(_DIGITS)
     suspect = digits.find(b"0e000") >= 0 or digits.find(_LONG) >= 0
     if suspect and _OUT_OF_RANGE.search(text) and _is_infinite(from_json(text)):
         raise ValueError("number out of range")
 
 
-_DIGITS = bytes.maketrans(b"123456789E", b"000000000e")
-_LONG = b"0" * 200
+_DIGITS = bytes.maketrans(b"123456789+E", b"0000000000e")
+_LONG = b"0" * 40
 # Both begin where digits begin, so that no run of digits is gone through more than twice.
 _OUT_OF_RANGE = re.compile(rb"(?<!\d)(?:(?<![^:,\[\s-])\d++(?:\.\d++)?[eE]\+?\d{3}|\d{200})")
 

@@ -37,8 +37,12 @@ untyped = [object()]
 
 
 def _note_untyped(value: Any) -> Any:
-    untyped[0] = object()
+    if value.__class__ not in _FINITE:
+        untyped[0] = object()
     return value
+
+
+_FINITE = frozenset({str, int, bool, type(None)})
 
 
 UNTYPED = cs.no_info_after_validator_function(_note_untyped, cs.any_schema())

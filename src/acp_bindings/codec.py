@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from types import UnionType
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, Union, cast, get_args, get_origin, overload
 
@@ -61,13 +61,14 @@ def decode(type_: Any, data: Any, *, strict: bool = False, findings: list[Findin
         DecodeError: *data* is not JSON or not a valid *type_*; `issues` says what and where, of the first 200 errors;
             of a message beyond 50 KB only the first bad item of each list is looked for.
     """
-    read = _READERS.get(type_) or _reader(type_)
-    text: Any = b""
+    read = _strict_reader(type_) if strict else _READERS.get(type_) or _reader(type_)
+    text: Any = data
     try:
-        text = data.encode() if isinstance(data, str) else data
-        if not isinstance(text, _BYTES):
+        if isinstance(data, str):
+            text = data.encode()
+        elif not isinstance(data, _BYTES):
             text = _write_unchecked(data)
-        value = read(text, strict or None)
+        value = read(text)
     except ValidationError as error:
         if not strict and _is_null(data) and _is_class(type_, Response) and not _requires(type_):
             if findings is not None:
@@ -161,10 +162,19 @@ _READERS: dict[Any, TextReader] = {}
 
 
 def _reader(type_: Any) -> TextReader:
+    return _READERS.setdefault(type_, text_reader(_validate_of(type_), by_classes=_is_class(type_, Model)))
+
+
+@cache
+def _strict_reader(type_: Any) -> TextReader:
+    return text_reader(partial(_validate_of(type_), strict=True), by_classes=_is_class(type_, Model))
+
+
+def _validate_of(type_: Any) -> Any:
     if _is_class(type_, BaseModel):
         type_.model_rebuild()  # models are built when they are first used
-    validator = type_.__pydantic_validator__ if _is_class(type_, BaseModel) else _adapter(type_).validator
-    return _READERS.setdefault(type_, text_reader(validator.validate_json, by_classes=_is_class(type_, Model)))
+        return type_.__pydantic_validator__.validate_json
+    return _adapter(type_).validator.validate_json
 
 
 _BYTES = (bytes, bytearray)
