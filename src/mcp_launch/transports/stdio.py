@@ -50,7 +50,8 @@ class StdioTransport:
         self._proven = False
         self._spoke = False
         self._ended = False
-        self._broke_off = False
+        self._deaf = False
+        self._closed: str | None = None
         self._exit: int | None = None
         self._read_input = False
         self._stray: list[str] = []
@@ -111,8 +112,8 @@ class StdioTransport:
             return Diagnosis("not_mcp", f'wrote "{self._stray[0]}" on stdout, which is no JSON-RPC message', facts)
         if waited is not None:
             return Diagnosis("timeout", f"did not answer within {waited:.1f} s{self._last_words()}", facts)
-        if self._broke_off:
-            return Diagnosis("disconnected", f"closed its standard output{self._last_words()}", facts)
+        if self._closed:
+            return Diagnosis("disconnected", f"closed its standard {self._closed}{self._last_words()}", facts)
         return None
 
     def _last_words(self) -> str:
@@ -153,6 +154,7 @@ class StdioTransport:
                             await to_session.send(reply)
                 except anyio.BrokenResourceError:
                     # It no longer listens: end the session's input, so that no request waits for an answer.
+                    self._deaf = True
                     await to_session.aclose()
                     return
 
@@ -191,8 +193,9 @@ class StdioTransport:
         return self._hide(text)[:_SHOWN]
 
     async def _end(self) -> None:
-        self._broke_off = self._ended
-        if self._ended:
+        # A child that it left behind may hold its output open, after it has exited itself.
+        self._closed = "output" if self._ended else "input" if self._deaf else None
+        if self._closed:
             await self._process.settle(_LAST_WORDS)
         self._exit, self._read_input = self._process.returncode, self._process.read_input
         patience = self._close if self._proven else min(self._close, _HURRY)
