@@ -64,10 +64,8 @@ def decode(type_: Any, data: Any, *, strict: bool = False, findings: list[Findin
     read = _strict_reader(type_) if strict else _READERS.get(type_) or _reader(type_)
     text: Any = data
     try:
-        if isinstance(data, str):
-            text = data.encode()
-        elif not isinstance(data, _BYTES):
-            text = _write_unchecked(data)
+        if not isinstance(data, _BYTES):
+            text = data.encode() if isinstance(data, str) else _write_unchecked(data)
         value = read(text)
     except ValidationError as error:
         if not strict and _is_null(data) and _is_class(type_, Response) and not _requires(type_):
@@ -172,9 +170,14 @@ def _strict_reader(type_: Any) -> TextReader:
 
 def _validate_of(type_: Any) -> Any:
     if _is_class(type_, BaseModel):
-        type_.model_rebuild()  # models are built when they are first used
-        return type_.__pydantic_validator__.validate_json
+        return _built(type_).__pydantic_validator__.validate_json
     return _adapter(type_).validator.validate_json
+
+
+def _built(model: type[BaseModel]) -> type[BaseModel]:
+    """Models are built when they are first used."""
+    model.model_rebuild()
+    return model
 
 
 _BYTES = (bytes, bytearray)
@@ -204,8 +207,7 @@ def _is_null(data: Any) -> bool:
 def core_schema_of(type_: Any) -> Any:
     """What pydantic-core reads *type_* by."""
     if _is_class(type_, BaseModel):
-        type_.model_rebuild()  # models are built when they are first used
-        return type_.__pydantic_core_schema__
+        return _built(type_).__pydantic_core_schema__
     return _adapter(type_).core_schema
 
 
