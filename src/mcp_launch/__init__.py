@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from mcp_launch.budgets import Budgets
     from mcp_launch.failures import LaunchError, LaunchFailure, UnusableInput
     from mcp_launch.fleet import Fleet, LaunchedServer, launch
+    from mcp_launch.options import Options
     from mcp_launch.session import open_session
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "LaunchError",
     "LaunchFailure",
     "LaunchedServer",
+    "Options",
     "UnusableInput",
     "launch",
     "open_session",
@@ -37,6 +39,7 @@ if not TYPE_CHECKING:
         "LaunchError": "failures",
         "LaunchFailure": "failures",
         "LaunchedServer": "fleet",
+        "Options": "options",
         "UnusableInput": "failures",
         "launch": "fleet",
         "open_session": "session",

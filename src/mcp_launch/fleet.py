@@ -16,6 +16,7 @@ import anyio.to_thread
 
 from mcp_launch.budgets import Budgets
 from mcp_launch.failures import LaunchFailure, UnusableInput
+from mcp_launch.options import OptionsFor, options_for
 from mcp_launch.process import ServerProcess, spawn
 from mcp_launch.record import Record, State
 from mcp_launch.report import Report, report
@@ -37,6 +38,7 @@ async def launch(
     cwd: str | os.PathLike[str],
     timeout: float = 30.0,
     budgets: Budgets | None = None,
+    options: OptionsFor | None = None,
     list_tools: bool = True,
 ) -> AsyncGenerator[Fleet]:
     """Start all servers at once and yield them when each is ready or has failed, within `timeout` seconds.
@@ -49,13 +51,14 @@ async def launch(
         cwd: the session's working directory, absolute. Processes are started in it.
         timeout: seconds for all of them together to get ready.
         budgets: seconds for each stage of each server.
+        options: what else is decided here about the servers: for all, by name, or a function of the name.
         list_tools: list the tools of each server before it counts as ready.
 
     Raises:
-        UnusableInput: `cwd` is not absolute, or `servers` is no list.
+        UnusableInput: `cwd` is not absolute, `servers` is no list, or `options` are none.
     """
     directory = _absolute(cwd)
-    records = _records(servers)
+    records = _records(servers, options)
     fleet = Fleet(records)
     deadline = anyio.current_time() + timeout
     limits = budgets or Budgets()
@@ -178,7 +181,7 @@ def _absolute(cwd: str | os.PathLike[str]) -> str:
     return directory
 
 
-def _records(servers: Iterable[Any] | None) -> list[Record]:
+def _records(servers: Iterable[Any] | None, options: OptionsFor | None) -> list[Record]:
     if isinstance(servers, str | bytes | Mapping):
         raise UnusableInput("mcpServers must be an array of servers, not a text or a map")
     records: list[Record] = []
@@ -190,7 +193,7 @@ def _records(servers: Iterable[Any] | None) -> list[Record]:
             record = Record(name=failure.server, spec=None)
             record.fail(failure)
         else:
-            record = Record(name=spec.name, spec=spec)
+            record = Record(name=spec.name, spec=spec, options=options_for(spec.name, options))
             if spec.name in taken:
                 message = "another server of this request has the same name; names must differ"
                 record.fail(LaunchFailure(message, server=spec.name, stage="spec", code="duplicate_name"))

@@ -20,6 +20,7 @@ from mcp_launch.budgets import Budgets
 from mcp_launch.diagnosis import diagnose_session, server_answered
 from mcp_launch.failures import LaunchFailure, Stage
 from mcp_launch.logs import kept_out_of_logs
+from mcp_launch.options import Options
 from mcp_launch.process import ServerProcess, spawn
 from mcp_launch.record import Record
 from mcp_launch.specs import HttpServer, ServerSpec, SseServer
@@ -117,10 +118,7 @@ class _Owner:
         self._allow(budgets.connect)
         async with transport.open() as streams:
             self._enter("handshake", budgets.handshake)
-            client = Client(
-                _Connected(streams), mode=era, read_timeout_seconds=budgets.call, client_info=_client_info()
-            )
-            async with client:
+            async with _client(streams, era, record.options, patience=budgets.call) as client:
                 transport.prove()
                 record.protocol_version = client.protocol_version
                 if info := client.server_info:
@@ -169,6 +167,22 @@ class _Owner:
             code=found.code,
             facts=hide.json(found.facts),
         ).because(error, hide=hide)
+
+
+def _client(streams: tuple[Any, Any], era: Era, options: Options, *, patience: float) -> Client:
+    return Client(
+        _Connected(streams),
+        mode=era,
+        read_timeout_seconds=patience,
+        client_info=_client_info(),
+        sampling_callback=options.sampling,
+        sampling_capabilities=options.sampling_capabilities,
+        elicitation_callback=options.elicitation,
+        list_roots_callback=options.roots,
+        logging_callback=options.logging,
+        log_level=options.log_level,
+        message_handler=options.message,
+    )
 
 
 @cache

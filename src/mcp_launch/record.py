@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import anyio
 
 from mcp_launch.failures import LaunchFailure, Stage
+from mcp_launch.options import Options
 from mcp_launch.specs import ServerSpec
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ class Record:
     name: str
     spec: ServerSpec | None
     """None for an entry that did not parse."""
+    options: Options = field(default_factory=Options)
     state: State = "starting"
     stage: Stage = "spec"
     """How far it got."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from mcp_launch.budgets import Budgets
 from mcp_launch.fleet import launch
+from mcp_launch.options import Options
 
 if TYPE_CHECKING:
     from mcp import Client
@@ -18,7 +19,12 @@ __all__ = ["open_session"]
 
 @asynccontextmanager
 async def open_session(
-    server: Any, *, cwd: str | os.PathLike[str], timeout: float = 30.0, budgets: Budgets | None = None
+    server: Any,
+    *,
+    cwd: str | os.PathLike[str],
+    timeout: float = 30.0,
+    budgets: Budgets | None = None,
+    options: Options | None = None,
 ) -> AsyncGenerator[Client]:
     """Start one MCP server and yield its initialised session, the SDK's own `mcp.Client`.
 
@@ -30,10 +36,11 @@ async def open_session(
         cwd: the session's working directory, absolute. A process is started in it.
         timeout: seconds until the session must be ready.
         budgets: seconds for each stage.
+        options: what else is decided here about the server.
 
     Raises:
         LaunchFailure: the server could not be used; `.code` and `.stage` say why.
         UnusableInput: `cwd` is not absolute.
     """
-    async with launch([server], cwd=cwd, timeout=timeout, budgets=budgets, list_tools=False) as fleet:
+    async with launch([server], cwd=cwd, timeout=timeout, budgets=budgets, options=options, list_tools=False) as fleet:
         yield fleet.servers[0].session
