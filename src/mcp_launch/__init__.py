@@ -13,21 +13,32 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from mcp_launch.budgets import Budgets
-    from mcp_launch.failures import LaunchError, LaunchFailure, UnusableInput
-    from mcp_launch.fleet import Fleet, LaunchedServer, launch
+    from mcp_launch.changes import Change, Changes
+    from mcp_launch.failures import LaunchError, LaunchFailure, NotReady, UnknownServer, UnusableInput
+    from mcp_launch.fleet import Fleet, launch
     from mcp_launch.options import Options
+    from mcp_launch.report import Report, report_schema
+    from mcp_launch.restart import Restart
+    from mcp_launch.server import LaunchedServer
     from mcp_launch.session import open_session
 
 __all__ = [
     "Budgets",
+    "Change",
+    "Changes",
     "Fleet",
     "LaunchError",
     "LaunchFailure",
     "LaunchedServer",
+    "NotReady",
     "Options",
+    "Report",
+    "Restart",
+    "UnknownServer",
     "UnusableInput",
     "launch",
     "open_session",
+    "report_schema",
 ]
 
 if not TYPE_CHECKING:
@@ -35,14 +46,21 @@ if not TYPE_CHECKING:
     # checkers, to which a module with a `__getattr__` has every name there is.
     _HOMES = {
         "Budgets": "budgets",
+        "Change": "changes",
+        "Changes": "changes",
         "Fleet": "fleet",
         "LaunchError": "failures",
         "LaunchFailure": "failures",
-        "LaunchedServer": "fleet",
+        "LaunchedServer": "server",
+        "NotReady": "failures",
         "Options": "options",
+        "Report": "report",
+        "Restart": "restart",
+        "UnknownServer": "failures",
         "UnusableInput": "failures",
         "launch": "fleet",
         "open_session": "session",
+        "report_schema": "report",
     }
 
     def __getattr__(name: str) -> Any:

@@ -20,6 +20,7 @@ from rich.text import Text
 from mcp_launch.config import Config, read_config
 from mcp_launch.failures import UnusableInput
 from mcp_launch.fleet import launch
+from mcp_launch.terms import EVERYTHING
 
 if TYPE_CHECKING:
     from mcp_launch.report import Report, ServerReport
@@ -110,7 +111,7 @@ async def _check(config: Config, cwd: str, timeout: float) -> Report:
         with contextlib.suppress(NotImplementedError):
             for number in (signal.SIGINT, signal.SIGTERM):
                 asyncio.get_running_loop().add_signal_handler(number, stop, number)
-        async with launch(config.servers, cwd=cwd, timeout=timeout) as fleet:
+        async with launch(config.servers, cwd=cwd, timeout=timeout, lists=EVERYTHING) as fleet:
             # Taken before the end, after which a server that works would be called closed.
             return fleet.report
     raise typer.Exit(128 + stopped_by[0])

@@ -2,6 +2,8 @@
 
     LaunchError                 anything this package raises on purpose
     ├── UnusableInput           a file or parameter that holds no list of servers
+    ├── UnknownServer           a name that no server of the fleet has: .name .known
+    ├── NotReady                servers that must become ready did not: .failures .report
     └── LaunchFailure           one server could not be used: .server .stage .code .elapsed .facts
 
 A failure is also data: `to_json` is what reports and `mcp-launch check --json` print. It never holds a value of
@@ -11,12 +13,27 @@ A failure is also data: `to_json` is what reports and `mcp-launch check --json` 
 from __future__ import annotations
 
 import traceback
-from collections.abc import Mapping
-from typing import Any, Literal, Self, TypeAlias, TypedDict
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
+
+from pydantic import with_config
+from typing_extensions import TypedDict  # that of Python 3.11 cannot be read by pydantic
 
 from mcp_launch.redact import Redactor
 
-__all__ = ["Code", "FailureJson", "LaunchError", "LaunchFailure", "Stage", "UnusableInput"]
+if TYPE_CHECKING:
+    from mcp_launch.report import Report
+
+__all__ = [
+    "Code",
+    "FailureJson",
+    "LaunchError",
+    "LaunchFailure",
+    "NotReady",
+    "Stage",
+    "UnknownServer",
+    "UnusableInput",
+]
 
 Stage: TypeAlias = Literal["spec", "spawn", "connect", "handshake", "list", "call", "close"]
 """Where a server's life it happened, in order. A stdio server is spawned, the others are connected to."""
@@ -56,14 +73,20 @@ Code: TypeAlias = Literal[
 ]
 
 
+@with_config(use_attribute_docstrings=True)
 class FailureJson(TypedDict):
     """A failure in a report."""
 
     stage: Stage
+    """Where in the server's life it happened."""
     code: Code
+    """What happened, for programs."""
     message: str
+    """What happened, and what to try, for people."""
     elapsed: float
+    """Seconds from the start of the server."""
     facts: dict[str, Any]
+    """The evidence: exit status and standard error of a process, status and headers of an HTTP answer."""
 
 
 class LaunchError(Exception):
@@ -115,3 +138,28 @@ class LaunchFailure(LaunchError):  # noqa: N818 - a launch that failed, not an e
             elapsed=round(self.elapsed, 3),
             facts=self.facts,
         )
+
+
+class NotReady(LaunchError):  # noqa: N818 - says what is wrong, which a suffix would not
+    """Servers that must become ready did not, so that nothing was launched."""
+
+    def __init__(self, failures: Sequence[LaunchFailure], report: Report) -> None:
+        super().__init__("not ready: " + "; ".join(str(failure) for failure in failures))
+        self.failures = list(failures)
+        """Why, of each of them."""
+        self.report = report
+        """What happened to every server, also to those that did become ready."""
+
+
+class UnknownServer(LaunchError, KeyError):  # noqa: N818 - says what is wrong, which a suffix would not
+    """No server of the fleet has that name."""
+
+    def __init__(self, name: str, known: Sequence[str]) -> None:
+        there_are = f"there are {', '.join(known)}" if known else "there are none"
+        super().__init__(f'no server is called "{name}"; {there_are}')
+        self.name = name
+        self.known = list(known)
+
+    def __str__(self) -> str:
+        """The message, which KeyError would put in quotation marks."""
+        return str(self.args[0])

@@ -2,33 +2,32 @@
 
 from __future__ import annotations
 
-import contextlib
-import importlib
 import os
-import warnings
-from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping
+from collections.abc import AsyncGenerator, Collection, Iterable, Iterator
 from contextlib import asynccontextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import anyio
-import anyio.to_thread
 
 from mcp_launch.budgets import Budgets
-from mcp_launch.failures import LaunchFailure, UnusableInput
-from mcp_launch.options import OptionsFor, options_for
-from mcp_launch.process import ServerProcess, spawn
-from mcp_launch.record import Record, State
+from mcp_launch.changes import Change, Changes
+from mcp_launch.entries import entries_of, read_entry
+from mcp_launch.failures import LaunchError, LaunchFailure, NotReady, UnknownServer, UnusableInput
+from mcp_launch.life import live
+from mcp_launch.options import OptionsFor
+from mcp_launch.record import Record
 from mcp_launch.report import Report, report
-from mcp_launch.specs import ServerSpec, SseServer, StdioServer, parse_server
+from mcp_launch.server import LaunchedServer
+from mcp_launch.terms import TOOLS, Listing, Terms, Transports
 
 if TYPE_CHECKING:
-    from types import ModuleType
+    from anyio.abc import TaskGroup
 
-    from mcp import Client
-    from mcp_types import Tool
+__all__ = ["Fleet", "Policy", "launch"]
 
-__all__ = ["Fleet", "LaunchedServer", "launch"]
+Policy: TypeAlias = Literal["best effort", "all"]
+"""Whether the servers that do not become ready cost only themselves, or the launch."""
 
 
 @asynccontextmanager
@@ -39,7 +38,11 @@ async def launch(
     timeout: float = 30.0,
     budgets: Budgets | None = None,
     options: OptionsFor | None = None,
-    list_tools: bool = True,
+    lists: Collection[Listing] = TOOLS,
+    transports: Transports | None = None,
+    policy: Policy = "best effort",
+    required: Collection[str] = (),
+    background: bool = False,
 ) -> AsyncGenerator[Fleet]:
     """Start all servers at once and yield them when each is ready or has failed, within `timeout` seconds.
 
@@ -52,126 +55,169 @@ async def launch(
         timeout: seconds for all of them together to get ready.
         budgets: seconds for each stage of each server.
         options: what else is decided here about the servers: for all, by name, or a function of the name.
-        list_tools: list the tools of each server before it counts as ready.
+        lists: what each server is asked to list before it counts as ready, of tools, resources and prompts.
+        transports: those that the agent advertised to its client, `capabilities` tells which: an entry of another one
+            is a failure. None takes them all.
+        policy: with `all`, every server must become ready.
+        required: names of servers that must become ready.
+        background: yield as soon as the servers that must become ready are; the others go on starting meanwhile.
 
     Raises:
         UnusableInput: `cwd` is not absolute, `servers` is no list, or `options` are none.
+        NotReady: a server that must become ready did not; its `.failures` say why. All servers are closed then.
     """
-    directory = _absolute(cwd)
-    records = _records(servers, options)
-    fleet = Fleet(records)
-    deadline = anyio.current_time() + timeout
-    limits = budgets or Budgets()
+    terms = Terms(cwd=_absolute(cwd), budgets=budgets or Budgets(), lists=lists, transports=transports)
+    entries = entries_of(servers)
     error: BaseException | None = None
+    fleet = Fleet(terms)
     async with anyio.create_task_group() as owners:
         try:
-            for record in records:
-                if record.spec is not None and record.failure is None:
-                    own = partial(_own, cwd=directory, budgets=limits, deadline=deadline, list_tools=list_tools)
-                    owners.start_soon(own, record, record.spec)
-            for record in records:
-                await record.settled.wait()
+            fleet.begin(owners)
+            for entry in entries:
+                fleet.add(entry, options=options, timeout=timeout)
+            needed = [server for server in fleet if policy == "all" or server.name in required]
+            for server in needed if background else fleet:
+                await server.settled()
+            absent = [_absent(name) for name in required if name not in fleet]
+            if unready := [*absent, *(server.failure for server in needed if server.failure)]:
+                raise NotReady(unready, fleet.report)
             yield fleet
         except BaseException as caught:  # noqa: BLE001 - kept out of the task group, which would wrap it in a group
             error = caught
         finally:
-            for record in records:
-                record.end()
+            fleet.end()
+    fleet.ended()
     if error is not None:
         raise error
-
-
-class LaunchedServer:
-    """One server of a fleet: its session, or why it has none."""
-
-    def __init__(self, record: Record) -> None:
-        self._record = record
-
-    def __repr__(self) -> str:
-        return f"<LaunchedServer {self.name!r} {self.state}>"
-
-    @property
-    def name(self) -> str:
-        """Its name in the request, or its place there when it has none."""
-        return self._record.name
-
-    @property
-    def transport(self) -> str | None:
-        """`stdio`, `http` or `sse`; None for an entry that did not parse."""
-        return self._record.spec.transport if self._record.spec else None
-
-    @property
-    def state(self) -> State:
-        """`starting`, `ready`, `failed` or `closed`."""
-        return self._record.state
-
-    @property
-    def session(self) -> Client:
-        """The live session: the SDK's own `mcp.Client`.
-
-        Raises:
-            LaunchFailure: it has none; the same as `failure`.
-        """
-        if self._record.client is not None:
-            return self._record.client
-        if self._record.failure is not None:
-            # Without what earlier raises left on it.
-            raise self._record.failure.with_traceback(None)
-        raise LaunchFailure(
-            f"has no session, it is {self.state}", server=self.name, stage=self._record.stage, code="failed"
-        )
-
-    @property
-    def failure(self) -> LaunchFailure | None:
-        """Why it cannot be used, or None. A server that dies later gets its failure then."""
-        return self._record.failure
-
-    @property
-    def tools(self) -> list[Tool]:
-        """Its tools as listed at the start; empty when they were not."""
-        return list(self._record.tools or ())
-
-    @property
-    def warnings(self) -> list[str]:
-        """What the user should know although it works."""
-        return list(self._record.warnings)
 
 
 class Fleet:
     """The launched servers, in the order of the request; `fleet["name"]` is one of them."""
 
-    def __init__(self, records: list[Record]) -> None:
-        self._records = records
-        self.servers = tuple(LaunchedServer(record) for record in records)
+    def __init__(self, terms: Terms) -> None:
+        self._terms = terms
+        self._owners: TaskGroup | None = None
+        self._servers: list[tuple[Record, LaunchedServer]] = []
+        self._added = 0
+        self._readers: list[Changes] = []
 
     def __repr__(self) -> str:
-        return f"<Fleet of {len(self.servers)}>"
+        return f"<Fleet of {len(self)}>"
 
     def __getitem__(self, name: str) -> LaunchedServer:
-        """The first server of that name; a second one is a failed `duplicate_name` in `servers`."""
-        for server in self.servers:
-            if server.name == name:
-                return server
-        raise KeyError(name)
+        """The first server of that name; a second one is a failed `duplicate_name` in `servers`.
+
+        Raises:
+            UnknownServer: there is none, which is a KeyError too.
+        """
+        return self._named(name)[1]
 
     def __contains__(self, name: object) -> bool:
-        return any(server.name == name for server in self.servers)
+        return any(server.name == name for server in self)
 
     def __iter__(self) -> Iterator[LaunchedServer]:
         return iter(self.servers)
 
     def __len__(self) -> int:
-        return len(self.servers)
+        return len(self._servers)
+
+    @property
+    def servers(self) -> tuple[LaunchedServer, ...]:
+        """All of them, in the order of the request, then those that were added."""
+        return tuple(server for _, server in self._servers)
 
     @property
     def failures(self) -> list[LaunchFailure]:
-        """The failures there are, in the order of the request."""
-        return [record.failure for record in self._records if record.failure]
+        """The failures there are, in the order of the servers."""
+        return [server.failure for server in self if server.failure]
 
     @property
     def report(self) -> Report:
         """What happened to every server so far: JSON, and nothing secret in it."""
-        return report(self._records)
+        return report([record for record, _ in self._servers])
+
+    def changes(self) -> Changes:
+        """What happens to the servers, for one reader: first how it is with each of them now, then what changes.
+
+        It ends with the fleet.
+        """
+        changes = Changes([record.change() for record, _ in self._servers])
+        if self._owners is None:
+            changes.end()
+        self._readers.append(changes)
+        return changes
+
+    async def settled(self) -> None:
+        """Wait until each server is ready or has failed: for those that start in the background."""
+        for server in self.servers:
+            await server.settled()
+
+    def add(self, server: object, *, options: OptionsFor | None = None, timeout: float = 30.0) -> LaunchedServer:
+        """One more server, which starts while the others run; `await added.ready()` waits for its session.
+
+        Args:
+            server: an `McpServer` model of any protocol version, or its raw JSON. What does not parse, or has the name
+                of another, is a failed server.
+            options: what else is decided here about it.
+            timeout: seconds for it to get ready.
+
+        Raises:
+            LaunchError: the fleet has ended.
+            UnusableInput: `options` are none.
+        """
+        if self._owners is None:
+            raise LaunchError("the fleet has ended; launch another one")
+        transports, taken = self._terms.transports, {each.name for each in self}
+        record = read_entry(server, index=self._added, taken=taken, transports=transports, options=options)
+        self._added += 1
+        added = LaunchedServer(record)
+        self._servers.append((record, added))
+        record.tell = self._tell
+        self._tell(record.change())
+        if record.spec is None or record.failure:
+            record.ended.set()
+        else:
+            self._owners.start_soon(partial(live, record, record.spec, terms=self._terms, timeout=timeout))
+        return added
+
+    async def remove(self, name: str) -> None:
+        """Close a server, while the others run, and forget it.
+
+        Raises:
+            UnknownServer: there is none of that name, which is a KeyError too.
+        """
+        named = self._named(name)
+        record = named[0]
+        try:
+            record.end()
+            await record.ended.wait()
+        finally:
+            self._servers.remove(named)
+
+    def begin(self, owners: TaskGroup) -> None:
+        """Servers can be added from now on, and their owners are tasks of that group."""
+        self._owners = owners
+
+    def end(self) -> None:
+        """Close all servers; the group of their owners ends with them."""
+        self._owners = None
+        for record, _ in self._servers:
+            record.end()
+
+    def ended(self) -> None:
+        """There is nothing more to tell."""
+        for reader in self._readers:
+            reader.end()
+
+    def _tell(self, change: Change) -> None:
+        for reader in self._readers:
+            reader.add(change)
+
+    def _named(self, name: str) -> tuple[Record, LaunchedServer]:
+        for named in self._servers:
+            if named[0].name == name:
+                return named
+        raise UnknownServer(name, [server.name for server in self])
 
 
 def _absolute(cwd: str | os.PathLike[str]) -> str:
@@ -181,64 +227,7 @@ def _absolute(cwd: str | os.PathLike[str]) -> str:
     return directory
 
 
-def _records(servers: Iterable[Any] | None, options: OptionsFor | None) -> list[Record]:
-    if isinstance(servers, str | bytes | Mapping):
-        raise UnusableInput("mcpServers must be an array of servers, not a text or a map")
-    records: list[Record] = []
-    taken: set[str] = set()
-    for index, server in enumerate(servers or ()):
-        try:
-            spec = parse_server(server, index=index)
-        except LaunchFailure as failure:
-            record = Record(name=failure.server, spec=None)
-            record.fail(failure)
-        else:
-            record = Record(name=spec.name, spec=spec, options=options_for(spec.name, options))
-            if spec.name in taken:
-                message = "another server of this request has the same name; names must differ"
-                record.fail(LaunchFailure(message, server=spec.name, stage="spec", code="duplicate_name"))
-            elif isinstance(spec, SseServer):
-                record.warn("the SSE transport is deprecated by MCP; ask for a Streamable HTTP url")
-                # Where warnings are errors, what a client sends must not decide whether anything is launched.
-                with contextlib.suppress(DeprecationWarning):
-                    message = f"{spec.name}: the SSE transport is deprecated by MCP"
-                    warnings.warn(message, DeprecationWarning, stacklevel=4)
-        taken.add(record.name)
-        records.append(record)
-    return records
-
-
-async def _own(
-    record: Record, spec: ServerSpec, *, cwd: str, budgets: Budgets, deadline: float, list_tools: bool
-) -> None:
-    process: ServerProcess | None = None
-    with record.scope:
-        try:
-            if isinstance(spec, StdioServer):
-                record.enter("spawn")
-                process, warning = await spawn(spec, cwd=cwd)
-                if warning:
-                    record.warn(warning)
-                record.enter("handshake")
-            else:
-                record.enter("connect")
-            owner = await _sdk()
-            await owner.serve(record, spec, process, cwd=cwd, budgets=budgets, deadline=deadline, list_tools=list_tools)
-        except LaunchFailure as failure:
-            record.fail(failure)
-        except Exception as error:  # noqa: BLE001 - whatever it is, it costs this server and no other
-            message = f"could not be served ({type(error).__name__})"
-            unknown = LaunchFailure(message, server=record.name, stage=record.stage, code="failed")
-            record.fail(unknown.because(error, hide=spec.redactor))
-        finally:
-            if process is not None:
-                await process.stop(patience=0)
-    record.close()
-
-
-async def _sdk() -> ModuleType:
-    """The part of this package that needs the SDK.
-
-    Importing that takes a second, which is spent in a thread: meanwhile the servers that were spawned get going.
-    """
-    return await anyio.to_thread.run_sync(importlib.import_module, "mcp_launch.owner")
+def _absent(name: str) -> LaunchFailure:
+    return LaunchFailure(
+        "is required, and no server of the request has this name", server=name, stage="spec", code="failed"
+    )

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from mcp_launch.failures import UnusableInput
+from mcp_launch.restart import Restart
 
 if TYPE_CHECKING:
     from mcp.client.session import ElicitationFnT, ListRootsFnT, LoggingFnT, MessageHandlerFnT, SamplingFnT
@@ -37,6 +38,8 @@ class Options:
     """From which level on a server of the 2026-07-28 era is asked to log; older ones decide for themselves."""
     message: MessageHandlerFnT | None = None
     """Takes every other notification of the server, such as that its list of tools changed."""
+    restart: Restart | None = None
+    """Whether it is started again when it dies after it was ready."""
 
 
 OptionsFor: TypeAlias = Options | Mapping[str, Options] | Callable[[str], Options]
@@ -49,11 +52,12 @@ def options_for(name: str, options: OptionsFor | None) -> Options:
     Raises:
         UnusableInput: they are no settings.
     """
-    found: object = options
+    # What comes from outside is what it is, whatever its type says.
+    given: Any = options
     if isinstance(options, Mapping):
-        found = cast("Mapping[str, Options]", options).get(name)
+        given = given.get(name)
     elif callable(options):
-        found = options(name)
-    if not isinstance(found, Options | None):
-        raise UnusableInput(f"the options of {name} must be mcp_launch.Options, not {type(found).__name__}")
-    return found or Options()
+        given = given(name)
+    if not isinstance(given, Options | None):
+        raise UnusableInput(f"the options of {name} must be mcp_launch.Options, not {type(given).__name__}")
+    return given or Options()

@@ -14,16 +14,17 @@ from typing import Any
 
 import anyio
 from mcp import Client
-from mcp_types import Implementation, Tool
+from mcp_types import Implementation
 
-from mcp_launch.budgets import Budgets
 from mcp_launch.diagnosis import diagnose_session, server_answered
 from mcp_launch.failures import LaunchFailure, Stage
+from mcp_launch.listing import list_offer
 from mcp_launch.logs import kept_out_of_logs
 from mcp_launch.options import Options
 from mcp_launch.process import ServerProcess, spawn
 from mcp_launch.record import Record
 from mcp_launch.specs import HttpServer, ServerSpec, SseServer
+from mcp_launch.terms import Terms
 from mcp_launch.transports import Era, Transport
 from mcp_launch.transports.http import HttpTransport
 from mcp_launch.transports.stdio import StdioTransport
@@ -39,24 +40,22 @@ async def serve(
     spec: ServerSpec,
     process: ServerProcess | None,
     *,
-    cwd: str,
-    budgets: Budgets,
+    terms: Terms,
     deadline: float,
-    list_tools: bool,
 ) -> None:
     """Open the server's session, keep it until it is over, close it; how that went is in the record.
 
     A stdio server that leaves when it is asked for the newer era is started once more for the older one.
     """
-    owner = _Owner(record, spec, cwd=cwd, budgets=budgets, deadline=deadline, list_tools=list_tools)
+    owner = _Owner(record, spec, terms=terms, deadline=deadline)
     if isinstance(spec, HttpServer):
         era: Era = "legacy" if isinstance(spec, SseServer) else "auto"
         failure = await owner.attempt(era, owner.web(spec))
     else:
-        transport = owner.stdio(process or (await spawn(spec, cwd=cwd))[0])
+        transport = owner.stdio(process or (await spawn(spec, cwd=terms.cwd))[0])
         failure = await owner.attempt("auto", transport)
         if failure and transport.died_of_probe and record.wanted and anyio.current_time() < deadline:
-            transport = owner.stdio((await spawn(spec, cwd=cwd))[0])
+            transport = owner.stdio((await spawn(spec, cwd=terms.cwd))[0])
             transport.warnings.append("left when it was asked for the 2026-07-28 era of MCP; it was started again")
             failure = await owner.attempt("legacy", transport)
     if failure:
@@ -64,15 +63,12 @@ async def serve(
 
 
 class _Owner:
-    def __init__(
-        self, record: Record, spec: ServerSpec, *, cwd: str, budgets: Budgets, deadline: float, list_tools: bool
-    ) -> None:
+    def __init__(self, record: Record, spec: ServerSpec, *, terms: Terms, deadline: float) -> None:
         self._record = record
         self._spec = spec
-        self._cwd = cwd
-        self._budgets = budgets
+        self._budgets = terms.budgets
+        self._lists = terms.lists
         self._deadline = deadline
-        self._list_tools = list_tools
         self._scope = anyio.CancelScope()
 
     def stdio(self, process: ServerProcess) -> StdioTransport:
@@ -123,9 +119,12 @@ class _Owner:
                 record.protocol_version = client.protocol_version
                 if info := client.server_info:
                     record.server = {"name": info.name, "version": info.version}
-                if self._list_tools:
+                record.capabilities = client.server_capabilities.model_dump(
+                    mode="json", by_alias=True, exclude_none=True
+                )
+                if self._lists:
                     self._enter("list", budgets.list)
-                    record.tools = await _all_tools(client, record)
+                    record.offer = await list_offer(client, self._lists, seconds=self._left() / 2, warn=record.warn)
                 record.client = client
                 for warning in transport.warnings:
                     record.warn(warning)
@@ -145,6 +144,10 @@ class _Owner:
     def _allow(self, seconds: float) -> None:
         # One scope whose deadline moves: a scope around a part of the opening could not be left in order.
         self._scope.deadline = min(self._deadline, anyio.current_time() + seconds)
+
+    def _left(self) -> float:
+        """The seconds that are left of what the stage was allowed."""
+        return max(0.0, self._scope.deadline - anyio.current_time())
 
     def _waited(self) -> float | None:
         """The seconds of the budget that was used up, if that is what ended it."""
@@ -204,21 +207,3 @@ class _Connected:
         self, exc_type: type[BaseException] | None, exc_val: BaseException | None, exc_tb: TracebackType | None
     ) -> bool | None:
         return None
-
-
-async def _all_tools(client: Client, record: Record) -> list[Tool]:
-    if client.server_capabilities.tools is None:
-        return []
-    tools: list[Tool] = []
-    cursor: str | None = None
-    seen: set[str] = set()
-    while True:
-        page = await client.list_tools(cursor=cursor)
-        tools += page.tools
-        cursor = page.next_cursor
-        if cursor is None:
-            return tools
-        if cursor in seen:
-            record.warn("its list of tools repeats itself and was cut")
-            return tools
-        seen.add(cursor)

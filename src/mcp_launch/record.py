@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import anyio
 
+from mcp_launch.changes import Change, State
 from mcp_launch.failures import LaunchFailure, Stage
 from mcp_launch.options import Options
 from mcp_launch.specs import ServerSpec
 
 if TYPE_CHECKING:
     from mcp import Client
-    from mcp_types import Tool
 
-__all__ = ["Record", "State"]
+    from mcp_launch.listing import Offer
 
-State: TypeAlias = Literal["starting", "ready", "failed", "closed"]
+__all__ = ["Record"]
+
+
+def _to_nobody(_change: Change) -> None:
+    """Nobody wants to know."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -28,6 +33,8 @@ class Record:
     spec: ServerSpec | None
     """None for an entry that did not parse."""
     options: Options = field(default_factory=Options)
+    tell: Callable[[Change], None] = _to_nobody
+    """Takes each change."""
     state: State = "starting"
     stage: Stage = "spec"
     """How far it got."""
@@ -40,16 +47,23 @@ class Record:
     protocol_version: str | None = None
     server: dict[str, str] | None = None
     """The name and version the server gives itself."""
-    tools: list[Tool] | None = None
+    capabilities: dict[str, Any] | None = None
+    """What the server says that it can do."""
+    offer: Offer | None = None
+    """What it listed."""
     failure: LaunchFailure | None = None
+    restarts: int = 0
+    """How often it was started again after it had died."""
     settled: anyio.Event = field(default_factory=anyio.Event)
     """Set once it is ready or has failed."""
     over: anyio.Event = field(default_factory=anyio.Event)
     """Set when its session is to end, by whoever notices first."""
     wanted: bool = True
-    """False once the launch is ending: what happens then is no failure."""
+    """False once it is to be closed: what happens then is no failure."""
     scope: anyio.CancelScope = field(default_factory=lambda: anyio.CancelScope(shield=True))
     """Around its owner. Shielded, because a cancelled launch still ends its servers in order."""
+    ended: anyio.Event = field(default_factory=anyio.Event)
+    """Set once nothing of it is left."""
 
     def enter(self, stage: Stage) -> None:
         """The stage before is over, this one begins."""
@@ -57,6 +71,8 @@ class Record:
         if self.stage != "spec":
             self.times[self.stage] = self.times.get(self.stage, 0.0) + now - self.stage_began
         self.stage, self.stage_began = stage, now
+        if self.state == "starting" and stage != "call":
+            self._tell()
 
     def warn(self, warning: str) -> None:
         """Keep what the user should know of a server that works all the same; said once."""
@@ -66,14 +82,22 @@ class Record:
     def ready(self) -> None:
         """It can be used."""
         self.enter("call")
-        self.state = "ready"
-        self.settled.set()
+        self._become("ready")
 
     def fail(self, failure: LaunchFailure) -> None:
         """It cannot be used, or no longer."""
         failure.elapsed = anyio.current_time() - self.began
-        self.state, self.failure = "failed", failure
-        self.settled.set()
+        self.failure = failure
+        self._become("failed")
+
+    def start_again(self) -> None:
+        """It died, and is given another life; what it was in the last one no longer holds."""
+        self.restarts += 1
+        self.failure = self.protocol_version = self.server = self.capabilities = self.offer = None
+        self.began = self.stage_began = anyio.current_time()
+        self.stage, self.times = "spec", {}
+        self.settled, self.over = anyio.Event(), anyio.Event()
+        self._become("starting")
 
     def end(self) -> None:
         """Ask the owner to close it, and to give up what is not finished."""
@@ -83,7 +107,21 @@ class Record:
             self.scope.cancel()
 
     def close(self) -> None:
-        """It was ended because it is no longer needed."""
+        """Nothing of it is left; if it did not fail, that is because it was no longer needed."""
         if self.state != "failed":
-            self.state = "closed"
-        self.settled.set()
+            self._become("closed")
+        self.ended.set()
+
+    def change(self) -> Change:
+        """How it is with it now."""
+        elapsed = anyio.current_time() - self.began
+        return Change(server=self.name, state=self.state, stage=self.stage, elapsed=elapsed, failure=self.failure)
+
+    def _become(self, state: State) -> None:
+        self.state = state
+        if state != "starting":
+            self.settled.set()
+        self._tell()
+
+    def _tell(self) -> None:
+        self.tell(self.change())

@@ -42,5 +42,5 @@ async def open_session(
         LaunchFailure: the server could not be used; `.code` and `.stage` say why.
         UnusableInput: `cwd` is not absolute.
     """
-    async with launch([server], cwd=cwd, timeout=timeout, budgets=budgets, options=options, list_tools=False) as fleet:
+    async with launch([server], cwd=cwd, timeout=timeout, budgets=budgets, options=options, lists=()) as fleet:
         yield fleet.servers[0].session

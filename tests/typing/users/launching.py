@@ -64,7 +64,7 @@ async def one_of(server: LaunchedServer) -> None:
 async def launching(spec: Any, budgets: Budgets, folder: Path) -> None:
     async with launch([spec, {"name": "s"}, v2.McpServerStdio(name="s", command="/s")], cwd=folder, timeout=5):
         pass
-    async with launch(None, cwd="/", budgets=budgets, list_tools=False):
+    async with launch(None, cwd="/", budgets=budgets, lists=()):
         pass
     launch([])  # refused
     launch([], "/")  # refused

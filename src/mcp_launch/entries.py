@@ -1,0 +1,74 @@
+"""The entries of a request, read: each is the beginning of a server, or of its failure."""
+
+from __future__ import annotations
+
+import contextlib
+import warnings
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any
+
+from mcp_launch.failures import LaunchFailure, UnusableInput
+from mcp_launch.options import OptionsFor, options_for
+from mcp_launch.record import Record
+from mcp_launch.specs import ServerSpec, SseServer, parse_server
+from mcp_launch.terms import Transports
+
+__all__ = ["entries_of", "read_entry"]
+
+
+def entries_of(servers: Iterable[Any] | None) -> list[Any]:
+    """The entries of an `mcpServers`; null reads as none.
+
+    Raises:
+        UnusableInput: it is no list.
+    """
+    if isinstance(servers, str | bytes | Mapping):
+        raise UnusableInput("mcpServers must be an array of servers, not a text or a map")
+    return list(servers or ())
+
+
+def read_entry(
+    entry: object,
+    *,
+    index: int,
+    taken: Collection[str],
+    transports: Transports | None,
+    options: OptionsFor | None,
+) -> Record:
+    """The record of one entry; one that cannot be used has failed already.
+
+    Args:
+        entry: a model of any protocol version, or raw JSON.
+        index: its place in the request, by which one without a name is called.
+        taken: the names of the servers there are.
+        transports: what the agent advertised; stdio needs no advertising.
+        options: those of all servers, or by name.
+    """
+    try:
+        spec = parse_server(entry, index=index)
+    except LaunchFailure as failure:
+        record = Record(name=failure.server, spec=None)
+        record.fail(failure)
+        return record
+    record = Record(name=spec.name, spec=spec, options=options_for(spec.name, options))
+    if spec.name in taken:
+        message = "another server of this request has the same name; names must differ"
+        record.fail(LaunchFailure(message, server=spec.name, stage="spec", code="duplicate_name"))
+    elif transports is not None and spec.transport not in {"stdio", *transports}:
+        record.fail(_not_advertised(spec))
+    elif isinstance(spec, SseServer):
+        _deprecate(record)
+    return record
+
+
+def _not_advertised(spec: ServerSpec) -> LaunchFailure:
+    message = f'the agent did not say that it can connect to "{spec.transport}" servers; use another transport'
+    facts = {"type": spec.transport}
+    return LaunchFailure(message, server=spec.name, stage="spec", code="unsupported_transport", facts=facts)
+
+
+def _deprecate(record: Record) -> None:
+    record.warn("the SSE transport is deprecated by MCP; ask for a Streamable HTTP url")
+    # Where warnings are errors, what a client sends must not decide whether anything is launched.
+    with contextlib.suppress(DeprecationWarning):
+        warnings.warn(f"{record.name}: the SSE transport is deprecated by MCP", DeprecationWarning, stacklevel=6)

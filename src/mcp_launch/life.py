@@ -1,0 +1,85 @@
+"""The life of one server: spawned or connected to, served until it is over, and given another if it may have one."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
+import anyio
+import anyio.to_thread
+
+from mcp_launch.failures import LaunchFailure
+from mcp_launch.process import ServerProcess, spawn
+from mcp_launch.record import Record
+from mcp_launch.restart import Restart
+from mcp_launch.specs import ServerSpec, StdioServer
+from mcp_launch.terms import Terms
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+__all__ = ["live"]
+
+
+async def live(record: Record, spec: ServerSpec, *, terms: Terms, timeout: float) -> None:
+    """Open the server within `timeout` seconds, keep it until it is no longer wanted, and leave nothing of it.
+
+    How that goes is in the record; nothing is raised.
+    """
+    with record.scope:
+        await _live_once(record, spec, terms=terms, timeout=timeout)
+        if record.options.restart:
+            await _live_again(record, spec, record.options.restart, terms=terms, timeout=timeout)
+    record.close()
+
+
+async def _live_again(record: Record, spec: ServerSpec, restart: Restart, *, terms: Terms, timeout: float) -> None:
+    tried = 0
+    # One that has never been ready does not die: it does not work.
+    worked = record.stage in ("call", "close")
+    while record.wanted and worked:
+        if record.stage == "call" and anyio.current_time() - record.stage_began >= restart.longest:
+            tried = 0
+        wait = restart.wait(tried)
+        if wait is None:
+            return
+        tried += 1
+        record.over = anyio.Event()
+        with anyio.move_on_after(wait):
+            await record.over.wait()
+            return
+        record.start_again()
+        await _live_once(record, spec, terms=terms, timeout=timeout)
+
+
+async def _live_once(record: Record, spec: ServerSpec, *, terms: Terms, timeout: float) -> None:
+    process: ServerProcess | None = None
+    deadline = anyio.current_time() + timeout
+    try:
+        if isinstance(spec, StdioServer):
+            record.enter("spawn")
+            process, warning = await spawn(spec, cwd=terms.cwd)
+            if warning:
+                record.warn(warning)
+            record.enter("handshake")
+        else:
+            record.enter("connect")
+        owner = await _sdk()
+        await owner.serve(record, spec, process, terms=terms, deadline=deadline)
+    except LaunchFailure as failure:
+        record.fail(failure)
+    except Exception as error:  # noqa: BLE001 - whatever it is, it costs this server and no other
+        message = f"could not be served ({type(error).__name__})"
+        unknown = LaunchFailure(message, server=record.name, stage=record.stage, code="failed")
+        record.fail(unknown.because(error, hide=spec.redactor))
+    finally:
+        if process is not None:
+            await process.stop(patience=0)
+
+
+async def _sdk() -> ModuleType:
+    """The part of this package that needs the SDK.
+
+    Importing that takes a second, which is spent in a thread: meanwhile the servers that were spawned get going.
+    """
+    return await anyio.to_thread.run_sync(importlib.import_module, "mcp_launch.owner")

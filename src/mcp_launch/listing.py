@@ -1,0 +1,98 @@
+"""What a server offers: its tools, resources and prompts, page by page."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Collection
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import anyio
+from mcp import MCPError
+from mcp_types import CONNECTION_CLOSED
+
+from mcp_launch.terms import Listing
+
+if TYPE_CHECKING:
+    from mcp import Client
+    from mcp_types import Prompt, Resource, ResourceTemplate, Tool
+
+__all__ = ["Offer", "list_offer"]
+
+T = TypeVar("T")
+
+
+@dataclass(slots=True, kw_only=True)
+class Offer:
+    """What a server listed; None for what it was not asked for, or could not tell."""
+
+    tools: list[Tool] | None = None
+    resources: list[Resource] | None = None
+    resource_templates: list[ResourceTemplate] | None = None
+    prompts: list[Prompt] | None = None
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many of each there are, of those that were listed."""
+        listed = {
+            "tools": self.tools,
+            "resources": self.resources,
+            "resource_templates": self.resource_templates,
+            "prompts": self.prompts,
+        }
+        return {kind: len(items) for kind, items in listed.items() if items is not None}
+
+
+async def list_offer(
+    client: Client, lists: Collection[Listing], *, seconds: float, warn: Callable[[str], None]
+) -> Offer:
+    """What the server offers, of the kinds in *lists*. Of what it does not have, the list is empty.
+
+    A server that cannot list its tools is of no use; one that cannot list the rest gets a warning, by `warn`, also when
+    it has not done so within that many seconds.
+    """
+    has = client.server_capabilities
+    offer = Offer()
+    if "tools" in lists:
+        offer.tools = [] if has.tools is None else await _pages(client.list_tools, "tools", warn)
+    with anyio.move_on_after(seconds) as patience:
+        if "resources" in lists:
+            if has.resources is None:
+                offer.resources, offer.resource_templates = [], []
+            else:
+                offer.resources = await _willing(client.list_resources, "resources", warn)
+                # Most servers have none, and not all of these know the method.
+                offer.resource_templates = await _willing(client.list_resource_templates, "resource_templates", None)
+        if "prompts" in lists:
+            offer.prompts = [] if has.prompts is None else await _willing(client.list_prompts, "prompts", warn)
+    if patience.cancelled_caught:
+        warn(f"did not list its resources and prompts within {seconds:.1f} s")
+    return offer
+
+
+async def _willing(list_page: Callable[..., Awaitable[Any]], kind: str, warn: Callable[[str], None] | None) -> Any:
+    """All pages, or None from a server that refuses to list them."""
+    try:
+        return await _pages(list_page, kind, warn)
+    except MCPError as error:
+        if error.code == CONNECTION_CLOSED:
+            raise
+        if warn:
+            warn(f'could not list its {kind}: "{error}"')
+        return None
+
+
+async def _pages(list_page: Callable[..., Awaitable[Any]], kind: str, warn: Callable[[str], None] | None) -> Any:
+    items: list[Any] = []
+    cursor: str | None = None
+    seen: set[str] = set()
+    while True:
+        page = await list_page(cursor=cursor)
+        items += getattr(page, kind)
+        cursor = page.next_cursor
+        if cursor is None:
+            return items
+        if cursor in seen:
+            if warn:
+                warn(f"its list of {kind} repeats itself and was cut")
+            return items
+        seen.add(cursor)

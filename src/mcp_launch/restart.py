@@ -1,0 +1,24 @@
+"""Whether and when a server that died is started again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["Restart"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Restart:
+    """Start a server again that was ready and died, after a wait that doubles from one time to the next."""
+
+    tries: int = 5
+    """How often in a row; the count begins anew once it has been ready for as long as the `longest` wait."""
+    first: float = 0.5
+    """Seconds before the first."""
+    longest: float = 30.0
+    """Seconds that no wait exceeds."""
+
+    def wait(self, tried: int) -> float | None:
+        """Seconds to wait after having tried so often, or None when it is given up."""
+        # Bounded, because a float has no room for what doubles for ever.
+        return None if tried >= self.tries else min(self.longest, self.first * 2 ** min(tried, 30))

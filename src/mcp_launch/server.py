@@ -1,0 +1,112 @@
+"""One server of a fleet, as those see it who use it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from mcp_launch.changes import State
+from mcp_launch.failures import LaunchFailure
+from mcp_launch.record import Record
+
+if TYPE_CHECKING:
+    from mcp import Client
+    from mcp_types import Prompt, Resource, Tool
+
+__all__ = ["LaunchedServer"]
+
+
+class LaunchedServer:
+    """One server of a fleet: its session, or why it has none."""
+
+    def __init__(self, record: Record) -> None:
+        self._record = record
+
+    def __repr__(self) -> str:
+        return f"<LaunchedServer {self.name!r} {self.state}>"
+
+    @property
+    def name(self) -> str:
+        """Its name in the request, or its place there when it has none."""
+        return self._record.name
+
+    @property
+    def transport(self) -> str | None:
+        """`stdio`, `http` or `sse`; None for an entry that did not parse."""
+        return self._record.spec.transport if self._record.spec else None
+
+    @property
+    def state(self) -> State:
+        """`starting`, `ready`, `failed` or `closed`."""
+        return self._record.state
+
+    @property
+    def session(self) -> Client:
+        """The live session: the SDK's own `mcp.Client`.
+
+        Raises:
+            LaunchFailure: it has none; the same as `failure`, if that is why.
+        """
+        if self._record.client is not None:
+            return self._record.client
+        if self._record.failure is not None:
+            # Without what earlier raises left on it.
+            raise self._record.failure.with_traceback(None)
+        advice = "; `await server.ready()` waits for it" if self.state == "starting" else ""
+        message = f"has no session, it is {self.state}{advice}"
+        raise LaunchFailure(message, server=self.name, stage=self._record.stage, code="failed")
+
+    async def settled(self) -> None:
+        """Wait until it is ready or has failed; one that is started again begins anew with that."""
+        await self._record.settled.wait()
+
+    async def ready(self) -> Client:
+        """The live session, as soon as there is one: for servers that start in the background or again.
+
+        Raises:
+            LaunchFailure: the server failed.
+        """
+        await self.settled()
+        return self.session
+
+    @property
+    def failure(self) -> LaunchFailure | None:
+        """Why it cannot be used, or None. A server that dies later gets its failure then."""
+        return self._record.failure
+
+    @property
+    def restarts(self) -> int:
+        """How often it was started again after it had died."""
+        return self._record.restarts
+
+    @property
+    def tools(self) -> list[Tool]:
+        """Its tools as listed at the start; empty when they were not."""
+        offer = self._record.offer
+        return list(offer.tools or ()) if offer else []
+
+    @property
+    def resources(self) -> list[Resource]:
+        """Its resources as listed at the start; empty when they were not."""
+        offer = self._record.offer
+        return list(offer.resources or ()) if offer else []
+
+    @property
+    def prompts(self) -> list[Prompt]:
+        """Its prompts as listed at the start; empty when they were not."""
+        offer = self._record.offer
+        return list(offer.prompts or ()) if offer else []
+
+    @property
+    def protocol_version(self) -> str | None:
+        """The version of MCP that is spoken with it."""
+        return self._record.protocol_version
+
+    @property
+    def capabilities(self) -> dict[str, Any] | None:
+        """What it says that it can do: `ServerCapabilities` of MCP as JSON."""
+        return self._record.capabilities
+
+    @property
+    def warnings(self) -> list[str]:
+        """What the user should know although it works."""
+        return list(self._record.warnings)

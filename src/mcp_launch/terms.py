@@ -1,0 +1,30 @@
+"""What a launch holds for all of its servers."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from mcp_launch.budgets import Budgets
+
+__all__ = ["EVERYTHING", "TOOLS", "Listing", "Terms", "Transports"]
+
+Listing: TypeAlias = Literal["tools", "resources", "prompts"]
+TOOLS: tuple[Listing, ...] = ("tools",)
+EVERYTHING: tuple[Listing, ...] = ("tools", "resources", "prompts")
+
+Transports: TypeAlias = Collection[Literal["stdio", "http", "sse"]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """The part of a launch that every server needs to know."""
+
+    cwd: str
+    """The session's working directory, absolute."""
+    budgets: Budgets = field(default_factory=Budgets)
+    lists: Collection[Listing] = TOOLS
+    """What is listed before a server counts as ready."""
+    transports: Transports | None = None
+    """Those that the agent advertised; None for all."""
