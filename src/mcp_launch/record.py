@@ -67,11 +67,11 @@ class Record:
 
     def enter(self, stage: Stage) -> None:
         """The stage before is over, this one begins."""
-        now = anyio.current_time()
-        if self.stage != "spec":
-            self.times[self.stage] = self.times.get(self.stage, 0.0) + now - self.stage_began
+        now, before = anyio.current_time(), self.stage
+        if before != "spec":
+            self.times[before] = self.times.get(before, 0.0) + now - self.stage_began
         self.stage, self.stage_began = stage, now
-        if self.state == "starting" and stage != "call":
+        if self.state == "starting" and stage not in (before, "call"):
             self._tell()
 
     def warn(self, warning: str) -> None:

@@ -35,6 +35,18 @@ def headers(ctx: Context) -> str:
     return json.dumps([] if request is None else list(request.headers.items()))
 
 
+@echo.resource("memo://today")
+def today() -> str:
+    """What is to be done."""
+    return "nothing"
+
+
+@echo.prompt()
+def greet(name: str) -> str:
+    """Ask for a greeting."""
+    return f"Greet {name}."
+
+
 def serve(kind: str) -> None:
     """Serve HTTP until standard input closes."""
     app = echo.streamable_http_app() if kind == "http" else echo.sse_app()

@@ -44,6 +44,8 @@ def answer(message: dict[str, Any]) -> dict[str, Any] | None:  # noqa: PLR0911 -
             return None
         tool = {"name": "environment", "inputSchema": {"type": "object"}}
         return {"result": {"tools": [tool]}}
+    if method == "resources/list":
+        return None if MODE == "hangs_at_resources" else error(-32603, "no database")
     if method == "tools/call":
         return call(message["params"]["name"], message["params"].get("arguments") or {})
     return error(-32601, "Method not found")
@@ -57,7 +59,10 @@ def initialize() -> dict[str, Any]:
     if MODE == "answers_nonsense":
         return {"result": {"protocolVersion": version, "capabilities": "all of them"}}
     info = {"name": "plain", "version": "1"}
-    return {"result": {"protocolVersion": version, "capabilities": {"tools": {}}, "serverInfo": info}}
+    has: dict[str, Any] = {"tools": {}}
+    if MODE.endswith("_resources"):
+        has["resources"] = {}
+    return {"result": {"protocolVersion": version, "capabilities": has, "serverInfo": info}}
 
 
 def call(tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
@@ -153,6 +158,20 @@ def start_leaves_child() -> None:
     subprocess.Popen(
         [sys.executable, "-c", "import time; time.sleep(60)"], stdin=nothing, stdout=nothing, stderr=nothing
     )
+
+
+def start_waits_at_gate() -> None:
+    """Take long to start: until there is a file."""
+    while not os.path.exists(os.environ["GATE"]):
+        time.sleep(0.01)
+
+
+def start_works_once() -> None:
+    """Spoil something when started, so that it cannot be started again."""
+    if os.path.exists(os.environ["GATE"]):
+        sys.exit("the database is locked")
+    with open(os.environ["GATE"], "w"):
+        pass
 
 
 def start_wraps_mute_child() -> None:

@@ -1,0 +1,254 @@
+"""Servers that come and go while a fleet lives: in the background, one more, one less, dead and started again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+import mcp_launch
+from mcp_launch import LaunchError, LaunchFailure, NotReady, Options, Restart, UnknownServer, UnusableInput
+from tests.mcp_launch.support import Marked, ask, http
+
+pytestmark = pytest.mark.anyio
+
+AT_ONCE = Options(restart=Restart(tries=2, first=0.01))
+
+
+async def kill(server: mcp_launch.LaunchedServer) -> None:
+    """Make a server exit in the middle of a call."""
+    with pytest.raises(Exception):  # noqa: B017, PT011 - what the call raises is another test's business
+        await ask(server.session, "die")
+
+
+async def test_a_slow_server_goes_on_starting_in_the_background(marked: Marked, tmp_path: Path) -> None:
+    gate = tmp_path / "gate"
+    servers = [marked.plain(), marked.plain("waits_at_gate", name="slow", env={"GATE": str(gate)})]
+
+    with anyio.fail_after(10):
+        async with mcp_launch.launch(servers, cwd=tmp_path, background=True, required={"plain"}) as fleet:
+            assert (fleet["plain"].state, fleet["slow"].state) == ("ready", "starting")
+            with pytest.raises(LaunchFailure, match=r"slow: has no session, it is starting; `await server.ready\(\)`"):
+                _ = fleet["slow"].session
+            gate.touch()
+            session = await fleet["slow"].ready()
+            assert (await ask(session, "environment"))["cwd"] == str(tmp_path)
+            await fleet.settled()
+            assert fleet.report["ok"]
+
+
+async def test_waiting_for_a_background_server_that_fails_raises_why(marked: Marked, tmp_path: Path) -> None:
+    with anyio.fail_after(10):
+        async with mcp_launch.launch([marked.plain("exits_silently")], cwd=tmp_path, background=True) as fleet:
+            with pytest.raises(LaunchFailure) as raised:
+                await fleet["plain"].ready()
+
+    assert raised.value.code == "exited"
+
+
+async def test_a_block_may_end_while_servers_still_start(marked: Marked, tmp_path: Path) -> None:
+    with anyio.fail_after(10):
+        async with mcp_launch.launch([marked.plain("mute")], cwd=tmp_path, background=True) as fleet:
+            pass
+
+    assert fleet["plain"].state == "closed"
+    assert marked.running() == []
+
+
+@pytest.mark.parametrize("terms", [{"policy": "all"}, {"required": ["bad"]}, {"required": ["bad"], "background": True}])
+async def test_a_required_server_that_fails_costs_the_launch(
+    terms: dict[str, Any], marked: Marked, tmp_path: Path
+) -> None:
+    servers = [marked.plain(), marked.plain("exits_silently", name="bad")]
+
+    with pytest.raises(NotReady, match="not ready: bad: exited with status 7") as raised:
+        async with mcp_launch.launch(servers, cwd=tmp_path, **terms):
+            raise AssertionError("bad is not ready")
+
+    assert [(failure.server, failure.code) for failure in raised.value.failures] == [("bad", "exited")]
+    assert [server["name"] for server in raised.value.report["servers"]] == ["plain", "bad"]
+    assert marked.running() == []
+
+
+async def test_a_required_server_that_nobody_asked_for_is_not_ready(marked: Marked, tmp_path: Path) -> None:
+    with pytest.raises(NotReady) as raised:
+        async with mcp_launch.launch([marked.plain()], cwd=tmp_path, required={"plain", "ghost"}):
+            pass
+
+    assert [str(failure) for failure in raised.value.failures] == [
+        "ghost: is required, and no server of the request has this name"
+    ]
+
+
+async def test_without_a_policy_a_failure_costs_its_server_only(marked: Marked, tmp_path: Path) -> None:
+    servers = [marked.plain("exits_silently", name="bad"), marked.plain()]
+
+    async with mcp_launch.launch(servers, cwd=tmp_path, required={"plain"}) as fleet:
+        assert [server.state for server in fleet] == ["failed", "ready"]
+
+
+async def test_a_transport_that_was_not_advertised_is_a_failure(
+    marked: Marked, echo_urls: dict[str, str], tmp_path: Path
+) -> None:
+    servers = [marked.plain(), http(echo_urls["http"]), http(echo_urls["sse"], name="old", kind="sse")]
+
+    async with mcp_launch.launch(servers, cwd=tmp_path, transports={"http"}) as fleet:
+        assert [server.state for server in fleet] == ["ready", "ready", "failed"]
+        failure = fleet["old"].failure
+
+    assert failure is not None
+    assert (failure.stage, failure.code, failure.facts) == ("spec", "unsupported_transport", {"type": "sse"})
+
+
+async def test_a_server_is_added_to_a_running_fleet(marked: Marked, tmp_path: Path) -> None:
+    async with mcp_launch.launch([marked.plain()], cwd=tmp_path) as fleet:
+        added = fleet.add(marked.plain(name="late"))
+        assert (added.state, added is fleet["late"]) == ("starting", True)
+        await ask(await added.ready(), "environment")
+        again = fleet.add(marked.plain(name="late"))
+        nonsense = fleet.add({"command": "/bin/true"})
+        assert [server.name for server in fleet] == ["plain", "late", "late", "mcpServers[3]"]
+        assert [failure.code for failure in fleet.failures] == ["duplicate_name", "invalid_spec"]
+        with pytest.raises(LaunchFailure, match="late: another server"):
+            await again.ready()
+        await nonsense.settled()
+
+    with pytest.raises(LaunchError, match="the fleet has ended"):
+        fleet.add(marked.plain(name="too late"))
+
+
+async def test_a_server_is_taken_out_of_a_running_fleet(marked: Marked, tmp_path: Path) -> None:
+    servers = [marked.plain(), marked.plain(name="other"), marked.plain("exits_silently", name="bad")]
+
+    async with mcp_launch.launch(servers, cwd=tmp_path) as fleet:
+        plain = fleet["plain"]
+        await fleet.remove("plain")
+        assert (plain.state, plain.failure, len(marked.running())) == ("closed", None, 1)
+        await fleet.remove("bad")
+        assert [server.name for server in fleet] == ["other"]
+        await ask(fleet["other"].session, "environment")
+        # Its name is free again.
+        await ask(await fleet.add(marked.plain()).ready(), "environment")
+
+
+async def test_a_server_that_is_starting_can_be_taken_out(marked: Marked, tmp_path: Path) -> None:
+    async with mcp_launch.launch([], cwd=tmp_path) as fleet:
+        for _ in range(3):
+            fleet.add(marked.plain("mute"))
+            await fleet.remove("plain")
+        assert (len(fleet), marked.running()) == (0, [])
+
+
+async def test_a_name_that_no_server_has_is_told_with_those_there_are(marked: Marked, tmp_path: Path) -> None:
+    async with mcp_launch.launch([marked.plain()], cwd=tmp_path) as fleet:
+        with pytest.raises(UnknownServer, match=r'^no server is called "plane"; there are plain$') as raised:
+            _ = fleet["plane"]
+        with pytest.raises(KeyError):
+            await fleet.remove("plane")
+
+    assert (raised.value.name, raised.value.known) == ("plane", ["plain"])
+
+
+async def test_changes_tell_how_a_server_comes_and_goes(marked: Marked, tmp_path: Path) -> None:
+    servers = [marked.plain(), {"name": "broken"}]
+
+    async with mcp_launch.launch(servers, cwd=tmp_path, background=True) as fleet:
+        changes = fleet.changes()
+        await fleet.settled()
+    told = [change async for change in changes]
+
+    assert [(change.state, change.stage) for change in told if change.server == "plain"] == [
+        ("starting", "spec"),
+        ("starting", "spawn"),
+        ("starting", "handshake"),
+        ("starting", "list"),
+        ("ready", "call"),
+        ("closed", "close"),
+    ]
+    broken = [change for change in told if change.server == "broken"]
+    assert [(change.state, change.stage, change.failure and change.failure.code) for change in broken] == [
+        ("failed", "spec", "invalid_spec")
+    ]
+    assert [change.state async for change in fleet.changes()] == ["closed", "failed"]
+
+
+async def test_every_reader_of_changes_gets_each_of_them(marked: Marked, tmp_path: Path) -> None:
+    seen: dict[int, list[str]] = {1: [], 2: []}
+
+    async def read(number: int, changes: mcp_launch.Changes) -> None:
+        async for change in changes:
+            seen[number].append(change.state)
+
+    async with anyio.create_task_group() as tasks, mcp_launch.launch([], cwd=tmp_path) as fleet:
+        tasks.start_soon(read, 1, fleet.changes())
+        tasks.start_soon(read, 2, fleet.changes())
+        await fleet.add(marked.plain()).ready()
+
+    assert seen[1] == seen[2]
+    assert seen[1][-2:] == ["ready", "closed"]
+
+
+async def test_a_server_that_dies_is_started_again(marked: Marked, tmp_path: Path) -> None:
+    with anyio.fail_after(20):
+        async with mcp_launch.launch([marked.plain()], cwd=tmp_path, options=AT_ONCE) as fleet:
+            plain, changes = fleet["plain"], fleet.changes()
+            first = (await ask(plain.session, "environment"))["pid"]
+            await kill(plain)
+            states = [(await anext(changes)).state for _ in range(6)]
+            assert states == ["ready", "failed", "starting", "starting", "starting", "starting"]
+            assert (await anext(changes)).state == "ready"
+            assert (plain.restarts, plain.failure, fleet.report["servers"][0]["restarts"]) == (1, None, 1)
+            assert (await ask(plain.session, "environment"))["pid"] != first
+
+
+async def test_a_server_that_dies_again_and_again_is_given_up(marked: Marked, tmp_path: Path) -> None:
+    server = marked.plain("works_once", env={"GATE": str(tmp_path / "gate")})
+
+    with anyio.fail_after(20):
+        async with mcp_launch.launch([server], cwd=tmp_path, options={"plain": AT_ONCE}) as fleet:
+            plain = fleet["plain"]
+            await kill(plain)
+            async for change in fleet.changes():
+                if change.state == "failed" and plain.restarts == 2:
+                    break
+            assert plain.failure is not None
+            assert plain.failure.facts["stderr"] == ["the database is locked"]
+            assert marked.running() == []
+
+
+async def test_a_server_that_never_worked_is_not_started_again(marked: Marked, tmp_path: Path) -> None:
+    async with mcp_launch.launch([marked.plain("exits_silently")], cwd=tmp_path, options=AT_ONCE) as fleet:
+        changes = fleet.changes()
+        assert (await anext(changes)).state == "failed"
+
+    assert [change async for change in changes] == []
+    assert fleet["plain"].restarts == 0
+
+
+async def test_a_fleet_ends_while_a_server_waits_to_be_started_again(marked: Marked, tmp_path: Path) -> None:
+    patient = Options(restart=Restart(first=60))
+
+    with anyio.fail_after(10):
+        async with mcp_launch.launch([marked.plain()], cwd=tmp_path, options=patient) as fleet:
+            await kill(fleet["plain"])
+            await anyio.wait_all_tasks_blocked()
+
+    assert (fleet["plain"].state, fleet["plain"].restarts) == ("failed", 0)
+
+
+def test_the_wait_before_a_restart_doubles_and_is_bounded() -> None:
+    restart = Restart(tries=6, first=0.5, longest=5)
+
+    assert [restart.wait(tried) for tried in range(7)] == [0.5, 1, 2, 4, 5, 5, None]
+
+
+async def test_options_that_are_none_are_refused_before_anything_starts(marked: Marked, tmp_path: Path) -> None:
+    options: Any = {"plain": {"restart": True}}
+
+    with pytest.raises(UnusableInput, match=r"the options of plain must be mcp_launch\.Options, not dict"):
+        async with mcp_launch.launch([marked.plain()], cwd=tmp_path, options=options):
+            pass
+
+    assert marked.running() == []

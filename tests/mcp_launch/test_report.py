@@ -1,0 +1,83 @@
+"""What the report of a launch holds, and that its schema says so."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import jsonschema_rs
+import pytest
+
+import mcp_launch
+from mcp_launch.terms import EVERYTHING
+from tests.mcp_launch.support import Marked, http
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_every_report_is_as_its_schema_says(marked: Marked, echo_urls: dict[str, str], tmp_path: Path) -> None:
+    validator = jsonschema_rs.validator_for(_closed(mcp_launch.report_schema()))
+    servers = [marked.plain(), http(echo_urls["http"]), marked.plain("exits_silently", name="bad"), {"name": "broken"}]
+
+    async with mcp_launch.launch(servers, cwd=tmp_path, background=True, lists=EVERYTHING) as fleet:
+        reports: list[Any] = [fleet.report]
+        await fleet.settled()
+        reports.append(fleet.report)
+    reports.append(fleet.report)
+
+    assert [list(validator.iter_errors(report)) for report in reports] == [[], [], []]
+    assert [[server["state"] for server in report["servers"]] for report in reports] == [
+        ["starting", "starting", "starting", "failed"],
+        ["ready", "ready", "failed", "failed"],
+        ["closed", "closed", "failed", "failed"],
+    ]
+
+
+async def test_a_report_tells_what_the_servers_are_and_have(
+    marked: Marked, echo_urls: dict[str, str], tmp_path: Path
+) -> None:
+    servers = [marked.plain(), http(echo_urls["http"])]
+
+    async with mcp_launch.launch(servers, cwd=tmp_path, lists=EVERYTHING) as fleet:
+        plain, web = fleet.report["servers"]
+
+    assert (plain["era"], plain["protocol_version"], plain["stage"]) == ("handshake", "2025-06-18", "call")
+    assert plain["capabilities"] == {"tools": {}}
+    assert plain["counts"] == {"tools": 1, "resources": 0, "resource_templates": 0, "prompts": 0}
+    assert list(plain["seconds"]) == ["spawn", "handshake", "list"]
+    assert (web["era"], web["protocol_version"]) == ("2026-07-28", "2026-07-28")
+    assert web["counts"] == {"tools": len(web["tools"] or ()), "resources": 1, "resource_templates": 0, "prompts": 1}
+    assert list(web["seconds"]) == ["connect", "handshake", "list"]
+
+
+async def test_only_what_was_asked_for_is_listed(marked: Marked, tmp_path: Path) -> None:
+    async with mcp_launch.launch([marked.plain()], cwd=tmp_path, lists=()) as fleet:
+        report = fleet.report["servers"][0]
+
+    assert (report["counts"], report["tools"], list(report["seconds"])) == ({}, None, ["spawn", "handshake"])
+
+
+@pytest.mark.parametrize(
+    ("mode", "warning"),
+    [
+        ("refuses_resources", 'could not list its resources: "no database"'),
+        ("hangs_at_resources", "did not list its resources and prompts within 0.5 s"),
+    ],
+)
+async def test_a_server_that_cannot_list_its_resources_is_of_use_all_the_same(
+    mode: str, warning: str, marked: Marked, tmp_path: Path
+) -> None:
+    budgets = mcp_launch.Budgets(list=1.0)
+
+    async with mcp_launch.launch([marked.plain(mode)], cwd=tmp_path, budgets=budgets, lists=EVERYTHING) as fleet:
+        plain = fleet["plain"]
+        assert (plain.state, [tool.name for tool in plain.tools]) == ("ready", ["environment"])
+        assert warning in plain.warnings
+        assert "resources" not in fleet.report["servers"][0]["counts"]
+
+
+def _closed(schema: dict[str, Any]) -> dict[str, Any]:
+    """The schema with no room for members that it does not name."""
+    for each in (schema, *schema["$defs"].values()):
+        each.setdefault("additionalProperties", False)
+    return schema
