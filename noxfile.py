@@ -112,6 +112,13 @@ def fuzz(session: nox.Session) -> None:
     session.run("python", "-m", "tests.acp_bindings.fuzz", *session.posargs)
 
 
+@nox.session(default=False)
+def interrupted(session: nox.Session) -> None:
+    """Cancel a launch before every single step of its tasks, and see that nothing is left."""
+    session.install("-e", EXTRA, *group("test"))
+    session.run("python", "-W", "ignore::DeprecationWarning", "-m", "tests.mcp_launch.interrupted")
+
+
 @nox.session
 def peers(session: nox.Session) -> None:
     """Show what the official SDK gets wrong, and that these packages get it right."""

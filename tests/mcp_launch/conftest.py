@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import gc
-import subprocess
-import sys
 from collections.abc import AsyncGenerator, Generator
-from contextlib import contextmanager
 
 import anyio
 import pytest
 
-from tests.mcp_launch.support import SERVERS, Marked, open_files
+from tests.mcp_launch.support import Marked, open_files, web_server
 
 
 @pytest.fixture(params=["asyncio", "trio"])
@@ -40,17 +37,5 @@ async def marked(anyio_backend: str, echo_urls: dict[str, str]) -> AsyncGenerato
 @pytest.fixture(scope="session")
 def echo_urls() -> Generator[dict[str, str]]:
     """The URLs of the real server, over Streamable HTTP and over SSE."""
-    with _web_server("http") as http, _web_server("sse") as sse:
-        yield {"http": _url(http), "sse": _url(sse)}
-
-
-@contextmanager
-def _web_server(kind: str) -> Generator[subprocess.Popen[str]]:
-    command = [sys.executable, str(SERVERS / "echo.py"), kind]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
-        yield process
-
-
-def _url(process: subprocess.Popen[str]) -> str:
-    assert process.stdout is not None
-    return process.stdout.readline().strip()
+    with web_server("http") as http, web_server("sse") as sse:
+        yield {"http": http, "sse": sse}

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 import sys
 import uuid
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -59,6 +61,17 @@ class Marked:
             if f"{MARK}={self.mark}".encode() in environment.split(b"\0"):
                 found.append(int(entry.name))
         return found
+
+
+@contextmanager
+def web_server(kind: str) -> Generator[str]:
+    """The real server over Streamable HTTP (`http`) or SSE (`sse`), for the time of a block; its URL."""
+    command = [sys.executable, str(SERVERS / "echo.py"), kind]
+    # It complains of clients that go away, which is what many of ours are for.
+    options: Any = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL, "text": True}
+    with subprocess.Popen(command, **options) as process:
+        assert process.stdout is not None
+        yield process.stdout.readline().strip()
 
 
 def open_files() -> list[str]:

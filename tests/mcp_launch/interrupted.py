@@ -1,0 +1,161 @@
+"""Cancel a launch at one exact moment: when its tasks, all together, have taken so many steps.
+
+A step is what a task does from one `await` that has to wait to the next; cancelling before each of them in turn leaves
+no place where a cancellation could come that was not tried. `python -m tests.mcp_launch.interrupted` tries them all.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import sys
+import tempfile
+from collections.abc import Callable, Coroutine, Generator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import anyio
+import trio
+
+import mcp_launch
+from tests.mcp_launch.support import Marked, http, open_files, web_server
+
+PATIENCE = 5.0
+"""Seconds for what was cancelled to be gone."""
+
+
+async def steps_of(servers: list[Any], *, cwd: Path, cancel_at: int | None = None) -> int:
+    """Launch and close the servers, cancelled before that step; how many steps were taken."""
+    taken = 0
+    budgets = mcp_launch.Budgets(close=1.0)
+    with anyio.fail_after(60), anyio.CancelScope() as scope:
+
+        def step() -> None:
+            nonlocal taken
+            taken += 1
+            if taken == cancel_at:
+                scope.cancel()
+
+        with _counting(step):
+            async with mcp_launch.launch(servers, cwd=cwd, budgets=budgets, lists=("tools", "resources")) as fleet:
+                assert fleet.failures == []
+                await anyio.lowlevel.checkpoint()
+    return taken
+
+
+async def left_after(servers: list[Any], marked: Marked, *, cwd: Path, cancel_at: int) -> list[str]:
+    """What is left of a launch that was cancelled before that step, a line for each kind of thing."""
+    files, tasks = len(open_files()), len(anyio.get_running_tasks())
+    await steps_of(servers, cwd=cwd, cancel_at=cancel_at)
+
+    def left() -> list[str]:
+        counts = {
+            "processes": len(marked.running()),
+            "descriptors": len(open_files()) - files,
+            "tasks": len(anyio.get_running_tasks()) - tasks,
+        }
+        return [f"{count} {kind}" for kind, count in counts.items() if count > 0]
+
+    with anyio.move_on_after(PATIENCE):
+        while left():
+            gc.collect()
+            await anyio.sleep(0.01)
+    return left()
+
+
+@contextmanager
+def _counting(step: Callable[[], None]) -> Generator[None]:
+    """A block in which `step` is called before each step of each task, of either event loop."""
+    try:
+        loop = asyncio.get_running_loop()
+    except RuntimeError:
+        instrument = _Instrument(step)
+        trio.lowlevel.add_instrument(instrument)
+        try:
+            yield
+        finally:
+            trio.lowlevel.remove_instrument(instrument)
+        return
+
+    def start(loop: asyncio.AbstractEventLoop, coroutine: Any, **options: Any) -> asyncio.Task[Any]:
+        return asyncio.Task(_Stepped(coroutine, step), loop=loop, **options)
+
+    before = loop.get_task_factory()
+    loop.set_task_factory(start)
+    try:
+        yield
+    finally:
+        loop.set_task_factory(before)
+
+
+class _Instrument(trio.abc.Instrument):
+    def __init__(self, step: Callable[[], None]) -> None:
+        self._step = step
+
+    def before_task_step(self, task: trio.lowlevel.Task) -> None:
+        self._step()
+
+
+class _Stepped(Coroutine[Any, Any, Any]):
+    """A coroutine that tells before each of its steps."""
+
+    def __init__(self, inner: Coroutine[Any, Any, Any], step: Callable[[], None]) -> None:
+        self._inner = inner
+        self._step = step
+        self.__name__ = self.__qualname__ = getattr(inner, "__qualname__", "stepped")
+
+    def __getattr__(self, name: str) -> Any:
+        # anyio looks into the coroutines of its tasks.
+        return getattr(self._inner, name)
+
+    def send(self, value: Any, /) -> Any:
+        self._step()
+        return self._inner.send(value)
+
+    def throw(self, *error: Any) -> Any:
+        self._step()
+        return self._inner.throw(*error)
+
+    def close(self) -> None:
+        self._inner.close()
+
+    def __await__(self) -> Generator[Any, Any, Any]:
+        return self._inner.__await__()
+
+
+async def leaks(servers: list[Any], marked: Marked, *, cwd: Path, stride: int = 1) -> tuple[list[str], int]:
+    """Cancel at every place, or every few; what was left where, and how many places were tried."""
+    steps = await steps_of(servers, cwd=cwd)
+    places = range(1, steps + 1, stride)
+    found = [
+        f"cancelled before step {place} of {steps}: {', '.join(left)} left"
+        for place in places
+        if (left := await left_after(servers, marked, cwd=cwd, cancel_at=place))
+    ]
+    return found, len(places)
+
+
+def main() -> int:
+    """Try every place, for each kind of server on both event loops; 1 when anything was left."""
+    bad = 0
+    with web_server("http") as http_url, web_server("sse") as sse_url, tempfile.TemporaryDirectory() as folder:
+        for backend in ("asyncio", "trio"):
+            marked = Marked()
+            kinds = {
+                "stdio": marked.plain(),
+                "stdio, leaves at the probe": marked.plain("leaves_at_probe"),
+                "stdio, has to be killed": marked.plain("ignores_end"),
+                "http": http(http_url),
+                "sse": http(sse_url, kind="sse"),
+            }
+            for kind, server in kinds.items():
+                found, places = anyio.run(partial(leaks, [server], marked, cwd=Path(folder)), backend=backend)
+                print(f"{backend:8} {kind:28} {places:4} places, {len(found)} left something", *found, sep="\n  ")
+                bad += len(found)
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

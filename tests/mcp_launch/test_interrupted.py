@@ -1,0 +1,31 @@
+"""A launch can be cancelled anywhere: one place of five here, all of them by `nox -s interrupted`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.mcp_launch.interrupted import leaks
+from tests.mcp_launch.support import Marked, http
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.mark.parametrize("mode", ["works", "leaves_at_probe"])
+async def test_a_stdio_launch_that_is_cancelled_anywhere_leaves_nothing(
+    mode: str, marked: Marked, tmp_path: Path
+) -> None:
+    found, places = await leaks([marked.plain(mode)], marked, cwd=tmp_path, stride=5)
+
+    assert (found, places > 5) == ([], True)
+
+
+@pytest.mark.filterwarnings("ignore:.*SSE transport is deprecated:DeprecationWarning")
+@pytest.mark.parametrize("kind", ["http"])
+async def test_a_web_launch_that_is_cancelled_anywhere_leaves_nothing(
+    kind: str, marked: Marked, echo_urls: dict[str, str], tmp_path: Path
+) -> None:
+    found, places = await leaks([http(echo_urls[kind], kind=kind)], marked, cwd=tmp_path, stride=5)
+
+    assert (found, places > 5) == ([], True)
