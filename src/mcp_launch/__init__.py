@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from mcp_launch.budgets import Budgets
+    from mcp_launch.catalogue import Catalogue, CatalogueEntry, UnknownTool
     from mcp_launch.changes import Change, Changes
     from mcp_launch.failures import LaunchError, LaunchFailure, NotReady, UnknownServer, UnusableInput
     from mcp_launch.fleet import Fleet, launch
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Budgets",
+    "Catalogue",
+    "CatalogueEntry",
     "Change",
     "Changes",
     "Fleet",
@@ -35,6 +38,7 @@ __all__ = [
     "Report",
     "Restart",
     "UnknownServer",
+    "UnknownTool",
     "UnusableInput",
     "launch",
     "open_session",
@@ -46,6 +50,8 @@ if not TYPE_CHECKING:
     # checkers, to which a module with a `__getattr__` has every name there is.
     _HOMES = {
         "Budgets": "budgets",
+        "Catalogue": "catalogue",
+        "CatalogueEntry": "catalogue",
         "Change": "changes",
         "Changes": "changes",
         "Fleet": "fleet",
@@ -57,6 +63,7 @@ if not TYPE_CHECKING:
         "Report": "report",
         "Restart": "restart",
         "UnknownServer": "failures",
+        "UnknownTool": "catalogue",
         "UnusableInput": "failures",
         "launch": "fleet",
         "open_session": "session",
