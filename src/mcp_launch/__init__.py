@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from mcp_launch.budgets import Budgets
     from mcp_launch.catalogue import Catalogue, CatalogueEntry, UnknownTool
     from mcp_launch.changes import Change, Changes
+    from mcp_launch.content import ContentError, to_acp, to_mcp, tool_call_update
     from mcp_launch.failures import LaunchError, LaunchFailure, NotReady, UnknownServer, UnusableInput
     from mcp_launch.fleet import Fleet, launch
     from mcp_launch.options import Options
@@ -29,6 +30,7 @@ __all__ = [
     "CatalogueEntry",
     "Change",
     "Changes",
+    "ContentError",
     "Fleet",
     "LaunchError",
     "LaunchFailure",
@@ -43,6 +45,9 @@ __all__ = [
     "launch",
     "open_session",
     "report_schema",
+    "to_acp",
+    "to_mcp",
+    "tool_call_update",
 ]
 
 if not TYPE_CHECKING:
@@ -54,6 +59,7 @@ if not TYPE_CHECKING:
         "CatalogueEntry": "catalogue",
         "Change": "changes",
         "Changes": "changes",
+        "ContentError": "content",
         "Fleet": "fleet",
         "LaunchError": "failures",
         "LaunchFailure": "failures",
@@ -68,6 +74,9 @@ if not TYPE_CHECKING:
         "launch": "fleet",
         "open_session": "session",
         "report_schema": "report",
+        "to_acp": "content",
+        "to_mcp": "content",
+        "tool_call_update": "content",
     }
 
     def __getattr__(name: str) -> Any:

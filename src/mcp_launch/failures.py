@@ -5,7 +5,8 @@
     ├── UnknownServer           a name that no server of the fleet has: .name .known
     ├── NotReady                servers that must become ready did not: .failures .report
     ├── LaunchFailure           one server could not be used: .server .stage .code .elapsed .facts
-    └── UnknownTool             a name that no tool of the catalogue has: .name .similar
+    ├── UnknownTool             a name that no tool of the catalogue has: .name .similar
+    └── ContentError            content that the other protocol cannot express
 
 A failure is also data: `to_json` is what reports and `mcp-launch check --json` print. It never holds a value of
 `env` or `headers`, nor a URL's user-info or query; whatever a server said was redacted before it got here.
