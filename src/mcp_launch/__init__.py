@@ -12,6 +12,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from mcp_launch.advertised import capabilities
     from mcp_launch.budgets import Budgets
     from mcp_launch.catalogue import Catalogue, CatalogueEntry, UnknownTool
     from mcp_launch.changes import Change, Changes
@@ -42,6 +43,7 @@ __all__ = [
     "UnknownServer",
     "UnknownTool",
     "UnusableInput",
+    "capabilities",
     "launch",
     "open_session",
     "report_schema",
@@ -71,6 +73,7 @@ if not TYPE_CHECKING:
         "UnknownServer": "failures",
         "UnknownTool": "catalogue",
         "UnusableInput": "failures",
+        "capabilities": "advertised",
         "launch": "fleet",
         "open_session": "session",
         "report_schema": "report",

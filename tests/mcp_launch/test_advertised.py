@@ -1,0 +1,54 @@
+"""What an agent advertises is what the launcher can do, in the words of the protocol that it speaks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from acp_bindings import encode, v1, v1_unstable, v2, v2_unstable
+from mcp_launch import UnusableInput, capabilities
+
+
+@pytest.mark.parametrize("protocol", [v1, v1_unstable])
+def test_v1_says_http_and_says_sse_only_when_asked_to(protocol: Any) -> None:
+    assert capabilities(protocol.McpCapabilities) == protocol.McpCapabilities(http=True, sse=False)
+    every = capabilities(protocol.McpCapabilities, transports={"stdio", "http", "sse"})
+    assert every == protocol.McpCapabilities(http=True, sse=True)
+    assert capabilities(protocol.McpCapabilities, transports=[]) == protocol.McpCapabilities(http=False, sse=False)
+
+
+@pytest.mark.parametrize("protocol", [v2, v2_unstable])
+def test_v2_says_stdio_and_http_and_has_no_word_for_sse(protocol: Any) -> None:
+    both = protocol.McpCapabilities(stdio=protocol.McpStdioCapabilities(), http=protocol.McpHttpCapabilities())
+    assert capabilities(protocol.McpCapabilities) == both
+    assert capabilities(protocol.McpCapabilities, transports=("sse", "stdio", "http")) == both
+    only = capabilities(protocol.McpCapabilities, transports={"stdio", "sse"})
+    assert only == protocol.McpCapabilities(stdio=protocol.McpStdioCapabilities())
+
+
+def test_they_fit_into_the_answer_to_initialize() -> None:
+    old = v1.InitializeResponse(
+        protocol_version=1, agent_capabilities=v1.AgentCapabilities(mcp_capabilities=capabilities(v1.McpCapabilities))
+    )
+    session = v2.SessionCapabilities(mcp=capabilities(v2.McpCapabilities))
+    new = v2.InitializeResponse(
+        protocol_version=2,
+        info=v2.Implementation(name="agent", version="1"),
+        capabilities=v2.AgentCapabilities(session=session),
+    )
+
+    assert encode(old) == b'{"protocolVersion":1,"agentCapabilities":{"mcpCapabilities":{"http":true,"sse":false}}}'
+    assert b'"capabilities":{"session":{"mcp":{"stdio":{},"http":{}}}}' in encode(new)
+
+
+@pytest.mark.parametrize(("transports", "named"), [(["http", "acp"], "acp"), ("stdioo", "stdioo"), ({"HTTP"}, "HTTP")])
+def test_an_unknown_transport_is_refused(transports: Any, named: str) -> None:
+    with pytest.raises(UnusableInput, match=f'there is no transport "{named}"; they are stdio, http, sse'):
+        capabilities(v1.McpCapabilities, transports=transports)
+
+
+def test_a_text_is_taken_for_one_transport_and_not_for_its_letters() -> None:
+    text: Any = "stdio"
+
+    assert capabilities(v2.McpCapabilities, transports=text) == v2.McpCapabilities(stdio=v2.McpStdioCapabilities())
