@@ -5,11 +5,28 @@ from pathlib import Path
 from typing import Any, assert_type
 
 import mcp
-from mcp_types import Tool
+import mcp_types
+from mcp_types import CallToolResult, Tool
 
 import mcp_launch
-from acp_bindings import decode, v1, v2
-from mcp_launch import Budgets, Fleet, LaunchedServer, LaunchError, LaunchFailure, UnusableInput, launch, open_session
+from acp_bindings import decode, v1, v1_unstable, v2, v2_unstable
+from mcp_launch import (
+    Budgets,
+    Catalogue,
+    CatalogueEntry,
+    Fleet,
+    LaunchedServer,
+    LaunchError,
+    LaunchFailure,
+    UnknownTool,
+    UnusableInput,
+    capabilities,
+    launch,
+    open_session,
+    to_acp,
+    to_mcp,
+    tool_call_update,
+)
 
 
 def names() -> None:
@@ -112,3 +129,54 @@ async def failures(server: v1.McpServer) -> str:
     except UnusableInput as unusable:
         print(unusable.code)  # refused
         return str(unusable)
+
+
+async def tools_of_all(fleet: Fleet) -> CallToolResult | None:
+    catalogue = Catalogue((server.name, server.tools) for server in fleet)
+    for entry in catalogue:
+        assert_type(entry, CatalogueEntry)
+        assert_type(entry.name, str)
+        assert_type(entry.tool, Tool)
+        entry.name = "other"  # refused
+    Catalogue({"server": []})  # refused
+    try:
+        entry = catalogue["files__read"]
+    except UnknownTool as unknown:
+        assert_type(unknown.similar, list[str])
+        return None
+    return await fleet[entry.server].session.call_tool(entry.tool.name, {})
+
+
+def what_to_advertise() -> None:
+    assert_type(capabilities(v1.McpCapabilities), v1.McpCapabilities)
+    assert_type(capabilities(v2_unstable.McpCapabilities, transports={"stdio"}), v2_unstable.McpCapabilities)
+    capabilities(v1.McpCapabilities, transports=["http", "sse"])
+    capabilities(v1.McpCapabilities, transports=["acp"])  # refused
+    capabilities(v1.PromptCapabilities)  # refused
+    capabilities("v1")  # refused
+
+
+def content_to_acp(result: CallToolResult, prompt: mcp_types.GetPromptResult) -> None:
+    for block in result.content:
+        assert_type(to_acp(v2.TextContent, block), v2.TextContent)
+        there: v1.ContentBlock = to_acp(v1.ContentBlock, block)
+        print(there)
+    to_acp(v1.ContentBlock, prompt.messages[0].content)
+    to_acp(v1.ContentBlock, prompt)  # refused
+    to_acp(v1.ContentBlock, v1.TextContent(text="x"))  # refused
+    update = tool_call_update(v1.SessionToolCallUpdate, "call_1", result)
+    assert_type(update, v1.SessionToolCallUpdate)
+    update.title = "Look it up"
+    v1.SessionNotification(session_id="s", update=update)
+    assert_type(tool_call_update(v2.ToolCallUpdate, "call_1", result), v2.ToolCallUpdate)
+    tool_call_update(v1.ToolCall, "call_1", result)  # refused
+    tool_call_update(v1.ToolCallUpdate, result)  # refused
+
+
+def content_to_mcp(block: v1.ContentBlock, image: v2.ImageContent, other: v1_unstable.ResourceLink) -> None:
+    assert_type(to_mcp(image), mcp_types.ImageContent)
+    assert_type(to_mcp(other), mcp_types.ResourceLink)
+    there: mcp_types.ContentBlock = to_mcp(block)
+    print(there)
+    to_mcp(there)  # refused
+    to_mcp({"type": "text"})  # refused
