@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import anyio
 
 from mcp_launch.budgets import Budgets
+from mcp_launch.catalogue import Catalogue
 from mcp_launch.changes import Change, Changes
 from mcp_launch.entries import entries_of, read_entry
 from mcp_launch.failures import LaunchError, LaunchFailure, NotReady, UnknownServer, UnusableInput
@@ -23,6 +24,8 @@ from mcp_launch.terms import TOOLS, Listing, Terms, Transports
 
 if TYPE_CHECKING:
     from anyio.abc import TaskGroup
+    from mcp.shared.dispatcher import ProgressFnT
+    from mcp_types import CallToolResult
 
 __all__ = ["Fleet", "Policy", "launch"]
 
@@ -100,6 +103,8 @@ class Fleet:
         self._servers: list[tuple[Record, LaunchedServer]] = []
         self._added = 0
         self._readers: list[Changes] = []
+        self._known: Catalogue | None = None
+        """All tools, until something changes."""
 
     def __repr__(self) -> str:
         return f"<Fleet of {len(self)}>"
@@ -147,6 +152,39 @@ class Fleet:
         self._readers.append(changes)
         return changes
 
+    @property
+    def catalogue(self) -> Catalogue:
+        """The tools of the servers that are ready, by names for a model; as they were when last listed."""
+        return Catalogue((server.name, server.tools) for server in self if server.state == "ready")
+
+    async def call_tool(
+        self,
+        name: str,
+        arguments: dict[str, Any] | None = None,
+        *,
+        timeout: float | None = None,
+        progress: ProgressFnT | None = None,
+    ) -> CallToolResult:
+        """Call a tool by its name in the catalogue; one that itself fails says so in the result.
+
+        Args:
+            name: as in `catalogue`.
+            arguments: those of the tool.
+            timeout: seconds until it must have answered, instead of what the budgets say of calls.
+            progress: takes what the tool tells of its progress: how far, of how much, and a message.
+
+        Raises:
+            UnknownTool: no server has such a tool; the message can be given to the model.
+            LaunchFailure: its server has failed meanwhile.
+            mcp.MCPError: the server refused the call, or did not answer in time.
+        """
+        if self._known is None:
+            # Also the tools of servers that died: that is another answer than that there is no such tool.
+            self._known = Catalogue((server.name, server.tools) for server in self)
+        entry = self._known[name]
+        session = self[entry.server].session
+        return await session.call_tool(entry.tool.name, arguments, timeout, progress)
+
     async def settled(self) -> None:
         """Wait until each server is ready or has failed: for those that start in the background."""
         for server in self.servers:
@@ -193,6 +231,7 @@ class Fleet:
             await record.ended.wait()
         finally:
             self._servers.remove(named)
+            self._known = None
 
     def begin(self, owners: TaskGroup) -> None:
         """Servers can be added from now on, and their owners are tasks of that group."""
@@ -210,6 +249,7 @@ class Fleet:
             reader.end()
 
     def _tell(self, change: Change) -> None:
+        self._known = None
         for reader in self._readers:
             reader.add(change)
 

@@ -10,9 +10,11 @@ from typing import Any
 
 import anyio
 import pytest
+from mcp import MCPError
+from mcp_types import REQUEST_TIMEOUT
 
 import mcp_launch
-from mcp_launch import Budgets, LaunchFailure, UnusableInput
+from mcp_launch import Budgets, LaunchFailure, UnknownTool, UnusableInput
 from tests.mcp_launch.support import SECRET, Marked, ask, http
 
 pytestmark = pytest.mark.anyio
@@ -195,3 +197,56 @@ async def test_an_sse_server_launches_also_where_warnings_are_errors(tmp_path: P
         async with mcp_launch.launch([server], cwd=tmp_path) as fleet:
             assert [failure.code for failure in fleet.failures] == ["refused"]
             assert any("deprecated" in warning for warning in fleet["old"].warnings)
+
+
+async def test_tools_are_called_by_their_names_in_the_catalogue(
+    marked: Marked, echo_urls: dict[str, str], tmp_path: Path
+) -> None:
+    servers = [marked.plain(), marked.plain(name="plain too"), http(echo_urls["http"]), marked.plain("mute", name="x")]
+
+    async with mcp_launch.launch(servers, cwd=tmp_path, budgets=SHORT) as fleet:
+        names = {entry.name: (entry.server, entry.tool.name) for entry in fleet.catalogue}
+        assert list(names.values())[:3] == [
+            ("plain", "environment"),
+            ("plain too", "environment"),
+            ("web", "environment"),
+        ]
+        other = next(name for name, (server, _) in names.items() if server == "plain too")
+        pids = [await _pid(fleet, name) for name in ("plain__environment", other)]
+        assert len({*pids, *marked.running()}) == 2
+        with pytest.raises(UnknownTool, match='there is no tool "environment"; did you mean "plain__environment"'):
+            await fleet.call_tool("environment")
+
+        fleet.add(marked.plain(name="late"))
+        await fleet.settled()
+        assert await _pid(fleet, "late__environment") in marked.running()
+        await fleet.remove("plain")
+        with pytest.raises(UnknownTool):
+            await fleet.call_tool("plain__environment")
+
+
+async def test_a_tool_of_a_server_that_died_tells_how(marked: Marked, tmp_path: Path) -> None:
+    async with mcp_launch.launch([marked.plain()], cwd=tmp_path) as fleet:
+        changes = fleet.changes()
+        with pytest.raises(Exception):  # noqa: B017, PT011 - what the call raises is another test's business
+            await fleet["plain"].session.call_tool("die")
+        async for change in changes:
+            if change.state == "failed":
+                break
+        assert len(fleet.catalogue) == 0
+        with pytest.raises(LaunchFailure, match="plain: exited with status 9"):
+            await fleet.call_tool("plain__environment")
+
+
+async def test_a_call_has_a_time_of_its_own(marked: Marked, tmp_path: Path) -> None:
+    async with mcp_launch.launch([marked.plain("hangs_at_call")], cwd=tmp_path) as fleet:
+        with anyio.fail_after(10), pytest.raises(MCPError) as raised:
+            await fleet.call_tool("plain__environment", timeout=0.1)
+
+    assert raised.value.code == REQUEST_TIMEOUT
+
+
+async def _pid(fleet: mcp_launch.Fleet, tool: str) -> int:
+    content = (await fleet.call_tool(tool)).content[0]
+    pid: int = json.loads(getattr(content, "text", ""))["pid"]
+    return pid

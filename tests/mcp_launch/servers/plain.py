@@ -46,6 +46,8 @@ def answer(message: dict[str, Any]) -> dict[str, Any] | None:  # noqa: PLR0911 -
         return {"result": {"tools": [tool]}}
     if method == "resources/list":
         return None if MODE == "hangs_at_resources" else error(-32603, "no database")
+    if method == "tools/call" and MODE == "hangs_at_call":
+        return None
     if method == "tools/call":
         return call(message["params"]["name"], message["params"].get("arguments") or {})
     return error(-32601, "Method not found")
