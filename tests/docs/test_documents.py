@@ -1,4 +1,4 @@
-"""What the README shows is what happens: its Python runs, and prints what stands below it."""
+"""What the documents show is what happens: their Python runs, and prints what stands below it."""
 
 import contextlib
 import io
@@ -7,34 +7,43 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-README = (ROOT / "README.md").read_text(encoding="utf-8")
+DOCUMENTS = ["README.md", *sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs").glob("**/*.md"))]
 BLOCK = re.compile(r"^```(\w+)( [\w-]+)?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
-def blocks() -> list[tuple[str, str, str]]:
-    return [(language, mark.strip(), body) for language, mark, body in BLOCK.findall(README)]
+def blocks(document: str = "README.md") -> list[tuple[str, str, str]]:
+    text = (ROOT / document).read_text(encoding="utf-8")
+    return [(language, mark.strip(), body) for language, mark, body in BLOCK.findall(text)]
 
 
-def examples() -> list[tuple[str, str]]:
-    """Every Python block that can run by itself, with the output that the next block shows."""
-    found = blocks()
-    return [
-        (body, found[index + 1][2])
-        for index, (language, mark, body) in enumerate(found)
-        if (language, mark) == ("python", "")
-    ]
+def examples() -> list[Any]:
+    """Every Python block that can run, after what its document marks as shared, with the output that the next shows."""
+    found: list[Any] = []
+    for document in DOCUMENTS:
+        shared = ""
+        listed = blocks(document)
+        for index, (language, mark, body) in enumerate(listed):
+            if (language, mark) == ("python", "shared"):
+                shared += body
+            elif (language, mark) == ("python", ""):
+                number = f"{document}-{len(found)}"
+                found.append(pytest.param(document, shared + body, listed[index + 1][2], id=number))
+    return found
 
 
-@pytest.mark.parametrize(("code", "output"), examples())
-def test_an_example_prints_what_the_readme_says(code: str, output: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("document", "code", "output"), examples())
+def test_an_example_prints_what_its_document_says(
+    document: str, code: str, output: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     printed = io.StringIO()
     monkeypatch.chdir(ROOT)
     with contextlib.redirect_stdout(printed):
-        exec(compile(code, "README.md", "exec"), {})
+        exec(compile(code, document, "exec"), {})
     assert printed.getvalue() == output
 
 
@@ -69,7 +78,7 @@ def test_the_sessions_that_the_documents_name_exist() -> None:
     listed = subprocess.run([sys.executable, "-c", LIST_SESSIONS], cwd=ROOT, capture_output=True, text=True, check=True)
     named = {
         name
-        for document in ("README.md", "CONTRIBUTING.md")
+        for document in (*DOCUMENTS, "CONTRIBUTING.md")
         for name in re.findall(r"nox -s (\w+)", (ROOT / document).read_text(encoding="utf-8"))
     }
     assert named <= set(listed.stdout.split())
