@@ -47,19 +47,19 @@ def greet(name: str) -> str:
     return f"Greet {name}."
 
 
-def serve(kind: str) -> None:
+def serve(kind: str, server: MCPServer = echo) -> None:
     """Serve HTTP until standard input closes."""
-    app = echo.streamable_http_app() if kind == "http" else echo.sse_app()
+    app = server.streamable_http_app() if kind == "http" else server.sse_app()
     listener = socket.create_server(("127.0.0.1", 0))
-    server = uvicorn.Server(uvicorn.Config(app, log_level="error", timeout_graceful_shutdown=1))
+    web = uvicorn.Server(uvicorn.Config(app, log_level="error", timeout_graceful_shutdown=1))
 
     def stop_with_parent() -> None:
         sys.stdin.read()
-        server.should_exit = True
+        web.should_exit = True
 
     threading.Thread(target=stop_with_parent, daemon=True).start()
     print(f"http://127.0.0.1:{listener.getsockname()[1]}/{'mcp' if kind == 'http' else 'sse'}", flush=True)
-    server.run(sockets=[listener])
+    web.run(sockets=[listener])
 
 
 if __name__ == "__main__":

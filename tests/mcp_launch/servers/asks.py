@@ -1,0 +1,148 @@
+"""A real MCP server, built with the SDK, that turns to its client: asks, logs, tells of progress and of changes.
+
+`asks.py TRANSPORT ERA`: the transport as in `echo.py`; `legacy` does without the 2026-07-28 era of MCP.
+"""
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import anyio
+from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
+from mcp.server.mcpserver import Context, Elicit, ListRoots, MCPServer, Resolve, Sample
+from mcp.server.stdio import stdio_server
+from mcp.shared.exceptions import MCPError
+from mcp.shared.message import SessionMessage
+from mcp_types import (
+    METHOD_NOT_FOUND,
+    CreateMessageResult,
+    ErrorData,
+    JSONRPCError,
+    JSONRPCRequest,
+    ListRootsResult,
+    SamplingMessage,
+    TextContent,
+)
+from pydantic import BaseModel
+
+from mcp_launch.transports.streams import ReadStream, Sink, Source
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
+from tests.mcp_launch.servers.echo import serve
+
+asks = MCPServer("asks", version="1", log_level="ERROR")
+
+
+def ask_model() -> Sample:
+    """What is asked of the client's model."""
+    return Sample([SamplingMessage(role="user", content=TextContent(text="2 + 2?"))], max_tokens=5)
+
+
+@asks.tool()
+def complete(answer: Annotated[CreateMessageResult, Resolve(ask_model)]) -> str:
+    """Tell what the client's model says."""
+    assert isinstance(answer.content, TextContent)
+    return f"{answer.model} says {answer.content.text}"
+
+
+class Colour(BaseModel):
+    """What the user is asked for."""
+
+    name: str
+
+
+def ask_user() -> Elicit[Colour]:
+    """What the user is asked."""
+    return Elicit("Which colour?", Colour)
+
+
+@asks.tool()
+def choose(colour: Annotated[Colour, Resolve(ask_user)]) -> str:
+    """Tell what the user says."""
+    return f"the user wants {colour.name}"
+
+
+def ask_roots() -> ListRoots:
+    """The question where to work."""
+    return ListRoots()
+
+
+@asks.tool()
+def where(roots: Annotated[ListRootsResult, Resolve(ask_roots)]) -> str:
+    """Tell where to work."""
+    return f"at {', '.join(str(root.uri) for root in roots.roots)}"
+
+
+@asks.tool()
+def client(ctx: Context) -> str:
+    """Tell what the client says that it can do, as JSON."""
+    capabilities = ctx.client_capabilities
+    return capabilities.model_dump_json(by_alias=True, exclude_none=True) if capabilities else "null"
+
+
+@asks.tool()
+async def log(ctx: Context) -> str:
+    """Log something that matters and something that does not."""
+    await ctx.log("debug", "a detail")  # pyright: ignore[reportDeprecated]
+    await ctx.log("warning", {"disk": "full"}, logger_name="asks.disk")  # pyright: ignore[reportDeprecated]
+    return "logged"
+
+
+@asks.tool()
+async def work(ctx: Context) -> str:
+    """Work, and tell how far it is."""
+    await ctx.report_progress(1, 2, "half of it")
+    await ctx.report_progress(2, 2)
+    return "worked"
+
+
+@asks.tool()
+async def change(ctx: Context) -> str:
+    """Say that the tools changed, in the way of either era."""
+    await ctx.notify_tools_changed()
+    await ctx.session.send_tool_list_changed()
+    return "changed"
+
+
+async def refuse_discovery(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+    """Be a server of the older era, over HTTP."""
+    if ctx.method == "server/discover":
+        raise MCPError(code=METHOD_NOT_FOUND, message="Method not found")
+    return await call_next(ctx)
+
+
+class WithoutDiscovery(ReadStream):
+    """Be a server of the older era, over stdio: there the SDK decides for the newer one before anybody is asked."""
+
+    def __init__(self, inner: Source, write: Sink) -> None:
+        super().__init__(inner)
+        self._write = write
+
+    async def receive(self) -> SessionMessage | Exception:
+        while True:
+            item = await super().receive()
+            if isinstance(item, Exception) or getattr(item.message, "method", "") != "server/discover":
+                return item
+            assert isinstance(item.message, JSONRPCRequest)
+            error = ErrorData(code=METHOD_NOT_FOUND, message="Method not found")
+            await self._write.send(SessionMessage(JSONRPCError(jsonrpc="2.0", id=item.message.id, error=error)))
+
+
+async def serve_older_stdio() -> None:
+    """Serve standard input and output in the older era."""
+    server = asks._lowlevel_server  # pyright: ignore[reportPrivateUsage]
+    async with stdio_server() as (read, write):
+        await server.run(WithoutDiscovery(read, write), write, server.create_initialization_options())
+
+
+if __name__ == "__main__":
+    match sys.argv[1:]:
+        case ["stdio", "legacy"]:
+            anyio.run(serve_older_stdio)
+        case ["stdio", _]:
+            asks.run("stdio")
+        case [transport, era]:
+            asks.middleware.extend([refuse_discovery] if era == "legacy" else [])
+            serve(transport, asks)
+        case _:
+            sys.exit(__doc__)

@@ -1,0 +1,255 @@
+"""What the one who launches decides about a server reaches it: callbacks, per server, on each transport and era."""
+
+from __future__ import annotations
+
+import gc
+import subprocess
+import sys
+from collections.abc import Callable, Generator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from mcp import Client, MCPError
+from mcp.client import ClientRequestContext
+from mcp_types import (
+    CallToolResult,
+    CreateMessageRequestParams,
+    CreateMessageResult,
+    ElicitRequestFormParams,
+    ElicitRequestParams,
+    ElicitResult,
+    ErrorData,
+    ListRootsResult,
+    LoggingMessageNotificationParams,
+    Root,
+    SamplingCapability,
+    SamplingToolsCapability,
+    TextContent,
+    ToolListChangedNotification,
+)
+from pydantic import FileUrl
+
+import mcp_launch
+from mcp_launch import Options, UnusableInput
+from mcp_launch.options import OptionsFor
+from tests.mcp_launch.support import SERVERS, Marked, ask, http
+
+pytestmark = [
+    pytest.mark.anyio,
+    pytest.mark.filterwarnings("ignore:.*SSE transport is deprecated:DeprecationWarning"),
+    # On trio: the SDK closes a response, and leaves the generators that it read it with to the garbage collector.
+    pytest.mark.filterwarnings("ignore:Async generator 'http:ResourceWarning"),
+]
+
+ASKS = str(SERVERS / "asks.py")
+ERAS = {"modern": "2026-07-28", "legacy": "2025-11-25"}
+WAYS = [("stdio", "modern"), ("stdio", "legacy"), ("http", "modern"), ("http", "legacy"), ("sse", "legacy")]
+
+
+@pytest.fixture(scope="module")
+def asking_urls() -> Generator[dict[tuple[str, str], str]]:
+    """The URLs of the server that asks, by transport and era."""
+    with ExitStack() as stack:
+        processes: dict[tuple[str, str], subprocess.Popen[str]] = {}
+        for way in WAYS:
+            if way[0] != "stdio":
+                command = [sys.executable, ASKS, *way]
+                process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+                processes[way] = stack.enter_context(process)
+        yield {way: process.stdout.readline().strip() for way, process in processes.items() if process.stdout}
+
+
+class Asking:
+    """The server that asks, over one transport in one era, and what it is told."""
+
+    def __init__(self, way: tuple[str, str], marked: Marked, urls: dict[tuple[str, str], str]) -> None:
+        self.way = way
+        self.marked = marked
+        self.urls = urls
+        self.logged: list[Any] = []
+        self.changed = anyio.Event()
+        self.log_arrived = anyio.Event()
+
+    @property
+    def is_modern(self) -> bool:
+        return self.way[1] == "modern"
+
+    def spec(self, name: str) -> dict[str, Any]:
+        if self.way[0] == "stdio":
+            return self.marked.stdio(name, sys.executable, ASKS, *self.way)
+        return http(self.urls[self.way], name=name, kind=self.way[0])
+
+    def options(self, **others: Any) -> Options:
+        callbacks: dict[str, Any] = {
+            "sampling": self.sample,
+            "sampling_capabilities": SamplingCapability(tools=SamplingToolsCapability()),
+            "elicitation": self.elicit,
+            "roots": self.list_roots,
+            "logging": self.log,
+            "log_level": "warning",
+            "message": self.notice,
+        }
+        return Options(**callbacks | others)
+
+    async def sample(self, context: ClientRequestContext, params: CreateMessageRequestParams) -> CreateMessageResult:
+        (asked,) = params.messages
+        assert (asked.content, params.max_tokens) == (TextContent(text="2 + 2?"), 5)
+        return CreateMessageResult(role="assistant", content=TextContent(text="4"), model="abacus")
+
+    async def elicit(self, context: ClientRequestContext, params: ElicitRequestParams) -> ElicitResult:
+        assert isinstance(params, ElicitRequestFormParams)
+        assert params.message == "Which colour?"
+        return ElicitResult(action="accept", content={"name": "red"})
+
+    async def list_roots(self, context: ClientRequestContext) -> ListRootsResult:
+        return ListRootsResult(roots=[Root(uri=FileUrl("file:///project"))])
+
+    async def log(self, params: LoggingMessageNotificationParams) -> None:
+        self.logged.append((params.level, params.data, params.logger))
+        if params.level == "warning":
+            self.log_arrived.set()
+
+    async def notice(self, message: object) -> None:
+        if isinstance(message, ToolListChangedNotification):
+            self.changed.set()
+
+
+@pytest.fixture(autouse=True)
+def no_garbage_left() -> Generator[None]:
+    """Collect it where the warnings about it are ignored."""
+    yield
+    gc.collect()
+
+
+@pytest.fixture(params=WAYS, ids="-".join)
+def asking(request: pytest.FixtureRequest, marked: Marked, asking_urls: dict[tuple[str, str], str]) -> Asking:
+    return Asking(request.param, marked, asking_urls)
+
+
+async def test_the_server_reaches_every_callback(asking: Asking, tmp_path: Path) -> None:
+    steps: list[tuple[float, float | None, str | None]] = []
+
+    async def take(progress: float, total: float | None, message: str | None) -> None:
+        steps.append((progress, total, message))
+
+    with anyio.fail_after(20):
+        async with mcp_launch.launch([asking.spec("asks")], cwd=tmp_path, options=asking.options()) as fleet:
+            session = fleet["asks"].session
+            assert session.protocol_version == ERAS[asking.way[1]]
+            assert await ask(session, "client") == {
+                "sampling": {"tools": {}},
+                "elicitation": {"form": {}, "url": {}},
+                "roots": {"listChanged": True},
+            }
+
+            assert await ask(session, "complete") == "abacus says 4"
+            assert await ask(session, "choose") == "the user wants red"
+            assert await ask(session, "where") == "at file:///project"
+
+            await session.call_tool("work", progress_callback=take)
+            assert steps == [(1, 2, "half of it"), (2, 2, None)]
+
+            await ask(session, "log")
+            await asking.log_arrived.wait()
+            # The older era has no level per request: whoever wants less sets it for the session.
+            debug = [] if asking.is_modern else [("debug", "a detail", None)]
+            assert asking.logged == [*debug, ("warning", {"disk": "full"}, "asks.disk")]
+
+            if asking.is_modern:
+                async with session.listen(tools_list_changed=True):
+                    await ask(session, "change")
+                    await asking.changed.wait()
+            else:
+                await ask(session, "change")
+                await asking.changed.wait()
+
+
+async def test_without_callbacks_the_server_is_told_that_there_are_none(asking: Asking, tmp_path: Path) -> None:
+    with anyio.fail_after(20):
+        async with mcp_launch.open_session(asking.spec("asks"), cwd=tmp_path) as session:
+            assert await ask(session, "client") == {}
+            for tool in ("complete", "choose", "where"):
+                assert "did not declare" in await refusal(session, tool)
+            assert await ask(session, "log") == "logged"
+            assert await ask(session, "change") == "changed"
+            assert await ask(session, "work") == "worked"
+
+
+async def test_a_callback_that_refuses_or_fails_costs_one_call_and_not_the_session(
+    asking: Asking, tmp_path: Path
+) -> None:
+    async def refuse(context: ClientRequestContext, params: CreateMessageRequestParams) -> ErrorData:
+        return ErrorData(code=-1, message="not today")
+
+    async def fail(*anything: Any) -> Any:
+        raise RuntimeError("mine")
+
+    options = asking.options(sampling=refuse, elicitation=fail, logging=fail, message=fail)
+    with anyio.fail_after(20):
+        async with mcp_launch.launch([asking.spec("asks")], cwd=tmp_path, options=options) as fleet:
+            session = fleet["asks"].session
+            assert "not today" in await refusal(session, "complete")
+            # In the newer era it is the call that asks, so that the call raises what its callback raised.
+            if asking.is_modern:
+                with pytest.raises(ExceptionGroup) as caught:
+                    await session.call_tool("choose")
+                assert caught.group_contains(RuntimeError, match="mine", depth=1)
+            else:
+                assert await refusal(session, "choose")
+            assert await ask(session, "log") == "logged"
+            assert await ask(session, "where") == "at file:///project"
+            assert fleet["asks"].state == "ready"
+
+
+def by_name(options: Options) -> OptionsFor:
+    return {"first": options}
+
+
+def by_function(options: Options) -> OptionsFor:
+    return lambda name: options if name == "first" else Options()
+
+
+@pytest.mark.parametrize("given", [by_name, by_function])
+async def test_each_server_has_its_own(
+    given: Callable[[Options], OptionsFor], marked: Marked, asking_urls: dict[tuple[str, str], str], tmp_path: Path
+) -> None:
+    asking = Asking(("http", "modern"), marked, asking_urls)
+    servers = [asking.spec("first"), asking.spec("second")]
+
+    with anyio.fail_after(20):
+        async with mcp_launch.launch(servers, cwd=tmp_path, options=given(asking.options())) as fleet:
+            assert await ask(fleet["first"].session, "choose") == "the user wants red"
+            assert "did not declare" in await refusal(fleet["second"].session, "choose")
+
+
+async def test_options_that_are_not_by_name_are_for_all(
+    marked: Marked, asking_urls: dict[tuple[str, str], str], tmp_path: Path
+) -> None:
+    asking = Asking(("http", "legacy"), marked, asking_urls)
+    servers = [asking.spec("first"), asking.spec("second")]
+
+    with anyio.fail_after(20):
+        async with mcp_launch.launch(servers, cwd=tmp_path, options=asking.options()) as fleet:
+            assert [await ask(server.session, "choose") for server in fleet] == ["the user wants red"] * 2
+
+
+@pytest.mark.parametrize("options", [5, {"plain": {"sampling": None}}, str])
+async def test_what_are_no_options_are_refused_before_anything_is_launched(
+    options: Any, marked: Marked, tmp_path: Path
+) -> None:
+    with pytest.raises(UnusableInput, match=r"the options of plain must be mcp_launch\.Options, not"):
+        async with mcp_launch.launch([marked.plain()], cwd=tmp_path, options=options):
+            raise AssertionError("nothing can be launched")
+
+
+async def refusal(session: Client, tool: str) -> str:
+    """Call a tool that cannot do its work, and give what it says about that."""
+    try:
+        result: CallToolResult = await session.call_tool(tool)
+    except MCPError as error:
+        return str(error)
+    assert result.is_error, result
+    return "".join(block.text for block in result.content if isinstance(block, TextContent))
