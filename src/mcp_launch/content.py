@@ -233,7 +233,7 @@ def _read_mcp(class_: type[BaseModel], data: dict[str, Any]) -> Any:
     try:
         return class_.model_validate(data, strict=True, extra="forbid", by_alias=True, by_name=False)
     except ValidationError as error:
-        issues = [(each["loc"], each["msg"]) for each in error.errors(include_input=False, include_url=False)]
+        issues = [(each["loc"], each["msg"]) for each in error.errors()]
     resource = data.get("resource")
     if isinstance(resource, dict):
         # Each alternative of a resource complains, under its own name, and only one is meant.

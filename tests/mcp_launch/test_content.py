@@ -138,6 +138,12 @@ def test_words_that_only_v2_leaves_open_are_kept() -> None:
     assert to_acp(v2.ContentBlock, there) == block
 
 
+def test_nothing_is_coerced_on_the_way() -> None:
+    block = decode(v2.ContentBlock, {"type": "tool_result", "toolUseId": "1", "isError": "yes"})
+
+    assert to_mcp(block) == mcp.ToolResultContent(tool_use_id="1", _meta={KEPT: {"/isError": "yes"}})
+
+
 @pytest.mark.parametrize(
     "kept",
     [
