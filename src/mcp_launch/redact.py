@@ -6,11 +6,14 @@ two characters are left alone: replacing every "1" would hide more than it prote
 
 from __future__ import annotations
 
+import base64
+import binascii
+import html
 import json
 import re
 from collections.abc import Iterable, Iterator
 from typing import Any, cast
-from urllib.parse import parse_qsl, quote, unquote, urlsplit
+from urllib.parse import parse_qsl, quote, quote_plus, unquote, urlsplit
 
 __all__ = ["Redactor", "shown_url"]
 
@@ -40,6 +43,8 @@ class Redactor:
 
     def __call__(self, text: str) -> str:
         """The text without the secrets."""
+        if self._long or self._short:
+            text = _CUT.sub(_without_input, text)
         for secret in self._long:
             text = text.replace(secret, MASK)
         return self._short.sub(MASK, text) if self._short else text
@@ -68,19 +73,76 @@ def shown_url(url: str) -> str:
     return parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="").geturl()
 
 
+_CUT = re.compile(r"(?<=input_value=).*?(?=, input_type=)", re.DOTALL)
+"""What pydantic quotes of a value in its errors. It cuts long ones, and half a secret would not be recognised."""
+
+
+def _without_input(found: re.Match[str]) -> str:
+    return MASK if "..." in found[0] else found[0]
+
+
 def _url_secrets(urls: Iterable[str]) -> Iterator[str]:
     for url in urls:
         parts = urlsplit(url)
         yield from (secret for secret in (parts.username, parts.password, parts.query) if secret)
         for _, value in parse_qsl(parts.query):
             yield value
+        if parts.username or parts.password:
+            # What is sent of them.
+            pair = f"{unquote(parts.username or '')}:{unquote(parts.password or '')}"
+            yield f"Basic {base64.b64encode(pair.encode(errors='replace')).decode()}"
 
 
 def _forms(value: str) -> Iterator[str]:
-    """The ways in which a value may come back: itself, its lines and words, quoted for JSON, Python or a URL."""
-    lines = [line.strip() for line in value.splitlines()] if len(value) <= WHOLE else []
-    parts = {value, value.strip(), *lines, *(word for line in lines for word in line.split() if len(word) >= ALWAYS)}
-    for part in parts:
-        for form in (part, json.dumps(part)[1:-1], repr(part)[1:-1], quote(part, safe=""), quote(part), unquote(part)):
-            if len(form) >= SHORTEST:
+    """The ways in which a value may come back: itself, its lines and words, quoted, or in another coding."""
+    if len(value) > WHOLE:
+        yield value
+        return
+    lines = [line.strip() for line in value.splitlines()]
+    words = [word for line in lines for word in line.split() if len(word) >= ALWAYS]
+    login = tuple(_login(value))
+    # Of a certificate nobody codes single lines.
+    coded = {value, *login, *(words if len(lines) == 1 else ())}
+    for part in {value, value.strip(), *lines, *words, *login}:
+        for form in (*_quoted(part), *(_coded(part) if part in coded else ())):
+            if len(part) >= SHORTEST and len(form) >= SHORTEST:
                 yield form
+
+
+def _quoted(part: str) -> Iterator[str]:
+    yield part
+    yield unquote(part)
+    yield html.escape(part)
+    for said in (json.dumps(part)[1:-1], json.dumps(part, ensure_ascii=False)[1:-1], repr(part)[1:-1]):
+        yield said
+        # Quoted twice, as where what a server said in JSON is logged.
+        yield json.dumps(said)[1:-1]
+        yield repr(said)[1:-1]
+    for quoted in (quote, quote_plus):
+        for safe in ("", "/"):
+            escaped = quoted(part, safe=safe, errors="replace")
+            yield escaped
+            yield _ESCAPE.sub(lambda escape: escape[0].lower(), escaped)
+    # As a server reads it that takes headers for Latin-1, as HTTP once did.
+    yield part.encode(errors="replace").decode("latin-1")
+
+
+_ESCAPE = re.compile("%[0-9A-F]{2}")
+
+
+def _coded(part: str) -> Iterator[str]:
+    for altchars in (b"+/", b"-_"):
+        coded = base64.b64encode(part.encode(errors="replace"), altchars).decode()
+        yield coded
+        yield coded.rstrip("=")
+
+
+def _login(value: str) -> Iterator[str]:
+    """The user, the password and both of them, if it is the header for Basic authentication."""
+    scheme, _, coded = value.strip().partition(" ")
+    if scheme.lower() == "basic":
+        try:
+            pair = base64.b64decode(coded).decode()
+        except (binascii.Error, ValueError):
+            return
+        yield from (pair, *pair.split(":", 1))

@@ -2,28 +2,37 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import secrets
 import time
-from urllib.parse import quote
 
 import pytest
+from pydantic import TypeAdapter, ValidationError
 
 from mcp_launch.process import Tail
 from mcp_launch.redact import Redactor, shown_url
+from tests.mcp_launch.servers.leak import forms
 
 SECRET = 'p"ss wörd/42'
 
 
 @pytest.mark.parametrize(
     "said",
-    [SECRET, json.dumps(SECRET), repr(SECRET), quote(SECRET), quote(SECRET, safe=""), f"key={SECRET}!", f"[{SECRET}]"],
+    [
+        *forms(SECRET),
+        f"key={SECRET}!",
+        f"[{SECRET}]",
+        repr(json.dumps(SECRET)),
+        json.dumps(json.dumps({"key": SECRET})),
+        SECRET.encode().decode("latin-1"),
+    ],
 )
 def test_a_repeated_secret_is_replaced_however_it_is_quoted(said: str) -> None:
     shown = Redactor([SECRET])(said)
 
     assert "[redacted]" in shown
-    assert "42" not in shown
+    assert not any(part in shown for part in ("42", 'p"', "rd", "NDI", "cCJ"))
 
 
 def test_the_token_of_a_bearer_header_is_replaced_alone_too() -> None:
@@ -68,6 +77,23 @@ def test_user_info_and_query_of_a_url_are_secrets() -> None:
     redactor = Redactor(urls=["https://someone:pa55word@h/mcp?token=t0k3n"])
 
     assert redactor("someone pa55word t0k3n token=t0k3n") == "[redacted] [redacted] [redacted] [redacted]"
+
+
+def test_what_basic_authentication_sends_is_a_secret_and_so_is_what_it_stands_for() -> None:
+    coded = base64.b64encode(b"someone:pa55word").decode()
+
+    assert Redactor(urls=["https://someone:pa55word@h/mcp"])(f"Basic {coded}: {coded}") == "[redacted]: [redacted]"
+    assert Redactor([f"Basic {coded}"])("no someone with pa55word") == "no [redacted] with [redacted]"
+
+
+def test_half_a_secret_that_pydantic_cut_is_not_shown() -> None:
+    secret = f"sk-{'x' * 100}"
+    with pytest.raises(ValidationError) as raised:
+        TypeAdapter(int).validate_python({"key": secret})
+
+    assert "xxxx" in str(raised.value)
+    assert "xxxx" not in Redactor([secret])(str(raised.value))
+    assert Redactor([secret])("input_value='short', input_type=str") == "input_value='short', input_type=str"
 
 
 def test_json_is_redacted_throughout() -> None:
