@@ -93,8 +93,13 @@ class _Owner:
 
     async def attempt(self, era: Era, transport: Transport) -> LaunchFailure | None:
         """Open, serve and close the session once."""
+        # Until the end, since finding out what was wrong may take another request.
+        with kept_out_of_logs(self._spec.redactor):
+            return await self._attempt(era, transport)
+
+    async def _attempt(self, era: Era, transport: Transport) -> LaunchFailure | None:
         error: Exception | None = None
-        with kept_out_of_logs(self._spec.redactor), anyio.CancelScope() as self._scope:
+        with anyio.CancelScope() as self._scope:
             try:
                 await self._live(era, transport)
             except Exception as caught:  # noqa: BLE001 - whatever it is, it costs this server and no other
