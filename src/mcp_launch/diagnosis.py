@@ -49,7 +49,8 @@ def _meaning(leaf: BaseException) -> Diagnosis | None:
         case ValidationError():
             first = leaf.errors(include_url=False, include_input=False)[0]
             field = "/".join(str(part) for part in first["loc"])
-            return Diagnosis("invalid_response", f"gave an answer that is not valid MCP: {field}: {first['msg']}")
+            message = f"gave an answer that is not valid MCP: {field}: {first['msg']}"
+            return Diagnosis("invalid_response", message, {"field": field})
         case MCPError(code=code) if code == CONNECTION_CLOSED:
             return Diagnosis("disconnected", "the connection was closed")
         case MCPError(code=code, message=message) if code == REQUEST_TIMEOUT:

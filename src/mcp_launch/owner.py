@@ -70,6 +70,8 @@ class _Owner:
         self._lists = terms.lists
         self._deadline = deadline
         self._scope = anyio.CancelScope()
+        self._allowed = 0.0
+        """The seconds of the budget that is being used up."""
 
     def stdio(self, process: ServerProcess) -> StdioTransport:
         """The transport over a process that has just been started."""
@@ -148,7 +150,9 @@ class _Owner:
 
     def _allow(self, seconds: float) -> None:
         # One scope whose deadline moves: a scope around a part of the opening could not be left in order.
-        self._scope.deadline = min(self._deadline, anyio.current_time() + seconds)
+        now = anyio.current_time()
+        self._allowed = max(0.0, min(self._deadline - now, seconds))
+        self._scope.deadline = now + self._allowed
 
     def _left(self) -> float:
         """The seconds that are left of what the stage was allowed."""
@@ -158,7 +162,7 @@ class _Owner:
         """The seconds of the budget that was used up, if that is what ended it."""
         if not self._scope.cancelled_caught or anyio.current_time() < self._scope.deadline:
             return None
-        return self._scope.deadline - self._record.stage_began
+        return self._allowed
 
     def _give_up(self) -> None:
         self._scope.cancel()
@@ -168,12 +172,13 @@ class _Owner:
         found = await transport.diagnose(waited=waited, answered=server_answered(error))
         found = found or diagnose_session(error, waited=waited)
         hide = spec.redactor
+        facts = found.facts if waited is None else {**found.facts, "budget": round(waited, 3)}
         return LaunchFailure(
             hide(found.message)[:_MESSAGE],
             server=record.name,
             stage=found.stage or record.stage,
             code=found.code,
-            facts=hide.json(found.facts),
+            facts=hide.json(facts),
         ).because(error, hide=hide)
 
 
