@@ -77,6 +77,13 @@ def drift(session: nox.Session) -> None:
 
 
 @nox.session(default=False)
+def failures(session: nox.Session) -> None:
+    """Print every way in which a server fails, what must be said of it and what is; `-- --messages` shows that."""
+    session.install("-e", EXTRA, *group("test"))
+    session.run("python", "-m", "tests.mcp_launch.failures.table", *session.posargs)
+
+
+@nox.session(default=False)
 def update_schema(session: nox.Session) -> None:
     """Replace the schemas: `-- npm:@agentclientprotocol/sdk@latest`, `-- github:TAG`, a URL or a folder."""
     session.install(*group("codegen"))

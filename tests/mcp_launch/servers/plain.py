@@ -1,4 +1,7 @@
-"""A small MCP server over stdio, without the SDK, that misbehaves in the way its first argument names."""
+"""A small MCP server over stdio, without the SDK, that misbehaves in the way its first argument names.
+
+With ECHO in its environment it repeats every secret that it was given wherever it says anything at all.
+"""
 
 import json
 import os
@@ -9,10 +12,14 @@ import time
 from typing import Any
 
 MODE = sys.argv[1] if len(sys.argv) > 1 else "works"
+SILENT = ("exits_silently", "mute", "prints_usage", "logs_then_exits", "wraps_mute_child")
+"""Modes of which it matters that nothing is written on standard error."""
 
 
 def main() -> None:
     """Misbehave at the start if asked to, then serve."""
+    if MODE not in SILENT:
+        complain(leaked(""))
     start = globals().get(f"start_{MODE}")
     if start is not None:
         start()
@@ -20,6 +27,10 @@ def main() -> None:
         message: dict[str, Any] = json.loads(line)
         if "id" in message and (reply := answer(message)) is not None:
             write(json.dumps({"jsonrpc": "2.0", "id": message["id"], **reply}))
+        elif message["method"] == "notifications/initialized" and (secrets := leaked("")):
+            write(json.dumps({"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": secrets}}))
+            write(json.dumps({"jsonrpc": "2.0", "method": secrets, "params": {secrets: secrets}}))
+            write(json.dumps({"jsonrpc": "2.0", "id": secrets, "result": {secrets: secrets}}))
     if MODE == "ignores_end":
         forever()
 
@@ -42,8 +53,8 @@ def answer(message: dict[str, Any]) -> dict[str, Any] | None:  # noqa: PLR0911 -
             sys.exit("cannot list the tools")
         if MODE == "hangs_at_list":
             return None
-        tool = {"name": "environment", "inputSchema": {"type": "object"}}
-        return {"result": {"tools": [tool]}}
+        described = {"description": leaked("")} if leaked("") else {}
+        return {"result": {"tools": [{"name": leaked("environment"), **described, "inputSchema": {"type": "object"}}]}}
     if method == "resources/list":
         return None if MODE == "hangs_at_resources" else error(-32603, "no database")
     if method == "tools/call" and MODE == "hangs_at_call":
@@ -56,11 +67,11 @@ def answer(message: dict[str, Any]) -> dict[str, Any] | None:  # noqa: PLR0911 -
 def initialize() -> dict[str, Any]:
     """What this server says to the handshake."""
     if MODE == "rejects":
-        return error(-32603, f"the licence {os.environ.get('SECRET')} has expired")
-    version = "1999-01-01" if MODE == "speaks_old_version" else "2025-06-18"
+        return error(-32603, leaked(f"the licence {os.environ.get('SECRET')} has expired"))
+    version = leaked("1999-01-01") if MODE == "speaks_old_version" else "2025-06-18"
     if MODE == "answers_nonsense":
-        return {"result": {"protocolVersion": version, "capabilities": "all of them"}}
-    info = {"name": "plain", "version": "1"}
+        return {"result": {"protocolVersion": version, "capabilities": leaked("all of them")}}
+    info = {"name": leaked("plain"), "version": leaked("1")}
     has: dict[str, Any] = {"tools": {}}
     if MODE.endswith("_resources"):
         has["resources"] = {}
@@ -92,6 +103,24 @@ def write(line: str) -> None:
     sys.stdout.flush()
 
 
+def leaked(said: str) -> str:
+    """What is said, with the secrets behind it if they are to be repeated."""
+    if "ECHO" not in os.environ:
+        return said
+    from leak import forms
+
+    secrets = [value for name, value in os.environ.items() if name.startswith("SECRET")]
+    return " ".join([said, *(form for secret in secrets for form in forms(secret))]).strip()
+
+
+def complain(said: str) -> None:
+    """Write to standard error, in two pieces, so that a secret comes in two."""
+    half = len(said) // 2
+    for piece in (said[:half], said[half:] + "\n") if said else ():
+        sys.stderr.write(piece)
+        sys.stderr.flush()
+
+
 def forever() -> None:
     """Stay until killed."""
     while True:
@@ -116,24 +145,43 @@ def start_dies_of_signal() -> None:
 
 def start_prints_usage() -> None:
     """Take the lack of arguments for a call for help."""
-    sys.stdout.write("usage: plain [--port PORT]\n")
+    sys.stdout.write(leaked("usage: plain [--port PORT]") + "\n")
     sys.exit(2)
+
+
+def start_logs_then_exits() -> None:
+    """Log to the wrong stream, and fail."""
+    write(leaked("INFO reading plain.toml"))
+    write("ERROR no such file")
+    sys.exit(1)
 
 
 def start_logs_then_silent() -> None:
     """Be a web server, say."""
-    write("Listening on port 8080")
+    write(leaked("Listening on port 8080"))
     forever()
 
 
 def start_prints_banner() -> None:
     """Say hello on the wrong stream."""
-    write("Welcome to plain 1.0")
+    write(leaked("Welcome to plain 1.0"))
 
 
 def start_begins_with_mark() -> None:
     """Begin the output as some runtimes do."""
     sys.stdout.write("\ufeff")
+
+
+def start_needs_a_second() -> None:
+    """Take a second to get going."""
+    time.sleep(1)
+
+
+def start_mutters() -> None:
+    """Say something, and then nothing any more."""
+    sys.stderr.write("loading the model\n")
+    sys.stderr.flush()
+    forever()
 
 
 def start_prints_bytes() -> None:

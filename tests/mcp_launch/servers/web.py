@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import json
 import queue
@@ -11,14 +12,18 @@ import threading
 from collections.abc import Generator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
+from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, ClassVar
+from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
+
+from tests.mcp_launch.servers.leak import forms
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -29,6 +34,8 @@ class Handler(BaseHTTPRequestHandler):
     released: ClassVar[threading.Event]
     events: ClassVar[queue.SimpleQueue[bytes | None]]
     seen: ClassVar[list[tuple[str, str, dict[str, str]]]]
+    echoes: ClassVar[bool]
+    """Whether it repeats the secrets of a request wherever it says anything at all."""
 
     def do_POST(self) -> None:
         """A message of the client."""
@@ -50,7 +57,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def _behave(self) -> None:
         self.seen.append((self.command, self.path, dict(self.headers)))
-        name, _, self._rest = self.path.partition("?")[0].strip("/").partition("/")
+        name, _, self._rest = unquote(self.path.partition("?")[0]).strip("/").partition("/")
         if name.isdecimal():
             self._status(int(name), self._rest)
         else:
@@ -92,6 +99,28 @@ class Handler(BaseHTTPRequestHandler):
 
     def _away(self) -> None:
         self._reply(307, "", Location="http://elsewhere.invalid/mcp?token=abc")
+
+    def _to(self) -> None:
+        """Send away with the status and to the port that the rest of the path names."""
+        status, _, port = self._rest.partition("/")
+        self._reply(int(status), "", Location=f"http://127.0.0.1:{port}/mcp")
+
+    def _moved308(self) -> None:
+        self._reply(308, "", Location="/works")
+
+    def _tool401(self) -> None:
+        """Works until a tool is called, for which the token has expired."""
+        if b'"tools/call"' in self.body:
+            self._reply(401, "expired", **{"WWW-Authenticate": 'Bearer error="invalid_token"'})
+        else:
+            self._works()
+
+    def _tool404(self) -> None:
+        """Works until a tool is called, by when the session is forgotten."""
+        if b'"tools/call"' in self.body:
+            self._reply(404, "no such session")
+        else:
+            self._works()
 
     def _moved(self) -> None:
         self._reply(307, "", Location="/works")
@@ -153,7 +182,8 @@ class Handler(BaseHTTPRequestHandler):
             self._reply(202, "")
         else:
             reply = json.dumps(self._result(message))
-            self._reply(200, reply, content_type="application/json", **{"Mcp-Session-Id": "s1"})
+            session = f"s1-{quote(self._secrets()[0], safe='')}" if self.echoes else "s1"
+            self._reply(200, reply, content_type="application/json", **{"Mcp-Session-Id": session})
 
     def _result(self, message: dict[str, Any]) -> dict[str, Any]:
         """The answer of a small MCP server without tools."""
@@ -221,12 +251,46 @@ class Handler(BaseHTTPRequestHandler):
         """The deprecated transport, whose endpoint is no URL."""
         self._stream(f"event: endpoint\ndata: http://{self._rest}\n\n")
 
+    def _beside(self) -> None:
+        """The deprecated transport, whose endpoint is on the port that the rest of the path names."""
+        self._stream(f"event: endpoint\ndata: http://127.0.0.1:{self._rest}/steal?token=abc\n\n")
+
     def _elsewhere(self) -> None:
         """The deprecated transport, whose endpoint is somebody else's."""
         self._stream("event: endpoint\ndata: http://elsewhere.invalid/steal?token=abc\n\n")
 
+    def _secrets(self) -> list[str]:
+        """What was sent along: the values of two headers, what Basic stands for, the query and what is in it."""
+        query = urlsplit(self.path).query
+        known = [self.headers.get("X-Key", ""), self.headers.get("Authorization", ""), query]
+        scheme, _, token = known[1].partition(" ")
+        if scheme == "Basic":
+            known += [token, pair := base64.b64decode(token).decode(), *pair.split(":")]
+        return [value for value in (*known, *(value for _, value in parse_qsl(query))) if value]
+
+    def _leak(self, body: str, headers: dict[str, str]) -> str:
+        """Repeat the secrets in the body, which is returned, and in the headers."""
+        secrets = self._secrets()
+        first, last = secrets[0], secrets[-1]
+        if "WWW-Authenticate" in headers:
+            headers["WWW-Authenticate"] += f", realm={json.dumps(first)}, given={json.dumps(last)}"
+        if not headers.get("Location", "/").startswith("/"):
+            headers["Location"] += f"/{quote(first, safe='')}?token={quote(last, safe='')}"
+        told = " ".join(form for secret in secrets for form in forms(secret))
+        match body[:4]:
+            case "" | "[[[[" | '{"js':
+                return body
+            case '{"st':
+                return f'{body[:-1]}, "given": {json.dumps(told)}}}'
+            case _:
+                return f"{body} {told}"
+
     def _reply(self, status: int, body: str, *, content_type: str = "text/plain", **headers: str) -> None:
-        self.send_response(status)
+        reason = None
+        if self.echoes:
+            body = self._leak(body, headers)
+            reason = f"{HTTPStatus(status).phrase} {quote(self._secrets()[0])}" if status >= 400 else None
+        self.send_response(status, reason)
         self.send_header("Content-Type", content_type)
         self.send_header("Content-Length", str(len(body.encode())))
         for name, value in headers.items():
@@ -272,6 +336,7 @@ class Web:
 
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
+    request_queue_size = 128
 
     def __init__(self, address: tuple[str, int], handler: type[Handler]) -> None:
         super().__init__(address, handler)
@@ -293,13 +358,14 @@ class _Server(ThreadingHTTPServer):
 
 
 @contextmanager
-def misbehaving_web() -> Generator[Web]:
+def misbehaving_web(*, repeats_secrets: bool = False) -> Generator[Web]:
     """Serve until the block ends."""
 
     class OwnHandler(Handler):
         released = threading.Event()
         events = queue.SimpleQueue()
         seen: ClassVar[list[tuple[str, str, dict[str, str]]]] = []
+        echoes = repeats_secrets
 
     web = Web(OwnHandler)
     try:

@@ -1,0 +1,98 @@
+"""Every case of the catalogue of failures, and that the search for secrets finds them where they are not hidden."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mcp_launch import redact
+from mcp_launch.redact import Redactor
+from tests.mcp_launch.failures.catalogue import CASES, Case, Scenario
+from tests.mcp_launch.failures.command import check_all
+from tests.mcp_launch.failures.play import play
+from tests.mcp_launch.failures.scene import Entry, Scene
+from tests.mcp_launch.failures.secrets import Planted, leaks
+from tests.mcp_launch.servers.leak import forms
+
+pytestmark = [
+    pytest.mark.anyio,
+    pytest.mark.filterwarnings("ignore:.*SSE transport is deprecated:DeprecationWarning"),
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+async def test_a_server_that_fails_is_told_of_as_the_catalogue_says(case: Case | Scenario, tmp_path: Path) -> None:
+    outcome = await play(case, tmp_path, grace=8)
+
+    assert outcome.wrong == []
+
+
+@pytest.mark.parametrize("as_json", [False, True], ids=["text", "json"])
+def test_the_command_tells_of_all_of_them_at_once(*, as_json: bool, tmp_path: Path) -> None:
+    assert check_all(tmp_path, as_json=as_json).wrong == []
+
+
+def named(name: str) -> Case:
+    """The case of the catalogue with that name."""
+    [case] = [case for case in CASES if isinstance(case, Case) and str(case) == name]
+    return case
+
+
+@pytest.mark.parametrize(
+    ("name", "channels"),
+    [
+        ("stdio: exits with a message on stderr", {"changes", "failures", "report", "repr", "tracebacks"}),
+        ("stdio: a banner on stdout, then works", {"log", "report", "repr"}),
+        ("stdio: answers initialize with an error", {"changes", "failures", "report", "repr", "tracebacks"}),
+        ("Streamable HTTP: 401 that tells the error", {"failures", "log", "report", "repr"}),
+        ("SSE: 500", {"changes", "failures", "log", "report", "repr", "tracebacks"}),
+    ],
+)
+async def test_secrets_that_are_not_hidden_are_found_wherever_they_are_said(
+    name: str, channels: set[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def hide_nothing(_: Redactor, text: str) -> str:
+        return text
+
+    monkeypatch.setattr(Redactor, "__call__", hide_nothing)
+
+    outcome = await play(named(name), tmp_path, grace=8)
+
+    assert {leak.channel.partition(" (")[0] for leak in outcome.leaks} == channels
+    assert {leak.form for leak in outcome.leaks} == {"plain", "base64"}
+
+
+@pytest.mark.parametrize(("part", "form"), [("_coded", "base64"), ("_quoted", "plain")])
+async def test_a_form_that_is_not_hidden_is_found(
+    part: str, form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def nothing(_: str) -> tuple[str, ...]:
+        return ()
+
+    monkeypatch.setattr(redact, part, nothing)
+
+    outcome = await play(named("stdio: exits with a message on stderr"), tmp_path, grace=8)
+
+    assert {leak.form for leak in outcome.leaks} == {form}
+
+
+async def test_a_secret_on_a_command_line_is_found(tmp_path: Path) -> None:
+    def server(scene: Scene) -> Entry:
+        entry = scene.plain()
+        entry["args"].append(scene.planted["argument"])
+        return entry
+
+    outcome = await play(Case(group="stdio", what="has an argument", server=server), tmp_path, grace=8)
+
+    assert {leak.channel for leak in outcome.leaks} == {"process titles (open)"}
+
+
+@pytest.mark.parametrize("kind", ["env", "awkward env"])
+def test_the_search_knows_every_form_of_a_secret_and_half_of_it(kind: str) -> None:
+    planted = Planted("nobody")
+    value = planted[kind]
+
+    for said in (*forms(value), value[:15], value[15:]):
+        assert leaks({"anywhere": f"it said {said}."}, [planted]), said
+    assert leaks({"anywhere": "it said nothing"}, [planted]) == []
