@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 import warnings
 from pathlib import Path
 from typing import Any
@@ -15,22 +14,11 @@ from mcp_types import REQUEST_TIMEOUT
 
 import mcp_launch
 from mcp_launch import Budgets, LaunchFailure, UnknownTool, UnusableInput
-from tests.mcp_launch.support import SECRET, Marked, ask, http
+from tests.mcp_launch.support import SECRET, Marked, http
 
 pytestmark = pytest.mark.anyio
 
 SHORT = Budgets(handshake=1.0, close=0.4)
-
-
-async def test_one_bad_server_of_ten_costs_the_others_nothing(marked: Marked, tmp_path: Path) -> None:
-    servers = [marked.plain("mute" if number == 4 else "works", name=f"n{number}") for number in range(10)]
-
-    async with mcp_launch.launch(servers, cwd=tmp_path, budgets=SHORT) as fleet:
-        assert [server.state for server in fleet] == ["ready"] * 4 + ["failed"] + ["ready"] * 5
-        for server in fleet:
-            if server.failure is None:
-                assert (await ask(server.session, "environment"))["cwd"] == str(tmp_path)
-        assert [failure.server for failure in fleet.failures] == ["n4"]
 
 
 async def test_entries_that_do_not_parse_are_failures_in_their_place(marked: Marked, tmp_path: Path) -> None:
@@ -55,31 +43,6 @@ async def test_entries_that_do_not_parse_are_failures_in_their_place(marked: Mar
         ("plain", "duplicate_name"),
     ]
     assert all(server.failure is None or server.failure.stage == "spec" for server in fleet)
-
-
-async def test_servers_start_side_by_side(marked: Marked, tmp_path: Path) -> None:
-    servers = [marked.plain("swallows_probe", name=f"n{number}") for number in range(8)]
-
-    began = time.perf_counter()
-    async with mcp_launch.launch(servers, cwd=tmp_path, budgets=Budgets(probe=0.5)) as fleet:
-        took = time.perf_counter() - began
-
-    # One after the other they would need half a second each.
-    assert fleet.failures == []
-    assert took < 3
-
-
-async def test_a_cancelled_launch_leaves_nothing_and_does_not_swallow_the_cancellation(
-    marked: Marked, tmp_path: Path
-) -> None:
-    servers = [*(marked.plain(name=f"n{number}") for number in range(3)), marked.plain("mute", name="mute")]
-
-    with anyio.move_on_after(0.4) as scope:
-        async with mcp_launch.launch(servers, cwd=tmp_path):
-            raise AssertionError("the mute server cannot be ready")
-
-    assert scope.cancelled_caught
-    assert marked.running() == []
 
 
 @pytest.mark.parametrize("delay", [0.0, 0.005, 0.02, 0.05, 0.1])

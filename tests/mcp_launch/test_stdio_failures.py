@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import time
 import traceback
 from pathlib import Path
 
@@ -28,15 +27,6 @@ async def failure_of(server: object, *, cwd: Path) -> LaunchFailure:
     assert SECRET not in str(fleet.report)
     assert SECRET not in repr(failure) + "".join(traceback.format_exception(failure))
     return failure
-
-
-@pytest.mark.parametrize("command", ["/no/such/program", "no-such-program"])
-async def test_a_command_that_does_not_exist_is_named(command: str, marked: Marked, tmp_path: Path) -> None:
-    failure = await failure_of(marked.stdio("tool", command), cwd=tmp_path)
-
-    assert (failure.stage, failure.code) == ("spawn", "command_not_found")
-    assert str(failure).startswith("tool: command not found")
-    assert f'"{command}"' in str(failure)
 
 
 @pytest.mark.parametrize(
@@ -65,18 +55,6 @@ async def test_a_bare_command_is_found_on_path_with_a_warning(marked: Marked, tm
         assert [warning.partition("; ")[2] for warning in fleet["plain"].warnings] == ["ACP wants an absolute path"]
 
 
-async def test_what_cannot_be_executed_is_told_from_a_directory(marked: Marked, tmp_path: Path) -> None:
-    script = tmp_path / "script"
-    script.write_text("#!/bin/sh\n")
-
-    file = await failure_of(marked.stdio("tool", str(script)), cwd=tmp_path)
-    directory = await failure_of(marked.stdio("tool", str(tmp_path)), cwd=tmp_path)
-
-    assert (file.code, directory.code) == ("not_executable", "not_executable")
-    assert "chmod +x" in file.message
-    assert "is a directory" in directory.message
-
-
 @pytest.mark.parametrize(
     ("first_line", "says"), [("#!/no/such/interpreter", "interpreter"), ("echo no interpreter line", '"#!"')]
 )
@@ -101,59 +79,11 @@ async def test_a_crashed_server_reports_its_exit_code_and_last_words(marked: Mar
     assert failure.facts == {"stderr": ["cannot start with key [redacted]"], "exit_code": 3}
 
 
-async def test_a_server_that_exits_silently_is_said_to_have_printed_nothing(marked: Marked, tmp_path: Path) -> None:
-    failure = await failure_of(marked.plain("exits_silently"), cwd=tmp_path)
-
-    assert (failure.code, failure.message) == ("exited", "exited with status 7; it printed nothing")
-
-
-async def test_a_server_killed_by_a_signal_reports_its_name(marked: Marked, tmp_path: Path) -> None:
-    failure = await failure_of(marked.plain("dies_of_signal"), cwd=tmp_path)
-
-    assert (failure.code, failure.facts["signal"]) == ("exited", "SIGSEGV")
-    assert failure.message.startswith("was ended by SIGSEGV")
-
-
-async def test_a_server_that_prints_its_usage_and_exits_is_quoted(marked: Marked, tmp_path: Path) -> None:
-    failure = await failure_of(marked.plain("prints_usage"), cwd=tmp_path)
-
-    assert (failure.code, failure.facts["stdout"]) == ("exited", ["usage: plain [--port PORT]"])
-    assert 'it wrote "usage: plain [--port PORT]" on stdout, which is no JSON-RPC message' in failure.message
-
-
-async def test_a_program_that_logs_on_stdout_and_stays_is_not_mcp(marked: Marked, tmp_path: Path) -> None:
-    failure = await failure_of(marked.plain("logs_then_silent"), cwd=tmp_path)
-
-    assert (failure.stage, failure.code) == ("handshake", "not_mcp")
-    assert failure.facts["stdout"] == ["Listening on port 8080"]
-
-
-@pytest.mark.parametrize("mode", ["prints_banner", "prints_bytes"])
-async def test_a_stray_line_on_stdout_is_a_warning(mode: str, marked: Marked, tmp_path: Path) -> None:
-    async with mcp_launch.launch([marked.plain(mode)], cwd=tmp_path) as fleet:
-        assert fleet["plain"].state == "ready"
-        [warning] = fleet["plain"].warnings
-        assert "on stdout, which is no JSON-RPC" in warning
-
-
 async def test_half_a_secret_is_not_shown_either(marked: Marked, tmp_path: Path) -> None:
     line = "x" * 290 + " " + SECRET
     failure = await failure_of(marked.stdio("tool", "/bin/sh", "-c", f"echo {line}; exit 1"), cwd=tmp_path)
 
     assert failure.facts["stdout"] == ["x" * 290 + " [redacted"]
-
-
-async def test_windows_line_ends_are_fine(marked: Marked, tmp_path: Path) -> None:
-    async with mcp_launch.launch([marked.plain("writes_crlf")], cwd=tmp_path) as fleet:
-        assert (fleet["plain"].state, fleet["plain"].warnings) == ("ready", [])
-
-
-async def test_a_mute_server_is_given_up_at_its_budget(marked: Marked, tmp_path: Path) -> None:
-    failure = await failure_of(marked.plain("mute"), cwd=tmp_path)
-
-    assert (failure.stage, failure.code) == ("handshake", "timeout")
-    assert failure.message == "did not answer within 0.8 s; it printed nothing"
-    assert failure.elapsed < 4
 
 
 async def test_the_overall_timeout_is_shorter_than_the_budgets(marked: Marked, tmp_path: Path) -> None:
@@ -164,21 +94,6 @@ async def test_the_overall_timeout_is_shorter_than_the_budgets(marked: Marked, t
     assert failure.elapsed < 5
 
 
-async def test_a_server_that_swallows_the_probe_of_the_new_era_costs_little_time(
-    marked: Marked, tmp_path: Path
-) -> None:
-    began = time.perf_counter()
-    async with mcp_launch.launch([marked.plain("swallows_probe")], cwd=tmp_path) as fleet:
-        assert time.perf_counter() - began < 3
-        assert fleet["plain"].session.protocol_version == "2025-06-18"
-
-
-async def test_a_server_that_leaves_at_the_probe_is_started_again(marked: Marked, tmp_path: Path) -> None:
-    async with mcp_launch.launch([marked.plain("leaves_at_probe")], cwd=tmp_path) as fleet:
-        assert fleet["plain"].session.protocol_version == "2025-06-18"
-        assert fleet["plain"].warnings == ["left when it was asked for the 2026-07-28 era of MCP; it was started again"]
-
-
 async def test_a_server_that_leaves_before_it_is_asked_is_not_started_again(marked: Marked, tmp_path: Path) -> None:
     starts = tmp_path / "starts"
     server = marked.stdio("tool", "/bin/sh", "-c", f"echo started >> {starts}; exit 4")
@@ -187,53 +102,6 @@ async def test_a_server_that_leaves_before_it_is_asked_is_not_started_again(mark
 
     assert (failure.code, failure.facts["exit_code"]) == ("exited", 4)
     assert starts.read_text() == "started\n"
-
-
-async def test_a_refused_handshake_reports_the_error(marked: Marked, tmp_path: Path) -> None:
-    failure = await failure_of(marked.plain("rejects"), cwd=tmp_path)
-
-    assert (failure.stage, failure.code) == ("handshake", "rejected")
-    assert failure.facts == {"jsonrpc_error": {"code": -32603, "message": "the licence [redacted] has expired"}}
-
-
-async def test_an_unknown_protocol_version_is_reported_with_the_known_ones(marked: Marked, tmp_path: Path) -> None:
-    failure = await failure_of(marked.plain("speaks_old_version"), cwd=tmp_path)
-
-    assert (failure.code, failure.facts["server"]) == ("unsupported_version", "1999-01-01")
-    assert "2025-06-18" in failure.facts["supported"]
-
-
-async def test_a_malformed_answer_names_the_field(marked: Marked, tmp_path: Path) -> None:
-    failure = await failure_of(marked.plain("answers_nonsense"), cwd=tmp_path)
-
-    assert (failure.stage, failure.code) == ("handshake", "invalid_response")
-    assert "capabilities" in failure.message
-
-
-async def test_a_server_that_dies_at_the_list_reports_that_stage(marked: Marked, tmp_path: Path) -> None:
-    failure = await failure_of(marked.plain("dies_at_list"), cwd=tmp_path)
-
-    assert (failure.stage, failure.code) == ("list", "exited")
-    assert "cannot list the tools" in failure.message
-
-
-async def test_a_server_that_hangs_at_the_list_times_out_there(marked: Marked, tmp_path: Path) -> None:
-    failure = await failure_of(marked.plain("hangs_at_list"), cwd=tmp_path)
-
-    assert (failure.stage, failure.code) == ("list", "timeout")
-
-
-async def test_a_flood_on_stderr_does_not_stop_the_server(marked: Marked, tmp_path: Path) -> None:
-    async with mcp_launch.open_session(marked.plain("floods_stderr"), cwd=tmp_path) as session:
-        assert (await ask(session, "environment"))["cwd"] == str(tmp_path)
-
-
-async def test_a_line_of_20_megabytes_is_read_in_linear_time(marked: Marked, tmp_path: Path) -> None:
-    async with mcp_launch.open_session(marked.plain(), cwd=tmp_path) as session:
-        began = time.perf_counter()
-        answer = await ask(session, "big", size=22_000_000)
-        assert len(answer) == 22_000_000
-        assert time.perf_counter() - began < 5
 
 
 async def test_a_line_without_end_is_given_up(marked: Marked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -282,32 +150,6 @@ async def test_a_long_line_on_stderr_is_not_nothing(marked: Marked, tmp_path: Pa
     failure = await failure_of(marked.stdio("tool", "/bin/sh", "-c", script), cwd=tmp_path)
 
     assert failure.message == "exited with status 4; it said on stderr: [a line of more than 16384 bytes]"
-
-
-async def test_a_server_that_ignores_every_request_to_leave_is_killed_in_time(marked: Marked, tmp_path: Path) -> None:
-    async with mcp_launch.launch([marked.plain("ignores_end")], cwd=tmp_path, budgets=SHORT) as fleet:
-        began = time.perf_counter()
-
-    assert time.perf_counter() - began < SHORT.close + 1
-    assert marked.running() == []
-    assert fleet["plain"].state == "closed"
-    assert any("ended by a signal" in warning for warning in fleet["plain"].warnings)
-
-
-async def test_a_child_left_behind_is_ended_too(marked: Marked, tmp_path: Path) -> None:
-    async with mcp_launch.open_session(marked.plain("leaves_child"), cwd=tmp_path):
-        assert len(marked.running()) == 2
-
-    with anyio.fail_after(1):
-        while marked.running():
-            await anyio.sleep(0.01)
-
-
-async def test_a_wrapper_whose_child_holds_the_pipes_leaves_nothing(marked: Marked, tmp_path: Path) -> None:
-    failure = await failure_of(marked.plain("wraps_mute_child"), cwd=tmp_path)
-
-    assert (failure.stage, failure.code) == ("handshake", "timeout")
-    assert marked.running() == []
 
 
 async def test_a_server_that_dies_later_has_its_failure_then(marked: Marked, tmp_path: Path) -> None:

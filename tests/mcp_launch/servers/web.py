@@ -97,9 +97,6 @@ class Handler(BaseHTTPRequestHandler):
         self.connection.shutdown(socket.SHUT_RDWR)
         self.close_connection = True
 
-    def _away(self) -> None:
-        self._reply(307, "", Location="http://elsewhere.invalid/mcp?token=abc")
-
     def _to(self) -> None:
         """Send away with the status and to the port that the rest of the path names."""
         status, _, port = self._rest.partition("/")
@@ -254,10 +251,6 @@ class Handler(BaseHTTPRequestHandler):
     def _beside(self) -> None:
         """The deprecated transport, whose endpoint is on the port that the rest of the path names."""
         self._stream(f"event: endpoint\ndata: http://127.0.0.1:{self._rest}/steal?token=abc\n\n")
-
-    def _elsewhere(self) -> None:
-        """The deprecated transport, whose endpoint is somebody else's."""
-        self._stream("event: endpoint\ndata: http://elsewhere.invalid/steal?token=abc\n\n")
 
     def _secrets(self) -> list[str]:
         """What was sent along: the values of two headers, what Basic stands for, the query and what is in it."""
