@@ -6,7 +6,6 @@ The tests play every case on both event loops; `python -m tests.mcp_launch.failu
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from operator import methodcaller
@@ -48,7 +47,7 @@ class Case:
     """Members of the server's report."""
     budgets: Budgets = PATIENT
     within: float = 2.0
-    """Seconds after which it must be known how things stand."""
+    """Seconds after which it must be known how things stand, what is done with it included."""
     then: Callable[[Scene, Fleet], Awaitable[None]] | None = None
     """What is done with the launched server."""
     after: Callable[[Scene], None] | None = None
@@ -184,6 +183,7 @@ def _stdio() -> list[Case]:
         case(
             "swallows server/discover",
             "swallows_probe",
+            within=1.0,
             report={"era": "handshake", "protocol_version": "2025-06-18"},
         ),
         case(
@@ -255,9 +255,7 @@ async def _answers(scene: Scene, fleet: Fleet) -> None:
 
 
 async def _takes_a_long_line(scene: Scene, fleet: Fleet) -> None:
-    began = time.perf_counter()
     assert len(await ask(fleet["server"].session, "big", size=22_000_000)) == 22_000_000
-    assert time.perf_counter() - began < 5
 
 
 async def _has_two_processes(scene: Scene, fleet: Fleet) -> None:
@@ -514,7 +512,7 @@ def _many() -> list[Scenario]:
         ),
         Scenario(what="one of ten hangs", must="9 ready, handshake: timeout", play=_one_of_ten("mute")),
         Scenario(what="one of ten is malformed", must="9 ready, spec: invalid_spec", play=_one_of_ten(None)),
-        Scenario(what="ten that need 1 s each", must="10 ready", play=_ten_slow_ones),
+        Scenario(what="ten that need 1 s each", must="10 ready", play=_ten_slow_ones, within=1.5),
         Scenario(what="cancelled while half of them start", must="cancelled", play=_cancelled_half_way),
         Scenario(what="closed in any order, from any task", must="closed", play=_closed_in_any_order),
         Scenario(what="one dies later", must="1 ready, call: exited", play=_one_dies_later),
@@ -533,8 +531,9 @@ def _one_of_ten(mode: str | None) -> Callable[[Scene], Awaitable[tuple[str, Flee
         servers = [scene.plain(name=f"n{number}") for number in range(10)]
         servers[4] = scene.plain(mode, name="n4") if mode else {"name": "n4", "command": 5}
         async with mcp_launch.launch(servers, cwd=scene.folder, budgets=Budgets(handshake=2.0, close=1.0)) as fleet:
-            for server in fleet:
+            for server, told in zip(fleet, fleet.report["servers"], strict=True):
                 if server.failure is None:
+                    assert sum(told["seconds"].values()) < 2.0, "one waited for another"
                     assert (await ask(server.session, "environment"))["cwd"] == str(scene.folder)
             assert [failure.server for failure in fleet.failures] == ["n4"]
             return _states(fleet), fleet

@@ -37,7 +37,7 @@ class Outcome:
     measured: str = ""
     """In the words of the case's `must`."""
     seconds: float = 0.0
-    """Until it was known how things stand."""
+    """Until it was known how things stand, and used if it works."""
     closing: float | None = None
     """From the end of the block until all was closed."""
     processes: int = 0
@@ -85,10 +85,10 @@ async def _one(case: Case, scene: Scene, outcome: Outcome, *, grace: float) -> N
     entry = case.server(scene)
     began = time.perf_counter()
     async with mcp_launch.launch([entry], cwd=scene.folder, budgets=case.budgets, timeout=20) as fleet:
-        outcome.seconds = time.perf_counter() - began
         _show(outcome, fleet, scene, entry, when="open")
         if case.then is not None:
             await case.then(scene, fleet)
+        outcome.seconds = time.perf_counter() - began
         outcome.wrong += _other_members(fleet, case)
         began = time.perf_counter()
     outcome.closing = time.perf_counter() - began
