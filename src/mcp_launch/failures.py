@@ -15,8 +15,8 @@ A failure is also data: `to_json` is what reports and `mcp-launch check --json` 
 from __future__ import annotations
 
 import traceback
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, cast
 
 from pydantic import with_config
 from typing_extensions import TypedDict  # that of Python 3.11 cannot be read by pydantic
@@ -131,6 +131,15 @@ class LaunchFailure(LaunchError):  # noqa: N818 - a launch that failed, not an e
             self.__cause__ = error
         return self
 
+    def forget_variables(self) -> None:
+        """Let go of the variables in its tracebacks: crash reporters send them along, and there are secrets in them.
+
+        Only for when the server is closed, since what still runs must keep them.
+        """
+        self.__traceback__ = None
+        for error in _family(self):
+            traceback.clear_frames(error.__traceback__)
+
     def to_json(self) -> FailureJson:
         """The failure as JSON, for a report."""
         return FailureJson(
@@ -165,3 +174,18 @@ class UnknownServer(LaunchError, KeyError):  # noqa: N818 - says what is wrong, 
     def __str__(self) -> str:
         """The message, which KeyError would put in quotation marks."""
         return str(self.args[0])
+
+
+def _family(error: BaseException) -> Iterator[BaseException]:
+    """The exception, its causes and contexts, and what is in it if it is a group."""
+    seen: set[int] = set()
+    todo: list[BaseException | None] = [error]
+    while todo:
+        current = todo.pop()
+        if current is None or id(current) in seen:
+            continue
+        seen.add(id(current))
+        yield current
+        todo += [current.__cause__, current.__context__]
+        if isinstance(current, BaseExceptionGroup):
+            todo += cast("BaseExceptionGroup[BaseException]", current).exceptions

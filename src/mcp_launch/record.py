@@ -86,6 +86,7 @@ class Record:
 
     def fail(self, failure: LaunchFailure) -> None:
         """It cannot be used, or no longer."""
+        failure.forget_variables()
         failure.elapsed = anyio.current_time() - self.began
         self.failure = failure
         self._become("failed")

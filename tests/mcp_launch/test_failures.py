@@ -42,11 +42,17 @@ def named(name: str) -> Case:
 @pytest.mark.parametrize(
     ("name", "channels"),
     [
-        ("stdio: exits with a message on stderr", {"changes", "failures", "report", "repr", "tracebacks"}),
+        (
+            "stdio: exits with a message on stderr",
+            {"changes", "failures", "report", "repr", "tracebacks", "variables in tracebacks"},
+        ),
         ("stdio: a banner on stdout, then works", {"log", "report", "repr"}),
-        ("stdio: answers initialize with an error", {"changes", "failures", "report", "repr", "tracebacks"}),
+        (
+            "stdio: answers initialize with an error",
+            {"changes", "failures", "report", "repr", "tracebacks", "variables in tracebacks"},
+        ),
         ("Streamable HTTP: 401 that tells the error", {"failures", "log", "report", "repr"}),
-        ("SSE: 500", {"changes", "failures", "log", "report", "repr", "tracebacks"}),
+        ("SSE: 500", {"changes", "failures", "log", "report", "repr", "tracebacks", "variables in tracebacks"}),
     ],
 )
 async def test_secrets_that_are_not_hidden_are_found_wherever_they_are_said(

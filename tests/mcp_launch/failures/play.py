@@ -181,6 +181,12 @@ def _show(outcome: Outcome, fleet: Fleet, scene: Scene, entry: Entry, *, when: s
     outcome.shown[f"tracebacks ({when})"] = "\n".join(
         line for failure in fleet.failures for line in traceback.format_exception(failure)
     )
+    # As crash reporters send them.
+    outcome.shown[f"variables in tracebacks ({when})"] = "\n".join(
+        line
+        for failure in fleet.failures
+        for line in traceback.TracebackException.from_exception(failure, capture_locals=True).format()
+    )
     outcome.shown[f"process titles ({when})"] = "\n".join(_titles(scene))
 
 
