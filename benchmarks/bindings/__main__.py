@@ -13,7 +13,7 @@ import time
 
 from benchmarks.bindings.contestants import CONTESTANTS
 from benchmarks.bindings.messages import MESSAGES, TURN
-from benchmarks.bindings.race import ROOT, best_imports, best_rounds
+from benchmarks.race import ROOT, race, seconds_of
 
 OURS, OTHERS = "ours", [name for name in CONTESTANTS if name != "ours"]
 
@@ -53,7 +53,8 @@ def main() -> None:
 
 def report_messages(rounds: int) -> None:
     tasks = [f"{doing} {name}" for doing in ("read", "write") for name in MESSAGES]
-    best = best_rounds(CONTESTANTS, [*tasks, "line", "hold"], rounds)
+    figures = race("benchmarks.bindings.contestants", CONTESTANTS, dict.fromkeys([*tasks, "line", "hold"], rounds))
+    best = {key: min(seen) for key, seen in figures.items()}
     head(f"read: JSON text to objects, µs for one message; the stream is a turn of {len(TURN)} mixed updates")
     for task in tasks[: len(MESSAGES)]:
         row(task.removeprefix("read "), best, task, 1e6)
@@ -84,7 +85,7 @@ def row(name: str, best: dict[tuple[str, str], float], task: str, unit: float) -
 
 
 def report_imports(rounds: int) -> None:
-    best = best_imports(IMPORTS, rounds)
+    best = {name: min(seconds) for name, seconds in seconds_of(IMPORTS, rounds).items()}
     base = next(iter(best.values()))
     print("\nfirst use: from nothing imported to the first object, in a new process, modules compiled; the ratio is to")
     print("importing pydantic and making one model")

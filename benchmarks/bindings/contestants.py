@@ -16,6 +16,7 @@ from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
 from benchmarks.bindings.messages import MESSAGES, STREAM, line, text
+from benchmarks.race import answer_tasks
 
 Read: TypeAlias = Callable[[bytes], Any]
 Write: TypeAlias = Callable[[Any], object]
@@ -154,10 +155,7 @@ def bytes_each(read: Read, texts: list[bytes]) -> float:
 
 
 def main() -> None:
-    work = work_of(CONTESTANTS[sys.argv[1]]())
-    for task in sys.stdin:
-        do = work.get(task.strip())
-        print(json.dumps(do and do()), flush=True)
+    answer_tasks(work_of(CONTESTANTS[sys.argv[1]]()))
 
 
 if __name__ == "__main__":
