@@ -148,9 +148,9 @@ def interop(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def bench(session: nox.Session) -> None:
-    """Measure side by side with others: `-- bindings`; further arguments go to the benchmark."""
+    """Measure side by side with others: `-- bindings` or `-- launch`; further arguments go to the benchmark."""
     name, *options = session.posargs or ["bindings"]
-    session.install(".", *group("codegen"), *group("bench"))
+    session.install(EXTRA, *group(f"bench-{name}"))
     session.run("python", "-m", f"benchmarks.{name}", *options)
 
 
