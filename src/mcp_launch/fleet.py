@@ -7,6 +7,7 @@ from collections.abc import AsyncGenerator, Collection, Iterable, Iterator
 from contextlib import asynccontextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from weakref import WeakSet
 
 import anyio
 
@@ -102,9 +103,10 @@ class Fleet:
         self._owners: TaskGroup | None = None
         self._servers: list[tuple[Record, LaunchedServer]] = []
         self._added = 0
-        self._readers: list[Changes] = []
         self._known: Catalogue | None = None
         """All tools, until something changes."""
+        # Weakly, because nobody says when he stops reading, and what he does not read would pile up.
+        self._readers: WeakSet[Changes] = WeakSet()
 
     def __repr__(self) -> str:
         return f"<Fleet of {len(self)}>"
@@ -149,7 +151,7 @@ class Fleet:
         changes = Changes([record.change() for record, _ in self._servers])
         if self._owners is None:
             changes.end()
-        self._readers.append(changes)
+        self._readers.add(changes)
         return changes
 
     @property

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from pathlib import Path
 from typing import Any
 
@@ -188,6 +190,14 @@ async def test_every_reader_of_changes_gets_each_of_them(marked: Marked, tmp_pat
 
     assert seen[1] == seen[2]
     assert seen[1][-2:] == ["ready", "closed"]
+
+
+async def test_a_reader_of_changes_that_went_away_is_forgotten(tmp_path: Path) -> None:
+    async with mcp_launch.launch([], cwd=tmp_path) as fleet:
+        reader = weakref.ref(fleet.changes())
+        gc.collect()
+
+        assert reader() is None
 
 
 async def test_a_server_that_dies_is_started_again(marked: Marked, tmp_path: Path) -> None:
