@@ -126,6 +126,13 @@ def interrupted(session: nox.Session) -> None:
     session.run("python", "-W", "ignore::DeprecationWarning", "-m", "tests.mcp_launch.interrupted")
 
 
+@nox.session(default=False)
+def soak(session: nox.Session) -> None:
+    """Open and close servers over a thousand times, well and badly: nothing may grow; `-- --cycles 5000 --seed 7`."""
+    session.install("-e", EXTRA, *group("test"))
+    session.run("python", "-m", "tests.mcp_launch.soak", *session.posargs)
+
+
 @nox.session
 def peers(session: nox.Session) -> None:
     """Show what the official SDK gets wrong, and that these packages get it right."""

@@ -1,0 +1,319 @@
+"""`nox -s soak`: servers opened and closed over a thousand times, well and badly; nothing may grow.
+
+After a warm-up, every part ends with as many descriptors, tasks and processes as it began with, and with no more memory
+than a bound for each cycle. Linux only: that is where one process can count all of it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import logging
+import os
+import random
+import subprocess
+import sys
+import threading
+import warnings
+from collections.abc import Awaitable, Callable, Generator
+from contextlib import contextmanager
+from dataclasses import asdict, astuple, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import anyio
+from mcp import MCPError
+
+import mcp_launch
+from mcp_launch import Budgets, Options, Restart
+from tests.mcp_launch.support import SERVERS, Marked, http
+
+HASTY = Budgets(connect=0.5, handshake=0.4, probe=0.1, list=0.3, close=0.6)
+"""For servers that hang."""
+RESTART = Options(restart=Restart(first=0.0))
+WARM_UP = 4
+"""Cycles at least before anything is counted: what is loaded at first use, and memory that the allocator keeps."""
+KB_EACH = 1.0
+"""Resident memory that a cycle may cost in the long run. What an open session takes is near a hundred times as much."""
+SLACK_KB = 2048
+"""Of resident memory on top: the allocator gives back what it likes."""
+SLACK_OBJECTS = 100
+"""Made at the first use of something, such as what the web servers are rarely asked for."""
+OBJECTS_EACH = 0.5
+"""Python objects that a cycle may leave: one that is left each time is a leak."""
+
+BAD_STDIO = (
+    "exits_with_message",
+    "exits_silently",
+    "dies_of_signal",
+    "prints_usage",
+    "logs_then_silent",
+    "prints_banner",
+    "prints_bytes",
+    "leaves_at_probe",
+    "swallows_probe",
+    "rejects",
+    "answers_nonsense",
+    "mute",
+    "dies_at_list",
+    "hangs_at_list",
+    "floods_stderr",
+    "ignores_end",
+    "leaves_child",
+    "wraps_mute_child",
+)
+BAD_HTTP = ("401", "404", "500", "html", "notjson", "ends", "silent", "never", "drop", "away", "expires", "forgets")
+BAD_SSE = ("401", "html", "silent", "never", "drop", "sse", "elsewhere")
+
+
+@dataclass(frozen=True)
+class Count:
+    """What this process holds."""
+
+    descriptors: int
+    tasks: int
+    threads: int
+    processes: int
+    """Servers and what they left, and children that nobody waited for."""
+    objects: int
+    """Of Python, as its garbage collector counts them."""
+    resident: int
+    """Memory, KB."""
+
+
+class Complaints(logging.Handler):
+    """What Python and the event loop have to say of objects that nobody closed and errors that nobody saw."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.ERROR)
+        self._said: list[str] = []
+        logging.getLogger("asyncio").addHandler(self)
+        sys.unraisablehook = lambda found: self._said.append(repr(found.exc_value))
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Keep it."""
+        self._said.append(record.getMessage())
+
+    def taken(self) -> list[str]:
+        """What was said since it was asked last."""
+        said, self._said = self._said, []
+        return [f"{len(said)} complaints such as {said[-1]}"] if said else []
+
+
+class Soak:
+    """The servers of one run, the ways to use them, and what has been seen."""
+
+    def __init__(self, *, urls: dict[str, str], bad_web: str, seed: int) -> None:
+        self._marked = Marked()
+        self._urls = urls
+        self._bad_web = bad_web
+        self._random = random.Random(seed)
+        self._cwd = Path.cwd()
+        self._complaints = Complaints()
+        self.fleet: mcp_launch.Fleet | None = None
+        """One that stays open, for those who want it."""
+        self.failed = False
+
+    async def stdio(self) -> None:
+        """A good server is opened, listed, called and closed."""
+        await self._use(self._marked.plain())
+
+    async def http(self) -> None:
+        """The same with a server that runs already."""
+        await self._use(http(self._urls["http"]))
+
+    async def sse(self) -> None:
+        """The same over the deprecated transport."""
+        await self._use(http(self._urls["sse"], kind="sse"))
+
+    async def hundred(self) -> None:
+        """A hundred servers are opened at once, called and closed."""
+        servers = [self._marked.plain(name=f"plain-{number}") for number in range(100)]
+        await self._use(*servers)
+
+    async def changing(self) -> None:
+        """In a fleet that stays, a server is added, crashes, is restarted and removed, while someone looks on."""
+        assert self.fleet is not None
+        added = self.fleet.add(self._marked.plain(), options=RESTART)
+        async for change in self.fleet.changes():
+            if change.state == "ready":
+                break
+        await self._crash(added)
+        async for change in self.fleet.changes():
+            if change.state == "ready" and added.restarts:
+                break
+        await self.fleet.remove("plain")
+
+    async def failing(self) -> None:
+        """A server fails in one of all ways, at the start or in use."""
+        async with mcp_launch.launch([self._bad()], cwd=self._cwd, timeout=3, budgets=HASTY) as fleet:
+            server = fleet.servers[0]
+            if server.failure is None and server.transport == "stdio":
+                await self._crash(server)
+
+    async def cancelled(self) -> None:
+        """Opening, using or closing is cancelled at any moment, of servers good and bad."""
+        good = [self._marked.plain(), http(self._urls["http"]), http(self._urls["sse"], kind="sse", name="sse")]
+        servers = self._random.sample([*good, self._bad()], k=2)
+        moment = self._random.choice((0.0, self._random.uniform(0, 0.02), self._random.uniform(0, 0.15)))
+        with anyio.move_on_after(moment):
+            async with mcp_launch.launch(servers, cwd=self._cwd, timeout=3, budgets=HASTY) as fleet:
+                for server in fleet:
+                    if server.failure is None:
+                        await server.session.list_tools()
+                await anyio.sleep(self._random.uniform(0, 0.02))
+
+    def _bad(self) -> dict[str, Any]:
+        match self._random.choices(("stdio", "http", "sse"), weights=(4, 2, 1))[0]:
+            case "stdio":
+                return self._marked.plain(self._random.choice((*BAD_STDIO, "works")), name="bad")
+            case "http":
+                return http(f"{self._bad_web}/{self._random.choice(BAD_HTTP)}", name="bad")
+            case _:
+                return http(f"{self._bad_web}/{self._random.choice(BAD_SSE)}", kind="sse", name="bad")
+
+    @staticmethod
+    async def _crash(server: mcp_launch.LaunchedServer) -> None:
+        try:
+            await server.session.call_tool("die", {})
+        except MCPError:
+            # As it should: the call has no answer.
+            return
+
+    async def _use(self, *servers: dict[str, Any]) -> None:
+        async with mcp_launch.launch(servers, cwd=self._cwd) as fleet:
+            if fleet.failures:
+                raise fleet.failures[0]
+            for server in fleet:
+                await server.session.call_tool("environment" if server.transport == "stdio" else "directory", {})
+
+    async def count(self) -> Count:
+        """What is held once everything that ends has ended."""
+        with anyio.move_on_after(3):
+            while self._processes():
+                await anyio.sleep(0.02)
+        for _ in range(3):
+            await anyio.sleep(0.02)
+            gc.collect()
+        return Count(
+            descriptors=len(os.listdir("/proc/self/fd")),
+            tasks=len(anyio.get_running_tasks()),
+            threads=threading.active_count(),
+            processes=self._processes(),
+            objects=len(gc.get_objects()),
+            resident=int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") // 1024,
+        )
+
+    def _processes(self) -> int:
+        return len(self._marked.running()) + _zombies()
+
+    async def run(self, cycle: Callable[[], Awaitable[None]], cycles: int) -> None:
+        """Do it that often, and tell what has grown."""
+        for _ in range(max(cycles // 10, WARM_UP)):
+            await cycle()
+        before = await self.count()
+        began = anyio.current_time()
+        for _ in range(cycles):
+            await cycle()
+        seconds = anyio.current_time() - began
+        after = await self.count()
+        name = getattr(cycle, "__name__", "?")
+        grown = _grown(before, after, cycles) + self._complaints.taken()
+        self.failed = self.failed or bool(grown)
+        verdict = f"FAILED: {', '.join(grown)}" if grown else "held"
+        pairs = "".join(f"{f'{a} → {b}':>18}" for a, b in zip(astuple(before), astuple(after), strict=True))
+        each = (after.resident - before.resident) / cycles
+        print(f"{name:10}{cycles:>7}{pairs}{each:>8.2f}{seconds / cycles * 1e3:>9.0f}  {verdict}", flush=True)
+
+
+def _told(count: Count) -> str:
+    return ", ".join(f"{value} {name}" for name, value in asdict(count).items())
+
+
+def _grown(before: Count, after: Count, cycles: int) -> list[str]:
+    exactly = [name for name in ("descriptors", "tasks", "processes") if getattr(after, name) > getattr(before, name)]
+    bounds = {"objects": OBJECTS_EACH * cycles + SLACK_OBJECTS, "resident": KB_EACH * cycles + SLACK_KB}
+    return exactly + [name for name, most in bounds.items() if getattr(after, name) - getattr(before, name) > most]
+
+
+def _zombies() -> int:
+    """Our children that have ended and that nobody has waited for."""
+    found = 0
+    for entry in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            state, parent = entry.read_text().rpartition(")")[2].split()[:2]
+        except OSError:
+            continue
+        found += state == "Z" and int(parent) == os.getpid()
+    return found
+
+
+async def soak(options: argparse.Namespace, urls: dict[str, str], bad_web: str) -> bool:
+    """Every part; whether nothing has grown."""
+    run = Soak(urls=urls, bad_web=bad_web, seed=options.seed)
+    start = await run.count()
+    print(f"at the start: {_told(start)}")
+    print(f"each part after its warm-up, a tenth as long, and at its end; seed {options.seed}\n")
+    columns = "".join(f"{field.name:>18}" for field in fields(Count))
+    print(f"{'':10}{'cycles':>7}{columns}{'KB each':>8}{'ms each':>9}")
+    n: int = options.cycles
+    # The hundred first: its threads and memory are then there for all others.
+    good = ((run.hundred, 5), (run.stdio, n * 6 // 10), (run.http, n // 5), (run.sse, n // 5))
+    bad = ((run.failing, n * 3 // 10), (run.cancelled, n * 4 // 10), (run.hundred, 5))
+    for cycle, cycles in good + bad:
+        await run.run(cycle, max(cycles, 1))
+    async with mcp_launch.launch([], cwd=Path.cwd()) as run.fleet:
+        await run.run(run.changing, max(n // 5, 1))
+    end = await run.count()
+    print(f"\nat the end: {_told(end)}")
+    return not run.failed
+
+
+_BAD_WEB = """
+import sys
+from tests.mcp_launch.servers.web import misbehaving_web
+with misbehaving_web() as web:
+    print(web.origin, flush=True)
+    sys.stdin.read()
+"""
+
+
+@contextmanager
+def _web_servers() -> Generator[tuple[dict[str, str], str]]:
+    """The URLs of the good web servers and the origin of the bad one, each in a process of its own."""
+    with (
+        _server(str(SERVERS / "echo.py"), "http") as http_url,
+        _server(str(SERVERS / "echo.py"), "sse") as sse_url,
+        _server("-c", _BAD_WEB) as bad_origin,
+    ):
+        yield {"http": http_url, "sse": sse_url}, bad_origin
+
+
+@contextmanager
+def _server(*args: str) -> Generator[str]:
+    command = [sys.executable, *args]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    ) as process:
+        assert process.stdout is not None
+        yield process.stdout.readline().strip()
+
+
+def main() -> None:
+    """Run it; the exit status is 1 when something has grown."""
+    parser = argparse.ArgumentParser(prog="nox -s soak", description=__doc__)
+    parser.add_argument("--cycles", type=int, default=1000, help="of good servers; the bad ones come on top")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--backend", choices=("asyncio", "trio"), default="asyncio")
+    options = parser.parse_args()
+    warnings.simplefilter("error", ResourceWarning)
+    warnings.simplefilter("ignore", DeprecationWarning)
+    # What the SDK says of bad servers is none of ours.
+    logging.getLogger("mcp").setLevel(logging.CRITICAL)
+    with _web_servers() as (urls, bad_web):
+        held = anyio.run(soak, options, urls, bad_web, backend=options.backend)
+    raise SystemExit(0 if held else 1)
+
+
+if __name__ == "__main__":
+    main()
