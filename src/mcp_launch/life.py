@@ -77,9 +77,15 @@ async def _live_once(record: Record, spec: ServerSpec, *, terms: Terms, timeout:
             await process.stop(patience=0)
 
 
+_owner: ModuleType | None = None
+
+
 async def _sdk() -> ModuleType:
     """The part of this package that needs the SDK.
 
     Importing that takes a second, which is spent in a thread: meanwhile the servers that were spawned get going.
     """
-    return await anyio.to_thread.run_sync(importlib.import_module, "mcp_launch.owner")
+    global _owner  # noqa: PLW0603 - a thread that finds it imported costs as much as the rest of a server's start here
+    if _owner is None:
+        _owner = await anyio.to_thread.run_sync(importlib.import_module, "mcp_launch.owner")
+    return _owner
