@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import AsyncGenerator, Generator
 
-import anyio
 import pytest
 
-from tests.mcp_launch.support import Marked, open_files, web_server
+from tests.mcp_launch.support import Marked, marked_servers, web_server
 
 
 @pytest.fixture(params=["asyncio", "trio"])
@@ -20,18 +18,8 @@ def anyio_backend(request: pytest.FixtureRequest) -> str:
 @pytest.fixture
 async def marked(anyio_backend: str, echo_urls: dict[str, str]) -> AsyncGenerator[Marked]:
     """Servers of which nothing may be left at the end of the test: no process, pipe, socket or task."""
-    files = open_files()
-    tasks = len(anyio.get_running_tasks())
-    servers = Marked()
-    yield servers
-    with anyio.move_on_after(2):
-        # The kernel takes a moment to let go of what was killed or closed.
-        while servers.running() or len(open_files()) > len(files):
-            gc.collect()
-            await anyio.sleep(0.01)
-    assert servers.running() == []
-    assert len(open_files()) <= len(files)
-    assert len(anyio.get_running_tasks()) <= tasks
+    async with marked_servers() as servers:
+        yield servers
 
 
 @pytest.fixture(scope="session")

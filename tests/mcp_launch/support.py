@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import subprocess
 import sys
 import uuid
-from collections.abc import Generator, Mapping
-from contextlib import contextmanager
+from collections.abc import AsyncGenerator, Generator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import anyio
 
 import mcp_launch
 
@@ -72,6 +75,23 @@ def web_server(kind: str) -> Generator[str]:
     with subprocess.Popen(command, **options) as process:
         assert process.stdout is not None
         yield process.stdout.readline().strip()
+
+
+@asynccontextmanager
+async def marked_servers() -> AsyncGenerator[Marked]:
+    """Servers of which nothing may be left when the block ends: no process, pipe, socket or task."""
+    files = open_files()
+    tasks = len(anyio.get_running_tasks())
+    servers = Marked()
+    yield servers
+    with anyio.move_on_after(2):
+        # The kernel takes a moment to let go of what was killed or closed.
+        while servers.running() or len(open_files()) > len(files):
+            gc.collect()
+            await anyio.sleep(0.01)
+    assert servers.running() == []
+    assert len(open_files()) <= len(files)
+    assert len(anyio.get_running_tasks()) <= tasks
 
 
 def open_files() -> list[str]:
