@@ -20,6 +20,12 @@ def group(name: str) -> list[str]:
     return list(nox.project.dependency_groups(PROJECT, name))
 
 
+def npm_install(session: nox.Session, folder: str, *more: str) -> None:
+    """Install what the package.json of a folder names, and more, into that folder; nothing of it is run."""
+    options = ("--no-save", "--no-package-lock", "--no-audit", "--no-fund", "--ignore-scripts")
+    session.run("npm", "install", "--prefix", folder, *options, *more, external=True)
+
+
 @nox.session
 def demo(session: nox.Session) -> None:
     """Regenerate the bindings, compare them, and talk to three MCP servers (the main job, from end to end)."""
@@ -148,9 +154,16 @@ def interop(session: nox.Session) -> None:
     if len(sources) != 1 or not min(sources).startswith("npm:"):
         session.error(f"only schemas of one npm release have a reader to compare with, not those of {sorted(sources)}")
     sdk = min(sources).removeprefix("npm:")
-    options = ("--no-save", "--no-package-lock", "--no-audit", "--no-fund", "--ignore-scripts")
-    session.run("npm", "install", "--prefix", "tests/interop", *options, sdk, external=True)
+    npm_install(session, "tests/interop", sdk)
     session.run("pytest", "-n", "2", "--dist", "worksteal", "tests/interop", *session.posargs)
+
+
+@nox.session(default=False)
+def servers(session: nox.Session) -> None:
+    """Launch MCP servers that others wrote, from npm and PyPI; needs Node 20. Arguments go to pytest."""
+    session.install("-e", EXTRA, *group("test"), *group("servers"))
+    npm_install(session, "tests/servers")
+    session.run("pytest", "-n", "2", "--dist", "worksteal", "tests/servers", *session.posargs)
 
 
 @nox.session(default=False)
