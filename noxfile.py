@@ -167,6 +167,14 @@ def servers(session: nox.Session) -> None:
 
 
 @nox.session(default=False)
+def conformance(session: nox.Session) -> None:
+    """Play the client scenarios of MCP's conformance tests, with our session and with the SDK's alone; needs npm."""
+    session.install("-e", EXTRA, *group("test"))
+    npm_install(session, "tests/conformance")
+    session.run("python", "-m", "tests.conformance", *session.posargs)
+
+
+@nox.session(default=False)
 def bench(session: nox.Session) -> None:
     """Measure side by side with others: `-- bindings` or `-- launch`; further arguments go to the benchmark."""
     name, *options = session.posargs or ["bindings"]

@@ -1,0 +1,57 @@
+"""The client that the scenarios are played with: `client.py mcp_launch trio URL`; `mcp` is the SDK's client alone.
+
+Both do the same with every server, whatever the scenario: list the tools, and call each.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import anyio
+import httpx2
+from login import login
+from mcp import Client
+from mcp.client.context import ClientRequestContext
+from mcp.client.streamable_http import streamable_http_client
+from mcp_types import ElicitRequestFormParams, ElicitRequestParams, ElicitResult
+
+import mcp_launch
+
+ARGUMENTS = {"add_numbers": {"a": 5, "b": 3}}
+
+
+async def main(package: str, url: str) -> None:
+    scenario = os.environ["MCP_CONFORMANCE_SCENARIO"]
+    context: dict[str, Any] = json.loads(os.environ.get("MCP_CONFORMANCE_CONTEXT", "{}"))
+    auth = await login(scenario, url, context)
+    if package == "mcp_launch":
+        server: dict[str, Any] = {"type": "http", "name": scenario, "url": url, "headers": []}
+        options = mcp_launch.Options(elicitation=accept_the_defaults, auth=auth)
+        async with mcp_launch.open_session(server, cwd=Path.cwd(), options=options) as session:
+            await use(session)
+    else:
+        async with httpx2.AsyncClient(auth=auth) as http:
+            streams = streamable_http_client(url, http_client=http)
+            async with Client(streams, elicitation_callback=accept_the_defaults) as session:
+                await use(session)
+
+
+async def use(session: Client) -> None:
+    for tool in (await session.list_tools()).tools:
+        await session.call_tool(tool.name, ARGUMENTS.get(tool.name, {}))
+
+
+async def accept_the_defaults(context: ClientRequestContext, params: ElicitRequestParams) -> ElicitResult:
+    assert isinstance(params, ElicitRequestFormParams)
+    fields: dict[str, dict[str, Any]] = params.requested_schema["properties"]
+    chosen = {name: field["default"] for name, field in fields.items() if "default" in field}
+    return ElicitResult(action="accept", content=chosen)
+
+
+if __name__ == "__main__":
+    _, _package, _backend, _url = sys.argv
+    anyio.run(main, _package, _url, backend=_backend)
