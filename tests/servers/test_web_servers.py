@@ -67,3 +67,16 @@ async def test_a_server_whose_events_break_off_has_failed(marked: Marked, tmp_pa
             failure = fleet["everything"].failure
 
     assert (failure.code, failure.stage) == ("disconnected", "call")
+
+
+async def test_a_server_that_was_started_again_no_longer_knows_the_session(marked: Marked, tmp_path: Path) -> None:
+    with WebServer("http") as server, anyio.fail_after(30):
+        async with mcp_launch.launch([server.spec], cwd=tmp_path) as fleet:
+            server.kill()
+            with WebServer("http", port=server.port), pytest.raises(MCPError, match="no longer knows the session"):
+                await fleet["everything"].session.call_tool("echo", {"message": "who?"})
+            while fleet["everything"].failure is None:
+                await anyio.lowlevel.checkpoint()
+            failure = fleet["everything"].failure
+
+    assert (failure.code, failure.facts["status"]) == ("session_lost", 400)
