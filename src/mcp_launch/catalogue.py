@@ -1,8 +1,9 @@
 """The tools of all servers in one catalogue, each by a name that every model accepts and that leads back to it.
 
-The rule is the strictest of the well-known APIs together: a letter first, then letters, digits, `_` and `-`, 60
-characters at most. OpenAI, Anthropic, Mistral and Amazon Bedrock take those characters and 64 of them; Google wants a
-letter or an underscore first and says 63 in one place, and some hosts stop at 60.
+The rule is the strictest of what the references of the well-known APIs say of the name of a function or tool: a letter
+first, then letters, digits, `_` and `-`, 60 characters at most. OpenAI, Anthropic and Amazon Bedrock take these
+characters, and 64 of them or more; Google wants a letter or an underscore first and says 63 in one place; some gateways
+stop at 60.
 
 A name is made of the server's name and the tool's, and of nothing else:
 
