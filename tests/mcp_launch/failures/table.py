@@ -19,6 +19,7 @@ from typing import TextIO, TypeAlias
 
 import anyio
 
+from tests.mcp_launch.failures.beside import beside
 from tests.mcp_launch.failures.catalogue import CASES, Case, Scenario
 from tests.mcp_launch.failures.command import Checked, check_all
 from tests.mcp_launch.failures.play import Outcome, play
@@ -43,6 +44,8 @@ def main() -> int:
         for backend in others:
             table.print("")
             outcomes[backend] = _play_all(cases, Path(folder), backend=backend, show=table.row_if_wrong)
+        if options.beside:
+            _play_beside(cases, Path(folder), table)
         checked = [] if options.only else [_check(Path(folder), as_json=as_json) for as_json in (False, True)]
         table.sum_up(cases, outcomes, checked)
         said = kept()
@@ -59,6 +62,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--backend", default="asyncio,trio", help="the event loops; the first one's times are shown")
     parser.add_argument("--messages", action="store_true", help="print under each line what the user is told")
     parser.add_argument("--markdown", action="store_true", help="print tables in Markdown")
+    parser.add_argument("--beside", action="store_true", help="tell what the SDK's own client makes of each; minutes")
     parser.add_argument("--only", default="", metavar="TEXT", help="play the cases whose name holds this")
     return parser.parse_args()
 
@@ -74,6 +78,16 @@ def _play_all(cases: list[Case | Scenario], folder: Path, *, backend: str, show:
         return outcomes
 
     return anyio.run(play_all, backend=backend)
+
+
+def _play_beside(cases: list[Case | Scenario], folder: Path, table: _Table) -> None:
+    table.print("")
+    table.print("The SDK's own mcp.Client, with the same servers:")
+    for number, case in enumerate(cases):
+        if isinstance(case, Case):
+            own = folder / f"beside-{number}"
+            own.mkdir()
+            table.print(f"{case!s:<60} {anyio.run(beside, case, own)}")
 
 
 def _check(folder: Path, *, as_json: bool) -> Checked:
@@ -161,9 +175,8 @@ class _Table:
     ) -> None:
         """How many are right, and what is left."""
         self.print("")
-        self.print(
-            "s: seconds until ready or failed; end: until all was closed; left: processes, descriptors and tasks"
-        )
+        self.print("s: seconds until it failed, or was ready and used; end: until all was closed;")
+        self.print(f"left: processes, descriptors and tasks; wrong is also a wait {_GRACE:g} s past its budget")
         for backend, found in outcomes.items():
             right = sum(not outcome.wrong for outcome in found)
             left = {
