@@ -240,7 +240,7 @@ def _stdio() -> list[Case]:
         ),
         case("exits and leaves a child in its group", "leaves_child", then=_has_two_processes),
         case(
-            "a child holds the pipes, never answers",
+            "a child holds the pipes and is mute",
             "wraps_mute_child",
             "handshake: timeout",
             "within 0.8 s",

@@ -29,7 +29,7 @@ Show: TypeAlias = Callable[[Case | Scenario, Outcome], None]
 
 _GRACE = 1.0
 """Seconds that a wait may go past its budget, on a machine that has other things to do."""
-_WIDTHS = (38, 30, 30, 4, 4, 4, 5)
+_WIDTHS = (37, 30, 30, 4, 4, 4, 5)
 _COMPLAINTS = ("Traceback", "Exception ignored", "ResourceWarning", "RuntimeWarning", "never retrieved")
 
 
@@ -38,7 +38,7 @@ def main() -> int:
     options = _options()
     cases = [case for case in CASES if options.only in str(case)]
     with tempfile.TemporaryDirectory() as folder, _kept_to_itself() as (out, kept):
-        table = _Table(out, markdown=options.markdown, messages=options.messages)
+        table = _Table(out, messages=options.messages)
         first, *others = options.backend.split(",")
         outcomes = {first: _play_all(cases, Path(folder), backend=first, show=table.row)}
         for backend in others:
@@ -61,7 +61,6 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="nox -s failures --", description=__doc__)
     parser.add_argument("--backend", default="asyncio,trio", help="the event loops; the first one's times are shown")
     parser.add_argument("--messages", action="store_true", help="print under each line what the user is told")
-    parser.add_argument("--markdown", action="store_true", help="print tables in Markdown")
     parser.add_argument("--beside", action="store_true", help="tell what the SDK's own client makes of each; minutes")
     parser.add_argument("--only", default="", metavar="TEXT", help="play the cases whose name holds this")
     return parser.parse_args()
@@ -126,10 +125,9 @@ def _kept_to_itself() -> Generator[tuple[TextIO, Callable[[], str]]]:
 class _Table:
     """Prints, and remembers what it printed."""
 
-    def __init__(self, out: TextIO, *, markdown: bool, messages: bool) -> None:
+    def __init__(self, out: TextIO, *, messages: bool) -> None:
         self.printed: list[str] = []
         self._out = out
-        self._markdown = markdown
         self._messages = messages
         self._group = ""
 
@@ -145,8 +143,6 @@ class _Table:
             self._group = case.group
             self.print("")
             self._cells(case.group, "must be", "is", "s", "end", "left", "")
-            if self._markdown:
-                self._cells(*("-" * 3 for _ in _WIDTHS))
         left = outcome.processes + outcome.descriptors + outcome.tasks
         seconds, closing = f"{outcome.seconds:.1f}", f"{outcome.closing:.1f}" if outcome.closing is not None else ""
         verdict = "WRONG" if outcome.wrong else "right"
@@ -162,10 +158,7 @@ class _Table:
             self.row(case, outcome)
 
     def _cells(self, *cells: str) -> None:
-        if self._markdown:
-            self.print(f"| {' | '.join(cells)} |")
-        else:
-            self.print(" ".join(cell.ljust(width) for cell, width in zip(cells, _WIDTHS, strict=True)).rstrip())
+        self.print(" ".join(cell.ljust(width) for cell, width in zip(cells, _WIDTHS, strict=True)).rstrip())
 
     def sum_up(
         self,

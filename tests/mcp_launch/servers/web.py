@@ -266,7 +266,8 @@ class Handler(BaseHTTPRequestHandler):
         secrets = self._secrets()
         first, last = secrets[0], secrets[-1]
         if "WWW-Authenticate" in headers:
-            headers["WWW-Authenticate"] += f", realm={json.dumps(first)}, given={json.dumps(last)}"
+            between = ", " if " " in headers["WWW-Authenticate"] else " "
+            headers["WWW-Authenticate"] += f"{between}realm={json.dumps(first)}, given={json.dumps(last)}"
         if not headers.get("Location", "/").startswith("/"):
             headers["Location"] += f"/{quote(first, safe='')}?token={quote(last, safe='')}"
         told = " ".join(form for secret in secrets for form in forms(secret))
