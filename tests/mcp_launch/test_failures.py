@@ -65,7 +65,7 @@ async def test_secrets_that_are_not_hidden_are_found_wherever_they_are_said(
 
     outcome = await play(named(name), tmp_path, grace=8)
 
-    assert {leak.channel.partition(" (")[0] for leak in outcome.leaks} == channels
+    assert {leak.channel.partition(" (")[0] for leak in outcome.leaks} >= channels
     assert {leak.form for leak in outcome.leaks} == {"plain", "base64"}
 
 
