@@ -37,7 +37,7 @@ def server_answered(error: Exception | None) -> bool:
 def _is_answer(leaf: BaseException) -> bool:
     match leaf:
         case MCPError(code=code):
-            return code not in (CONNECTION_CLOSED, REQUEST_TIMEOUT)
+            return code != REQUEST_TIMEOUT and not _is_closed(leaf)
         case RuntimeError():
             return str(leaf).startswith(_UNSUPPORTED)
         case _:
@@ -51,7 +51,7 @@ def _meaning(leaf: BaseException) -> Diagnosis | None:
             field = "/".join(str(part) for part in first["loc"])
             message = f"gave an answer that is not valid MCP: {field}: {first['msg']}"
             return Diagnosis("invalid_response", message, {"field": field})
-        case MCPError(code=code) if code == CONNECTION_CLOSED:
+        case MCPError() if _is_closed(leaf):
             return Diagnosis("disconnected", "the connection was closed")
         case MCPError(code=code, message=message) if code == REQUEST_TIMEOUT:
             return Diagnosis("timeout", message)
@@ -64,6 +64,11 @@ def _meaning(leaf: BaseException) -> Diagnosis | None:
             return Diagnosis("unsupported_version", message, {"server": version, "supported": known})
         case _:
             return None
+
+
+def _is_closed(error: MCPError) -> bool:
+    """Whether the SDK says that the connection is closed; many servers use the same code for all that they refuse."""
+    return error.code == CONNECTION_CLOSED and error.message.startswith(("Connection closed", "SSE stream "))
 
 
 def _leaves(error: BaseException | None) -> Iterator[BaseException]:
