@@ -1,38 +1,42 @@
-"""What the HTTP libraries and the SDK log while a server is open, without that server's secrets.
+"""What the libraries below log while a server is open, without that server's secrets.
 
-httpx logs each URL with its query at level INFO, and the SDK logs bodies that it cannot read.
+httpx logs each URL with its query at level INFO, and the SDK logs bodies that it cannot read. Records are looked at
+when they are made: a filter would have to be put on each logger by its name, and new releases bring new names.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
+from typing import Any
 
 from mcp_launch.redact import Redactor
 
-__all__ = ["kept_out_of_logs"]
+__all__ = ["LIBRARIES", "kept_out_of_logs"]
 
-_LOGGERS = (
-    "client",
-    "httpcore.connection",
-    "httpcore.http11",
-    "httpcore.http2",
-    "httpcore.proxy",
-    "httpcore.socks",
-    "httpcore2.connection",
-    "httpcore2.http11",
-    "httpcore2.http2",
-    "httpcore2.proxy",
-    "httpcore2.socks",
-    "httpx",
-    "httpx2",
-    "mcp.client.client",
-    "mcp.client.session",
-    "mcp.client.streamable_http",
-    "mcp.shared.jsonrpc_dispatcher",
+LIBRARIES = frozenset(
+    (
+        "anyio",
+        "asyncio",
+        "client",  # which the SDK's session calls itself
+        "h11",
+        "h2",
+        "hpack",
+        "httpcore",
+        "httpcore2",
+        "httpx",
+        "httpx2",
+        "httpx_sse",
+        "mcp",
+        "mcp_launch",
+        "mcp_types",
+        "opentelemetry",
+        "trio",
+        "truststore",
+    )
 )
-"""A filter sees what is logged to its logger by name, not to the children of it."""
+"""Whose loggers are looked after, with all below them. What others log is their own affair, and is left as it is."""
 
 _open: list[Redactor] = []
 
@@ -40,9 +44,10 @@ _open: list[Redactor] = []
 @contextmanager
 def kept_out_of_logs(redactor: Redactor) -> Generator[None]:
     """A block during which these secrets are replaced in what the libraries log, from whichever task."""
-    for name in _LOGGERS:
-        # Adding it again changes nothing.
-        logging.getLogger(name).addFilter(_redact)
+    made = logging.getLogRecordFactory()
+    if not isinstance(made, _Redacting):
+        # It stays, idle: others may have put a factory of theirs around it meanwhile.
+        logging.setLogRecordFactory(_Redacting(made))
     _open.append(redactor)
     try:
         yield
@@ -50,14 +55,36 @@ def kept_out_of_logs(redactor: Redactor) -> Generator[None]:
         _open.remove(redactor)
 
 
-def _redact(record: logging.LogRecord) -> bool:
-    if _open:
-        text = record.getMessage()
-        if record.exc_info:
-            # Formatted here, because a handler would format the exception with whatever its text holds.
-            text = f"{text}\n{logging.Formatter().formatException(record.exc_info)}"
-            record.exc_info = record.exc_text = None
-        for redactor in _open:
-            text = redactor(text)
-        record.msg, record.args = text, None
-    return True
+class _Redacting:
+    """Makes records as before, and looks at those of the libraries."""
+
+    def __init__(self, made: Callable[..., logging.LogRecord]) -> None:
+        self._made = made
+
+    def __call__(self, *args: Any, **options: Any) -> logging.LogRecord:
+        record = self._made(*args, **options)
+        if _open and str(record.name).partition(".")[0] in LIBRARIES:
+            _redact(record)
+        return record
+
+
+def _redact(record: logging.LogRecord) -> None:
+    """Replace the secrets; a record without any stays as it is, arguments and exception too."""
+    try:
+        said = record.getMessage()
+    except (TypeError, ValueError):
+        # The handler would complain of it, and show the arguments.
+        said = f"{record.msg} {record.args}"
+    # Formatted here, because a handler would format the exception with whatever its text holds.
+    trace = logging.Formatter().formatException(record.exc_info) if record.exc_info else ""
+    if (shown := _hidden(trace)) != trace:
+        record.msg, record.args = f"{_hidden(said)}\n{shown}", None
+        record.exc_info = record.exc_text = None
+    elif (shown := _hidden(said)) != said:
+        record.msg, record.args = shown, None
+
+
+def _hidden(text: str) -> str:
+    for redactor in _open:
+        text = redactor(text)
+    return text
