@@ -45,6 +45,7 @@ Code: TypeAlias = Literal[
     "invalid_spec",
     "duplicate_name",
     "unsupported_transport",
+    "invalid_options",
     # spawn
     "command_not_found",
     "not_executable",

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from mcp_launch.failures import UnusableInput
 from mcp_launch.restart import Restart
 
 if TYPE_CHECKING:
+    import ssl
+
+    import httpx2
     from mcp.client.session import ElicitationFnT, ListRootsFnT, LoggingFnT, MessageHandlerFnT, SamplingFnT
     from mcp_types import LoggingLevel, SamplingCapability
+
+    Auth: TypeAlias = httpx2.Auth | tuple[str, str] | Callable[[httpx2.Request], httpx2.Request]
 
 __all__ = ["Options", "OptionsFor", "options_for"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """Settings of one server, or of all.
+    """Settings of one server, or of all; those of the network are httpx's, by name and meaning, and mean URLs.
 
     A callback that is set is also what the server is told that we can do. They are the SDK's, so that what is written
     for `mcp.Client` serves here too.
@@ -40,6 +46,22 @@ class Options:
     """Takes every other notification of the server, such as that its list of tools changed."""
     restart: Restart | None = None
     """Whether it is started again when it dies after it was ready."""
+    auth: Auth | None = field(default=None, repr=False)
+    """Who logs in to a server with a URL: a `(user, password)` pair, a function that changes each request, or an
+    `httpx2.Auth`, of which the SDK's `OAuthClientProvider` is one. It goes before an `Authorization` header of the
+    specification. A login by a person counts against the budgets and the `timeout`: allow for it there."""
+    verify: ssl.SSLContext | str | os.PathLike[str] | bool = True
+    """Whose TLS certificates are trusted: True for those that the system trusts (or `SSL_CERT_FILE` and `SSL_CERT_DIR`
+    name, see `trust_env`), the path of a file or directory of certificates, or a context of one's own. False trusts
+    whatever is shown, with a warning."""
+    cert: str | os.PathLike[str] | tuple[str, ...] | None = field(default=None, repr=False)
+    """The client's own certificate: the path of a PEM file, or `(certificate, key)`, or `(certificate, key, password)`.
+    A context given as `verify` has its own."""
+    proxy: str | httpx2.Proxy | None = field(default=None, repr=False)
+    """The URL of the proxy that is used for all requests; user-info in it logs in there. None leaves it to the
+    environment, see `trust_env`."""
+    trust_env: bool = True
+    """Whether `HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY`, `NO_PROXY`, `SSL_CERT_FILE` and `SSL_CERT_DIR` count."""
 
 
 OptionsFor: TypeAlias = Options | Mapping[str, Options] | Callable[[str], Options]

@@ -90,8 +90,14 @@ class _Owner:
             # Imported late: it brings httpx, which takes a tenth of a second and which nothing else needs.
             from mcp_launch.transports.sse import SseTransport  # noqa: PLC0415
 
-            return SseTransport(spec, budgets=self._budgets, on_lost=self._record.over.set, give_up=self._give_up)
-        return HttpTransport(spec, budgets=self._budgets, on_lost=self._record.over.set)
+            return SseTransport(
+                spec,
+                options=self._record.options,
+                budgets=self._budgets,
+                on_lost=self._record.over.set,
+                give_up=self._give_up,
+            )
+        return HttpTransport(spec, options=self._record.options, budgets=self._budgets, on_lost=self._record.over.set)
 
     async def attempt(self, era: Era, transport: Transport) -> LaunchFailure | None:
         """Open, serve and close the session once."""

@@ -1,7 +1,8 @@
 """Secrets stay out of everything that is shown: what the user configured is replaced wherever a server repeats it.
 
-The secrets of a server are the values of its `env` and `headers` and its URL's user-info and query. Values of one or
-two characters are left alone: replacing every "1" would hide more than it protects.
+The secrets of a server are the values of its `env` and `headers`, its URL's user-info and query, and what the options
+give for proxies, keys and authentication; also what an authentication obtains, once it is sent. Values of one or two
+characters are left alone: replacing every "1" would hide more than it protects.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import binascii
 import html
 import json
 import re
+from collections import deque
 from collections.abc import Iterable, Iterator
 from typing import Any, cast
 from urllib.parse import parse_qsl, quote, quote_plus, unquote, urlsplit
@@ -22,6 +24,8 @@ SHORTEST = 3
 """Shorter values are not searched for."""
 ALWAYS = 8
 """Values this long are replaced inside words too; shorter ones only where they stand alone."""
+LEARNT = 32
+"""Secrets that are remembered of those which an authentication makes up as it goes, perhaps one for each request."""
 WHOLE = 131072
 """Longer values are searched for as a whole only. No process can be given one (Linux), and no HTTP server takes it."""
 
@@ -30,7 +34,26 @@ class Redactor:
     """Replaces the secrets of one server in text and JSON that came from outside."""
 
     def __init__(self, values: Iterable[str] = (), *, urls: Iterable[str] = ()) -> None:
-        secrets = {form for value in (*values, *_url_secrets(urls)) for form in _forms(value)}
+        self._given: set[str] = set()
+        self._learnt: deque[frozenset[str]] = deque(maxlen=LEARNT)
+        self._long: list[str] = []
+        self._short: re.Pattern[str] | None = None
+        self.add(values, urls=urls)
+
+    def add(self, values: Iterable[str] = (), *, urls: Iterable[str] = ()) -> None:
+        """Hide these too."""
+        self._given |= {form for value in (*values, *_url_secrets(urls)) for form in _forms(value)}
+        self._order()
+
+    def learn(self, value: str) -> None:
+        """Hide this too, which is one of many: of those that come and go, the last are remembered."""
+        known = value in self._given or any(value in forms for forms in self._learnt)
+        if not known and len(value) >= SHORTEST:
+            self._learnt.append(frozenset(_forms(value)))
+            self._order()
+
+    def _order(self) -> None:
+        secrets = self._given.union(*self._learnt)
         # Longest first, so that a secret which contains another is replaced whole.
         ordered = sorted(secrets, key=len, reverse=True)
         # Not one pattern of all: the lines of a certificate are thousands of branches, tried at each character.

@@ -51,7 +51,10 @@ def named(name: str) -> Case:
             "stdio: answers initialize with an error",
             {"changes", "failures", "report", "repr", "tracebacks", "variables in tracebacks"},
         ),
-        ("Streamable HTTP: 401 that tells the error", {"failures", "log", "report", "repr"}),
+        (
+            "Streamable HTTP: 401 that tells the error",
+            {"changes", "failures", "log", "report", "repr", "tracebacks", "variables in tracebacks"},
+        ),
         ("SSE: 500", {"changes", "failures", "log", "report", "repr", "tracebacks", "variables in tracebacks"}),
     ],
 )

@@ -14,10 +14,11 @@ from mcp import MCPError
 from mcp_types import InitializedNotification
 
 import mcp_launch
-from mcp_launch import Budgets, LaunchedServer, LaunchFailure
+from mcp_launch import Budgets, LaunchedServer, LaunchFailure, Options
 from mcp_launch.specs import HttpServer
 from mcp_launch.transports import sse
 from mcp_launch.transports.http import WebClient
+from mcp_launch.transports.network import network
 from mcp_launch.transports.sse import EventClient
 from tests.mcp_launch.servers.web import Web, misbehaving_web
 from tests.mcp_launch.support import SECRET, Marked, ask, http
@@ -78,7 +79,7 @@ async def test_headers_do_not_leave_the_origin(
 ) -> None:
     spec = HttpServer(name="web", url=f"{web.origin}/works", headers=(("X-Key", SECRET),))
     with misbehaving_web() as other:
-        async with kind(spec, connect=1.0) as client:
+        async with kind(spec, network(spec, Options()), connect=1.0) as client:
             await client.get(f"{web.origin}/307/Location={other.origin}/405", follow_redirects=True)
             await client.get(f"{other.origin}/405")
 
@@ -96,7 +97,6 @@ async def test_what_sse_says_of_a_refused_message_holds_no_secret(web: Web, mark
     ("path", "says"),
     [
         ("expires", "401 Unauthorized"),
-        ("forgets", "open a new one"),
         # httpx2 leaves the generator that it was reading from unfinished, at which trio complains.
         pytest.param("squeezes", "not compressed in the way that it says", marks=IGNORE_UNRAISABLE),
         ("mumbles", "application/json, which is no MCP message"),
@@ -112,6 +112,17 @@ async def test_a_call_that_fails_later_says_why_and_the_session_goes_on(
         assert SECRET not in str(raised.value)
         with pytest.raises(MCPError, match="Method not found"):
             await session.list_prompts()
+
+
+async def test_a_forgotten_session_is_told_to_the_caller_and_is_the_failure_of_the_server(
+    web: Web, marked: Marked, tmp_path: Path
+) -> None:
+    async with mcp_launch.launch([http(f"{web.origin}/forgets")], cwd=tmp_path, lists=()) as fleet:
+        with pytest.raises(MCPError, match="no longer knows the session; open a new one"):
+            await fleet["web"].session.list_tools()
+        failure = await later_failure(fleet["web"])
+
+    assert (failure.stage, failure.code, failure.facts["status"]) == ("call", "session_lost", 404)
 
 
 async def test_a_server_that_goes_away_fails_the_call_and_not_the_session(marked: Marked, tmp_path: Path) -> None:
@@ -183,7 +194,7 @@ async def test_an_event_without_end_is_given_up(
     async with mcp_launch.launch([http(f"{web.origin}/events", kind="sse")], cwd=tmp_path) as fleet:
         for _ in range(20):
             assert len(await ask(fleet["web"].session, "big", size=100_000)) == 100_001
-        with pytest.raises(MCPError, match="Connection closed"):
+        with pytest.raises(MCPError, match="sent an event of more than 1 MB"):
             await ask(fleet["web"].session, "big", size=2_000_000)
         failure = await later_failure(fleet["web"])
 
@@ -195,7 +206,7 @@ async def test_an_event_stream_that_ends_during_a_call_is_the_end_of_the_session
     web: Web, marked: Marked, tmp_path: Path
 ) -> None:
     async with mcp_launch.launch([http(f"{web.origin}/events", kind="sse")], cwd=tmp_path) as fleet:
-        with pytest.raises(MCPError, match="Connection closed"):
+        with pytest.raises(MCPError, match="its event stream ended"):
             await ask(fleet["web"].session, "hang_up")
         failure = await later_failure(fleet["web"])
 

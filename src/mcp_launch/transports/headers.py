@@ -6,9 +6,10 @@ from typing import Protocol
 
 import httpx2
 
+from mcp_launch.failures import LaunchFailure
 from mcp_launch.specs import HttpServer
 
-__all__ = ["HeaderRule", "Request", "origin"]
+__all__ = ["HeaderRule", "Request", "Url", "follows", "origin"]
 
 _OWNED = frozenset(
     (
@@ -28,6 +29,21 @@ _OWNED = frozenset(
 """Headers that the transport writes; a specification that names one has no say in it."""
 
 
+class Url(Protocol):
+    """A URL of httpx or of httpx2, which write them in the same way."""
+
+    @property
+    def scheme(self) -> str: ...  # noqa: D102
+    @property
+    def host(self) -> str: ...  # noqa: D102
+    @property
+    def port(self) -> int | None: ...  # noqa: D102
+    @property
+    def netloc(self) -> bytes: ...  # noqa: D102
+    @property
+    def userinfo(self) -> bytes: ...  # noqa: D102
+
+
 class Headers(Protocol):
     """The headers of httpx or of httpx2."""
 
@@ -42,44 +58,84 @@ class Request(Protocol):
     @property
     def method(self) -> str: ...  # noqa: D102
     @property
-    def url(self) -> object: ...  # noqa: D102
+    def url(self) -> Url: ...  # noqa: D102
     @property
     def headers(self) -> Headers: ...  # noqa: D102
 
 
 class HeaderRule:
-    """What one specification puts on its requests."""
+    """What one specification puts on its requests.
 
-    def __init__(self, spec: HttpServer) -> None:
-        self._origin = httpx2.URL(spec.url)
+    Raises:
+        LaunchFailure: no request can be made of it.
+    """
+
+    def __init__(self, spec: HttpServer, *, logs_in: bool = False) -> None:
+        try:
+            self.url = httpx2.URL(spec.url)
+        except httpx2.InvalidURL as error:
+            raise _invalid(spec, "/url", f"is not a URL: {error}") from None
         kept = [(name, value) for name, value in spec.headers if not _owned(name)]
-        self._kept = [(name.encode("ascii"), value.strip(" \t").encode()) for name, value in kept]
-        refused = [name for name, _ in spec.headers if _owned(name)]
-        self.warnings = [f'its header "{name}" was not sent: the transport writes that one' for name in refused]
-        self.authorizes = bool(self._origin.userinfo) or any(name.lower() == "authorization" for name, _ in kept)
+        self.warnings = [
+            f'its header "{name}" was not sent: the transport writes that one'
+            for name, _ in spec.headers
+            if _owned(name)
+        ]
+        if logs_in and any(name.lower() == "authorization" for name, _ in kept):
+            kept = [(name, value) for name, value in kept if name.lower() != "authorization"]
+            self.warnings.append('its header "Authorization" was not sent: the auth of the options logs in')
+        try:
+            self._kept = [(name.encode("ascii"), value.strip(" \t").encode()) for name, value in kept]
+        except UnicodeEncodeError:
+            raise _invalid(spec, "/headers", "half of a surrogate pair in a value has no form in UTF-8") from None
+        self._names = {name.lower() for name, _ in self._kept}
+        self._hide = spec.redactor
+        self.authorizes = logs_in or bool(self.url.userinfo) or b"authorization" in self._names
         """Whether it sends credentials in the way of HTTP."""
 
     def apply(self, request: Request) -> list[tuple[bytes, bytes]]:
-        """The headers that the request is to be sent with."""
-        ours = {name.lower() for name, _ in self._kept}
-        # Elsewhere too: the libraries copy headers to the request that follows a redirect.
-        others = [(name, value) for name, value in request.headers.raw if name.lower() not in ours]
-        return [*others, *self._kept] if _within(self._origin, httpx2.URL(str(request.url))) else others
+        """The headers that the request is to be sent with; its credentials are secret from now on."""
+        headers = request.headers.raw
+        if self._names:
+            # Elsewhere too: the libraries copy headers to the request that follows a redirect.
+            headers = [(name, value) for name, value in headers if name.lower() not in self._names]
+            if _within(self.url, request.url):
+                headers += self._kept
+        for name, value in headers:
+            if name.lower() == b"authorization":
+                self._hide.learn(value.decode("latin-1"))
+        return headers
 
 
-def origin(url: object) -> str:
-    """Scheme, host and port of a URL of either library, in the one way of writing them."""
-    parsed = httpx2.URL(str(url))
-    return f"{parsed.scheme}://{parsed.netloc.decode('ascii')}"
+def follows(sent: Request, following: Request | None) -> bool:
+    """Whether a redirect is one that is followed: it keeps the message, and what belongs to it, on the origin."""
+    return (
+        following is not None
+        and following.method == sent.method
+        and following.url.userinfo in (b"", sent.url.userinfo)
+        and _within(sent.url, following.url)
+    )
+
+
+def origin(url: Url) -> str:
+    """Scheme, host and port of a URL, in the one way of writing them."""
+    return f"{url.scheme}://{url.netloc.decode('ascii')}"
 
 
 def _owned(name: str) -> bool:
     return name.lower() in _OWNED or name.lower().startswith("mcp-param-")
 
 
-def _within(ours: httpx2.URL, url: httpx2.URL) -> bool:
+def _within(ours: Url, url: Url) -> bool:
     """Whether the URL is on the origin, or is its https upgrade on the default ports."""
-    if origin(ours) == origin(url):
+    if (ours.scheme, ours.host, ours.port) == (url.scheme, url.host, url.port):
         return True
     upgraded = ours.scheme == "http" and url.scheme == "https" and ours.port is None and url.port is None
     return upgraded and ours.host == url.host
+
+
+def _invalid(spec: HttpServer, path: str, message: str) -> LaunchFailure:
+    told = spec.redactor(message)
+    issues = [{"path": path, "rule": "value", "message": told}]
+    facts = {"issues": issues}
+    return LaunchFailure(f"{path}: {told}", server=spec.name, stage="spec", code="invalid_spec", facts=facts)

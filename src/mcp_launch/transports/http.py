@@ -13,16 +13,20 @@ import anyio
 import httpx2
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.message import SessionMessage
-from mcp_types import CONNECTION_CLOSED, ErrorData
+from mcp_types import CONNECTION_CLOSED, PARSE_ERROR, ErrorData, JSONRPCError
 
 from mcp_launch.budgets import Budgets
 from mcp_launch.failures import Stage
+from mcp_launch.options import Options
 from mcp_launch.specs import HttpServer
-from mcp_launch.transports import DOUBTFUL, Diagnosis
-from mcp_launch.transports.headers import HeaderRule
+from mcp_launch.transports import DOUBTFUL, LONGEST, Diagnosis
+from mcp_launch.transports.headers import HeaderRule, follows
+from mcp_launch.transports.media import EVENT_STREAM, JSON, media_type
 from mcp_launch.transports.messages import UNWRITABLE
+from mcp_launch.transports.network import Network, network, usable
 from mcp_launch.transports.streams import ReadStream, Source
-from mcp_launch.transports.web import EVENT_STREAM, JSON, Memory, is_jsonrpc, media_type, start_of, tls_context
+from mcp_launch.transports.verdict import UNMAPPED, TooLong
+from mcp_launch.transports.web import Memory, is_jsonrpc, start_of, whole
 
 if TYPE_CHECKING:
     from mcp.client import Transport as Streams
@@ -36,15 +40,16 @@ _TRIAL = 2.0
 class HttpTransport:
     """The streams over the requests of one client."""
 
-    def __init__(self, spec: HttpServer, *, budgets: Budgets, on_lost: Callable[[], None]) -> None:
+    def __init__(self, spec: HttpServer, *, options: Options, budgets: Budgets, on_lost: Callable[[], None]) -> None:
         self._spec = spec
         self._on_lost = on_lost
-        self._client = WebClient(spec, connect=budgets.connect)
-        self.warnings = self._client.rule.warnings
+        self._network = network(spec, options)
+        self._client = WebClient(spec, self._network, connect=budgets.connect)
+        self.warnings = [*self._client.rule.warnings, *self._network.warnings]
 
     def prove(self) -> None:
         """Say that the session is initialised: a request that cannot be sent then costs that request only."""
-        self._client.survives = True
+        self._client.proven = True
 
     def open(self) -> Streams:
         """A block in which requests can be sent; at its end the session and all sockets are closed."""
@@ -52,67 +57,91 @@ class HttpTransport:
 
     @asynccontextmanager
     async def _opened(self) -> AsyncGenerator[Any]:
-        async with self._client, streamable_http_client(self._spec.url, http_client=self._client) as (read, write):
-            yield _WatchedStream(read, self._on_lost), write
+        streams = streamable_http_client(self._spec.url, http_client=self._client, max_sse_event_size=LONGEST)
+        async with self._client, streams as (read, write):
+            yield _WatchedStream(read, self._client, self._on_lost), write
 
     async def diagnose(self, *, waited: float | None, answered: bool) -> Diagnosis | None:
         """Why the requests failed; None when each got an answer of MCP."""
-        memory = self._client.memory
-        stage: Stage | None = None if self._client.survives else "connect"
-        if (silent := await memory.silence(waited=waited, stage=stage)) is not None:
-            return silent
-        if (found := memory.diagnosis()) is not None:
-            if found.code in DOUBTFUL and not self._client.survives and await self._speaks_sse():
+        memory, proven = self._client.memory, self._client.proven
+        stage: Stage | None = None if proven else "connect"
+        if (found := await memory.diagnosis(waited=waited, stage=stage)) is not None:
+            if found.code in DOUBTFUL and not proven and await self._speaks_sse():
                 message = 'this URL speaks the deprecated SSE transport: set "type" to "sse"'
-                found = replace(found, code="wrong_transport", message=message)
-            return replace(found, stage=stage)
+                return replace(found, code="wrong_transport", message=message)
+            return found
         if (answer := memory.answer) is None:
             return None
         if waited is not None:
             return Diagnosis("timeout", f"did not answer within {waited:.1f} s", answer.facts)
         if answer.media_type == EVENT_STREAM and not answered:
-            return Diagnosis("not_mcp", "its event stream ended without an answer", answer.facts)
+            message = "its event stream ended without an answer"
+            return Diagnosis("disconnected" if proven else "not_mcp", message, answer.facts)
         return None
 
     async def _speaks_sse(self) -> bool:
         # Imported late: it brings httpx, which takes a tenth of a second and which few sessions need.
         from mcp_launch.transports.sse import speaks_sse  # noqa: PLC0415
 
-        return await speaks_sse(self._spec)
+        return await speaks_sse(self._spec, self._network)
 
 
 class _WatchedStream(ReadStream):
-    """A stream that tells when it ends, because the SDK's transport does not: it logs, and closes its streams."""
+    """What the SDK's transport reads, and two things that it keeps to itself: that it broke down, and why it cannot."""
 
-    def __init__(self, inner: Source, on_lost: Callable[[], None]) -> None:
+    def __init__(self, inner: Source, client: WebClient, on_lost: Callable[[], None]) -> None:
         super().__init__(inner)
+        self._client = client
         self._on_lost = on_lost
 
     async def receive(self) -> SessionMessage | Exception:
+        if self._client.lost:
+            # Whoever lost it has been told by now.
+            self._on_lost()
         try:
-            return await super().receive()
+            item = await super().receive()
         except anyio.EndOfStream:
             self._on_lost()
             raise
+        match item:
+            case SessionMessage(message=JSONRPCError(error=ErrorData(code=code, message=said) as error)) if (
+                code == PARSE_ERROR and said.startswith("Failed to parse ")
+            ):
+                # The SDK's own words quote the answer, with whatever is in it.
+                found = Diagnosis("invalid_response", "gave an answer that is not valid MCP")
+                self._client.memory.found = self._client.memory.found or found
+                error.message = found.message
+            case _:
+                pass
+        return item
 
 
 class WebClient(httpx2.AsyncClient):
-    """httpx2 as its users know it, with proxies and TLS settings from the environment, plus a rule and a memory.
+    """httpx2 as its users know it, plus a rule and a memory.
 
     The headers of the specification are put on each request at the last moment, in a hook, so that no redirect and
     no authentication flow carries them elsewhere.
     """
 
-    def __init__(self, spec: HttpServer, *, connect: float) -> None:
-        hooks: dict[str, list[Callable[..., Any]]] = {"request": [self._apply_rule]}
-        super().__init__(timeout=httpx2.Timeout(connect, read=None), verify=tls_context(), event_hooks=hooks)
-        self.rule = HeaderRule(spec)
-        self.memory = Memory(spec, connect=connect, authorizes=self.rule.authorizes)
-        self.survives = False
+    def __init__(self, spec: HttpServer, network: Network, *, connect: float) -> None:
+        with usable(spec, "proxy"):
+            super().__init__(
+                auth=network.auth,
+                verify=network.verify,
+                proxy=network.proxy,
+                trust_env=network.trust_env,
+                timeout=httpx2.Timeout(connect, read=None),
+                event_hooks={"request": [self._apply_rule]},
+            )
+        self.rule = HeaderRule(spec, logs_in=network.auth is not None)
+        self.memory = Memory(self.rule, network, hide=spec.redactor, connect=connect)
+        self.proven = False
         """Whether a POST that fails is answered with a JSON-RPC error that says why.
 
         Otherwise the SDK would tell the caller no more than that there was an error, or end the session.
         """
+        self.lost = False
+        """Whether the server has forgotten the session."""
 
     def build_request(self, method: str, url: httpx2.URL | str, **options: Any) -> httpx2.Request:
         """Build it as httpx2 does; one whose JSON has no form in UTF-8 is marked, and refused when it is sent."""
@@ -124,23 +153,24 @@ class WebClient(httpx2.AsyncClient):
             return super().build_request(method, url, **options)
 
     async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
-        """Send it as httpx2 does; keep what came back, or why nothing did."""
+        """Send it as httpx2 does; keep what came of a message."""
+        if request.method != "POST":
+            # What becomes of a listening GET or of the farewell is no reason for anything.
+            return await super().send(request, **options)
         if (refused := request.extensions.get("refusal")) is not None:
             return _error_answer(request, refused, status=HTTPStatus.BAD_REQUEST)
         stream: bool = options.pop("stream", False)
         try:
-            response = await super().send(request, stream=True, **options)
-            if request.method == "POST" or (request.method == "GET" and self.memory.answer is None):
-                response = await self._remember(request, response)
-        except httpx2.RequestError as error:
-            self.memory.failed(request, error)
-            if not self.survives or request.method != "POST":
+            response = await self._remember(request, await super().send(request, stream=True, **options))
+        except (httpx2.RequestError, TooLong, *UNMAPPED) as error:
+            self.memory.failed(_sent_to(error, request), error)
+            if not self.proven:
                 raise
             response = httpx2.Response(HTTPStatus.BAD_GATEWAY, request=request)
-        else:
-            self.memory.trouble = None
-        if self.survives and request.method == "POST" and (complaint := self.memory.complaint()) is not None:
-            answer = ErrorData(code=CONNECTION_CLOSED, message=complaint)
+        found = self.memory.found
+        if found is not None and self.proven and not follows(request, response.next_request):
+            self.lost = self.lost or found.code == "session_lost"
+            answer = ErrorData(code=CONNECTION_CLOSED, message=found.message)
             response = _error_answer(request, answer, status=response.status_code)
         if not stream:
             await response.aread()
@@ -150,32 +180,35 @@ class WebClient(httpx2.AsyncClient):
         request.headers = httpx2.Headers(self.rule.apply(request))
 
     async def _remember(self, request: httpx2.Request, response: httpx2.Response) -> httpx2.Response:
-        media, body = media_type(response), b""
-        is_mcp = response.is_success
-        if is_mcp and media == JSON:
-            try:
-                body = await response.aread()
-            except httpx2.DecodingError:
-                # Alone among the errors, this one leaves the connection open.
-                await response.aclose()
-                raise
-            is_mcp = is_jsonrpc(body)
-        elif is_mcp and media != EVENT_STREAM:
-            is_mcp = await _is_notification(request)
-        if not is_mcp and not response.is_stream_consumed:
+        media, body = media_type(response.headers), b""
+        if not response.is_success:
+            # Twice, because the body that explains it may be slow to come.
+            self.memory.answered(request, response, is_mcp=False)
+            if follows(request, response.next_request):
+                return response
             body = await start_of(response)
-            response = _cut(response, body)
+            response = _with(response, body)
             is_mcp = media == JSON and is_jsonrpc(body)
-        self.memory.answered(request, response, is_mcp=is_mcp, body=body)
+        elif media == EVENT_STREAM:
+            is_mcp = True
+        elif media == JSON:
+            response = await _read(response)
+            body = response.content
+            is_mcp = is_jsonrpc(body) or (not body and await _is_notification(request))
+        elif not (is_mcp := await _is_notification(request)):
+            body = await start_of(response)
+            response = _with(response, body)
+        explains = b"" if is_mcp and response.is_success else body
+        self.memory.answered(request, response, is_mcp=is_mcp, body=explains)
         return response
 
 
-async def speaks_http(spec: HttpServer) -> bool:
+async def speaks_http(spec: HttpServer, network: Network) -> bool:
     """Whether a POST of `initialize` is answered by an MCP server."""
     with anyio.move_on_after(_TRIAL):
         try:
             async with (
-                WebClient(spec, connect=_TRIAL) as client,
+                WebClient(spec, network, connect=_TRIAL) as client,
                 client.stream(
                     "POST",
                     spec.url,
@@ -185,7 +218,7 @@ async def speaks_http(spec: HttpServer) -> bool:
             ):
                 answer = client.memory.answer
                 return response.is_success and answer is not None and answer.is_mcp
-        except httpx2.HTTPError:
+        except (httpx2.HTTPError, TooLong, *UNMAPPED):
             return False
     return False
 
@@ -196,19 +229,39 @@ def _initialize_request() -> bytes:
     return json.dumps({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params}).encode()
 
 
-def _cut(response: httpx2.Response, body: bytes) -> httpx2.Response:
-    """The answer with no more than the start of its body."""
+async def _read(response: httpx2.Response) -> httpx2.Response:
+    """The answer with its body read, up to the size of the longest message."""
+    size = response.headers.get("content-length", "")
+    try:
+        if size.isdecimal() and int(size) <= LONGEST and "content-encoding" not in response.headers:
+            await response.aread()
+            return response
+        return _with(response, await whole(response, longest=LONGEST))
+    except (httpx2.DecodingError, TooLong):
+        # Alone among the errors, these leave the connection open.
+        await response.aclose()
+        raise
+
+
+def _with(response: httpx2.Response, body: bytes) -> httpx2.Response:
+    """The answer with what was read of its body."""
     framing = ("content-encoding", "content-length", "transfer-encoding")
     headers = [(name, value) for name, value in response.headers.multi_items() if name.lower() not in framing]
-    cut = httpx2.Response(response.status_code, headers=headers, content=body, request=response.request)
-    cut.next_request = response.next_request
-    return cut
+    read = httpx2.Response(response.status_code, headers=headers, content=body, request=response.request)
+    read.next_request = response.next_request
+    return read
+
+
+def _sent_to(error: Exception, request: httpx2.Request) -> httpx2.URL:
+    """Where the request went that failed: an authentication sends some elsewhere."""
+    try:
+        return error.request.url if isinstance(error, httpx2.RequestError) else request.url
+    except RuntimeError:
+        return request.url
 
 
 async def _is_notification(request: httpx2.Request) -> bool:
     """Whether the request carries a message that gets no answer."""
-    if request.method != "POST":
-        return False
     message: Any = json.loads(await request.aread())
     return "id" not in message or "method" not in message
 

@@ -17,17 +17,22 @@ import httpx
 from anyio.abc import TaskStatus
 from httpx_sse import EventSource, SSEError
 from mcp.shared.message import SessionMessage
-from mcp_types import ErrorData, JSONRPCRequest, jsonrpc_message_adapter
+from mcp_types import ErrorData, JSONRPCError, JSONRPCRequest, JSONRPCResponse, RequestId, jsonrpc_message_adapter
 from pydantic import ValidationError
 
 from mcp_launch.budgets import Budgets
 from mcp_launch.failures import Stage
+from mcp_launch.options import Options
 from mcp_launch.specs import HttpServer
 from mcp_launch.transports import DOUBTFUL, LONGEST, Diagnosis
-from mcp_launch.transports.headers import HeaderRule, origin
+from mcp_launch.transports.bridge import BridgedAuth, bridged_proxy
+from mcp_launch.transports.headers import HeaderRule, follows, origin
 from mcp_launch.transports.http import speaks_http
+from mcp_launch.transports.media import EVENT_STREAM, JSON, media_type
 from mcp_launch.transports.messages import UNWRITABLE, UnwritableError, refusal, written
-from mcp_launch.transports.web import EVENT_STREAM, JSON, Memory, media_type, start_of, tls_context
+from mcp_launch.transports.network import Network, network, usable
+from mcp_launch.transports.verdict import UNMAPPED, TooLong
+from mcp_launch.transports.web import Memory, start_of
 
 if TYPE_CHECKING:
     from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
@@ -44,18 +49,27 @@ class SseTransport:
     """The streams over one event stream and the POSTs that belong to it."""
 
     def __init__(
-        self, spec: HttpServer, *, budgets: Budgets, on_lost: Callable[[], None], give_up: Callable[[], None]
+        self,
+        spec: HttpServer,
+        *,
+        options: Options,
+        budgets: Budgets,
+        on_lost: Callable[[], None],
+        give_up: Callable[[], None],
     ) -> None:
         self._spec = spec
-        self._client = EventClient(spec, connect=budgets.connect)
-        self.warnings = self._client.rule.warnings
+        self._network = network(spec, options)
+        self._client = EventClient(spec, self._network, connect=budgets.connect)
+        self.warnings = [*self._client.rule.warnings, *self._network.warnings]
         self._on_lost = on_lost
         self._give_up = give_up
         self._endpoint: httpx.URL | None = None
         self._found: Diagnosis | None = None
+        self._waiting: dict[RequestId, JSONRPCRequest] = {}
 
     def prove(self) -> None:
-        """Say that the session is initialised, which changes nothing here: the endpoint was proof enough."""
+        """Say that the session is initialised: what the server does not know now, it has forgotten."""
+        self._client.proven = True
 
     def open(self) -> Streams:
         """A block in which the event stream is open and the server has named its endpoint."""
@@ -75,15 +89,12 @@ class SseTransport:
         """Why the stream ended or a POST failed; None when both were answered by the rules."""
         if self._found is not None:
             return self._found
-        memory = self._client.memory
-        stage: Stage | None = None if self._endpoint is not None else "connect"
-        if (silent := await memory.silence(waited=waited, stage=stage)) is not None:
-            return silent
-        if (found := memory.diagnosis()) is not None:
-            if found.code in DOUBTFUL and self._endpoint is None and await speaks_http(self._spec):
+        memory, stage = self._client.memory, self._stage
+        if (found := await memory.diagnosis(waited=waited, stage=stage)) is not None:
+            if found.code in DOUBTFUL and self._endpoint is None and await speaks_http(self._spec, self._network):
                 message = 'this URL speaks Streamable HTTP: set "type" to "http"'
-                found = replace(found, code="wrong_transport", message=message)
-            return replace(found, stage=stage)
+                return replace(found, code="wrong_transport", message=message)
+            return found
         if (answer := memory.answer) is None:
             return None
         if waited is not None:
@@ -93,6 +104,10 @@ class SseTransport:
             return None
         return Diagnosis("disconnected", "its event stream ended", answer.facts, stage=stage)
 
+    @property
+    def _stage(self) -> Stage | None:
+        return None if self._endpoint is not None else "connect"
+
     async def _receive(
         self,
         to_session: MemoryObjectSendStream[SessionMessage | Exception],
@@ -100,37 +115,62 @@ class SseTransport:
         task_status: TaskStatus[httpx.URL],
     ) -> None:
         """Read the event stream; started, with the endpoint, once it has named that."""
-        memory = self._client.memory
-        try:
-            async with to_session, self._client.events(self._spec.url) as events:
-                async for event in events.aiter_sse():
-                    if event.event == "endpoint" and self._endpoint is None:
-                        self._endpoint = self._accept(event.data, stream=events.response.request.url)
-                        if self._endpoint is None:
-                            # Not a return, which would leave httpx's generators unfinished for the garbage collector.
-                            self._give_up()
-                        else:
-                            task_status.started(self._endpoint)
-                    elif event.event == "message" and event.data:
-                        await self._deliver(event.data, to_session)
-        except SSEError:
-            # Not an event stream; the memory has what came instead.
-            pass
-        except httpx.RequestError as error:
-            if memory.trouble is None:
-                message = "its event stream broke off"
-                memory.trouble = Diagnosis("disconnected", message, {"error": type(error).__name__})
-        except (anyio.BrokenResourceError, anyio.ClosedResourceError):
-            pass
-        finally:
-            self._on_lost()
-            if self._endpoint is None:
-                self._give_up()
+        async with to_session:
+            try:
+                await self._read(to_session, task_status)
+                self._end("its event stream ended")
+            except SSEError:
+                # Not an event stream; the memory has what came instead.
+                pass
+            except TooLong:
+                self._end(f"sent an event of more than {LONGEST >> 20} MB, and was given up")
+            except (httpx.RequestError, *UNMAPPED) as error:
+                # Where nothing came at all, the memory knows why.
+                if self._client.reads:
+                    self._end("its event stream broke off", error=type(error).__name__)
+            except (anyio.BrokenResourceError, anyio.ClosedResourceError):
+                pass
+            finally:
+                await self._tell(to_session)
+                self._on_lost()
+                if self._endpoint is None:
+                    self._give_up()
+
+    async def _read(
+        self,
+        to_session: MemoryObjectSendStream[SessionMessage | Exception],
+        task_status: TaskStatus[httpx.URL],
+    ) -> None:
+        async with self._client.events(self._spec.url) as events:
+            async for event in events.aiter_sse():
+                if event.event == "endpoint" and self._endpoint is None:
+                    self._endpoint = self._accept(event.data, stream=events.response.request.url)
+                    if self._endpoint is None:
+                        # Not a return, which would leave httpx's generators unfinished for the garbage collector.
+                        self._give_up()
+                    else:
+                        task_status.started(self._endpoint)
+                elif event.event == "message" and event.data:
+                    await self._deliver(event.data, to_session)
+
+    def _end(self, message: str, **facts: str) -> None:
+        answer = self._client.memory.answer
+        shown = {**(answer.facts if answer else {}), **facts}
+        self._found = self._found or Diagnosis("disconnected", message, shown, stage=self._stage)
+
+    async def _tell(self, to_session: MemoryObjectSendStream[SessionMessage | Exception]) -> None:
+        """Answer the requests that will not be answered any more."""
+        if self._found is not None:
+            for request in self._waiting.values():
+                if (reply := refusal(request, self._found.message)) is not None:
+                    with contextlib.suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
+                        await to_session.send(reply)
 
     def _accept(self, named: str, *, stream: httpx.URL) -> httpx.URL | None:
         """The endpoint, if it is on the origin of the stream; messages and headers go nowhere else."""
         try:
-            endpoint = stream.join(named)
+            # With no user-info of its own, which would be sent as credentials.
+            endpoint = stream.join(named).copy_with(userinfo=stream.userinfo)
             ours, theirs = origin(stream), origin(endpoint)
         except (httpx.InvalidURL, ValueError):
             self._found = Diagnosis("not_mcp", "its event stream named an endpoint that is no URL", stage="connect")
@@ -150,6 +190,8 @@ class SseTransport:
             if warning not in self.warnings:
                 self.warnings.append(warning)
             return
+        if isinstance(message, JSONRPCResponse | JSONRPCError) and message.id is not None:
+            self._waiting.pop(message.id, None)
         await to_session.send(SessionMessage(message))
 
     async def _send(
@@ -177,21 +219,25 @@ class SseTransport:
             complaint = UNWRITABLE
         else:
             request = client.build_request("POST", endpoint, content=body, headers={"content-type": JSON})
+            if isinstance(item.message, JSONRPCRequest):
+                self._waiting[item.message.id] = item.message
             # The memory has what went wrong.
-            with contextlib.suppress(httpx.RequestError):
+            with contextlib.suppress(httpx.RequestError, *UNMAPPED):
                 await client.send_within_origin(request)
-            complaint = client.memory.complaint()
+            complaint = found.message if (found := client.memory.found) is not None else None
         # No answer will come on the event stream: give the waiting request one.
         if complaint is not None and (reply := refusal(item.message, complaint)) is not None:
             with contextlib.suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
                 await to_session.send(reply)
+        if client.lost:
+            self._on_lost()
 
 
-async def speaks_sse(spec: HttpServer) -> bool:
+async def speaks_sse(spec: HttpServer, network: Network) -> bool:
     """Whether a GET is answered with the event that begins an SSE session."""
     found = False
-    with anyio.move_on_after(_TRIAL) as scope, contextlib.suppress(httpx.RequestError):
-        async with EventClient(spec, connect=_TRIAL) as client, client.events(spec.url) as events:
+    with anyio.move_on_after(_TRIAL) as scope, contextlib.suppress(httpx.RequestError, TooLong, *UNMAPPED):
+        async with EventClient(spec, network, connect=_TRIAL) as client, client.events(spec.url) as events:
             async for event in events.aiter_sse():
                 found = event.event == "endpoint"
                 # Not a break, see above.
@@ -200,28 +246,46 @@ async def speaks_sse(spec: HttpServer) -> bool:
 
 
 class EventClient(httpx.AsyncClient):
-    """httpx as its users know it, with proxies and TLS settings from the environment, plus a rule and a memory."""
+    """httpx as its users know it, plus a rule and a memory."""
 
-    def __init__(self, spec: HttpServer, *, connect: float) -> None:
-        hooks: dict[str, list[Callable[..., Any]]] = {"request": [self._apply_rule]}
-        super().__init__(timeout=httpx.Timeout(connect, read=None), verify=tls_context(), event_hooks=hooks)
-        self.rule = HeaderRule(spec)
-        self.memory = Memory(spec, connect=connect, authorizes=self.rule.authorizes)
+    def __init__(self, spec: HttpServer, network: Network, *, connect: float) -> None:
+        with usable(spec, "proxy"):
+            super().__init__(
+                auth=BridgedAuth(network.auth) if network.auth else None,
+                verify=network.verify,
+                proxy=bridged_proxy(network.proxy),
+                trust_env=network.trust_env,
+                timeout=httpx.Timeout(connect, read=None),
+                event_hooks={"request": [self._apply_rule]},
+            )
+        self.rule = HeaderRule(spec, logs_in=network.auth is not None)
+        self.memory = Memory(self.rule, network, hide=spec.redactor, connect=connect)
+        self.proven = False
+        """Whether the session is initialised."""
+        self.lost = False
+        """Whether the server has forgotten it."""
+        self.reads = False
+        """Whether the event stream was open."""
 
     async def send(self, request: httpx.Request, **options: Any) -> httpx.Response:
         """Send it, and keep what came back or why nothing did; only the body of an event stream is left to read."""
         options["stream"] = True
+        memory, in_session = self.memory, self.proven and request.method == "POST"
         try:
             response = await super().send(request, **options)
-        except httpx.RequestError as error:
-            self.memory.failed(request, error)
+        except (httpx.RequestError, *UNMAPPED) as error:
+            memory.failed(request.url, error)
             raise
         # What matters of a POST is its status: the answer comes with the event stream.
-        is_mcp = response.is_success and (request.method == "POST" or media_type(response) == EVENT_STREAM)
-        body = b"" if is_mcp else await start_of(response)
-        if request.method == "POST":
+        is_mcp = response.is_success and (request.method == "POST" or media_type(response.headers) == EVENT_STREAM)
+        memory.answered(request, response, is_mcp=is_mcp, in_session=in_session)
+        if not is_mcp and not follows(request, response.next_request):
+            # Kept once more, because the body that explains it may be slow to come.
+            body = await start_of(response)
+            memory.answered(request, response, is_mcp=False, body=body, in_session=in_session)
+        elif not is_mcp or request.method == "POST":
             await response.aclose()
-        self.memory.answered(request, response, is_mcp=is_mcp, body=body)
+        self.lost = self.lost or (memory.found is not None and memory.found.code == "session_lost")
         return response
 
     async def _apply_rule(self, request: httpx.Request) -> None:
@@ -232,9 +296,9 @@ class EventClient(httpx.AsyncClient):
         for _ in range(_REDIRECTS):
             response = await self.send(request)
             following = response.next_request
-            if following is None or following.method != request.method or origin(following.url) != origin(request.url):
+            if following is None or not follows(request, following):
                 return response
-            self.memory.answer = None
+            self.memory.answer = self.memory.found = None
             request = following
         return await self.send(request)
 
@@ -244,18 +308,20 @@ class EventClient(httpx.AsyncClient):
 
         Raises:
             SSEError: it was answered with something else.
+            TooLong: an event has no end.
             httpx.RequestError: it was not answered.
         """
         # Not compressed, so that what is counted is what is kept.
         headers = {"accept": EVENT_STREAM, "accept-encoding": "identity", "cache-control": "no-store"}
         response = await self.send_within_origin(self.build_request("GET", url, headers=headers))
-        if not response.is_success or media_type(response) != EVENT_STREAM:
+        if not response.is_success or media_type(response.headers) != EVENT_STREAM:
             raise SSEError("not an event stream")
         # What httpx-sse 0.4.3 leaves to its caller: it compares the content type by case, decodes by its charset
         # although event streams are UTF-8 always, takes a byte order mark for a part of the first field, and keeps an
         # event of any size. That it sees an event which ends in a bare CR only with the byte after it, we leave.
         response.headers["content-type"] = EVENT_STREAM
         response.encoding = "utf-8-sig"
+        self.reads = True
         with anyio.CancelScope() as reading:
             response.stream = _Bounded(response.stream, reading)
             try:
@@ -264,8 +330,7 @@ class EventClient(httpx.AsyncClient):
                 with anyio.CancelScope(shield=True):
                     await response.aclose()
         if reading.cancelled_caught:
-            message = f"sent an event of more than {LONGEST >> 20} MB, and was given up"
-            self.memory.trouble = Diagnosis("disconnected", message)
+            raise TooLong
 
 
 class _Bounded(httpx.AsyncByteStream):

@@ -1,0 +1,156 @@
+"""How requests leave this machine: trust, proxy and login as the options ask, read once for both HTTP libraries."""
+
+from __future__ import annotations
+
+import os
+import ssl
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cache
+from typing import NoReturn, TypeAlias, cast
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
+
+import httpx2
+
+from mcp_launch.failures import LaunchFailure
+from mcp_launch.options import Options
+from mcp_launch.redact import Redactor, shown_url
+from mcp_launch.specs import HttpServer
+from mcp_launch.transports.auth import WatchedAuth
+
+__all__ = ["Network", "network", "usable"]
+
+Path: TypeAlias = str | os.PathLike[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Network:
+    """What both libraries are set up with."""
+
+    verify: ssl.SSLContext
+    proxy: httpx2.Proxy | None = field(default=None, repr=False)
+    auth: WatchedAuth | None = None
+    trust_env: bool = True
+    via: str | None = None
+    """The proxy that the server's URL is reached through, as it may be shown."""
+    warnings: tuple[str, ...] = ()
+
+
+def network(spec: HttpServer, options: Options) -> Network:
+    """Read the options; what is secret in them is hidden from now on.
+
+    Raises:
+        LaunchFailure: in stage `spec`, for an option that cannot work.
+    """
+    hide = spec.redactor
+    if options.trust_env:
+        hide.add(urls=getproxies().values())
+    with usable(spec, "proxy"):
+        if isinstance(options.proxy, str):
+            hide.add(urls=[options.proxy])
+        proxy = httpx2.Proxy(options.proxy) if isinstance(options.proxy, str) else options.proxy
+        if proxy is not None:
+            hide.add([*(proxy.auth or ()), *proxy.headers.values()])
+    if isinstance(options.cert, tuple):
+        hide.add(options.cert[2:])
+    with usable(spec, "cert" if options.cert else "verify"):
+        verify = _context(options)
+    with usable(spec, "auth"):
+        auth = _auth(options.auth, hide=hide)
+    insecure = spec.url.startswith("https:") and verify.verify_mode is ssl.CERT_NONE
+    return Network(
+        verify=verify,
+        proxy=proxy,
+        auth=WatchedAuth(auth, hide=hide) if auth else None,
+        trust_env=options.trust_env,
+        via=shown_url(str(proxy.url)) if proxy else _environment_proxy(spec.url) if options.trust_env else None,
+        warnings=("its TLS certificate is not verified: whoever is between can read and change everything",)
+        if insecure
+        else (),
+    )
+
+
+@contextmanager
+def usable(spec: HttpServer, option: str) -> Generator[None]:
+    """A block in which an option that is not usable is a failure of the server, before anything is sent."""
+    try:
+        yield
+    except (OSError, ValueError, TypeError, ImportError, httpx2.InvalidURL) as error:
+        reason = spec.redactor(str(error) or type(error).__name__)
+        facts = {"option": option}
+        message = f'the option "{option}" cannot be used: {reason}'
+        raise LaunchFailure(message, server=spec.name, stage="spec", code="invalid_options", facts=facts) from None
+
+
+def _auth(auth: object, *, hide: Redactor) -> httpx2.Auth | None:
+    match auth:
+        case None | httpx2.Auth():
+            return auth
+        case (str(user), str(password)):
+            hide.add((user, password))
+            return httpx2.BasicAuth(user, password)
+        case _ if callable(auth) and not isinstance(auth, type):
+            return httpx2.FunctionAuth(cast("Callable[[httpx2.Request], httpx2.Request]", auth))
+        case _:
+            wanted = "(user, password), a function or an httpx2.Auth"
+            raise TypeError(f"it must be {wanted}, not {_kind(auth)}")
+
+
+def _kind(value: object) -> str:
+    kind: type[object] = type(value)
+    return kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__.partition('.')[0]}.{kind.__name__}"
+
+
+def _context(options: Options) -> ssl.SSLContext:
+    match options.verify:
+        case ssl.SSLContext() as context:
+            if options.cert:
+                raise ValueError("a context given as verify has its own certificate; use its load_cert_chain")
+            return context
+        case True if not options.cert:
+            names = ("SSL_CERT_FILE", "SSL_CERT_DIR") if options.trust_env else ()
+            return _trusting_the_system(*(os.environ.get(name) for name in names))
+        case bool(verify):
+            context = httpx2.create_ssl_context(verify=verify, trust_env=options.trust_env)
+        case path:
+            where = os.fspath(path)
+            # Without this the error would not name the file.
+            os.stat(where)
+            is_folder = os.path.isdir(where)
+            context = ssl.create_default_context(
+                cafile=None if is_folder else where, capath=where if is_folder else None
+            )
+    if options.cert:
+        _show_certificate(context, *(options.cert if isinstance(options.cert, tuple) else (options.cert,)))
+    return context
+
+
+def _show_certificate(
+    context: ssl.SSLContext, certificate: Path, key: Path | None = None, password: Path | None = None
+) -> None:
+    for path in (certificate, key):
+        if path is not None:
+            os.stat(path)
+    context.load_cert_chain(certificate, key, str(password) if password else _no_password)
+
+
+@cache
+def _trusting_the_system(*environment: str | None) -> ssl.SSLContext:
+    """One for all: reading the certificates takes longer than anything else a client does at its start."""
+    return httpx2.create_ssl_context(trust_env=bool(environment))
+
+
+def _no_password() -> NoReturn:
+    # Without this, OpenSSL would ask whoever sits at the terminal, and wait.
+    raise ValueError("its key is encrypted: give (certificate, key, password)")
+
+
+def _environment_proxy(url: str) -> str | None:
+    """The proxy that the environment names for the URL."""
+    parts, proxies = urlsplit(url), getproxies()
+    found = proxies.get(parts.scheme) or proxies.get("all")
+    if not found or proxy_bypass(parts.hostname or ""):
+        return None
+    return shown_url(found if "://" in found else f"http://{found}")

@@ -1,0 +1,77 @@
+"""Certificates of an authority of our own: for a server on loopback, and for a client."""
+
+from __future__ import annotations
+
+import ipaddress
+import ssl
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+
+
+@dataclass(frozen=True, kw_only=True)
+class Certificates:
+    """Where they are."""
+
+    authority: str
+    server: str
+    """With its key."""
+    client: str
+    client_key: str
+    """Encrypted."""
+
+    def serving(self, *, asks_client: bool = False) -> ssl.SSLContext:
+        """A context for a server."""
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(self.server)
+        if asks_client:
+            context.verify_mode = ssl.CERT_REQUIRED
+            context.load_verify_locations(self.authority)
+        return context
+
+
+def certificates(folder: Path, *, password: str) -> Certificates:
+    """Write them; the client's key is encrypted with the password."""
+    authority_key = ec.generate_private_key(ec.SECP256R1())
+    issuer = _name("an authority of our own")
+
+    def issue(name: x509.Name, key: ec.EllipticCurvePrivateKey, *, is_authority: bool = False) -> bytes:
+        now = datetime.now(UTC)
+        hosts = [x509.DNSName("localhost"), x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]
+        builder = x509.CertificateBuilder(
+            issuer_name=issuer,
+            subject_name=name,
+            public_key=key.public_key(),
+            serial_number=x509.random_serial_number(),
+            not_valid_before=now - timedelta(days=1),
+            not_valid_after=now + timedelta(days=1),
+        )
+        builder = builder.add_extension(x509.BasicConstraints(ca=is_authority, path_length=None), critical=True)
+        builder = builder.add_extension(x509.SubjectAlternativeName(hosts), critical=False)
+        return builder.sign(authority_key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM)
+
+    def write(name: str, *parts: bytes) -> str:
+        (folder / name).write_bytes(b"".join(parts))
+        return str(folder / name)
+
+    server_key, client_key = (ec.generate_private_key(ec.SECP256R1()) for _ in range(2))
+    return Certificates(
+        authority=write("authority.pem", issue(issuer, authority_key, is_authority=True)),
+        server=write("server.pem", issue(_name("server"), server_key), _pem(server_key, None)),
+        client=write("client.pem", issue(_name("client"), client_key)),
+        client_key=write("client.key", _pem(client_key, password)),
+    )
+
+
+def _name(common: str) -> x509.Name:
+    return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, common)])
+
+
+def _pem(key: ec.EllipticCurvePrivateKey, password: str | None) -> bytes:
+    encryption = serialization.BestAvailableEncryption(password.encode()) if password else serialization.NoEncryption()
+    return key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, encryption)

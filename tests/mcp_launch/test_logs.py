@@ -1,0 +1,205 @@
+"""No record that a library logs holds a secret of an open server, in whichever of its parts."""
+
+from __future__ import annotations
+
+import logging
+import os
+import subprocess
+import sys
+import warnings
+from collections.abc import Generator, Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+from mcp import MCPError
+
+import mcp_launch
+from mcp_launch import Budgets, Options
+from mcp_launch.logs import LIBRARIES, kept_out_of_logs
+from mcp_launch.redact import Redactor
+from tests.mcp_launch.servers.raw import Request, event, head, raw_server, reply, result, works
+from tests.mcp_launch.support import SECRET, SOURCE, Marked, ask, http
+
+pytestmark = [
+    pytest.mark.anyio,
+    pytest.mark.filterwarnings("ignore:.*SSE transport is deprecated:DeprecationWarning"),
+    # The SDK leaves generators unfinished where an answer cannot be read, at which trio complains.
+    pytest.mark.filterwarnings("ignore:Async generator:ResourceWarning"),
+    pytest.mark.filterwarnings("ignore:.*async_generator object:pytest.PytestUnraisableExceptionWarning"),
+]
+BASIC = "dXNlcjpzay1odW50ZXIyLW5ldmVyLXNob3du"
+"""`user:` and the secret, as HTTP writes them."""
+
+
+class Records(logging.Handler):
+    """Keeps everything, as whoever collects logs would."""
+
+    def __init__(self) -> None:
+        super().__init__(0)
+        self.records: list[logging.LogRecord] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.records.append(record)
+
+    @property
+    def text(self) -> str:
+        """All that can be had of them."""
+        return "\n".join(f"{self.format(record)} {record.__dict__!r}" for record in self.records)
+
+
+@pytest.fixture
+def records() -> Generator[Records]:
+    """What is logged at every level, by whomever."""
+    handler, root = Records(), logging.getLogger()
+    level = root.level
+    root.addHandler(handler)
+    root.setLevel(0)
+    yield handler
+    root.removeHandler(handler)
+    root.setLevel(level)
+
+
+class Bearer(httpx2.Auth):
+    """Logs in with a token that is in no specification."""
+
+    def auth_flow(self, request: httpx2.Request) -> Iterator[httpx2.Request]:  # pyright: ignore[reportIncompatibleMethodOverride]
+        request.headers["Authorization"] = f"Bearer {SECRET}"
+        yield request
+
+
+def parrot(request: Request, answer: bytes) -> bytes:
+    """The answer, with everything that was said to the server in its headers."""
+    said = {f"X-{name}": value for name, value in request.headers.items() if SECRET in value or BASIC in value}
+    said |= {"X-Target": request.target, "X-Key": SECRET, "Set-Cookie": f"key={SECRET}"}
+    lines = "".join(f"\r\n{name}: {value}" for name, value in said.items()) + "\r\n"
+    return answer.replace(b"\r\n", lines.encode(), 1)
+
+
+def http_parrot(request: Request) -> list[bytes]:
+    """Streamable HTTP; it answers what it should not with secrets that cannot be read."""
+    match request.asks:
+        case "tools/list":
+            return [parrot(request, reply(200, f'{{"key": "{SECRET}"'.encode()))]
+        case "prompts/list":
+            broken = event({"key": SECRET, "target": request.target})
+            return [parrot(request, head(content_type="text/event-stream") + broken)]
+        case "resources/list":
+            return [parrot(request, reply(500, SECRET.encode(), WWW_Authenticate=SECRET))]
+        case _:
+            return [parrot(request, works(request))]
+
+
+def sse_parrot() -> Any:
+    """The deprecated transport, which does the same."""
+    said: list[bytes] = []
+
+    def answer(request: Request) -> Any:
+        if request.method == "GET":
+            yield parrot(request, head(content_type="text/event-stream"))
+            yield event(f"/m?key={SECRET}", name="endpoint") + event({"key": SECRET})
+            while not request.released.wait(0.01):
+                while said:
+                    yield said.pop(0)
+        elif request.asks in ("tools/list", "prompts/list", "resources/list"):
+            yield parrot(request, reply(500, SECRET.encode()))
+        else:
+            if "id" in request.message:
+                said.append(event(result(request.message)))
+            yield parrot(request, reply(202))
+
+    return answer
+
+
+@pytest.mark.parametrize("kind", ["http", "sse"])
+@pytest.mark.parametrize(
+    "options", [Options(), Options(auth=("user", SECRET)), Options(auth=Bearer())], ids=["url", "pair", "auth"]
+)
+async def test_nothing_that_is_logged_or_warned_of_holds_a_secret(
+    kind: str, options: Options, records: Records, marked: Marked, tmp_path: Path
+) -> None:
+    answer = sse_parrot() if kind == "sse" else http_parrot
+    with raw_server(answer) as raw, warnings.catch_warnings(record=True) as told:
+        url = raw.origin.replace("://", f"://user:{SECRET}@") + f"/mcp?key={SECRET}"
+        server = http(url, kind=kind, headers={"X-Key": SECRET})
+        budgets = Budgets(call=2.0, close=0.5)
+        async with mcp_launch.open_session(server, cwd=tmp_path, budgets=budgets, options=options) as session:
+            for listed in (session.list_tools, session.list_prompts, session.list_resources):
+                with pytest.raises(MCPError) as raised:
+                    await listed()
+                assert SECRET not in repr(raised.value.error)
+
+    assert any(SECRET in value for request in raw.seen for value in request.headers.values())
+    libraries = {"httpx", "httpcore"} if kind == "sse" else {"mcp", "httpx2", "httpcore2"}
+    assert {record.name.partition(".")[0] for record in records.records} >= libraries
+    shown = records.text + repr([str(warning.message) for warning in told])
+    assert SECRET not in shown
+    assert BASIC not in shown
+
+
+async def test_what_servers_of_the_sdk_repeat_is_not_logged_either(
+    records: Records, marked: Marked, echo_urls: dict[str, str], tmp_path: Path
+) -> None:
+    url = f"{echo_urls['http']}?key={SECRET}"
+    async with mcp_launch.open_session(http(url, headers={"X-Key": SECRET}), cwd=tmp_path) as session:
+        assert SECRET in str(await ask(session, "headers"))
+
+    assert SECRET not in records.text
+
+
+def test_a_record_is_redacted_in_its_arguments_and_its_exceptions(records: Records) -> None:
+    log = logging.getLogger("mcp.a.logger.of.tomorrow")
+    with kept_out_of_logs(Redactor([SECRET])):
+        log.warning("the key is %s", SECRET)
+        log.warning("too many %s", SECRET, SECRET)  # noqa: PLE1205 - as a library might
+        try:
+            try:
+                raise ValueError(SECRET)
+            except ValueError as error:
+                raise RuntimeError("outer") from error
+        except RuntimeError:
+            log.exception("failed")
+
+    assert "RuntimeError: outer" in records.text
+    assert records.text.count("[redacted]") >= 4
+    assert SECRET not in records.text
+
+
+def test_a_record_without_secrets_and_those_of_others_stay_as_they_are(records: Records) -> None:
+    with kept_out_of_logs(Redactor([SECRET])):
+        logging.getLogger("httpx2").warning("%s of %d", "one", 2)
+        logging.getLogger("an.application").warning("mine: %s", SECRET)
+
+    assert [(record.msg, record.args) for record in records.records] == [
+        ("%s of %d", ("one", 2)),
+        ("mine: %s", (SECRET,)),
+    ]
+
+
+def test_records_are_left_alone_once_no_server_is_open(records: Records) -> None:
+    with kept_out_of_logs(Redactor([SECRET])), kept_out_of_logs(Redactor(["another-secret"])):
+        pass
+    logging.getLogger("httpx2").warning(SECRET)
+
+    assert records.records[0].getMessage() == SECRET
+
+
+def test_every_logger_that_exists_when_all_transports_are_used_is_known() -> None:
+    script = """
+import logging, mcp_launch.owner, mcp_launch.transports.sse, mcp.client.auth, httpcore, httpcore2
+import httpcore._async.http11, httpcore._async.http_proxy, httpcore2._async.http11, httpcore2._async.http_proxy
+print(*sorted({name.partition(".")[0] for name in logging.root.manager.loggerDict}))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(SOURCE)},
+        timeout=30,
+        check=True,
+    )
+
+    # Those that know nothing of what a server is sent: they serve, or do other work.
+    unconcerned = {"concurrent", "sse_starlette", "uvicorn"}
+    assert set(done.stdout.split()) - unconcerned <= LIBRARIES

@@ -1,0 +1,380 @@
+"""What the options of a server with a URL do: trust, client certificates, proxies and logins, on both transports."""
+
+from __future__ import annotations
+
+import json
+import ssl
+import traceback
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import anyio
+import httpx
+import httpx2
+import pytest
+from mcp import MCPError
+from mcp.client.auth.extensions.client_credentials import ClientCredentialsOAuthProvider
+from mcp.shared.auth import OAuthClientInformationFull, OAuthToken
+
+import mcp_launch
+from mcp_launch import Budgets, LaunchFailure, Options
+from tests.mcp_launch.servers.raw import Request, event, head, raw_server, reply, result, works
+from tests.mcp_launch.servers.tls import Certificates, certificates
+from tests.mcp_launch.support import SECRET, Marked, http
+
+pytestmark = [
+    pytest.mark.anyio,
+    pytest.mark.filterwarnings("ignore:.*SSE transport is deprecated:DeprecationWarning"),
+]
+KINDS = pytest.mark.parametrize("kind", ["http", "sse"])
+SHORT = Budgets(connect=2.0, handshake=2.0, list=2.0, close=0.5)
+
+
+Gate: TypeAlias = Callable[[Request], bytes | None]
+"""Answers requests in place of the server, or lets them pass."""
+
+
+class Sse:
+    """A small server of the deprecated transport, for `raw_server`, behind a gate if there is one."""
+
+    def __init__(self, gate: Gate) -> None:
+        self.gate = gate
+        self.said: list[bytes] = []
+
+    def __call__(self, request: Request) -> Iterable[bytes]:
+        if (refusal := self.gate(request)) is not None:
+            yield refusal
+        elif request.method == "GET":
+            said = self.said = []
+            yield head(content_type="text/event-stream") + event("/messages", name="endpoint")
+            while not request.released.wait(0.01):
+                while said:
+                    yield said.pop(0)
+        else:
+            if "id" in request.message:
+                self.said.append(event(result(request.message)))
+            yield reply(202)
+
+
+def server_of(
+    kind: str, gate: Callable[[Request], bytes | None] = lambda _: None
+) -> Callable[[Request], Iterable[bytes]]:
+    """A working server of that transport."""
+    return Sse(gate) if kind == "sse" else lambda request: [gate(request) or works(request)]
+
+
+async def outcome(server: dict[str, Any], options: Options, *, cwd: Path) -> LaunchFailure | list[str]:
+    """Why it cannot be used, or its warnings if it can; no secret is in anything of it."""
+    async with mcp_launch.launch([server], cwd=cwd, budgets=SHORT, options=options) as fleet:
+        [launched] = fleet
+        failure = launched.failure
+        if failure is None:
+            await launched.session.list_tools()
+    shown = [repr(options), repr(fleet), str(fleet.report), *launched.warnings]
+    if failure is not None:
+        shown += [repr(failure), *traceback.format_exception(failure)]
+    assert SECRET not in "".join(shown)
+    return failure or [warning for warning in launched.warnings if "deprecated" not in warning]
+
+
+@pytest.fixture(scope="module")
+def certified(tmp_path_factory: pytest.TempPathFactory) -> Certificates:
+    """Certificates of an authority that nobody knows; the client's key is encrypted with the secret."""
+    return certificates(tmp_path_factory.mktemp("tls"), password=SECRET)
+
+
+@KINDS
+async def test_an_authority_of_ones_own_is_trusted_by_its_file_or_by_a_context(
+    kind: str, certified: Certificates, marked: Marked, tmp_path: Path
+) -> None:
+    with raw_server(server_of(kind), tls=certified.serving()) as raw:
+        server = http(f"{raw.origin}/mcp", kind=kind)
+        without = await outcome(server, Options(), cwd=tmp_path)
+        by_file = await outcome(server, Options(verify=Path(certified.authority)), cwd=tmp_path)
+        context = ssl.create_default_context(cafile=certified.authority)
+        by_context = await outcome(server, Options(verify=context), cwd=tmp_path)
+
+    assert isinstance(without, LaunchFailure)
+    assert (without.stage, without.code, by_file, by_context) == ("connect", "tls", [], [])
+    assert "who issued its certificate must be trusted here" in without.message
+
+
+@KINDS
+async def test_no_verification_works_with_a_warning(
+    kind: str, certified: Certificates, marked: Marked, tmp_path: Path
+) -> None:
+    with raw_server(server_of(kind), tls=certified.serving()) as raw:
+        warnings = await outcome(http(f"{raw.origin}/mcp", kind=kind), Options(verify=False), cwd=tmp_path)
+
+    assert warnings == ["its TLS certificate is not verified: whoever is between can read and change everything"]
+
+
+@KINDS
+async def test_a_client_certificate_is_shown(
+    kind: str, certified: Certificates, marked: Marked, tmp_path: Path
+) -> None:
+    with raw_server(server_of(kind), tls=certified.serving(asks_client=True)) as raw:
+        server = http(f"{raw.origin}/mcp", kind=kind)
+        without = await outcome(server, Options(verify=certified.authority), cwd=tmp_path)
+        shown = Options(verify=certified.authority, cert=(certified.client, certified.client_key, SECRET))
+        with_it = await outcome(server, shown, cwd=tmp_path)
+
+    assert isinstance(without, LaunchFailure)
+    assert (without.code, with_it) == ("tls", [])
+    assert without.message.endswith("does it want a client certificate?")
+
+
+async def test_certificates_of_the_environment_count_unless_it_is_not_trusted(
+    certified: Certificates, marked: Marked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SSL_CERT_FILE", certified.authority)
+    with raw_server(server_of("http"), tls=certified.serving()) as raw:
+        server = http(f"{raw.origin}/mcp")
+        trusting = await outcome(server, Options(), cwd=tmp_path)
+        not_trusting = await outcome(server, Options(trust_env=False), cwd=tmp_path)
+
+    assert isinstance(not_trusting, LaunchFailure)
+    assert (trusting, not_trusting.code) == ([], "tls")
+
+
+@KINDS
+@pytest.mark.parametrize(
+    ("option", "value", "told"),
+    [
+        ("verify", "/no/such/file", "No such file or directory: '/no/such/file'"),
+        ("cert", "/no/such/file", "No such file or directory: '/no/such/file'"),
+        ("cert", "encrypted", "its key is encrypted: give (certificate, key, password)"),
+        ("proxy", "ftp://127.0.0.1:9", "Unknown scheme"),
+        ("proxy", f"socks9://user:{SECRET}@127.0.0.1:9", "Unknown scheme"),
+        (
+            "auth",
+            httpx.BasicAuth("user", SECRET),
+            "(user, password), a function or an httpx2.Auth, not httpx.BasicAuth",
+        ),
+        ("auth", "Bearer x", "not str"),
+    ],
+    ids=["verify", "cert", "encrypted", "scheme", "unknown scheme", "auth of httpx", "text"],
+)
+async def test_an_option_that_cannot_work_is_refused_before_anything_is_sent(
+    *, kind: str, option: str, value: Any, told: str, certified: Certificates, marked: Marked, tmp_path: Path
+) -> None:
+    if value == "encrypted":
+        value = (certified.client, certified.client_key)
+    with raw_server(server_of(kind)) as raw:
+        failure = await outcome(http(f"{raw.origin}/mcp", kind=kind), Options(**{option: value}), cwd=tmp_path)
+
+    assert isinstance(failure, LaunchFailure)
+    assert (failure.stage, failure.code, failure.facts) == ("spec", "invalid_options", {"option": option})
+    assert told in failure.message
+    assert raw.seen == []
+
+
+@KINDS
+@pytest.mark.parametrize("where", ["option", "environment"])
+async def test_requests_go_through_the_proxy_with_its_login(
+    kind: str, where: str, marked: Marked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with raw_server(server_of(kind)) as proxy:
+        url = f"http://user:{SECRET}@127.0.0.1:{proxy.port}"
+        if where == "environment":
+            monkeypatch.setenv("HTTP_PROXY", url)
+            monkeypatch.delenv("NO_PROXY", raising=False)
+        options = Options(proxy=url) if where == "option" else Options()
+        warnings = await outcome(http("http://server.invalid/mcp", kind=kind), options, cwd=tmp_path)
+
+    assert warnings == []
+    assert all(request.target.startswith("http://server.invalid/m") for request in proxy.seen)
+    assert all(request.headers["proxy-authorization"].startswith("Basic ") for request in proxy.seen)
+
+
+async def test_proxies_of_the_environment_do_not_count_where_it_is_not_trusted(
+    marked: Marked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    with raw_server(server_of("http")) as raw:
+        server = http(f"{raw.origin}/mcp")
+        trusting = await outcome(server, Options(), cwd=tmp_path)
+        not_trusting = await outcome(server, Options(trust_env=False), cwd=tmp_path)
+
+    assert isinstance(trusting, LaunchFailure)
+    assert (trusting.code, not_trusting) == ("refused", [])
+    assert "the proxy http://127.0.0.1:9 does not accept connections" in trusting.message
+    assert trusting.facts["proxy"] == "http://127.0.0.1:9"
+
+
+@KINDS
+async def test_a_proxy_that_refuses_is_told_from_the_server(kind: str, marked: Marked, tmp_path: Path) -> None:
+    with raw_server(lambda request: [reply(407, request.headers["proxy-authorization"].encode())]) as proxy:
+        url = f"http://user:{SECRET}@127.0.0.1:{proxy.port}"
+        tunnel = await outcome(http("https://server.invalid/mcp", kind=kind), Options(proxy=url), cwd=tmp_path)
+        plain = await outcome(http("http://server.invalid/mcp", kind=kind), Options(proxy=url), cwd=tmp_path)
+
+    assert isinstance(tunnel, LaunchFailure)
+    assert isinstance(plain, LaunchFailure)
+    assert (tunnel.code, plain.code) == ("refused", "http_error")
+    assert f"the proxy http://127.0.0.1:{proxy.port} did not connect to server.invalid:443: 407" in tunnel.message
+    assert "put it into the proxy's URL" in plain.message
+
+
+class Bearer(httpx2.Auth):
+    """Logs in with a token that is in no specification."""
+
+    def auth_flow(self, request: httpx2.Request) -> Iterator[httpx2.Request]:  # pyright: ignore[reportIncompatibleMethodOverride]
+        request.headers["Authorization"] = f"Bearer {SECRET}"
+        yield request
+
+
+def with_key(request: httpx2.Request) -> httpx2.Request:
+    """Logs in in a way of its own."""
+    request.headers["X-Key"] = SECRET
+    return request
+
+
+def gate(request: Request) -> bytes | None:
+    """Refuses whoever has not logged in, and repeats whatever he said."""
+    said = request.headers.get("x-key") or request.headers.get("authorization", "")
+    known = ("Bearer " + SECRET, SECRET, "Basic dXNlcjpzay1odW50ZXIyLW5ldmVyLXNob3du")
+    return None if said in known else reply(401, said.encode(), WWW_Authenticate="Bearer")
+
+
+@KINDS
+@pytest.mark.parametrize("auth", [("user", SECRET), Bearer(), with_key], ids=["pair", "object", "function"])
+async def test_an_auth_logs_in_and_goes_before_the_header_of_the_specification(
+    kind: str, auth: Any, marked: Marked, tmp_path: Path
+) -> None:
+    with raw_server(server_of(kind, gate)) as raw:
+        server = http(f"{raw.origin}/mcp", kind=kind, headers={"Authorization": "Bearer outdated"})
+        without = await outcome(server, Options(), cwd=tmp_path)
+        warnings = await outcome(server, Options(auth=auth), cwd=tmp_path)
+
+    assert isinstance(without, LaunchFailure)
+    assert without.code == "unauthorized"
+    assert warnings == ['its header "Authorization" was not sent: the auth of the options logs in']
+
+
+@KINDS
+@pytest.mark.parametrize("auth", [("user", SECRET), Bearer(), with_key], ids=["pair", "object", "function"])
+async def test_what_an_auth_sends_is_a_secret_too(
+    kind: str, auth: Any, marked: Marked, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(0)
+
+    def repeats(request: Request) -> bytes:
+        said = request.headers.get("x-key") or request.headers["authorization"]
+        return reply(403, f"no {said}".encode(), content_type="text/plain", WWW_Authenticate=said, X_Said=said)
+
+    with raw_server(server_of(kind, repeats)) as raw:
+        failure = await outcome(http(f"{raw.origin}/mcp", kind=kind), Options(auth=auth), cwd=tmp_path)
+
+    assert isinstance(failure, LaunchFailure)
+    assert failure.code == "forbidden"
+    assert "dXNlcjpzay1odW50ZXIyLW5ldmVyLXNob3du" not in str(failure.to_json()) + caplog.text
+    assert "[redacted]" in failure.facts["body"]
+    assert SECRET not in caplog.text
+
+
+class Store:
+    """Where the SDK keeps what it obtained."""
+
+    def __init__(self) -> None:
+        self.tokens: OAuthToken | None = None
+        self.client: OAuthClientInformationFull | None = None
+
+    async def get_tokens(self) -> OAuthToken | None:
+        return self.tokens
+
+    async def set_tokens(self, tokens: OAuthToken) -> None:
+        self.tokens = tokens
+
+    async def get_client_info(self) -> OAuthClientInformationFull | None:
+        return self.client
+
+    async def set_client_info(self, client_info: OAuthClientInformationFull) -> None:
+        self.client = client_info
+
+
+def authorization_server(request: Request, *, token: str) -> bytes | None:
+    """The answers of a server that gives tokens, beside those that MCP asks for."""
+    if request.target.startswith("/.well-known/oauth-authorization-server"):
+        origin = f"http://{request.headers['host']}"
+        metadata = {
+            "issuer": f"{origin}/",
+            "authorization_endpoint": f"{origin}/authorize",
+            "token_endpoint": f"{origin}/token",
+        }
+        return reply(200, json.dumps(metadata).encode())
+    if request.target == "/token":
+        return reply(200, token.encode())
+    if request.target.startswith("/.well-known"):
+        return reply(404)
+    return None
+
+
+@KINDS
+async def test_the_oauth_of_the_sdk_logs_in(
+    kind: str, marked: Marked, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(0)
+    token = json.dumps({"access_token": f"{SECRET}-token", "token_type": "Bearer", "refresh_token": f"{SECRET}-more"})
+
+    def oauth(request: Request) -> bytes | None:
+        if (answer := authorization_server(request, token=token)) is not None:
+            return answer
+        return None if request.headers.get("authorization") == f"Bearer {SECRET}-token" else reply(401)
+
+    with raw_server(server_of(kind, oauth)) as raw:
+        auth = ClientCredentialsOAuthProvider(f"{raw.origin}/mcp", Store(), "me", SECRET, issuer=f"{raw.origin}/")
+        warnings = await outcome(http(f"{raw.origin}/mcp", kind=kind), Options(auth=auth), cwd=tmp_path)
+
+    assert warnings == []
+    assert SECRET not in caplog.text
+
+
+@KINDS
+async def test_a_login_that_fails_is_the_failure_of_its_server(
+    kind: str, marked: Marked, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(0)
+    broken = json.dumps({"access_token": [SECRET], "token_type": SECRET, "refresh_token": SECRET})
+
+    with raw_server(server_of(kind, lambda request: authorization_server(request, token=broken) or reply(401))) as raw:
+        auth = ClientCredentialsOAuthProvider(
+            f"{raw.origin}/mcp", Store(), "me", f"{SECRET}-mine", issuer=f"{raw.origin}/"
+        )
+        failure = await outcome(http(f"{raw.origin}/mcp", kind=kind), Options(auth=auth), cwd=tmp_path)
+
+    assert isinstance(failure, LaunchFailure)
+    assert (failure.stage, failure.code) == ("connect", "unauthorized")
+    assert f"the login for 127.0.0.1:{raw.port} failed: OAuthTokenError: Invalid token response" in failure.message
+    assert SECRET not in caplog.text
+
+
+class Moody(httpx2.Auth):
+    """Logs in until it no longer can."""
+
+    fails = False
+
+    async def async_auth_flow(self, request: httpx2.Request) -> AsyncGenerator[httpx2.Request, httpx2.Response]:
+        if self.fails:
+            raise ZeroDivisionError(SECRET)
+        request.headers["Authorization"] = f"Bearer {SECRET}"
+        yield request
+
+
+@KINDS
+async def test_a_login_that_fails_later_fails_its_call_and_not_the_session(
+    kind: str, marked: Marked, tmp_path: Path
+) -> None:
+    auth = Moody()
+    with raw_server(server_of(kind, gate)) as raw:
+        server = http(f"{raw.origin}/mcp", kind=kind)
+        async with mcp_launch.open_session(server, cwd=tmp_path, budgets=SHORT, options=Options(auth=auth)) as session:
+            auth.fails = True
+            with anyio.fail_after(3), pytest.raises(MCPError, match="failed: ZeroDivisionError") as raised:
+                await session.list_tools()
+            auth.fails = False
+            assert (await session.list_tools()).tools == []
+
+    assert SECRET not in str(raised.value)

@@ -1,0 +1,406 @@
+"""Answers that no server should give, byte by byte: none of them hangs, and each is called what it is."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import anyio
+import httpx2
+import pytest
+from mcp import MCPError
+
+import mcp_launch
+from mcp_launch import Budgets, LaunchFailure
+from mcp_launch.transports import http as http_transport
+from mcp_launch.transports.headers import follows
+from tests.mcp_launch.servers.raw import Answer, Request, event, head, raw_server, reply, result, works
+from tests.mcp_launch.support import SECRET, Marked, http
+
+pytestmark = [
+    pytest.mark.anyio,
+    pytest.mark.filterwarnings("ignore:.*SSE transport is deprecated:DeprecationWarning"),
+    # The SDK and both HTTP libraries leave generators unfinished where an answer breaks off, at which trio complains.
+    pytest.mark.filterwarnings("ignore:Async generator:ResourceWarning"),
+    pytest.mark.filterwarnings("ignore:.*async_generator object:pytest.PytestUnraisableExceptionWarning"),
+]
+SHORT = Budgets(connect=1.0, handshake=1.0, list=1.0, close=0.5)
+KINDS = pytest.mark.parametrize("kind", ["http", "sse"])
+
+
+async def failure_of(answer: Answer, *, cwd: Path, kind: str = "http", budgets: Budgets = SHORT) -> LaunchFailure:
+    """What becomes of a server that answers so; whatever it is, it does not take long."""
+    with raw_server(answer) as raw, anyio.fail_after(8):
+        async with mcp_launch.launch([http(f"{raw.origin}/mcp", kind=kind)], cwd=cwd, budgets=budgets) as fleet:
+            [failure] = fleet.failures
+        # Trio finishes in tasks of its own what generators the libraries left.
+        await anyio.wait_all_tasks_blocked()
+    return failure
+
+
+def once(answer: bytes) -> Answer:
+    """The same to every request."""
+    return lambda _: [answer]
+
+
+def at_list(answer: Callable[[Request], bytes]) -> Answer:
+    """A server that works until its tools are listed."""
+    return lambda request: [answer(request) if request.asks == "tools/list" else works(request)]
+
+
+def bomb(size: int) -> bytes:
+    """Spaces, compressed."""
+    squeeze = zlib.compressobj(wbits=31)
+    return b"".join((*(squeeze.compress(b" " * (1 << 20)) for _ in range(size >> 20)), squeeze.flush()))
+
+
+@KINDS
+@pytest.mark.parametrize(
+    ("answer", "code", "says"),
+    [
+        (b"", "disconnected", "dropped the connection without an answer"),
+        (b"SSH-2.0-OpenSSH_9.6\r\n\r\n", "not_mcp", "is not HTTP"),
+        (b"HTTP/1.1 101 Switching\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n", "not_mcp", "is not HTTP"),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n", "not_mcp", "is not HTTP"),
+        (reply(200, X=200_000 * "y"), "http_error", "the headers that"),
+        (reply(500, b"no gzip", Content_Encoding="gzip"), "http_error", "its own log says why"),
+        (reply(304), "not_mcp", "304"),
+    ],
+    ids=["nothing", "ssh", "101", "two lengths", "large header", "bad gzip", "304"],
+)
+async def test_what_is_no_answer_is_named(
+    *, kind: str, answer: bytes, code: str, says: str, marked: Marked, tmp_path: Path
+) -> None:
+    failure = await failure_of(once(answer), kind=kind, cwd=tmp_path)
+
+    assert (failure.stage, failure.code) == ("connect", code)
+    assert says in failure.message
+
+
+@pytest.mark.parametrize(
+    ("answer", "code", "says"),
+    [
+        (head(Content_Length=1000) + b'{"json', "disconnected", "in the middle of its answer"),
+        (head(Transfer_Encoding="chunked") + b"2\r\n{}\r\nZZ garbage\r\n", "not_mcp", "is not HTTP"),
+        (reply(200, b"no gzip", Content_Encoding="gzip"), "http_error", "not compressed in the way that it says"),
+        (reply(200, bomb(4 << 20), Content_Encoding="gzip"), "not_mcp", "more than 1 MB"),
+        (reply(200, b" " * (2 << 20)), "not_mcp", "more than 1 MB"),
+        (reply(200, b"[]"), "not_mcp", "no MCP message"),
+    ],
+    ids=["cut", "bad chunk", "bad gzip", "bomb", "long", "batch"],
+)
+async def test_a_message_that_cannot_be_read_is_named(
+    *, answer: bytes, code: str, says: str, marked: Marked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(http_transport, "LONGEST", 1 << 20)
+    failure = await failure_of(once(answer), cwd=tmp_path)
+
+    assert (failure.stage, failure.code) == ("connect", code)
+    assert says in failure.message.replace("64 MB", "1 MB")
+
+
+@KINDS
+@pytest.mark.parametrize("start", [b"HTTP/1.1 200 OK\r\nContent-Ty", b"HTTP/1.1 100 Continue\r\n\r\n"])
+async def test_an_answer_that_does_not_go_on_ends_at_the_budget(
+    kind: str, start: bytes, marked: Marked, tmp_path: Path
+) -> None:
+    def stops(request: Request) -> Any:
+        yield start
+        request.released.wait(20)
+
+    failure = await failure_of(stops, kind=kind, cwd=tmp_path)
+
+    assert failure.code == "timeout"
+
+
+@KINDS
+async def test_the_status_counts_where_the_body_does_not_come(kind: str, marked: Marked, tmp_path: Path) -> None:
+    def stops(request: Request) -> Any:
+        yield head(503, Content_Length=1000, Retry_After=17) + b"wai"
+        request.released.wait(20)
+
+    failure = await failure_of(stops, kind=kind, cwd=tmp_path)
+
+    assert (failure.code, failure.facts["status"]) == ("http_error", 503)
+    assert "try again after 17 s" in failure.message
+
+
+@KINDS
+async def test_early_hints_and_dribbled_bytes_are_no_trouble(kind: str, marked: Marked, tmp_path: Path) -> None:
+    def dribbles(request: Request) -> Any:
+        yield b"HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n"
+        answer = works(request)
+        yield from (answer[place : place + 7] for place in range(0, len(answer), 7))
+
+    if kind == "sse":
+        assert (await failure_of(dribbles, kind=kind, cwd=tmp_path)).code == "wrong_transport"
+        return
+    with raw_server(dribbles) as raw:
+        async with mcp_launch.open_session(http(f"{raw.origin}/mcp"), cwd=tmp_path, budgets=SHORT) as session:
+            assert (await session.list_tools()).tools == []
+
+
+@pytest.mark.parametrize(
+    ("status", "says"),
+    [
+        (400, "does it want another header or query?"),
+        (406, "is this the URL of an MCP server? Those take JSON and event streams"),
+        (413, "too large"),
+        (415, "is this the URL of an MCP server? Those take JSON"),
+        (418, "is this the URL of an MCP server?"),
+        (421, "does not serve this host name"),
+        (500, "its own log says why"),
+        (502, "is the server behind it running?"),
+        (503, "try again later"),
+        (504, "is the server behind it running?"),
+        (599, "its own log says why"),
+    ],
+)
+async def test_an_http_error_says_what_to_try_and_what_the_server_says(
+    status: int, says: str, marked: Marked, tmp_path: Path
+) -> None:
+    failure = await failure_of(once(reply(status, b'{"error": {"message": "not today"}}')), cwd=tmp_path)
+
+    assert failure.code == "http_error"
+    assert says in failure.message
+    assert failure.message.endswith('; it says "not today"')
+
+
+async def test_a_rate_limit_may_be_a_date(marked: Marked, tmp_path: Path) -> None:
+    failure = await failure_of(once(reply(429, Retry_After="Wed, 21 Oct 2037 07:28:00 GMT")), cwd=tmp_path)
+
+    assert failure.message.endswith("try again after Wed, 21 Oct 2037 07:28:00 GMT")
+
+
+@KINDS
+async def test_all_ways_to_log_in_are_told(kind: str, marked: Marked, tmp_path: Path) -> None:
+    challenges = (
+        b'WWW-Authenticate: Basic realm="a, b"\r\n'
+        b'WWW-Authenticate: Negotiate, Bearer resource_metadata="http://h/x", error="invalid_token"\r\n'
+    )
+    refusal = reply(401).replace(b"Connection:", challenges + b"Connection:")
+    failure = await failure_of(once(refusal), kind=kind, cwd=tmp_path)
+
+    assert "(it asks for Basic, Negotiate, Bearer; invalid_token); it wants an OAuth login" in failure.message
+
+
+@pytest.mark.parametrize(
+    ("location", "says"),
+    [
+        ("/mcp", "which is where it came from"),
+        ("http://127.0.0.1:9/mcp", "to http://127.0.0.1:9/mcp; if that is the server, use its URL"),
+        ("http://user:pw@{host}/other", "/other; if that is the server"),
+        ("https://127.0.0.1/mcp", "https://127.0.0.1/mcp; if that is the server"),
+    ],
+    ids=["circle", "port", "user-info", "https"],
+)
+@KINDS
+async def test_a_redirect_that_is_not_followed_is_told(
+    kind: str, location: str, says: str, marked: Marked, tmp_path: Path
+) -> None:
+    failure = await failure_of(
+        lambda request: [reply(307, Location=location.format(host=request.headers["host"]))], kind=kind, cwd=tmp_path
+    )
+
+    assert failure.code == "redirected"
+    assert says in failure.message
+
+
+@pytest.mark.parametrize("status", [301, 302, 303])
+async def test_a_redirect_that_would_drop_the_message_is_not_followed(
+    status: int, marked: Marked, tmp_path: Path
+) -> None:
+    failure = await failure_of(once(reply(status, Location="/other")), cwd=tmp_path)
+
+    assert failure.code == "redirected"
+
+
+async def test_each_message_of_a_session_follows_the_redirect(marked: Marked, tmp_path: Path) -> None:
+    def slash(request: Request) -> list[bytes]:
+        return [works(request) if request.target == "/mcp/" else reply(307, Location="/mcp/")]
+
+    with raw_server(slash) as raw:
+        server = http(f"{raw.origin}/mcp")
+        async with mcp_launch.open_session(server, cwd=tmp_path, budgets=SHORT) as session:
+            assert (await session.list_tools()).tools == []
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "followed"),
+    [
+        ("http://h/a", "http://h/b", True),
+        ("http://h/a", "http://H:80/b", True),
+        ("http://h/a", "https://h/a", True),
+        ("http://h:8000/a", "https://h:8000/a", False),
+        ("https://h/a", "http://h/a", False),
+        ("http://h/a", "http://h.evil/a", False),
+        ("http://h/a", "http://u:p@h/a", False),
+        ("http://u:p@h/a", "http://u:p@h/b", True),
+    ],
+)
+async def test_a_redirect_is_followed_within_the_origin_and_to_its_https(
+    ours: str, theirs: str, *, followed: bool
+) -> None:
+    assert follows(httpx2.Request("POST", ours), httpx2.Request("POST", theirs)) is followed
+    assert not follows(httpx2.Request("POST", ours), httpx2.Request("GET", theirs))
+
+
+def stream(data: bytes) -> bytes:
+    """An event stream that ends after this."""
+    return head(content_type="text/event-stream") + data
+
+
+@pytest.mark.parametrize(
+    ("answer", "code"),
+    [
+        (b"", "disconnected"),
+        (stream(b'data: {"jsonrpc": "2.0", "id'), "disconnected"),
+        (stream(event({"nope": 1})), "invalid_response"),
+        (reply(404), "session_lost"),
+        (reply(400, b"Bad Request: No valid session ID provided"), "session_lost"),
+        (reply(400, b"Bad Request: no such tool"), "http_error"),
+        (reply(401), "unauthorized"),
+        (reply(200, b"{}"), "not_mcp"),
+    ],
+    ids=["drop", "cut", "no message", "404", "400 session", "400", "401", "no answer"],
+)
+async def test_what_goes_wrong_after_the_handshake_is_named_too(
+    answer: bytes, code: str, marked: Marked, tmp_path: Path
+) -> None:
+    failure = await failure_of(at_list(lambda _: answer), cwd=tmp_path)
+
+    assert (failure.stage, failure.code) == ("list", code)
+
+
+async def test_an_error_of_the_server_is_not_taken_for_a_closed_connection(marked: Marked, tmp_path: Path) -> None:
+    error = {"code": -32000, "message": "Not Acceptable: must accept text/event-stream"}
+    body = json.dumps({"jsonrpc": "2.0", "id": None, "error": error}).encode()
+    failure = await failure_of(once(reply(406, body)), cwd=tmp_path)
+
+    assert (failure.code, failure.facts) == ("rejected", {"jsonrpc_error": error})
+
+
+async def test_a_message_of_3_megabytes_may_come_as_an_event(marked: Marked, tmp_path: Path) -> None:
+    def large(request: Request) -> bytes:
+        tool = {"name": "x" * 3_000_000, "inputSchema": {"type": "object"}}
+        return stream(event({"jsonrpc": "2.0", "id": request.message["id"], "result": {"tools": [tool]}}))
+
+    with raw_server(at_list(large)) as raw:
+        async with mcp_launch.launch([http(f"{raw.origin}/mcp")], cwd=tmp_path) as fleet:
+            assert len(fleet["web"].tools[0].name) == 3_000_000
+
+
+async def test_what_the_caller_is_told_of_a_bad_event_does_not_repeat_it(marked: Marked, tmp_path: Path) -> None:
+    with raw_server(at_list(lambda _: stream(event({"key": SECRET})))) as raw:
+        async with mcp_launch.open_session(http(f"{raw.origin}/mcp"), cwd=tmp_path, budgets=SHORT) as session:
+            with pytest.raises(MCPError) as raised:
+                await session.list_tools()
+
+    assert raised.value.message == "gave an answer that is not valid MCP"
+
+
+@pytest.mark.parametrize("answer", [reply(405), reply(404), reply(200, b"<html>"), b""])
+async def test_what_becomes_of_the_listening_get_and_of_the_farewell_is_no_failure(
+    answer: bytes, marked: Marked, tmp_path: Path
+) -> None:
+    with raw_server(lambda request: [works(request) if request.method == "POST" else answer]) as raw:
+        async with mcp_launch.launch([http(f"{raw.origin}/mcp")], cwd=tmp_path, budgets=SHORT) as fleet:
+            assert (await fleet["web"].session.list_tools()).tools == []
+
+    assert (fleet["web"].failure, fleet["web"].warnings) == (None, [])
+
+
+async def test_a_cookie_is_kept_for_the_session(marked: Marked, tmp_path: Path) -> None:
+    with raw_server(lambda request: [works(request).replace(b"\r\n", b"\r\nSet-Cookie: node=7\r\n", 1)]) as raw:
+        async with mcp_launch.open_session(http(f"{raw.origin}/mcp"), cwd=tmp_path, budgets=SHORT) as session:
+            await session.list_tools()
+
+    assert raw.seen[-1].headers["cookie"] == "node=7"
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "::1"])
+async def test_user_info_and_fragment_of_a_url_are_understood(host: str, marked: Marked, tmp_path: Path) -> None:
+    with raw_server(lambda request: [works(request)], host=host) as raw:
+        url = raw.origin.replace("://", "://us%40er:pa%3Ass@") + "/mcp?a=b#part"
+        async with mcp_launch.open_session(http(url), cwd=tmp_path, budgets=SHORT) as session:
+            await session.list_tools()
+
+    assert {request.target for request in raw.seen} == {"/mcp?a=b"}
+    assert {request.headers["authorization"] for request in raw.seen} == {"Basic dXNAZXI6cGE6c3M="}
+
+
+@KINDS
+@pytest.mark.parametrize(
+    ("host", "code"), [("☃.example", "invalid_spec"), ("a..b", "dns"), (f"{'a' * 70}.example", "dns")]
+)
+async def test_a_host_that_cannot_be_is_refused(
+    kind: str, host: str, code: str, marked: Marked, tmp_path: Path
+) -> None:
+    async with mcp_launch.launch([http(f"http://{host}/mcp", kind=kind)], cwd=tmp_path, budgets=SHORT) as fleet:
+        [failure] = fleet.failures
+
+    assert failure.code == code
+
+
+class Sse:
+    """The deprecated transport, with an endpoint of the test's."""
+
+    def __init__(self, endpoint: str, *, start: bytes = b"") -> None:
+        self.endpoint = endpoint
+        self.start = start
+        self.said: list[bytes] = []
+        self.refuses = b""
+
+    def __call__(self, request: Request) -> Any:
+        if request.method == "POST":
+            if "id" in request.message and not self.refuses:
+                self.said.append(event(result(request.message)))
+            yield self.refuses or reply(202)
+            return
+        named = self.endpoint.format(host=request.headers["host"])
+        yield head(content_type="text/event-stream") + self.start + event(named, name="endpoint")
+        while not request.released.wait(0.01):
+            while self.said:
+                yield self.said.pop(0)
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "target"),
+    [
+        ("/messages?session=1", "/messages?session=1"),
+        ("messages", "/v1/messages"),
+        ("?session=1", "/v1/sse?session=1"),
+        ("http://{host}/m", "/m"),
+        ("http://user:pw@{host}/m", "/m"),
+    ],
+)
+async def test_an_endpoint_may_be_named_in_any_way_of_a_url(
+    endpoint: str, target: str, marked: Marked, tmp_path: Path
+) -> None:
+    start = b": a comment\r\nretry: 10\r\n\r\nevent: other\ndata: x\n\ndata\n\n"
+    with raw_server(Sse(endpoint, start=start)) as raw:
+        server = http(f"{raw.origin}/v1/sse", kind="sse")
+        async with mcp_launch.open_session(server, cwd=tmp_path, budgets=SHORT) as session:
+            assert (await session.list_tools()).tools == []
+
+    posts = [request for request in raw.seen if request.method == "POST"]
+    assert {request.target for request in posts} == {target}
+    assert not any("authorization" in request.headers for request in posts)
+
+
+async def test_sse_without_its_session_is_over(marked: Marked, tmp_path: Path) -> None:
+    answer = Sse("/messages")
+    with raw_server(answer) as raw:
+        server = http(f"{raw.origin}/sse", kind="sse")
+        async with mcp_launch.launch([server], cwd=tmp_path, budgets=SHORT) as fleet:
+            answer.refuses = reply(404)
+            with pytest.raises(MCPError, match="no longer knows the session; open a new one"):
+                await fleet["web"].session.list_tools()
+            with anyio.fail_after(3):
+                while (failure := fleet["web"].failure) is None:
+                    await anyio.sleep(0.01)
+
+    assert (failure.stage, failure.code) == ("call", "session_lost")
