@@ -1,26 +1,86 @@
-"""What to try, for what package runners and interpreters say when they cannot start a server."""
+"""What to try, for what package runners, interpreters and shells say when they cannot start a server."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 
-__all__ = ["explain_stderr"]
-
-_HINTS = (
-    (r"npm (?:error|ERR!) (?:code E)?404", "the npm package does not exist; is its name right?"),
-    (r"(?:No module named|ModuleNotFoundError:.*) '?([\w.]+)'?", "the Python that runs it has no module {}"),
-    (r"Cannot find module '([^']+)'", "node cannot find {}; is the path right, and was it built?"),
-    (r"not found in the package registry", "the Python package does not exist; is its name right?"),
-    (r"can't open file '([^']+)'", "there is no file {}; is the path right?"),
-    (r"(?:EADDRINUSE|[Aa]ddress already in use)", "its port is taken; does it run already?"),
-)
+__all__ = ["explain_end"]
 
 
-def explain_stderr(lines: Sequence[str]) -> tuple[str | None, str]:
-    """Choose the line of standard error that tells most, and say what to try if that is known."""
-    for line in lines:
-        for pattern, hint in _HINTS:
-            if match := re.search(pattern, line):
+def explain_end(lines: Sequence[str], *, status: int | None = None) -> tuple[str | None, str | None]:
+    """What to try if that is known, and the line of standard error that tells most, if there is one.
+
+    `status` is the exit status, of which shells give two a meaning.
+    """
+    for pattern, hint in _HINTS:
+        for line in lines:
+            if match := pattern.search(line):
                 return hint.format(*match.groups()), line.strip()
-    return None, lines[-1].strip()
+    return _STATUS.get(status or 0), lines[-1].strip() if lines else None
+
+
+_NPM = r"npm (?:error|ERR!) "
+_NO_PROGRAM = "there is no program {}; is it installed, and on the PATH that the server gets?"
+_NO_PYTHON_PACKAGE = "there is no Python package {}; is its name right?"
+
+# The first that fits a line is taken, so what says more stands first.
+_HINTS = tuple(
+    (re.compile(pattern), hint)
+    for pattern, hint in (
+        (
+            _NPM + r"404\s+(?:The requested resource )?'((?:@[^@']+)?[^@']+)@[^']*' (?:could not|is not)",
+            "there is no npm package {}; is its name right?",
+        ),
+        (_NPM + r"notarget No matching version found for (\S+?)\.?$", "npm has no {}; is the version right?"),
+        (_NPM + r"(?:code )?E404", "the npm package does not exist; is its name right?"),
+        (_NPM + r"code E40[13]", "npm was refused by its registry; is a login needed (.npmrc)?"),
+        (_NPM + r"could not determine executable", "the npm package has no program; is it a server?"),
+        (
+            _NPM + r"code (?:ENOTFOUND|EAI_AGAIN|ETIMEDOUT|ECONN\w+|ENETUNREACH)",
+            "npm cannot reach its registry; is there a network, or a proxy to name (HTTPS_PROXY)?",
+        ),
+        (_NPM + r"code ENOTCACHED", "the npm package is not in the cache, and npm is offline; run it once online"),
+        (_NPM + r"(?:code )?EACCES", "npm may not write where it wants to; who owns its cache and its directory?"),
+        (
+            r"(?:ENOENT|ENOTEMPTY|EEXIST).*[/\\]_(?:npx|cacache)[/\\]",
+            "the cache of npx is damaged; delete the directory and try again",
+        ),
+        (r"Because (\S+) was not found in the package registry", _NO_PYTHON_PACKAGE),
+        (r"No matching distribution found for (\S+)", _NO_PYTHON_PACKAGE),
+        (r"executable named `([^`]+)` is not provided by package `([^`]+)`", "{1} has no program {0}; try uvx --from"),
+        (
+            r"tunnel error|error sending request for url",
+            "the Python registry cannot be reached; is there a network, or a proxy to name (HTTPS_PROXY)?",
+        ),
+        (
+            r"docker: .*(?:Cannot connect to the Docker daemon|permission denied.*docker)",
+            "is the Docker daemon running?",
+        ),
+        (r"docker: .*(?:pull access denied|manifest unknown|repository does not exist)", "there is no such image"),
+        (
+            r"env: [\u2018'`](.+)\\r[\u2019'`]: No such file",
+            "its script has Windows line ends (CR LF); save it with LF",
+        ),
+        (r"env: [\u2018'`]?([^\u2019'`:]+)[\u2019'`]?: No such file", _NO_PROGRAM),
+        (r"^\S*sh: (?:line \d+: |\d+: )?(?:exec: )?(\S+): (?:command )?not found", _NO_PROGRAM),
+        (r"^\S*sh: (?:line \d+: |\d+: )?(?:exec: )?(\S+): Permission denied", "{} may not be run; try chmod +x"),
+        (r"(?:No module named|ModuleNotFoundError:.*) '?([\w.]+)'?", "the Python that runs it has no module {}"),
+        (r"can't open file '([^']+)'", "there is no file {}; is the path right?"),
+        (
+            r"Cannot find module '([./][^']*|[A-Za-z]:[^']*)'",
+            "node cannot find {}; is the path right, and was it built?",
+        ),
+        (r"Cannot find (?:module|package) '([^']+)'", "node cannot find {}; was npm install run where the server is?"),
+        (r"Unable to access jarfile (\S+)", "there is no file {}; is the path right?"),
+        (r"Unsupported engine|EBADENGINE", "it wants another version of Node.js"),
+        (r"Cannot use import statement outside a module", 'node wants "type": "module" in its package.json'),
+        (r"^SyntaxError: ", "it cannot be read: is it written for a newer version, or another language?"),
+        (r"(?:EADDRINUSE|[Aa]ddress already in use)", "its port is taken; does it run already?"),
+        (r"(?:EACCES|PermissionError|[Pp]ermission denied)", "it may not do what it tries to; look at the permissions"),
+    )
+)
+_STATUS = {
+    126: "a shell was not allowed to run the command",
+    127: "a shell did not find the command; is it installed, and on the PATH that the server gets?",
+}

@@ -58,7 +58,7 @@ async def _live_once(record: Record, spec: ServerSpec, *, terms: Terms, timeout:
     try:
         if isinstance(spec, StdioServer):
             record.enter("spawn")
-            process, warning = await spawn(spec, cwd=terms.cwd)
+            process, warning = await spawn(spec, cwd=terms.cwd, strict=record.options.strict)
             if warning:
                 record.warn(warning)
             record.enter("handshake")

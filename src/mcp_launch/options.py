@@ -30,6 +30,14 @@ class Options:
     for `mcp.Client` serves here too.
     """
 
+    strict: bool = False
+    """Refuse a command that is no absolute path, as ACP asks for, instead of searching for it with a warning."""
+    stderr: Callable[[str, str], object] | None = None
+    """Takes the name of a stdio server and each line of its standard error as it comes, without secrets.
+
+    Called in a thread, one line after another, so that it may print or wait. Nobody waits for it: what it is too slow
+    for is left out, and said so; when it raises, that is a warning and it is not called again.
+    """
     sampling: SamplingFnT | None = None
     """Answers `sampling/createMessage`: the server asks for a completion of our model."""
     sampling_capabilities: SamplingCapability | None = None

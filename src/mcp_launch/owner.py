@@ -7,7 +7,7 @@ what makes parallel starts, closing in any order and use from other tasks safe.
 from __future__ import annotations
 
 import math
-from functools import cache
+from functools import cache, partial
 from importlib.metadata import version
 from types import TracebackType
 from typing import Any
@@ -82,6 +82,7 @@ class _Owner:
             probe=self._budgets.probe,
             close=self._budgets.close,
             on_lost=self._record.over.set,
+            stderr=partial(listener, self._record.name) if (listener := self._record.options.stderr) else None,
         )
 
     def web(self, spec: HttpServer) -> Transport:

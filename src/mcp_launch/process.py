@@ -1,4 +1,4 @@
-"""A server's process: started in its own process group, its three pipes drained, and nothing of it left at the end.
+"""A server's process: started apart from ours, its three pipes drained, and nothing of it left at the end.
 
 Knows nothing of MCP, and does not import it, so that processes can be started before the SDK is loaded.
 """
@@ -6,23 +6,25 @@ Knows nothing of MCP, and does not import it, so that processes can be started b
 from __future__ import annotations
 
 import contextlib
-import errno
-import os
-import signal
 import sys
 from collections import deque
-from collections.abc import AsyncIterator, Mapping, Sequence
-from subprocess import PIPE
+from collections.abc import Callable, Mapping, Sequence
+from typing import Protocol
 
 import anyio
-from anyio.abc import Process
 
-from mcp_launch.env import CommandError, child_environment, resolve_command
+from mcp_launch.command import CommandError, explain_refusal, resolve_command, wrong_directory
+from mcp_launch.env import child_environment
 from mcp_launch.failures import LaunchFailure
 from mcp_launch.specs import StdioServer
 
-if sys.platform != "win32":
+if sys.platform == "win32":
+    from anyio.abc import Process as Child
+
+    from mcp_launch.windows import ProcessTree, start
+else:
     from mcp_launch.pipe import InputPipe
+    from mcp_launch.posix import Child, ProcessTree, start
 
 __all__ = ["ServerProcess", "Tail", "spawn"]
 
@@ -30,36 +32,34 @@ _CHUNK = 65536
 _POLL = 0.01
 """How often to look whether a process group is empty, for which there is no event."""
 _REAP = 1.0
-"""What the event loop gets to see the death of a process that was sent SIGKILL."""
-_GROUP_GRACE = 0.2
+"""What the event loop gets to see the death of a process that was killed."""
+_TREE_GRACE = 0.2
 """What a server's children get to go after SIGTERM, once the server itself has gone, and again after SIGKILL."""
 
 
-async def spawn(spec: StdioServer, *, cwd: str) -> tuple[ServerProcess, str | None]:
+async def spawn(spec: StdioServer, *, cwd: str, strict: bool = False) -> tuple[ServerProcess, str | None]:
     """Start the server's process in the session's directory; with it, a warning about its command if there is one.
 
     Raises:
-        LaunchFailure: in stage `spawn`.
+        LaunchFailure: in stage `spawn`; in stage `spec` when the command is not absolute although `strict` asks for it.
     """
     env = child_environment(spec.env)
-    facts = {"command": spec.command, "cwd": cwd}
+    path = spec.command
     try:
-        if not os.path.isdir(cwd):
-            wrong = "is a file" if os.path.exists(cwd) else "does not exist"
-            raise CommandError("failed", f'the working directory {wrong}: "{cwd}"')
-        path, warning = resolve_command(spec.command, cwd=cwd, env=env)
+        if wrong := wrong_directory(cwd):
+            raise wrong
+        path, warning = resolve_command(spec.command, cwd=cwd, env=env, strict=strict)
         return await ServerProcess.start([path, *spec.args], cwd=cwd, env=env), warning
     except CommandError as error:
-        raise LaunchFailure(str(error), server=spec.name, stage="spawn", code=error.code, facts=facts) from None
-    except FileNotFoundError as error:
-        # The file is there, so what is missing is the program that its first line names.
-        message = f'the interpreter in the first line of "{spec.command}" does not exist'
-        raise LaunchFailure(message, server=spec.name, stage="spawn", code="not_executable", facts=facts) from error
+        raise _failure(error, spec, cwd=cwd) from None
     except OSError as error:
-        reason = error.strerror or type(error).__name__
-        hint = '; does it begin with a "#!" line?' if error.errno == errno.ENOEXEC else ""
-        message = f'cannot run "{spec.command}": {reason}{hint}'
-        raise LaunchFailure(message, server=spec.name, stage="spawn", code="not_executable", facts=facts) from error
+        refusal = explain_refusal(error, path=path, command=spec.command, cwd=cwd)
+        raise _failure(refusal, spec, cwd=cwd) from error
+
+
+def _failure(error: CommandError, spec: StdioServer, *, cwd: str) -> LaunchFailure:
+    facts = {"command": spec.command, "cwd": cwd}
+    return LaunchFailure(str(error), server=spec.name, stage=error.stage, code=error.code, facts=facts)
 
 
 class Tail:
@@ -87,48 +87,48 @@ class Tail:
         return lines[1:] or [f"[a line of more than {self._limit} bytes]"]
 
 
-class ServerProcess:
-    """One running server process. `start` it, read `lines`, `send`, and always `stop` it."""
+class Input(Protocol):
+    """Where a process reads."""
 
-    def __init__(self, process: Process, pipe: InputPipe | None) -> None:
-        stdin, stdout, stderr = pipe or process.stdin, process.stdout, process.stderr
-        if stdin is None or stdout is None or stderr is None:
-            raise ValueError("the process must have three pipes")
+    async def send(self, item: bytes, /) -> None: ...
+    async def aclose(self) -> None: ...
+
+
+class Output(Protocol):
+    """Where a process writes."""
+
+    async def receive(self, max_bytes: int, /) -> bytes: ...
+    async def aclose(self) -> None: ...
+
+
+class ServerProcess:
+    """One running server process. `start` it, `receive_line`, `send`, and always `stop` it."""
+
+    def __init__(self, process: Child, stdin: Input, stdout: Output, stderr: Output) -> None:
         self._process = process
-        self._pipe = pipe
+        self._tree = ProcessTree(process.pid)
         self._stdin, self._stdout, self._stderr = stdin, stdout, stderr
         self.stderr = Tail()
         self.overflowed = False
         """Whether it wrote a line that was too long to go on."""
+        self._lines: deque[bytes] = deque()
+        self._pieces: list[bytes] = []
+        self._size = 0
+        self._stdout_ended = False
         self._stderr_ended = anyio.Event()
         self._stopped = False
 
     @classmethod
     async def start(cls, command: Sequence[str], *, cwd: str, env: Mapping[str, str]) -> ServerProcess:
-        """Start the command in a process group of its own.
+        """Start the command in a process tree of its own.
 
         Raises:
             OSError: it could not be started.
         """
-        pipe = None if sys.platform == "win32" else InputPipe()
-        try:
-            # Shielded: a cancellation between fork and return would leave a process that nobody knows of.
-            with anyio.CancelScope(shield=True):
-                process = await anyio.open_process(
-                    list(command),
-                    stdin=pipe.child_end if pipe else PIPE,
-                    cwd=cwd,
-                    env=dict(env),
-                    start_new_session=True,
-                )
-            return cls(process, pipe)  # pyright: ignore[reportPossiblyUnboundVariable] - nobody cancels that scope
-        except BaseException:
-            if pipe:
-                await pipe.aclose()
-            raise
-        finally:
-            if pipe:
-                os.close(pipe.child_end)
+        # Shielded: a cancellation between fork and return would leave a process that nobody knows of.
+        with anyio.CancelScope(shield=True):
+            return cls(*await start(command, cwd=cwd, env=env))
+        raise AssertionError("nobody cancels that scope")
 
     @property
     def pid(self) -> int:
@@ -138,36 +138,49 @@ class ServerProcess:
     @property
     def read_input(self) -> bool:
         """Whether it has read anything of what it was sent, as far as the system can tell."""
-        return self._pipe is None or self._pipe.was_read()
+        return self._stdin.was_read() if sys.platform != "win32" and isinstance(self._stdin, InputPipe) else True
+
+    @property
+    def is_heard(self) -> bool:
+        """Whether anybody can read what is sent, as far as the system can tell."""
+        return self._stdin.has_reader() if sys.platform != "win32" and isinstance(self._stdin, InputPipe) else True
 
     @property
     def returncode(self) -> int | None:
         """The exit status, negative for a signal, or None while it runs."""
         return self._process.returncode
 
-    async def lines(self, *, longest: int) -> AsyncIterator[bytes]:
-        """The lines on standard output, without their line ends, until it is closed or one has more bytes than that.
+    @property
+    def unfinished(self) -> bytes:
+        """The start of a line that has not ended yet."""
+        return b"".join(self._pieces[:1])
 
-        The pieces of a long line are joined once, so that a line of 20 MB costs 20 MB and not their square.
+    async def receive_line(self, *, longest: int) -> bytes | None:
+        """The next line on standard output without its end; None when it is closed or a line has more bytes than that.
+
+        The pieces of a long line are joined once, so that a line of 20 MB costs 20 MB and not their square. A
+        cancellation loses nothing.
         """
-        pieces: list[bytes] = []
-        size = 0
-        while True:
+        while not self._lines:
+            if self._stdout_ended:
+                return None
             try:
                 chunk = await self._stdout.receive(_CHUNK)
             except (anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError):
-                break
+                self._stdout_ended = True
+                last, self._pieces = b"".join(self._pieces), []
+                return last or None
             head, *rest = chunk.split(b"\n")
-            pieces.append(head)
-            size += len(head)
-            if size > longest:
-                self.overflowed = True
-                return
+            self._pieces.append(head)
+            self._size += len(head)
+            if self._size > longest:
+                self._stdout_ended = self.overflowed = True
+                self._pieces = []
+                return None
             for piece in rest:
-                yield b"".join(pieces)
-                pieces, size = [piece], len(piece)
-        if last := b"".join(pieces):
-            yield last
+                self._lines.append(b"".join(self._pieces))
+                self._pieces, self._size = [piece], len(piece)
+        return self._lines.popleft()
 
     async def send(self, data: bytes) -> None:
         """Write to standard input.
@@ -180,15 +193,22 @@ class ServerProcess:
         except (OSError, anyio.ClosedResourceError) as error:
             raise anyio.BrokenResourceError from error
 
-    async def drain_stderr(self) -> None:
-        """Keep standard error's tail until it is closed; a full pipe would stop the server."""
+    async def drain_stderr(self, *, tell: Callable[[bytes], None] | None = None) -> None:
+        """Keep standard error's tail until it is closed, and tell all of it; a full pipe would stop the server."""
+
+        def keep(chunk: bytes) -> None:
+            self.stderr.add(chunk)
+            if tell:
+                tell(chunk)
+
         try:
-            while True:
-                self.stderr.add(await self._stderr.receive(_CHUNK))
-        except (anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError):
-            pass
+            await _drain(self._stderr, keep)
         finally:
             self._stderr_ended.set()
+
+    async def hang_up(self) -> None:
+        """Read no more of its standard output; who waits for a line gets None."""
+        await self._stdout.aclose()
 
     async def wait(self) -> int:
         """Wait for the process to exit, and return its status."""
@@ -201,26 +221,34 @@ class ServerProcess:
             await self._stderr_ended.wait()
 
     async def stop(self, *, patience: float) -> bool:
-        """End the process and its group, within about `patience` seconds; cancellation does not interrupt it.
+        """End the process and its tree, within about `patience` seconds; cancellation does not interrupt it.
 
-        Closing standard input asks it to leave, SIGTERM asks the group, SIGKILL does not ask. Returns whether the
-        process left by itself when asked by the closed input.
+        Closing standard input asks it to leave, SIGTERM asks the tree, SIGKILL does not ask. What it writes meanwhile
+        is read, so that it is not stuck in a write. Returns whether the process left by itself when asked by the
+        closed input.
         """
         if self._stopped:
             return True
         self._stopped = True
         left = True
         with anyio.CancelScope(shield=True):
-            with contextlib.suppress(OSError, anyio.BrokenResourceError, anyio.ClosedResourceError):
-                await self._stdin.aclose()
-            left = await self._gone_within(patience / 2)
-            if not left:
-                self._signal_group(signal.SIGTERM)
-                await self._gone_within(patience / 4)
-            await self._end_group()
-            if self._process.returncode is None:
-                await self._gone_within(max(patience / 4, _REAP))
-            await self._close_pipes()
+            async with anyio.create_task_group() as drain:
+                drain.start_soon(_drain, self._stdout, len)
+                await _close(self._stdin)
+                left = await self._gone_within(patience / 2)
+                if not left:
+                    self._tree.ask()
+                    await self._gone_within(patience / 4)
+                await self._end_tree()
+                if self._process.returncode is None:
+                    await self._gone_within(max(patience / 4, _REAP))
+                drain.cancel_scope.cancel()
+            self._tree.close()
+            # What left the tree may hold the pipes open for ever: close our ends, whatever it does.
+            for stream in (self._stdout, self._stderr):
+                await _close(stream)
+            if self._process.returncode is not None:
+                await self._process.aclose()
         return left
 
     async def _gone_within(self, seconds: float) -> bool:
@@ -228,46 +256,32 @@ class ServerProcess:
             await self._process.wait()
         return self._process.returncode is not None
 
-    async def _end_group(self) -> None:
-        """End what the process left behind in its group (npx leaves node), and itself if it is still there."""
-        if sys.platform == "win32":
-            if self._process.returncode is None:
-                self._process.kill()
-            return
+    async def _end_tree(self) -> None:
+        """End what the process left behind (npx leaves node), and itself if it is still there."""
         if self._process.returncode is not None:
-            if not self._signal_group(signal.SIGTERM):
-                # Nobody is left, and the number is free for others.
+            if not self._tree.ask():
+                # Nobody is left, and the number of the group is free for others.
                 return
-            await self._group_gone_within(_GROUP_GRACE)
-        if self._signal_group(signal.SIGKILL):
+            await self._tree_gone_within(_TREE_GRACE)
+        if self._tree.kill():
             # Dying takes a moment, and whoever looks afterwards should find nobody.
-            await self._group_gone_within(_GROUP_GRACE)
+            await self._tree_gone_within(_TREE_GRACE)
+        if self._process.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                self._process.kill()
 
-    async def _group_gone_within(self, seconds: float) -> None:
+    async def _tree_gone_within(self, seconds: float) -> None:
         with anyio.move_on_after(seconds):
-            while self._signal_group(0):
+            while self._tree.lives():
                 await anyio.sleep(_POLL)
 
-    def _signal_group(self, number: int) -> bool:
-        """Signal the whole group; whether there was anyone to signal."""
-        if sys.platform == "win32":
-            if number and self._process.returncode is None:
-                self._process.terminate()
-            return False
-        try:
-            os.killpg(self._process.pid, number)
-        except (ProcessLookupError, PermissionError):
-            # macOS answers EPERM for a group of zombies.
-            return False
-        return True
 
-    async def _close_pipes(self) -> None:
-        # A child that left the group may hold the pipes open for ever: close our ends, whatever it does.
-        for stream in (self._stdin, self._stdout, self._stderr):
-            with contextlib.suppress(OSError, anyio.BrokenResourceError, anyio.ClosedResourceError):
-                await stream.aclose()
-        # asyncio keeps its transport open, and warns, while such a child lives; nothing public closes it.
-        transport = getattr(self._process, "_transport", None)
-        if transport is not None:
-            with contextlib.suppress(PermissionError, ProcessLookupError):
-                transport.close()
+async def _drain(output: Output, keep: Callable[[bytes], object]) -> None:
+    with contextlib.suppress(anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError):
+        while True:
+            keep(await output.receive(_CHUNK))
+
+
+async def _close(stream: Input | Output) -> None:
+    with contextlib.suppress(OSError, anyio.BrokenResourceError, anyio.ClosedResourceError):
+        await stream.aclose()

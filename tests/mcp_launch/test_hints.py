@@ -1,33 +1,182 @@
-"""What runners and interpreters say, and what the user is told."""
+"""What runners, interpreters and shells say, as they said it, and what the user is told."""
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 
-from mcp_launch.hints import explain_stderr
+from mcp_launch.hints import explain_end
+
+NPM_404 = """\
+npm error code E404
+npm error 404 Not Found - GET https://registry.example/@scope%2fserver
+npm error 404
+npm error 404  The requested resource '@scope/server@*' could not be found or you do not have permission to access it.
+npm error 404
+npm error 404 Note that you can also install from a
+npm error 404 tarball, folder, http url, or git url.
+npm error A complete log of this run can be found in: /home/me/.npm/_logs/debug-0.log"""
+
+NPM_OLD_404 = """\
+npm ERR! code E404
+npm ERR! 404 Not Found - GET https://registry.example/weather-mcp - Not found
+npm ERR! 404
+npm ERR! 404  'weather-mcp@*' is not in this registry."""
+
+NPM_NO_VERSION = """\
+npm error code ETARGET
+npm error notarget No matching version found for is-odd@99.99.99.
+npm error notarget In most cases you or one of your dependencies are requesting a package version that doesn't exist."""
+
+NPM_NO_NETWORK = """\
+npm error code ECONNREFUSED
+npm error syscall connect
+npm error If you are behind a proxy, please make sure that the 'proxy' config is set properly."""
+
+NPX_NO_PROGRAM = """\
+npm error could not determine executable to run
+npm error A complete log of this run can be found in: /home/me/.npm/_logs/debug-0.log"""
+
+NPX_CACHE = """\
+npm error code ENOENT
+npm error syscall open
+npm error path /home/me/.npm/_npx/5a9d879542beca3a/package.json
+npm error ENOENT: no such file or directory, open '/home/me/.npm/_npx/5a9d879542beca3a/package.json'"""
+
+UVX_404 = """\
+error: No solution found when resolving tool dependencies
+  cause: Because weather-mcp was not found in the package registry and you require weather-mcp, we can conclude that \
+your requirements are unsatisfiable."""
+
+UVX_NO_PROGRAM = """\
+An executable named `nope` is not provided by package `ruff`.
+The following executables are available:
+- ruff"""
+
+UVX_NO_NETWORK = """\
+  cause: client error (Connect)
+  cause: tunnel error: failed to create underlying connection
+  cause: tcp connect error
+  cause: Connection refused (os error 111)"""
+
+PIP_404 = """\
+ERROR: Could not find a version that satisfies the requirement weather-mcp (from versions: none)
+ERROR: No matching distribution found for weather-mcp"""
+
+NODE_NO_FILE = """\
+node:internal/modules/cjs/loader:1210
+  throw err;
+  ^
+
+Error: Cannot find module '/srv/build/index.js'
+    at Module._resolveFilename (node:internal/modules/cjs/loader:1207:15)
+  code: 'MODULE_NOT_FOUND',
+Node.js v20.20.2"""
+
+NODE_NO_PACKAGE = """\
+node:internal/modules/esm/resolve:873
+  throw new ERR_MODULE_NOT_FOUND(packageName, fileURLToPath(base), null);
+        ^
+Error [ERR_MODULE_NOT_FOUND]: Cannot find package 'zod' imported from /srv/a.mjs"""
+
+NODE_SYNTAX = """\
+file:///srv/d.mjs:1
+export const x = 1 |> 2
+                    ^
+SyntaxError: Unexpected token '>'
+    at compileSourceTextModule (node:internal/modules/esm/utils:346:16)"""
+
+NODE_PORT = """\
+node:events:502
+Error: listen EADDRINUSE: address already in use :::9999
+    at Server.setupListenHandle [as _listen2] (node:net:1908:16)"""
+
+PYTHON_SYNTAX = """\
+  File "/srv/f.py", line 1
+    type X = int
+         ^
+SyntaxError: invalid syntax"""
+
+DOCKER = """\
+docker: Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is the docker daemon running?
+
+Run 'docker run --help' for more information"""
 
 
 @pytest.mark.parametrize(
-    ("lines", "hint"),
+    ("said", "hint"),
     [
-        (["npm error code E404", "npm error 404 Not Found", "npm error A complete log of this run"], "npm package"),
-        (["Traceback", "ModuleNotFoundError: No module named 'weather.server'"], "no module weather.server"),
-        (["/usr/bin/python: No module named weather"], "no module weather"),
-        (
-            ["Error: Cannot find module '/srv/build/index.js'", "    at node:internal"],
-            "cannot find /srv/build/index.js",
-        ),
-        (["python: can't open file '/srv/x.py': [Errno 2] No such file"], "no file /srv/x.py"),
-        (["Because weather-mcp was not found in the package registry"], "Python package does not exist"),
+        (NPM_404, "there is no npm package @scope/server"),
+        (NPM_OLD_404, "there is no npm package weather-mcp"),
+        (NPM_NO_VERSION, "npm has no is-odd@99.99.99; is the version right?"),
+        (NPM_NO_NETWORK, "HTTPS_PROXY"),
+        (NPX_NO_PROGRAM, "the npm package has no program"),
+        (NPX_CACHE, "the cache of npx is damaged"),
+        (UVX_404, "there is no Python package weather-mcp"),
+        (UVX_NO_PROGRAM, "ruff has no program nope"),
+        (UVX_NO_NETWORK, "HTTPS_PROXY"),
+        (PIP_404, "there is no Python package weather-mcp"),
+        (NODE_NO_FILE, "node cannot find /srv/build/index.js; is the path right, and was it built?"),
+        (NODE_NO_PACKAGE, "node cannot find zod; was npm install run"),
+        (NODE_SYNTAX, "newer version"),
+        (NODE_PORT, "its port is taken"),
+        ("OSError: [Errno 98] Address already in use", "its port is taken"),
+        (PYTHON_SYNTAX, "newer version"),
+        ("ModuleNotFoundError: No module named 'weather.server'", "no module weather.server"),
+        ("/usr/bin/python: No module named weather", "no module weather"),
+        ("python: can't open file '/srv/x.py': [Errno 2] No such file or directory", "no file /srv/x.py"),
+        ("Error: Unable to access jarfile server.jar", "no file server.jar"),
+        (DOCKER, "is the Docker daemon running?"),
+        ("bash: nope-cmd: command not found", "no program nope-cmd"),
+        ("bash: line 1: nope-cmd: command not found", "no program nope-cmd"),
+        ("sh: 1: nope-cmd: not found", "no program nope-cmd"),
+        ("/usr/bin/env: \u2018nope\u2019: No such file or directory", "no program nope"),
+        ("/usr/bin/env: \u2018python3\\r\u2019: No such file or directory", "Windows line ends"),
+        ("sh: 1: exec: /srv/server.py: Permission denied", "/srv/server.py may not be run; try chmod +x"),
+        ("PermissionError: [Errno 13] Permission denied: '/data/db'", "look at the permissions"),
     ],
 )
-def test_what_to_try_is_said_for_what_is_known(lines: list[str], hint: str) -> None:
-    found, line = explain_stderr(lines)
+def test_what_to_try_is_said_for_what_is_known(said: str, hint: str) -> None:
+    found, line = explain_end(said.splitlines(), status=1)
 
     assert found is not None
     assert hint in found
-    assert line in lines[0] + lines[-1]
+    assert line is not None
+    assert line in said
+
+
+@pytest.mark.parametrize(
+    ("command", "hint"),
+    [
+        ([sys.executable, "-m", "no_such_module"], "no module no_such_module"),
+        ([sys.executable, "/no/such/file.py"], "no file /no/such/file.py"),
+        ([sys.executable, "-c", "import no_such_module.sub"], "no module no_such_module"),
+        (["/bin/sh", "-c", "no-such-program"], "no program no-such-program"),
+        (["/usr/bin/env", "no-such-program"], "no program no-such-program"),
+    ],
+)
+def test_it_is_what_the_programs_of_this_system_say_too(command: list[str], hint: str) -> None:
+    ended = subprocess.run(command, stderr=subprocess.PIPE, check=False)
+
+    found, _ = explain_end(ended.stderr.decode().splitlines(), status=ended.returncode)
+
+    assert found is not None
+    assert hint in found
 
 
 def test_otherwise_the_last_line_is_quoted() -> None:
-    assert explain_stderr(["starting", "no licence "]) == (None, "no licence")
+    assert explain_end(["starting", "no licence "]) == (None, "no licence")
+
+
+def test_a_status_of_a_shell_is_explained_when_it_said_nothing() -> None:
+    hint, line = explain_end([], status=127)
+
+    assert hint is not None
+    assert "did not find the command" in hint
+    assert line is None
+
+
+def test_a_silent_end_is_just_that() -> None:
+    assert explain_end([], status=3) == (None, None)

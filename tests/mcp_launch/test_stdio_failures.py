@@ -9,6 +9,7 @@ from pathlib import Path
 
 import anyio
 import pytest
+from mcp import MCPError
 
 import mcp_launch
 from mcp_launch import Budgets, LaunchFailure
@@ -154,8 +155,9 @@ async def test_a_long_line_on_stderr_is_not_nothing(marked: Marked, tmp_path: Pa
 
 async def test_a_server_that_dies_later_has_its_failure_then(marked: Marked, tmp_path: Path) -> None:
     async with mcp_launch.launch([marked.plain(), marked.plain(name="other")], cwd=tmp_path) as fleet:
-        with pytest.raises(Exception, match="Connection closed"):
+        with pytest.raises(MCPError, match="exited with status 9; it said on stderr: out of paper") as raised:
             await fleet["plain"].session.call_tool("die")
+        assert raised.value.error.data == {"code": "exited", "stderr": ["out of paper"], "exit_code": 9}
         with anyio.fail_after(3):
             while fleet["plain"].failure is None:
                 await anyio.sleep(0.01)

@@ -1,45 +1,76 @@
-"""MCP over a process's standard input and output, which remembers what the process said and how it ended."""
+"""MCP over a process's standard input and output, which remembers what the process said and how it ended.
+
+The session reads and writes the pipes itself, in its own tasks: between it and the server is nothing that hands
+messages on.
+"""
 
 from __future__ import annotations
 
-import contextlib
 import signal
+from collections import deque
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio
+from mcp import MCPError
+from mcp.shared.dispatcher import coerce_request_id
 from mcp.shared.message import SessionMessage
-from mcp_types import JSONRPCMessage, jsonrpc_message_adapter
-from pydantic import ValidationError
+from mcp_types import (
+    CONNECTION_CLOSED,
+    ErrorData,
+    JSONRPCError,
+    JSONRPCMessage,
+    JSONRPCNotification,
+    JSONRPCRequest,
+    JSONRPCResponse,
+    RequestId,
+    jsonrpc_message_adapter,
+)
+from pydantic import TypeAdapter, ValidationError
 
-from mcp_launch.hints import explain_stderr
+from mcp_launch.forward import LineForwarder
+from mcp_launch.hints import explain_end
 from mcp_launch.process import ServerProcess
 from mcp_launch.redact import Redactor
 from mcp_launch.transports import LONGEST, Diagnosis
 from mcp_launch.transports.era import bound_probe
-from mcp_launch.transports.messages import UNWRITABLE, UnwritableError, refusal, written
+from mcp_launch.transports.messages import UNWRITABLE, UnwritableError, written
 
 if TYPE_CHECKING:
-    from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
     from mcp.client import Transport as Streams
 
 __all__ = ["StdioTransport"]
 
+T = TypeVar("T")
+
 _STRAY_LINES = 5
 _SHOWN = 300
 """Characters of a line that are shown."""
+_SAID = 2000
+"""Characters of an error that a caller gets; a server may have written more."""
 _LAST_WORDS = 0.5
 """Seconds an ended connection waits for the exit status and the rest of standard error."""
 _HURRY = 1.0
 """Seconds for ending a server that never became ready."""
+_ECHOES = 64
+"""Lines of ours that are remembered, of a server that sends them back."""
+
+_batch: TypeAdapter[list[JSONRPCMessage]] = TypeAdapter(list[JSONRPCMessage])
 
 
 class StdioTransport:
     """The streams over one started process, which it ends."""
 
     def __init__(
-        self, process: ServerProcess, *, hide: Redactor, probe: float, close: float, on_lost: Callable[[], None]
+        self,
+        process: ServerProcess,
+        *,
+        hide: Redactor,
+        probe: float,
+        close: float,
+        on_lost: Callable[[], None],
+        stderr: Callable[[str], object] | None = None,
     ) -> None:
         self.warnings: list[str] = []
         self._process = process
@@ -47,15 +78,25 @@ class StdioTransport:
         self._probe = probe
         self._close = close
         self._on_lost = on_lost
+        self._stderr = LineForwarder(stderr, hide=hide) if stderr else None
         self._proven = False
         self._spoke = False
-        self._ended = False
-        self._deaf = False
+        self._deaf = anyio.Event()
+        """Set when it no longer reads."""
+        self._ended = anyio.Event()
+        """Set when it no longer writes."""
+        self._lost = False
         self._closed: str | None = None
         self._exit: int | None = None
         self._read_input = False
         self._stray: list[str] = []
         self._stray_count = 0
+        self._ours: deque[bytes] | None = deque(maxlen=_ECHOES)
+        self._echoes = False
+        self._asked: dict[RequestId, RequestId] = {}
+        """The requests that wait for an answer."""
+        self._ready: deque[JSONRPCMessage] = deque()
+        """What the session has not taken yet."""
 
     @property
     def died_of_probe(self) -> bool:
@@ -65,6 +106,8 @@ class StdioTransport:
     def prove(self) -> None:
         """Say that the session is initialised: such a server gets all its time to leave."""
         self._proven = True
+        if not self._echoes:
+            self._ours = None
 
     def open(self) -> Streams:
         """A block in which the streams are connected; at its end no process is left."""
@@ -72,114 +115,178 @@ class StdioTransport:
 
     @asynccontextmanager
     async def _opened(self) -> AsyncGenerator[Any]:
-        to_session, read = anyio.create_memory_object_stream[SessionMessage | Exception](0)
-        write, from_session = anyio.create_memory_object_stream[SessionMessage](0)
-        # The pumps outlive a cancellation, so that a server which is busy writing can still leave in order.
-        pumps = anyio.CancelScope(shield=True)
+        # Beside the session, and still there while a cancelled one ends.
+        beside = anyio.CancelScope(shield=True)
 
-        async def run_pumps() -> None:
-            with pumps:
+        async def run_beside() -> None:
+            with beside:
                 async with anyio.create_task_group() as tasks:
-                    tasks.start_soon(self._read_stdout, to_session)
-                    tasks.start_soon(self._write_stdin, from_session, to_session)
-                    tasks.start_soon(self._process.drain_stderr)
+                    tasks.start_soon(self._watch)
+                    if self._stderr:
+                        tasks.start_soon(self._stderr.run)
+                    tell = self._stderr.feed if self._stderr else None
+                    await self._process.drain_stderr(tell=tell)
 
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(run_pumps)
+            tasks.start_soon(run_beside)
             try:
-                yield bound_probe(read, write, seconds=self._probe)
+                yield bound_probe(self, self, seconds=self._probe)
             finally:
-                read.close()
-                write.close()
                 with anyio.CancelScope(shield=True):
                     await self._end()
-                pumps.cancel()
+                beside.cancel()
 
-    async def diagnose(self, *, waited: float | None, answered: bool) -> Diagnosis | None:  # noqa: PLR0911 - a list of cases
+    async def receive(self) -> SessionMessage:
+        """The next message of the server, or the answer that it no longer gave.
+
+        Raises:
+            anyio.EndOfStream: there will be none.
+        """
+        while not self._ready:
+            if self._lost:
+                raise anyio.EndOfStream
+            line = await self._process.receive_line(longest=LONGEST)
+            if line is None:
+                await self._lose()
+            else:
+                self._ready.extend(self._parse(line))
+        message = self._ready.popleft()
+        if isinstance(message, JSONRPCResponse | JSONRPCError) and message.id is not None:
+            self._asked.pop(coerce_request_id(message.id), None)
+        return SessionMessage(message)
+
+    async def send(self, item: SessionMessage, /) -> None:
+        """Send a message to the server.
+
+        Raises:
+            MCPError: it is a request that cannot be sent.
+        """
+        message = item.message
+        try:
+            line = written(message)
+        except UnwritableError:
+            if isinstance(message, JSONRPCRequest):
+                raise MCPError.from_error_data(UNWRITABLE) from None
+            return
+        if isinstance(message, JSONRPCRequest):
+            if self._lost:
+                raise MCPError.from_error_data(self._farewell())
+            self._asked[coerce_request_id(message.id)] = message.id
+        elif isinstance(message, JSONRPCNotification) and message.method == "notifications/cancelled":
+            self._asked.pop(coerce_request_id((message.params or {}).get("requestId", "")), None)
+        if self._ours is not None:
+            self._ours.append(line)
+        try:
+            await self._process.send(line + b"\n")
+        except anyio.BrokenResourceError:
+            # It no longer listens: end the session's input too, so that no request waits for an answer.
+            self._deaf.set()
+
+    async def aclose(self) -> None:
+        """Nothing: the session closes its streams before the block ends, and the server has more to say until then."""
+
+    async def diagnose(self, *, waited: float | None, answered: bool) -> Diagnosis | None:
         """Why the process was of no use; None when it ran and spoke MCP."""
-        if answered:
-            return None
+        return None if answered else self._diagnosis(waited)
+
+    def _diagnosis(self, waited: float | None) -> Diagnosis | None:
         facts: dict[str, Any] = {"stderr": self._process.stderr.lines()[-20:]}
         if self._stray:
             facts["stdout"] = self._stray
-        if self._exit is not None:
-            facts |= {"signal": _signal(self._exit)} if self._exit < 0 else {"exit_code": self._exit}
-            return Diagnosis("exited", f"{_how(self._exit)}{self._last_words()}", facts)
         if self._process.overflowed:
             message = f"wrote a line of more than {LONGEST >> 20} MB, and was given up"
             return Diagnosis("disconnected" if self._spoke else "not_mcp", message, facts)
-        if waited is not None and self._stray and not self._spoke:
-            return Diagnosis("not_mcp", f'wrote "{self._stray[0]}" on stdout, which is no JSON-RPC message', facts)
+        if self._exit is not None:
+            facts |= {"signal": _signal(self._exit)} if self._exit < 0 else {"exit_code": self._exit}
+            return Diagnosis("exited", f"{_how(self._exit)}{self._last_words()}", facts)
+        if waited is not None and not self._spoke and (wrong := self._no_mcp()):
+            return Diagnosis("not_mcp", wrong, facts)
         if waited is not None:
             return Diagnosis("timeout", f"did not answer within {waited:.1f} s{self._last_words()}", facts)
         if self._closed:
             return Diagnosis("disconnected", f"closed its standard {self._closed}{self._last_words()}", facts)
         return None
 
+    def _no_mcp(self) -> str | None:
+        """What it wrote instead of messages."""
+        if self._echoes:
+            return "sends back what it is sent, and nothing else: it is no MCP server"
+        if self._stray:
+            return f'wrote "{self._stray[0]}" on stdout, which is no JSON-RPC message'
+        if begun := self._process.unfinished:
+            shown = self._shorten(begun.decode(errors="replace"))
+            return f'wrote "{shown}" on stdout without ending the line; messages end with a newline (LF)'
+        return None
+
     def _last_words(self) -> str:
         said = [line for line in self._process.stderr.lines() if line.strip()]
-        if said:
-            hint, line = explain_stderr(said)
-            return f"{f': {hint}' if hint else ''}; it said on stderr: {self._shorten(line)}"
+        hint, line = explain_end(said, status=self._exit)
+        told = f": {hint}" if hint else ""
+        if line:
+            return f"{told}; it said on stderr: {self._shorten(line)}"
         if self._stray:
-            return f'; it wrote "{self._stray[0]}" on stdout, which is no JSON-RPC message'
-        return "; it printed nothing"
+            return f'{told}; it wrote "{self._stray[0]}" on stdout, which is no JSON-RPC message'
+        return f"{told}; it printed nothing"
 
-    async def _read_stdout(self, to_session: MemoryObjectSendStream[SessionMessage | Exception]) -> None:
-        async with to_session:
-            async for line in self._process.lines(longest=LONGEST):
-                message = self._parse(line)
-                if message is None:
-                    continue
-                try:
-                    await to_session.send(SessionMessage(message))
-                except (anyio.BrokenResourceError, anyio.ClosedResourceError):
-                    # The session has gone. Go on reading, so that the server is not stuck in a write.
-                    continue
-        self._ended = True
+    def _farewell(self) -> ErrorData:
+        """What whoever waits for an answer is told instead."""
+        found = self._diagnosis(None) or Diagnosis("disconnected", "the connection was closed")
+        data = self._hide.json({"code": found.code, **found.facts})
+        return ErrorData(code=CONNECTION_CLOSED, message=self._hide(found.message)[:_SAID], data=data)
+
+    async def _watch(self) -> None:
+        """Notice the end of a server whose output does not end, because somebody else holds it open.
+
+        A process that exits with 0 may have handed its streams to a child; one that fails has not, and neither has
+        one whose input nobody can read.
+        """
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(self._watch_exit)
+            await self._deaf.wait()
+            with anyio.move_on_after(_LAST_WORDS):
+                await self._ended.wait()
+            await self._process.hang_up()
+
+    async def _watch_exit(self) -> None:
+        if await self._process.wait() != 0 or not self._process.is_heard:
+            self._deaf.set()
+
+    async def _lose(self) -> None:
+        """The output ended: find out why, and answer what the server no longer does."""
+        self._ended.set()
+        if self._process.overflowed:
+            await self._process.hang_up()
+        # Shielded from the end of the probe, which would begin the wait anew.
+        with anyio.CancelScope(shield=True):
+            await self._note_end()
+        error = self._farewell()
+        self._ready.extend(JSONRPCError(jsonrpc="2.0", id=asked, error=error) for asked in self._asked.values())
+        self._lost = True
         self._on_lost()
 
-    async def _write_stdin(
-        self,
-        from_session: MemoryObjectReceiveStream[SessionMessage],
-        to_session: MemoryObjectSendStream[SessionMessage | Exception],
-    ) -> None:
-        async with from_session:
-            async for item in from_session:
-                try:
-                    await self._process.send(written(item.message) + b"\n")
-                except UnwritableError:
-                    if (reply := refusal(item.message, UNWRITABLE)) is not None:
-                        with contextlib.suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
-                            await to_session.send(reply)
-                except anyio.BrokenResourceError:
-                    # It no longer listens: end the session's input, so that no request waits for an answer.
-                    self._deaf = True
-                    await to_session.aclose()
-                    return
+    async def _note_end(self) -> None:
+        self._closed = "input" if self._deaf.is_set() else "output" if self._ended.is_set() else None
+        if self._closed:
+            await self._process.settle(_LAST_WORDS)
+        self._exit, self._read_input = self._process.returncode, self._process.read_input
 
-    def _parse(self, line: bytes) -> JSONRPCMessage | None:
+    def _parse(self, line: bytes) -> list[JSONRPCMessage]:
         # Some runtimes begin their output with a byte order mark.
-        line = line.strip(b"\xef\xbb\xbf \t\r")
-        try:
-            # What is no object is not even tried: a flood of it would keep the event loop from everybody else.
-            message = jsonrpc_message_adapter.validate_json(line, by_name=False) if line.startswith(b"{") else None
-        except ValidationError:
-            message = self._repaired(line)
-        if message is None:
-            if line:
-                self._note_stray(line.decode(errors="replace"))
-            return None
-        self._spoke = True
-        return message
+        line = line.strip(b"\xef\xbb\xbf \t\r\0")
+        if self._ours is not None and line in self._ours:
+            self._note_echo()
+            return []
+        messages = _read(line)
+        if messages:
+            self._spoke = True
+        elif line:
+            self._note_stray(line.decode(errors="replace"))
+        return messages
 
-    @staticmethod
-    def _repaired(line: bytes) -> JSONRPCMessage | None:
-        """Bytes that are not UTF-8 inside a message cost those characters, not the message."""
-        try:
-            return jsonrpc_message_adapter.validate_json(line.decode(errors="replace"), by_name=False)
-        except ValidationError:
-            return None
+    def _note_echo(self) -> None:
+        if not self._echoes:
+            self._echoes = True
+            self.warnings.append("sends back on stdout what it is sent on stdin; that was ignored")
 
     def _note_stray(self, text: str) -> None:
         self._stray_count += 1
@@ -193,14 +300,40 @@ class StdioTransport:
         return self._hide(text)[:_SHOWN]
 
     async def _end(self) -> None:
-        # A child that it left behind may hold its output open, after it has exited itself.
-        self._closed = "output" if self._ended else "input" if self._deaf else None
-        if self._closed:
-            await self._process.settle(_LAST_WORDS)
-        self._exit, self._read_input = self._process.returncode, self._process.read_input
+        if not self._lost:
+            await self._note_end()
         patience = self._close if self._proven else min(self._close, _HURRY)
         if not await self._process.stop(patience=patience):
             self.warnings.append("did not leave when its standard input was closed, and was ended by a signal")
+        if self._stderr:
+            await self._stderr.finish()
+            if self._stderr.error:
+                kind = type(self._stderr.error).__name__
+                self.warnings.append(f"the callback for its standard error raised {kind}, and was told no more of it")
+
+
+def _read(line: bytes) -> list[JSONRPCMessage]:
+    """The messages on a line: one, or of older servers several in an array; none if it is something else."""
+    # What cannot be JSON is not even tried: a flood of it would keep the event loop from everybody else.
+    match line[:1]:
+        case b"{":
+            message = _valid(jsonrpc_message_adapter, line)
+            return [] if message is None else [message]
+        case b"[":
+            return _valid(_batch, line) or []
+        case _:
+            return []
+
+
+def _valid(adapter: TypeAdapter[T], line: bytes) -> T | None:
+    try:
+        return adapter.validate_json(line, by_name=False)
+    except ValidationError:
+        try:
+            # Bytes that are not UTF-8 inside a message cost those characters, not the message.
+            return adapter.validate_json(line.decode(errors="replace"), by_name=False)
+        except ValidationError:
+            return None
 
 
 def _how(status: int) -> str:

@@ -81,6 +81,7 @@ def initialize() -> dict[str, Any]:
 def call(tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
     """Run a tool."""
     if tool == "die":
+        sys.stderr.write("out of paper\n")
         sys.exit(9)
     if tool == "big":
         return text("x" * arguments["size"])

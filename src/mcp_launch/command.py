@@ -1,0 +1,157 @@
+"""Which file a command means, and what is wrong when the system will not run it."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import stat
+from collections.abc import Mapping
+
+from mcp_launch.failures import Code, Stage
+
+__all__ = ["CommandError", "explain_refusal", "resolve_command", "wrong_directory"]
+
+
+class CommandError(Exception):
+    """The command of a specification cannot be run."""
+
+    def __init__(self, code: Code, message: str, *, stage: Stage = "spawn") -> None:
+        super().__init__(message)
+        self.code: Code = code
+        self.stage: Stage = stage
+
+
+def resolve_command(command: str, *, cwd: str, env: Mapping[str, str], strict: bool = False) -> tuple[str, str | None]:
+    """The file to run, and a warning when the command was not the absolute path that ACP asks for.
+
+    Raises:
+        CommandError: there is no such file, it cannot be executed, or it is not absolute where `strict` wants it.
+    """
+    if os.path.isabs(command):
+        return _executable(command, shown=command), None
+    found = _found(command, cwd=cwd, env=env)
+    if strict:
+        advice = f'write "{found}"' if found else _advice(command, cwd=cwd)
+        message = f'the command must be an absolute path, not "{command}"; {advice}'
+        raise CommandError("invalid_spec", message, stage="spec")
+    if os.path.dirname(command):
+        path = _executable(os.path.join(cwd, command), shown=command)
+        return path, f'the command "{command}" was taken relative to the session\'s cwd; ACP wants an absolute path'
+    if found is None:
+        where = "on PATH" if env.get("PATH", os.defpath) else "on PATH, which is empty"
+        advice = _misread(command) or f"ACP wants an absolute path; {_advice(command, cwd=cwd)}"
+        raise CommandError("command_not_found", f'command not found {where}: "{command}". {advice}')
+    return found, f'the command "{command}" was found on PATH as {found}; ACP wants an absolute path'
+
+
+def explain_refusal(error: OSError, *, path: str, command: str, cwd: str) -> CommandError:
+    """What is wrong, when starting the file at `path` raised that error."""
+    if error.filename == cwd:
+        return wrong_directory(cwd) or CommandError("invalid_spec", f'the working directory is closed to us: "{cwd}"')
+    reason = error.strerror or str(error)
+    code: Code = "not_executable"
+    match error.errno:
+        case errno.ENOENT:
+            message = _no_interpreter(path, command)
+        case errno.ENOEXEC:
+            message = _no_format(path, command)
+        case errno.E2BIG:
+            code = "invalid_spec"
+            message = 'its "args" and "env" are too long: the system starts no process with that much'
+        case errno.EMFILE | errno.ENFILE:
+            code = "failed"
+            message = "too many files are open to start it; raise the limit (ulimit -n), or launch fewer servers"
+        case errno.EAGAIN | errno.ENOMEM:
+            code = "failed"
+            message = f"the system has no room for another process ({reason})"
+        case _:
+            message = f'cannot run "{command}": {reason}'
+    return CommandError(code, message)
+
+
+def wrong_directory(cwd: str) -> CommandError | None:
+    """What is wrong with the session's directory, if it is none."""
+    if os.path.isdir(cwd):
+        return None
+    wrong = "is a file" if os.path.exists(cwd) else "does not exist"
+    # The client sent it, and must send another: as with all of the request that cannot be used.
+    return CommandError("invalid_spec", f'the working directory {wrong}: "{cwd}"')
+
+
+_NODE = "is Node.js installed?"
+_UV = "is uv installed?"
+_INSTALLERS = {"node": _NODE, "npm": _NODE, "npx": _NODE, "uv": _UV, "uvx": _UV, "docker": "is Docker installed?"}
+
+
+def _found(command: str, *, cwd: str, env: Mapping[str, str]) -> str | None:
+    """The program that a command which is not absolute means for a process that runs in `cwd`."""
+    if os.path.dirname(command):
+        return shutil.which(os.path.join(cwd, command))
+    path = env.get("PATH", os.defpath)
+    # What is relative there is relative to where the child runs, which is not where we are.
+    entries = [os.path.join(cwd, entry) for entry in path.split(os.pathsep)] if path else []
+    return shutil.which(command, path=os.pathsep.join(entries))
+
+
+def _advice(command: str, *, cwd: str) -> str:
+    if advice := _misread(command):
+        return advice
+    if os.path.dirname(command):
+        return f'there is no program "{os.path.join(cwd, command)}" either'
+    return _INSTALLERS.get(command, "is it installed?")
+
+
+def _misread(command: str) -> str | None:
+    """What people take a command for: a line of shell."""
+    if command.startswith("~"):
+        return 'a "~" is not expanded here; write the whole path'
+    if any(each.isspace() for each in command):
+        return 'it is taken as the path of one program; arguments belong in "args"'
+    return None
+
+
+def _executable(path: str, *, shown: str) -> str:
+    try:
+        mode = os.stat(path).st_mode
+    except OSError as error:
+        if os.path.islink(path):
+            message = f'the command is a link to what does not exist: "{shown}" -> "{os.readlink(path)}"'
+            raise CommandError("command_not_found", message) from None
+        if error.errno == errno.EACCES:
+            raise CommandError("not_executable", f'the command is in a directory closed to us: "{shown}"') from None
+        advice = _misread(shown) or "is the path right?"
+        raise CommandError("command_not_found", f'command not found: "{shown}"; {advice}') from None
+    if stat.S_ISDIR(mode):
+        raise CommandError("not_executable", f'the command is a directory: "{shown}"')
+    if not stat.S_ISREG(mode):
+        raise CommandError("not_executable", f'the command is a device, pipe or socket, not a program: "{shown}"')
+    if not os.access(path, os.X_OK):
+        raise CommandError("not_executable", f'the command is not executable: "{shown}"; try chmod +x')
+    return path
+
+
+def _no_interpreter(path: str, command: str) -> str:
+    """The file is there, so what is missing is the program that it names as its interpreter or loader."""
+    head = _head(path)
+    if not head.startswith(b"#!"):
+        return f'what "{command}" needs to run is not on this system; was it built for another one?'
+    line = head.splitlines(keepends=True)[0]
+    if line.endswith(b"\r\n"):
+        return f'the first line of "{command}" ends as Windows ends lines (CR LF); save it with LF'
+    interpreter = line[2:].decode(errors="replace").split()
+    return f'the interpreter in the first line of "{command}" does not exist: "{interpreter[0] if interpreter else ""}"'
+
+
+def _no_format(path: str, command: str) -> str:
+    if _head(path).isascii():
+        return f'"{command}" is no program; does it begin with a "#!" line?'
+    return f'"{command}" is no program for this kind of machine; was it built for another one?'
+
+
+def _head(path: str) -> bytes:
+    try:
+        with open(path, "rb") as file:
+            return file.read(256)
+    except OSError:
+        return b""

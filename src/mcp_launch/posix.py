@@ -1,0 +1,132 @@
+"""A process and all that belongs to it on POSIX: three pipes of our own, and a process group.
+
+What leaves the group (`setsid`, daemons) is out of reach: it is not ended, but cannot hold anybody up either.
+"""
+
+from __future__ import annotations
+
+import sys
+
+if sys.platform == "win32":
+    raise ImportError("mcp_launch.posix is not for Windows")
+
+import contextlib
+import os
+import signal
+import subprocess
+from collections.abc import Mapping, Sequence
+from typing import TypeVar
+
+import anyio
+import anyio.lowlevel
+
+from mcp_launch.pipe import InputPipe, OutputPipe
+
+__all__ = ["Child", "ProcessTree", "start"]
+
+P = TypeVar("P", InputPipe, OutputPipe)
+
+_LOOK = 0.02
+"""How often to look whether a process has exited, where there is no event for that (macOS)."""
+
+
+async def start(
+    command: Sequence[str], *, cwd: str, env: Mapping[str, str]
+) -> tuple[Child, InputPipe, OutputPipe, OutputPipe]:
+    """Start the command in a process group of its own; with it, its standard streams.
+
+    Raises:
+        OSError: it could not be started.
+    """
+    await anyio.lowlevel.checkpoint()
+    async with contextlib.AsyncExitStack() as on_failure:
+        with contextlib.ExitStack() as child_ends:
+
+            def kept(pipe: P) -> P:
+                on_failure.push_async_callback(pipe.aclose)
+                child_ends.callback(os.close, pipe.child_end)
+                return pipe
+
+            stdin, stdout, stderr = kept(InputPipe()), kept(OutputPipe()), kept(OutputPipe())
+            child = Child(
+                subprocess.Popen(
+                    list(command),
+                    stdin=stdin.child_end,
+                    stdout=stdout.child_end,
+                    stderr=stderr.child_end,
+                    cwd=cwd,
+                    env=dict(env),
+                    start_new_session=True,
+                )
+            )
+        on_failure.pop_all()
+        return child, stdin, stdout, stderr
+    raise AssertionError("the stack lets every exception pass")
+
+
+class Child:
+    """A running process.
+
+    Not anyio's: on asyncio before Python 3.12 that starts a thread for each, which takes longer than all the rest.
+    """
+
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+        self._process = process
+        self.pid = process.pid
+
+    @property
+    def returncode(self) -> int | None:
+        """The exit status, negative for a signal, or None while it runs."""
+        return self._process.poll()
+
+    async def wait(self) -> int:
+        """Wait for it to exit, and return its status."""
+        while (status := self.returncode) is None:
+            try:
+                # One for each who waits: no two may wait for the same.
+                descriptor = os.pidfd_open(self.pid)
+            except (AttributeError, OSError):
+                await anyio.sleep(_LOOK)
+                continue
+            try:
+                await anyio.wait_readable(descriptor)
+            finally:
+                os.close(descriptor)
+        return status
+
+    def kill(self) -> None:
+        """End it."""
+        self._process.kill()
+
+    async def aclose(self) -> None:
+        """Nothing: it has no streams of its own."""
+
+
+class ProcessTree:
+    """The process group that a process leads; it outlives its leader."""
+
+    def __init__(self, pid: int) -> None:
+        self._pid = pid
+
+    def ask(self) -> bool:
+        """Ask all of it to leave; whether there was anyone."""
+        return self._signal(signal.SIGTERM)
+
+    def kill(self) -> bool:
+        """End all of it; whether there was anyone."""
+        return self._signal(signal.SIGKILL)
+
+    def lives(self) -> bool:
+        """Whether anyone is left."""
+        return self._signal(0)
+
+    def close(self) -> None:
+        """Let go of it."""
+
+    def _signal(self, number: int) -> bool:
+        try:
+            os.killpg(self._pid, number)
+        except (ProcessLookupError, PermissionError):
+            # macOS answers EPERM for a group of zombies.
+            return False
+        return True
