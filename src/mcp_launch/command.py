@@ -72,10 +72,15 @@ def explain_refusal(error: OSError, *, path: str, command: str, cwd: str) -> Com
 
 def wrong_directory(cwd: str) -> CommandError | None:
     """What is wrong with the session's directory, if it is none."""
-    if os.path.isdir(cwd):
-        return None
-    wrong = "is a file" if os.path.exists(cwd) else "does not exist"
-    # The client sent it, and must send another: as with all of the request that cannot be used.
+    try:
+        if stat.S_ISDIR(os.stat(cwd).st_mode):
+            return None
+        wrong = "is a file"
+    except PermissionError:
+        wrong = "is closed to us"
+    except OSError:
+        wrong = "does not exist"
+    # The client sent it, and must send another, as with all of a request that cannot be used.
     return CommandError("invalid_spec", f'the working directory {wrong}: "{cwd}"')
 
 

@@ -23,7 +23,6 @@ if sys.platform == "win32":
 
     from mcp_launch.windows import ProcessTree, start
 else:
-    from mcp_launch.pipe import InputPipe
     from mcp_launch.posix import Child, ProcessTree, start
 
 __all__ = ["ServerProcess", "Tail", "spawn"]
@@ -138,12 +137,12 @@ class ServerProcess:
     @property
     def read_input(self) -> bool:
         """Whether it has read anything of what it was sent, as far as the system can tell."""
-        return self._stdin.was_read() if sys.platform != "win32" and isinstance(self._stdin, InputPipe) else True
+        return self._stdin.was_read()
 
     @property
     def is_heard(self) -> bool:
         """Whether anybody can read what is sent, as far as the system can tell."""
-        return self._stdin.has_reader() if sys.platform != "win32" and isinstance(self._stdin, InputPipe) else True
+        return self._stdin.has_reader()
 
     @property
     def returncode(self) -> int | None:

@@ -19,7 +19,7 @@ from typing import Any
 import anyio
 from anyio.abc import ByteReceiveStream, ByteSendStream, Process
 
-__all__ = ["ProcessTree", "start"]
+__all__ = ["Input", "ProcessTree", "start"]
 
 # pywin32 comes with the SDK; the SDK itself, which has the same in private, takes a second to import.
 pywintypes: Any = importlib.import_module("pywintypes")
@@ -30,7 +30,7 @@ win32job: Any = importlib.import_module("win32job")
 
 async def start(
     command: Sequence[str], *, cwd: str, env: Mapping[str, str]
-) -> tuple[Process, ByteSendStream, ByteReceiveStream, ByteReceiveStream]:
+) -> tuple[Process, Input, ByteReceiveStream, ByteReceiveStream]:
     """Start the command without a console window; with it, its standard streams.
 
     Raises:
@@ -44,7 +44,30 @@ async def start(
     stdin, stdout, stderr = process.stdin, process.stdout, process.stderr
     if stdin is None or stdout is None or stderr is None:
         raise OSError("the process has no pipes")
-    return process, stdin, stdout, stderr
+    return process, Input(stdin), stdout, stderr
+
+
+class Input:
+    """Standard input of the process, of which the system does not tell whether it was read: it is taken to be."""
+
+    def __init__(self, stream: ByteSendStream) -> None:
+        self._stream = stream
+
+    async def send(self, data: bytes) -> None:
+        """Write all of it."""
+        await self._stream.send(data)
+
+    async def aclose(self) -> None:
+        """Close it."""
+        await self._stream.aclose()
+
+    def was_read(self) -> bool:
+        """Whether anything that was sent has been read."""
+        return True
+
+    def has_reader(self) -> bool:
+        """Whether anybody holds the other end."""
+        return True
 
 
 class ProcessTree:

@@ -43,6 +43,44 @@ def test_a_command_that_is_not_on_path_hints_at_what_to_install(command: str, hi
     assert raised.value.code == "command_not_found"
 
 
+def test_a_relative_entry_of_path_is_relative_to_the_session(tmp_path: Path) -> None:
+    (tmp_path / "bin").mkdir()
+    program = _program(tmp_path / "bin" / "program")
+
+    path, _ = resolve_command("program", cwd=str(tmp_path), env={"PATH": "bin"})
+
+    assert path == program
+
+
+def test_strictly_an_absolute_command_is_all_there_is(tmp_path: Path) -> None:
+    program = _program(tmp_path / "program")
+
+    assert resolve_command(program, cwd="/", env={}, strict=True) == (program, None)
+
+
+@pytest.mark.parametrize(
+    ("command", "instead"),
+    [
+        ("program", 'write "{}/bin/program"'),
+        ("bin/program", 'write "{}/bin/program"'),
+        ("./bin/program", 'write "{}/./bin/program"'),
+        ("npx", "is Node.js installed?"),
+        ("bin/gone", 'there is no program "{}/bin/gone" either'),
+        ("program --stdio", 'arguments belong in "args"'),
+    ],
+)
+def test_strictly_any_other_command_is_refused_with_what_to_write(command: str, instead: str, tmp_path: Path) -> None:
+    (tmp_path / "bin").mkdir()
+    _program(tmp_path / "bin" / "program")
+
+    with pytest.raises(CommandError) as raised:
+        resolve_command(command, cwd=str(tmp_path), env={"PATH": str(tmp_path / "bin")}, strict=True)
+
+    assert (raised.value.stage, raised.value.code) == ("spec", "invalid_spec")
+    assert str(raised.value).startswith(f'the command must be an absolute path, not "{command}"; ')
+    assert str(raised.value).endswith(instead.format(tmp_path))
+
+
 def _program(path: Path) -> str:
     path.write_text("#!/bin/sh\n")
     path.chmod(0o755)

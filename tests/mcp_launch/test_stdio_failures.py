@@ -12,7 +12,7 @@ import pytest
 from mcp import MCPError
 
 import mcp_launch
-from mcp_launch import Budgets, LaunchFailure
+from mcp_launch import Budgets, LaunchFailure, Options
 from mcp_launch.transports import stdio
 from tests.mcp_launch.support import SECRET, Marked, ask
 
@@ -54,6 +54,17 @@ async def test_a_bare_command_is_found_on_path_with_a_warning(marked: Marked, tm
     async with mcp_launch.launch([server], cwd=tmp_path) as fleet:
         assert fleet["plain"].state == "ready"
         assert [warning.partition("; ")[2] for warning in fleet["plain"].warnings] == ["ACP wants an absolute path"]
+
+
+async def test_strictly_a_bare_command_is_not_started(marked: Marked, tmp_path: Path) -> None:
+    server = marked.stdio("tool", "sh", "-c", f"touch {tmp_path / 'started'}")
+
+    async with mcp_launch.launch([server], cwd=tmp_path, options=Options(strict=True)) as fleet:
+        [failure] = fleet.failures
+
+    assert (failure.stage, failure.code) == ("spec", "invalid_spec")
+    assert failure.message.startswith('the command must be an absolute path, not "sh"; write "/')
+    assert not (tmp_path / "started").exists()
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,144 @@
+"""A small MCP server over stdio that answers, but in odd ways: its first argument names how."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from typing import Any
+
+MODE = sys.argv[1]
+
+
+def main() -> None:
+    """Serve, oddly."""
+    start = globals().get(f"start_{MODE}")
+    if start is not None:
+        start()
+    for line in sys.stdin:
+        if MODE == "repeats_input":
+            write(line.rstrip("\n"))
+        message: dict[str, Any] = json.loads(line)
+        if "id" in message and "method" in message:
+            answer(message["id"], message["method"], message.get("params") or {})
+
+
+def answer(request_id: Any, method: str, params: dict[str, Any]) -> None:
+    """Answer a request."""
+    if method == "initialize":
+        info = {"name": "odd", "version": "1"}
+        result: dict[str, Any] = {
+            "protocolVersion": "2025-06-18",
+            "capabilities": {"tools": {}},
+            "serverInfo": info,
+        }
+    elif method == "tools/list":
+        result = {"tools": [{"name": "any", "inputSchema": {"type": "object"}}]}
+    elif method == "tools/call":
+        tool = globals().get(f"call_{params['name']}")
+        if tool is not None:
+            tool()
+        result = {"content": [{"type": "text", "text": str(os.getpid())}]}
+    else:
+        send({"id": request_id, "error": {"code": -32601, "message": "Method not found"}})
+        return
+    send({"id": request_id, "result": result})
+
+
+def send(message: dict[str, Any]) -> None:
+    """Write a message, in the way of the mode."""
+    text = json.dumps({"jsonrpc": "2.0", **message})
+    other: dict[str, Any] = {"jsonrpc": "2.0", "id": 4711, "result": {}}
+    match MODE:
+        case "ends_lines_with_cr":
+            sys.stdout.write(text + "\r")
+            sys.stdout.flush()
+        case "answers_twice":
+            write(text)
+            write(text)
+        case "answers_in_arrays":
+            write(json.dumps([json.loads(text), {"jsonrpc": "2.0", "method": "notifications/message", "params": {}}]))
+        case "answers_what_nobody_asked":
+            write(json.dumps(other))
+            write(text)
+        case "answers_with_ids_as_text":
+            write(json.dumps({"jsonrpc": "2.0", **message, "id": str(message["id"])}))
+        case "writes_nul":
+            write("\0\0" + text + "\0")
+        case "writes_mark_on_each_line":
+            write("\ufeff" + text)
+        case "writes_in_pieces":
+            for each in text + "\n":
+                sys.stdout.write(each)
+                sys.stdout.flush()
+        case _:
+            write(text)
+
+
+def write(line: str) -> None:
+    """Write one line to standard output."""
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
+
+
+def start_notifies_first() -> None:
+    """Log and notify before anything was asked."""
+    params = {"level": "info", "data": "starting"}
+    write(json.dumps({"jsonrpc": "2.0", "method": "notifications/message", "params": params}))
+    write(json.dumps({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}))
+
+
+def start_forks_stubborn() -> None:
+    """Start many children that ignore SIGTERM, which start more."""
+    script = "trap '' TERM; sleep 60 & sleep 60 & sleep 60 & wait"
+    for _ in range(5):
+        subprocess.Popen(["/bin/sh", "-c", script], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+
+
+def start_leaves_daemon() -> None:
+    """Start a process that leaves the group, and holds the pipes."""
+    subprocess.Popen([sys.executable, "-S", "-c", "import time; time.sleep(3)"], start_new_session=True)
+
+
+def call_die_with_helper() -> None:
+    """Crash, while a helper that inherited the streams goes on."""
+    subprocess.Popen(["/bin/sleep", "60"])
+    sys.stderr.write("out of paper\n")
+    sys.stderr.flush()
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def call_close_output() -> None:
+    """Close standard output and live on."""
+    os.close(1)
+    time.sleep(60)
+
+
+def call_close_input() -> None:
+    """Close standard input and live on."""
+    os.close(0)
+    time.sleep(60)
+
+
+def call_stop() -> None:
+    """Be stopped, as by a debugger."""
+    os.kill(os.getpid(), signal.SIGSTOP)
+
+
+def call_write_half() -> None:
+    """Die in the middle of a line."""
+    sys.stdout.write('{"jsonrpc": "2.0", "id": 3, "res')
+    sys.stdout.flush()
+    os._exit(4)
+
+
+def call_flood_both() -> None:
+    """Flood standard error while 20 MB are on their way on standard output."""
+    write('{"jsonrpc": "2.0", "method": "notifications/message", "params": {"data": "')
+    subprocess.Popen(["/bin/sh", "-c", "head -c 8000000 /dev/zero | tr '\\0' x >&2"])
+    write(json.dumps({"jsonrpc": "2.0", "method": "notifications/none", "params": {"data": "y" * 20_000_000}}))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,302 @@
+"""Servers that are odd in every other way: what is understood, what is survived, what is said of it."""
+
+from __future__ import annotations
+
+import os
+import resource
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from mcp import MCPError
+
+import mcp_launch
+from mcp_launch import Budgets, LaunchFailure
+from mcp_launch.transports import stdio
+from tests.mcp_launch.support import SERVERS, Marked, ask
+
+pytestmark = pytest.mark.anyio
+
+SHORT = Budgets(handshake=1.0, list=0.6, probe=0.2, close=0.8, call=20)
+
+
+def odd(marked: Marked, mode: str) -> dict[str, Any]:
+    """The raw JSON of a server that is odd as the mode says."""
+    return marked.stdio("odd", sys.executable, "-S", str(SERVERS / "odd.py"), mode)
+
+
+async def failure_of(server: object, *, cwd: Path) -> LaunchFailure:
+    async with mcp_launch.launch([server], cwd=cwd, budgets=SHORT) as fleet:
+        [failure] = fleet.failures
+    return failure
+
+
+@pytest.mark.parametrize(
+    "mode",
+    [
+        "answers_in_arrays",
+        "answers_twice",
+        "answers_what_nobody_asked",
+        "answers_with_ids_as_text",
+        "notifies_first",
+        "writes_in_pieces",
+        "writes_mark_on_each_line",
+        "writes_nul",
+    ],
+)
+async def test_a_server_that_is_understood_all_the_same_works_without_a_warning(
+    mode: str, marked: Marked, tmp_path: Path
+) -> None:
+    async with mcp_launch.launch([odd(marked, mode)], cwd=tmp_path, budgets=SHORT) as fleet:
+        server = fleet["odd"]
+        assert (server.state, server.warnings) == ("ready", [])
+        for _ in range(3):
+            assert isinstance(await ask(server.session, "pid"), int)
+
+
+async def test_a_server_that_repeats_its_input_is_heard_beside_it(marked: Marked, tmp_path: Path) -> None:
+    async with mcp_launch.launch([odd(marked, "repeats_input")], cwd=tmp_path, budgets=SHORT) as fleet:
+        server = fleet["odd"]
+        assert server.warnings == ["sends back on stdout what it is sent on stdin; that was ignored"]
+        for _ in range(3):
+            assert isinstance(await ask(server.session, "pid"), int)
+
+
+async def test_a_program_that_only_sends_back_what_it_gets_is_no_server(marked: Marked, tmp_path: Path) -> None:
+    failure = await failure_of(marked.stdio("cat", "/bin/cat"), cwd=tmp_path)
+
+    assert (failure.stage, failure.code) == ("handshake", "not_mcp")
+    assert failure.message == "sends back what it is sent, and nothing else: it is no MCP server"
+
+
+async def test_lines_that_end_with_cr_alone_are_told_from_silence(marked: Marked, tmp_path: Path) -> None:
+    failure = await failure_of(odd(marked, "ends_lines_with_cr"), cwd=tmp_path)
+
+    assert (failure.stage, failure.code) == ("handshake", "not_mcp")
+    assert "without ending the line; messages end with a newline (LF)" in failure.message
+
+
+@pytest.mark.parametrize(
+    ("tool", "says", "facts"),
+    [
+        ("die_with_helper", "was ended by SIGKILL; it said on stderr: out of paper", {"signal": "SIGKILL"}),
+        ("close_output", "closed its standard output; it printed nothing", {}),
+        ("write_half", "exited with status 4; it wrote", {"exit_code": 4}),
+    ],
+)
+async def test_whoever_waits_for_an_answer_is_told_what_became_of_the_server(
+    tool: str, says: str, facts: dict[str, object], marked: Marked, tmp_path: Path
+) -> None:
+    async with mcp_launch.launch([odd(marked, "works")], cwd=tmp_path, budgets=SHORT) as fleet:
+        with anyio.fail_after(5), pytest.raises(MCPError) as raised:
+            await fleet["odd"].session.call_tool(tool)
+        with anyio.fail_after(5):
+            while fleet["odd"].failure is None:
+                await anyio.sleep(0.01)
+        failure = fleet["odd"].failure
+
+    assert raised.value.error.message.startswith(says)
+    assert facts.items() <= raised.value.error.data.items()
+    assert (failure.message, failure.stage) == (raised.value.error.message, "call")
+    assert raised.value.error.data == {"code": failure.code, **failure.facts}
+
+
+async def test_all_who_wait_are_told(marked: Marked, tmp_path: Path) -> None:
+    told: list[str] = []
+
+    async def call(session: Any, tool: str) -> None:
+        with pytest.raises(MCPError) as raised:
+            await session.call_tool(tool)
+        told.append(raised.value.error.message)
+
+    async with mcp_launch.open_session(odd(marked, "works"), cwd=tmp_path, budgets=SHORT) as session:
+        with anyio.fail_after(5):
+            async with anyio.create_task_group() as tasks:
+                for _ in range(3):
+                    tasks.start_soon(call, session, "write_half")
+
+    assert len(told) == 3
+    assert told[0].startswith("exited with status 4")
+    assert told == told[:1] * 3
+
+
+async def test_a_server_that_no_longer_reads_is_noticed_at_the_next_request(marked: Marked, tmp_path: Path) -> None:
+    async with mcp_launch.open_session(odd(marked, "works"), cwd=tmp_path, budgets=SHORT) as session:
+        with anyio.move_on_after(0.3):
+            await session.call_tool("close_input")
+        with anyio.fail_after(5), pytest.raises(MCPError, match="closed its standard input"):
+            await session.call_tool("any")
+
+
+async def test_a_stopped_server_is_ended_too(marked: Marked, tmp_path: Path) -> None:
+    with anyio.fail_after(10):
+        async with mcp_launch.open_session(odd(marked, "works"), cwd=tmp_path, budgets=SHORT) as session:
+            with anyio.move_on_after(0.3):
+                await session.call_tool("stop")
+
+    assert marked.running() == []
+
+
+async def test_a_cancelled_call_does_not_cut_the_message_after_it(marked: Marked, tmp_path: Path) -> None:
+    async with mcp_launch.open_session(odd(marked, "works"), cwd=tmp_path, budgets=SHORT) as session:
+        with anyio.move_on_after(0.001):
+            # More than the pipe holds.
+            await session.call_tool("any", {"text": "x" * 5_000_000})
+        with anyio.fail_after(10):
+            assert isinstance(await ask(session, "any"), int)
+
+
+async def test_a_flood_on_stderr_and_20_megabytes_in_a_line_come_through_together(
+    marked: Marked, tmp_path: Path
+) -> None:
+    async with mcp_launch.open_session(odd(marked, "works"), cwd=tmp_path, budgets=SHORT) as session:
+        with anyio.fail_after(20):
+            assert isinstance(await ask(session, "flood_both"), int)
+
+
+async def test_a_line_of_100_megabytes_is_given_up_and_its_writer_ended(marked: Marked, tmp_path: Path) -> None:
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    budgets = Budgets(handshake=20, close=0.8)
+    server = marked.stdio("big", "/bin/sh", "-c", "head -c 100000000 /dev/zero; sleep 60")
+
+    async with mcp_launch.launch([server], cwd=tmp_path, budgets=budgets) as fleet:
+        [failure] = fleet.failures
+
+    assert (failure.code, failure.message) == ("not_mcp", "wrote a line of more than 64 MB, and was given up")
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 300_000
+    assert stdio.LONGEST == 64 * 1024 * 1024
+
+
+async def test_children_that_multiply_and_ignore_sigterm_are_ended(marked: Marked, tmp_path: Path) -> None:
+    async with mcp_launch.open_session(odd(marked, "forks_stubborn"), cwd=tmp_path, budgets=SHORT):
+        pass
+
+    with anyio.fail_after(1):
+        while marked.running():
+            await anyio.sleep(0.01)
+
+
+async def test_a_daemon_that_left_the_group_holds_nobody_up(marked: Marked, tmp_path: Path) -> None:
+    began = time.perf_counter()
+    async with mcp_launch.open_session(odd(marked, "leaves_daemon"), cwd=tmp_path, budgets=SHORT):
+        pass
+
+    assert time.perf_counter() - began < 3
+    # It is out of reach, and leaves by itself.
+    with anyio.fail_after(10):
+        while marked.running():
+            await anyio.sleep(0.05)
+
+
+async def test_a_server_that_leaves_at_once_and_satisfied_is_no_success(marked: Marked, tmp_path: Path) -> None:
+    failure = await failure_of(marked.stdio("true", "/bin/true"), cwd=tmp_path)
+
+    assert (failure.code, failure.message) == ("exited", "exited with status 0; it printed nothing")
+
+
+async def test_a_child_may_go_on_as_the_server_when_its_parent_leaves_in_peace(marked: Marked, tmp_path: Path) -> None:
+    script = f"import subprocess as s, sys; s.Popen([sys.executable, '-S', {str(SERVERS / 'odd.py')!r}, 'works'])"
+    server = marked.stdio("odd", sys.executable, "-S", "-c", script)
+
+    async with mcp_launch.open_session(server, cwd=tmp_path, budgets=SHORT) as session:
+        assert isinstance(await ask(session, "any"), int)
+
+
+async def test_a_leader_that_fails_is_not_waited_for_because_its_child_holds_the_pipes(
+    marked: Marked, tmp_path: Path
+) -> None:
+    failure = await failure_of(marked.stdio("tool", "/bin/sh", "-c", "/bin/sleep 60 <&0 & exit 5"), cwd=tmp_path)
+
+    assert (failure.code, failure.facts["exit_code"]) == ("exited", 5)
+
+
+def _script(path: Path, content: bytes) -> str:
+    path.write_bytes(content)
+    path.chmod(0o755)
+    return str(path)
+
+
+async def test_a_script_with_windows_line_ends_is_told_so(marked: Marked, tmp_path: Path) -> None:
+    plain = _script(tmp_path / "plain", b"#!/bin/sh\r\necho\r\n")
+    by_env = _script(tmp_path / "by_env", b"#!/usr/bin/env sh\r\necho\r\n")
+
+    first = await failure_of(marked.stdio("tool", plain), cwd=tmp_path)
+    second = await failure_of(marked.stdio("tool", by_env), cwd=tmp_path)
+
+    assert (first.stage, first.code) == ("spawn", "not_executable")
+    assert "CR LF" in first.message
+    assert second.code == "exited"
+    assert "CR LF" in second.message
+
+
+async def test_what_is_no_program_is_told_by_its_kind(marked: Marked, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "fifo", 0o777)
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "folder")
+    (tmp_path / "dangling").symlink_to(tmp_path / "gone")
+    foreign = _script(tmp_path / "foreign", b"\x7fELF\xff\xff" + bytes(60))
+
+    kinds = {
+        "fifo": ("not_executable", "a device, pipe or socket"),
+        "link": ("not_executable", "is a directory"),
+        "dangling": ("command_not_found", "a link to what does not exist"),
+        Path(foreign).name: ("not_executable", "built for another"),
+    }
+    for name, (code, says) in kinds.items():
+        failure = await failure_of(marked.stdio("tool", str(tmp_path / name)), cwd=tmp_path)
+        assert (failure.stage, failure.code) == ("spawn", code)
+        assert says in failure.message
+
+
+async def test_a_directory_that_vanished_or_is_closed_is_a_bad_request(marked: Marked, tmp_path: Path) -> None:
+    closed = tmp_path / "closed"
+    closed.mkdir(mode=0o000)
+    is_root = os.geteuid() == 0
+
+    gone = await failure_of(marked.plain(), cwd=tmp_path / "gone")
+    if is_root:
+        # Root may enter every directory.
+        os.seteuid(65534)
+    try:
+        shut = await failure_of(marked.stdio("tool", "/bin/sh"), cwd=closed)
+    finally:
+        if is_root:
+            os.seteuid(0)
+
+    assert (gone.stage, gone.code) == ("spawn", "invalid_spec")
+    assert gone.message.startswith("the working directory does not exist")
+    assert (shut.stage, shut.code) == ("spawn", "invalid_spec")
+    assert shut.message.startswith("the working directory is closed to us")
+
+
+async def test_arguments_that_are_too_long_are_a_bad_request(marked: Marked, tmp_path: Path) -> None:
+    failure = await failure_of(marked.stdio("tool", "/bin/true", "x" * 3_000_000), cwd=tmp_path)
+
+    assert (failure.stage, failure.code) == ("spawn", "invalid_spec")
+    assert '"args" and "env" are too long' in failure.message
+
+
+async def test_no_room_for_open_files_is_said(marked: Marked, tmp_path: Path) -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    in_use = max(int(name) for name in os.listdir("/proc/self/fd"))
+    async with mcp_launch.launch([], cwd=tmp_path):
+        pass
+    server = marked.plain()
+    resource.setrlimit(resource.RLIMIT_NOFILE, (in_use + 2, hard))
+    try:
+        failure = await failure_of(server, cwd=tmp_path)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+    assert (failure.stage, failure.code) == ("spawn", "failed")
+    assert "ulimit -n" in failure.message
+
+
+async def test_an_empty_path_is_said_to_be_empty(marked: Marked, tmp_path: Path) -> None:
+    failure = await failure_of(marked.stdio("tool", "sh", env={"PATH": ""}), cwd=tmp_path)
+
+    assert failure.code == "command_not_found"
+    assert "PATH, which is empty" in failure.message
