@@ -77,7 +77,7 @@ _HINTS = tuple(
         (r"Cannot use import statement outside a module", 'node wants "type": "module" in its package.json'),
         (r"^SyntaxError: ", "it cannot be read: is it written for a newer version, or another language?"),
         (r"(?:EADDRINUSE|[Aa]ddress already in use)", "its port is taken; does it run already?"),
-        (r"(?:EACCES|PermissionError|[Pp]ermission denied)", "it may not do what it tries to; look at the permissions"),
+        (r"^(?:Error: EACCES|PermissionError)", "it may not do what it tries to; look at the permissions"),
     )
 )
 _STATUS = {
