@@ -13,7 +13,9 @@ def explain_end(lines: Sequence[str], *, status: int | None = None) -> tuple[str
 
     `status` is the exit status, of which shells give two a meaning.
     """
-    for pattern, hint in _HINTS:
+    # A program that complains of the messages it is sent was started, and is no server.
+    known = () if any('"jsonrpc"' in line or "jsonrpc:" in line for line in lines) else _HINTS
+    for pattern, hint in known:
         for line in lines:
             if match := pattern.search(line):
                 return hint.format(*match.groups()), line.strip()

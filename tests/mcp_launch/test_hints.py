@@ -170,6 +170,12 @@ def test_otherwise_the_last_line_is_quoted() -> None:
     assert explain_end(["starting", "no licence "]) == (None, "no licence")
 
 
+def test_what_is_said_of_our_messages_is_no_reason_of_a_failed_start() -> None:
+    said = "bash: line 1: jsonrpc:2.0: command not found"
+
+    assert explain_end([said]) == (None, said)
+
+
 def test_a_status_of_a_shell_is_explained_when_it_said_nothing() -> None:
     hint, line = explain_end([], status=127)
 

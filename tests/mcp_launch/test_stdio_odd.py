@@ -205,12 +205,13 @@ async def test_a_child_may_go_on_as_the_server_when_its_parent_leaves_in_peace(m
         assert isinstance(await ask(session, "any"), int)
 
 
-async def test_a_leader_that_fails_is_not_waited_for_because_its_child_holds_the_pipes(
-    marked: Marked, tmp_path: Path
+@pytest.mark.parametrize(("script", "status"), [("/bin/sleep 60 <&0 & exit 5", 5), ("/bin/sleep 60 & exit 0", 0)])
+async def test_a_leader_that_left_nobody_to_talk_to_is_not_waited_for_because_its_child_holds_its_output(
+    script: str, status: int, marked: Marked, tmp_path: Path
 ) -> None:
-    failure = await failure_of(marked.stdio("tool", "/bin/sh", "-c", "/bin/sleep 60 <&0 & exit 5"), cwd=tmp_path)
+    failure = await failure_of(marked.stdio("tool", "/bin/sh", "-c", script), cwd=tmp_path)
 
-    assert (failure.code, failure.facts["exit_code"]) == ("exited", 5)
+    assert (failure.code, failure.facts["exit_code"]) == ("exited", status)
 
 
 def _script(path: Path, content: bytes) -> str:

@@ -44,6 +44,8 @@ __all__ = ["StdioTransport"]
 
 T = TypeVar("T")
 
+_AROUND = b"\xef\xbb\xbf \t\r\0"
+"""What may stand around a message and is no part of it; some runtimes begin their output with a byte order mark."""
 _STRAY_LINES = 5
 _SHOWN = 300
 """Characters of a line that are shown."""
@@ -213,7 +215,7 @@ class StdioTransport:
             return "sends back what it is sent, and nothing else: it is no MCP server"
         if self._stray:
             return f'wrote "{self._stray[0]}" on stdout, which is no JSON-RPC message'
-        if begun := self._process.unfinished:
+        if begun := self._process.unfinished.strip(_AROUND):
             shown = self._shorten(begun.decode(errors="replace"))
             return f'wrote "{shown}" on stdout without ending the line; messages end with a newline (LF)'
         return None
@@ -271,8 +273,7 @@ class StdioTransport:
         self._exit, self._read_input = self._process.returncode, self._process.read_input
 
     def _parse(self, line: bytes) -> list[JSONRPCMessage]:
-        # Some runtimes begin their output with a byte order mark.
-        line = line.strip(b"\xef\xbb\xbf \t\r\0")
+        line = line.strip(_AROUND)
         if self._ours is not None and line in self._ours:
             self._note_echo()
             return []
