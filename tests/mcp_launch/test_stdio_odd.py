@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import resource
 import sys
@@ -83,6 +84,7 @@ async def test_lines_that_end_with_cr_alone_are_told_from_silence(marked: Marked
     ("tool", "says", "facts"),
     [
         ("die_with_helper", "was ended by SIGKILL; it said on stderr: out of paper", {"signal": "SIGKILL"}),
+        ("leave_helper", "exited with status 0; it printed nothing", {"exit_code": 0}),
         ("close_output", "closed its standard output; it printed nothing", {}),
         ("write_half", "exited with status 4; it wrote", {"exit_code": 4}),
     ],
@@ -205,13 +207,14 @@ async def test_a_child_may_go_on_as_the_server_when_its_parent_leaves_in_peace(m
         assert isinstance(await ask(session, "any"), int)
 
 
-@pytest.mark.parametrize(("script", "status"), [("/bin/sleep 60 <&0 & exit 5", 5), ("/bin/sleep 60 & exit 0", 0)])
-async def test_a_leader_that_left_nobody_to_talk_to_is_not_waited_for_because_its_child_holds_its_output(
-    script: str, status: int, marked: Marked, tmp_path: Path
+async def test_a_leader_that_fails_is_not_waited_for_because_its_child_holds_the_pipes(
+    marked: Marked, tmp_path: Path
 ) -> None:
+    script = "exec 3<&0; /bin/sleep 60 & exit 5"
+
     failure = await failure_of(marked.stdio("tool", "/bin/sh", "-c", script), cwd=tmp_path)
 
-    assert (failure.code, failure.facts["exit_code"]) == ("exited", status)
+    assert (failure.code, failure.facts["exit_code"]) == ("exited", 5)
 
 
 def _script(path: Path, content: bytes) -> str:
@@ -282,15 +285,18 @@ async def test_arguments_that_are_too_long_are_a_bad_request(marked: Marked, tmp
 
 async def test_no_room_for_open_files_is_said(marked: Marked, tmp_path: Path) -> None:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    in_use = max(int(name) for name in os.listdir("/proc/self/fd"))
-    async with mcp_launch.launch([], cwd=tmp_path):
-        pass
-    server = marked.plain()
-    resource.setrlimit(resource.RLIMIT_NOFILE, (in_use + 2, hard))
+    last = max(int(name) for name in os.listdir("/proc/self/fd"))
+    taken: list[int] = []
+    resource.setrlimit(resource.RLIMIT_NOFILE, (last + 1, hard))
     try:
-        failure = await failure_of(server, cwd=tmp_path)
+        with contextlib.suppress(OSError):
+            while True:
+                taken.append(os.open("/dev/null", os.O_RDONLY))
+        failure = await failure_of(marked.stdio("tool", "/bin/true"), cwd=tmp_path)
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+        for descriptor in taken:
+            os.close(descriptor)
 
     assert (failure.stage, failure.code) == ("spawn", "failed")
     assert "ulimit -n" in failure.message

@@ -109,6 +109,12 @@ def call_die_with_helper() -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
+def call_leave_helper() -> None:
+    """Leave in peace, while a helper holds the output but not the input."""
+    subprocess.Popen(["/bin/sleep", "60"], stdin=subprocess.DEVNULL)
+    os._exit(0)
+
+
 def call_close_output() -> None:
     """Close standard output and live on."""
     os.close(1)
