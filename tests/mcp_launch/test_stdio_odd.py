@@ -212,9 +212,19 @@ async def test_a_leader_that_fails_is_not_waited_for_because_its_child_holds_the
 ) -> None:
     script = "exec 3<&0; /bin/sleep 60 & exit 5"
 
-    failure = await failure_of(marked.stdio("tool", "/bin/sh", "-c", script), cwd=tmp_path)
+    server = marked.stdio("tool", "/bin/sh", "-c", script)
+    async with mcp_launch.launch([server], cwd=tmp_path, budgets=Budgets(handshake=20, close=0.8)) as fleet:
+        [failure] = fleet.failures
 
     assert (failure.code, failure.facts["exit_code"]) == ("exited", 5)
+    assert failure.elapsed < 10
+
+
+async def test_a_server_that_has_much_to_say_at_its_end_can_say_it_and_leave(marked: Marked, tmp_path: Path) -> None:
+    async with mcp_launch.launch([odd(marked, "talks_at_end")], cwd=tmp_path, budgets=Budgets(close=10)) as fleet:
+        assert fleet["odd"].state == "ready"
+
+    assert (fleet["odd"].state, fleet["odd"].warnings) == ("closed", [])
 
 
 def _script(path: Path, content: bytes) -> str:

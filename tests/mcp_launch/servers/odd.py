@@ -22,6 +22,8 @@ def main() -> None:
         message: dict[str, Any] = json.loads(line)
         if "id" in message and "method" in message:
             answer(message["id"], message["method"], message.get("params") or {})
+    if MODE == "talks_at_end":
+        write("x" * 1_000_000)
 
 
 def answer(request_id: Any, method: str, params: dict[str, Any]) -> None:
