@@ -88,6 +88,8 @@ class StdioTransport:
         self._ended = anyio.Event()
         """Set when it no longer writes."""
         self._lost = False
+        self._answered_for = False
+        """Whether the last answer was ours, in place of the server's."""
         self._closed: str | None = None
         self._exit: int | None = None
         self._read_input = False
@@ -172,6 +174,7 @@ class StdioTransport:
             return
         if isinstance(message, JSONRPCRequest):
             if self._lost:
+                self._answered_for = True
                 raise MCPError.from_error_data(self._farewell())
             self._asked[coerce_request_id(message.id)] = message.id
         elif isinstance(message, JSONRPCNotification) and message.method == "notifications/cancelled":
@@ -189,7 +192,7 @@ class StdioTransport:
 
     async def diagnose(self, *, waited: float | None, answered: bool) -> Diagnosis | None:
         """Why the process was of no use; None when it ran and spoke MCP."""
-        return None if answered else self._diagnosis(waited)
+        return None if answered and not self._answered_for else self._diagnosis(waited)
 
     def _diagnosis(self, waited: float | None) -> Diagnosis | None:
         facts: dict[str, Any] = {"stderr": self._process.stderr.lines()[-20:]}
@@ -262,6 +265,7 @@ class StdioTransport:
         with anyio.CancelScope(shield=True):
             await self._note_end()
         error = self._farewell()
+        self._answered_for = bool(self._asked)
         self._ready.extend(JSONRPCError(jsonrpc="2.0", id=asked, error=error) for asked in self._asked.values())
         self._lost = True
         self._on_lost()
