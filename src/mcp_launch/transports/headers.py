@@ -89,22 +89,16 @@ class HeaderRule:
         except UnicodeEncodeError:
             raise _invalid(spec, "/headers", "half of a surrogate pair in a value has no form in UTF-8") from None
         self._names = {name.lower() for name, _ in self._kept}
-        self._hide = spec.redactor
         self.authorizes = logs_in or bool(self.url.userinfo) or b"authorization" in self._names
         """Whether it sends credentials in the way of HTTP."""
 
     def apply(self, request: Request) -> list[tuple[bytes, bytes]]:
-        """The headers that the request is to be sent with; its credentials are secret from now on."""
-        headers = request.headers.raw
-        if self._names:
-            # Elsewhere too: the libraries copy headers to the request that follows a redirect.
-            headers = [(name, value) for name, value in headers if name.lower() not in self._names]
-            if _within(self.url, request.url):
-                headers += self._kept
-        for name, value in headers:
-            if name.lower() == b"authorization":
-                self._hide.learn(value.decode("latin-1"))
-        return headers
+        """The headers that the request is to be sent with."""
+        if not self._names:
+            return request.headers.raw
+        # Elsewhere too: the libraries copy headers to the request that follows a redirect.
+        others = [(name, value) for name, value in request.headers.raw if name.lower() not in self._names]
+        return [*others, *self._kept] if _within(self.url, request.url) else others
 
 
 def follows(sent: Request, following: Request | None) -> bool:
