@@ -17,7 +17,15 @@ import httpx
 from anyio.abc import TaskStatus
 from httpx_sse import EventSource, SSEError
 from mcp.shared.message import SessionMessage
-from mcp_types import ErrorData, JSONRPCError, JSONRPCRequest, JSONRPCResponse, RequestId, jsonrpc_message_adapter
+from mcp_types import (
+    ErrorData,
+    JSONRPCError,
+    JSONRPCNotification,
+    JSONRPCRequest,
+    JSONRPCResponse,
+    RequestId,
+    jsonrpc_message_adapter,
+)
 from pydantic import ValidationError
 
 from mcp_launch.budgets import Budgets
@@ -161,7 +169,8 @@ class SseTransport:
     async def _tell(self, to_session: MemoryObjectSendStream[SessionMessage | Exception]) -> None:
         """Answer the requests that will not be answered any more."""
         if self._found is not None:
-            for request in self._waiting.values():
+            while self._waiting:
+                _, request = self._waiting.popitem()
                 if (reply := refusal(request, self._found.message)) is not None:
                     with contextlib.suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
                         await to_session.send(reply)
@@ -219,14 +228,21 @@ class SseTransport:
             complaint = UNWRITABLE
         else:
             request = client.build_request("POST", endpoint, content=body, headers={"content-type": JSON})
-            if isinstance(item.message, JSONRPCRequest):
-                self._waiting[item.message.id] = item.message
+            match item.message:
+                case JSONRPCRequest(id=number) as waiting:
+                    self._waiting[number] = waiting
+                case JSONRPCNotification(method="notifications/cancelled", params={"requestId": number}):
+                    self._waiting.pop(number, None)
+                case _:
+                    pass
             # The memory has what went wrong.
             with contextlib.suppress(httpx.RequestError, *UNMAPPED):
                 await client.send_within_origin(request)
             complaint = found.message if (found := client.memory.found) is not None else None
         # No answer will come on the event stream: give the waiting request one.
         if complaint is not None and (reply := refusal(item.message, complaint)) is not None:
+            if isinstance(item.message, JSONRPCRequest):
+                self._waiting.pop(item.message.id, None)
             with contextlib.suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
                 await to_session.send(reply)
         if client.lost:
