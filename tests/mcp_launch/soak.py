@@ -18,6 +18,7 @@ import warnings
 from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager
 from dataclasses import asdict, astuple, dataclass, fields
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +44,7 @@ OBJECTS_EACH = 0.5
 """Python objects that a cycle may leave: one that is left each time is a leak."""
 
 BAD_STDIO = (
+    "works",
     "exits_with_message",
     "exits_silently",
     "dies_of_signal",
@@ -108,6 +110,7 @@ class Soak:
         self._urls = urls
         self._bad_web = bad_web
         self._random = random.Random(seed)
+        self._bad = cycle(self._all_bad())
         self._cwd = Path.cwd()
         self._complaints = Complaints()
         self.fleet: mcp_launch.Fleet | None = None
@@ -146,7 +149,7 @@ class Soak:
 
     async def failing(self) -> None:
         """A server fails in one of all ways, at the start or in use."""
-        async with mcp_launch.launch([self._bad()], cwd=self._cwd, timeout=3, budgets=HASTY) as fleet:
+        async with mcp_launch.launch([next(self._bad)], cwd=self._cwd, timeout=3, budgets=HASTY) as fleet:
             server = fleet.servers[0]
             if server.failure is None and server.transport == "stdio":
                 await self._crash(server)
@@ -154,7 +157,7 @@ class Soak:
     async def cancelled(self) -> None:
         """Opening, using or closing is cancelled at any moment, of servers good and bad."""
         good = [self._marked.plain(), http(self._urls["http"]), http(self._urls["sse"], kind="sse", name="sse")]
-        servers = self._random.sample([*good, self._bad()], k=2)
+        servers = self._random.sample([*good, next(self._bad)], k=2)
         moment = self._random.choice((0.0, self._random.uniform(0, 0.02), self._random.uniform(0, 0.15)))
         with anyio.move_on_after(moment):
             async with mcp_launch.launch(servers, cwd=self._cwd, timeout=3, budgets=HASTY) as fleet:
@@ -163,14 +166,11 @@ class Soak:
                         await server.session.list_tools()
                 await anyio.sleep(self._random.uniform(0, 0.02))
 
-    def _bad(self) -> dict[str, Any]:
-        match self._random.choices(("stdio", "http", "sse"), weights=(4, 2, 1))[0]:
-            case "stdio":
-                return self._marked.plain(self._random.choice((*BAD_STDIO, "works")), name="bad")
-            case "http":
-                return http(f"{self._bad_web}/{self._random.choice(BAD_HTTP)}", name="bad")
-            case _:
-                return http(f"{self._bad_web}/{self._random.choice(BAD_SSE)}", kind="sse", name="bad")
+    def _all_bad(self) -> list[dict[str, Any]]:
+        stdio = [self._marked.plain(mode, name="bad") for mode in BAD_STDIO]
+        web = [http(f"{self._bad_web}/{path}", name="bad") for path in BAD_HTTP]
+        events = [http(f"{self._bad_web}/{path}", name="bad", kind="sse") for path in BAD_SSE]
+        return self._random.sample(stdio + web + events, k=len(stdio + web + events))
 
     @staticmethod
     async def _crash(server: mcp_launch.LaunchedServer) -> None:
@@ -207,17 +207,17 @@ class Soak:
     def _processes(self) -> int:
         return len(self._marked.running()) + _zombies()
 
-    async def run(self, cycle: Callable[[], Awaitable[None]], cycles: int) -> None:
+    async def run(self, part: Callable[[], Awaitable[None]], cycles: int) -> None:
         """Do it that often, and tell what has grown."""
         for _ in range(max(cycles // 10, WARM_UP)):
-            await cycle()
+            await part()
         before = await self.count()
         began = anyio.current_time()
         for _ in range(cycles):
-            await cycle()
+            await part()
         seconds = anyio.current_time() - began
         after = await self.count()
-        name = getattr(cycle, "__name__", "?")
+        name = getattr(part, "__name__", "?")
         grown = _grown(before, after, cycles) + self._complaints.taken()
         self.failed = self.failed or bool(grown)
         verdict = f"FAILED: {', '.join(grown)}" if grown else "held"
@@ -260,8 +260,8 @@ async def soak(options: argparse.Namespace, urls: dict[str, str], bad_web: str) 
     # The hundred first: its threads and memory are then there for all others.
     good = ((run.hundred, 5), (run.stdio, n * 6 // 10), (run.http, n // 5), (run.sse, n // 5))
     bad = ((run.failing, n * 3 // 10), (run.cancelled, n * 4 // 10), (run.hundred, 5))
-    for cycle, cycles in good + bad:
-        await run.run(cycle, max(cycles, 1))
+    for part, cycles in good + bad:
+        await run.run(part, max(cycles, 1))
     async with mcp_launch.launch([], cwd=Path.cwd()) as run.fleet:
         await run.run(run.changing, max(n // 5, 1))
     end = await run.count()
