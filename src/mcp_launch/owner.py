@@ -108,11 +108,12 @@ class _Owner:
 
     async def _attempt(self, era: Era, transport: Transport) -> LaunchFailure | None:
         error: Exception | None = None
-        with anyio.CancelScope() as self._scope:
-            try:
+        try:
+            with anyio.CancelScope() as self._scope:
                 await self._live(era, transport)
-            except Exception as caught:  # noqa: BLE001 - whatever it is, it costs this server and no other
-                error = caught
+        # Outside of the scope: what fails at the moment of a cancellation is in one group with it, on trio.
+        except Exception as caught:  # noqa: BLE001 - whatever it is, it costs this server and no other
+            error = caught
         record = self._record
         record.client = None
         for warning in transport.warnings:

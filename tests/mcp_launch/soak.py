@@ -11,12 +11,10 @@ import gc
 import logging
 import os
 import random
-import subprocess
 import sys
 import threading
 import warnings
-from collections.abc import Awaitable, Callable, Generator
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable
 from dataclasses import asdict, astuple, dataclass, fields
 from itertools import cycle
 from pathlib import Path
@@ -27,7 +25,7 @@ from mcp import MCPError
 
 import mcp_launch
 from mcp_launch import Budgets, Options, Restart
-from tests.mcp_launch.support import SERVERS, Marked, http
+from tests.mcp_launch.support import Marked, bad_web_server, http, web_server
 
 HASTY = Budgets(connect=0.5, handshake=0.4, probe=0.1, list=0.3, close=0.6)
 """For servers that hang."""
@@ -269,36 +267,6 @@ async def soak(options: argparse.Namespace, urls: dict[str, str], bad_web: str) 
     return not run.failed
 
 
-_BAD_WEB = """
-import sys
-from tests.mcp_launch.servers.web import misbehaving_web
-with misbehaving_web() as web:
-    print(web.origin, flush=True)
-    sys.stdin.read()
-"""
-
-
-@contextmanager
-def _web_servers() -> Generator[tuple[dict[str, str], str]]:
-    """The URLs of the good web servers and the origin of the bad one, each in a process of its own."""
-    with (
-        _server(str(SERVERS / "echo.py"), "http") as http_url,
-        _server(str(SERVERS / "echo.py"), "sse") as sse_url,
-        _server("-c", _BAD_WEB) as bad_origin,
-    ):
-        yield {"http": http_url, "sse": sse_url}, bad_origin
-
-
-@contextmanager
-def _server(*args: str) -> Generator[str]:
-    command = [sys.executable, *args]
-    with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-    ) as process:
-        assert process.stdout is not None
-        yield process.stdout.readline().strip()
-
-
 def main() -> None:
     """Run it; the exit status is 1 when something has grown."""
     parser = argparse.ArgumentParser(prog="nox -s soak", description=__doc__)
@@ -310,7 +278,8 @@ def main() -> None:
     warnings.simplefilter("ignore", DeprecationWarning)
     # What the SDK says of bad servers is none of ours.
     logging.getLogger("mcp").setLevel(logging.CRITICAL)
-    with _web_servers() as (urls, bad_web):
+    with web_server("http") as http_url, web_server("sse") as sse_url, bad_web_server() as bad_web:
+        urls = {"http": http_url, "sse": sse_url}
         held = anyio.run(soak, options, urls, bad_web, backend=options.backend)
     raise SystemExit(0 if held else 1)
 

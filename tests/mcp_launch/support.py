@@ -69,8 +69,21 @@ class Marked:
 @contextmanager
 def web_server(kind: str) -> Generator[str]:
     """The real server over Streamable HTTP (`http`) or SSE (`sse`), for the time of a block; its URL."""
-    command = [sys.executable, str(SERVERS / "echo.py"), kind]
-    # It complains of clients that go away, which is what many of ours are for.
+    with _serving(str(SERVERS / "echo.py"), kind) as url:
+        yield url
+
+
+@contextmanager
+def bad_web_server() -> Generator[str]:
+    """The misbehaving web servers in a process of their own, so that what they hold is not ours; their origin."""
+    with _serving("-m", "tests.mcp_launch.servers.web") as origin:
+        yield origin
+
+
+@contextmanager
+def _serving(*args: str) -> Generator[str]:
+    command = [sys.executable, *args]
+    # They complain of clients that go away, which is what many of ours are for.
     options: Any = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL, "text": True}
     with subprocess.Popen(command, **options) as process:
         assert process.stdout is not None

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.mcp_launch.interrupted import leaks
-from tests.mcp_launch.support import Marked, http
+from tests.mcp_launch.support import Marked, bad_web_server, http
 
 pytestmark = pytest.mark.anyio
 
@@ -27,5 +27,17 @@ async def test_a_web_launch_that_is_cancelled_anywhere_leaves_nothing(
     kind: str, marked: Marked, echo_urls: dict[str, str], tmp_path: Path
 ) -> None:
     found, places = await leaks([http(echo_urls[kind], kind=kind)], marked, cwd=tmp_path, stride=5)
+
+    assert (found, places > 5) == ([], True)
+
+
+@pytest.mark.filterwarnings("ignore:.*SSE transport is deprecated:DeprecationWarning")
+# httpx's generators, which trio tells of when a cancellation comes between two events.
+@pytest.mark.filterwarnings("ignore:.*:pytest.PytestUnraisableExceptionWarning")
+async def test_a_launch_that_is_cancelled_while_a_server_fails_leaves_nothing_and_raises_nothing(
+    marked: Marked, tmp_path: Path
+) -> None:
+    with bad_web_server() as origin:
+        found, places = await leaks([http(f"{origin}/sse", kind="sse")], marked, cwd=tmp_path)
 
     assert (found, places > 5) == ([], True)

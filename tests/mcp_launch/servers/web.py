@@ -8,6 +8,7 @@ import json
 import queue
 import socket
 import ssl
+import sys
 import threading
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -398,3 +399,9 @@ def tls_server(folder: Path) -> Generator[int]:
         yield listener.getsockname()[1]
         listener.shutdown(socket.SHUT_RDWR)
         thread.join()
+
+
+if __name__ == "__main__":
+    with misbehaving_web() as itself:
+        print(itself.origin, flush=True)
+        sys.stdin.read()
