@@ -36,10 +36,10 @@ REACHED = {True: "reached", False: "NOT REACHED"}
 class Rounds(NamedTuple):
     """Turns that each contestant takes at each thing."""
 
-    opening: int = 24
-    calling: int = 10
+    opening: int = 16
+    calling: int = 8
     slow: int = 3
-    many: int = 7
+    many: int = 5
     closing: int = 8
     holding: int = 1
     importing: int = 3
