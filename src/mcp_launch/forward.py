@@ -16,7 +16,7 @@ __all__ = ["LineForwarder"]
 _LONGEST = 16384
 """Bytes of a line; the start of a longer one is not told, since a secret in it may be cut in two."""
 _WAITING = 1000
-"""Lines kept for a listener that is slow."""
+"""Lines kept for a listener that is slow: the last ones, which say most."""
 _LAST_LINES = 1.0
 """Seconds a listener gets for the rest once the server has gone."""
 
@@ -31,8 +31,10 @@ class LineForwarder:
         self._hide = hide
         self._rest = b""
         self._too_long = False
-        self._lines: deque[str] = deque()
-        self._left_out = 0
+        self._lines: deque[tuple[int, str]] = deque(maxlen=_WAITING)
+        """With the number of each: what is missing between two was too much for the listener."""
+        self._taken = 0
+        self._told_up_to = 0
         self._news = anyio.Event()
         self._ended = False
         self._told = anyio.Event()
@@ -73,24 +75,24 @@ class LineForwarder:
             await self._told.wait()
 
     def _take(self, line: bytes) -> None:
-        if len(self._lines) >= _WAITING:
-            self._left_out += 1
-            return
-        if self._left_out:
-            self._lines.append(f"[{self._left_out} lines left out]")
-            self._left_out = 0
         if self._too_long or len(line) > _LONGEST:
-            self._lines.append(f"[a line of more than {_LONGEST} bytes]")
+            text = f"[a line of more than {_LONGEST} bytes]"
             self._too_long = False
         else:
-            self._lines.append(line.decode(errors="replace").rstrip("\r"))
+            text = line.decode(errors="replace").rstrip("\r")
+        self._taken += 1
+        self._lines.append((self._taken, text))
 
     def _tell(self) -> None:
         with contextlib.suppress(IndexError):
             while True:
-                line = self._hide(self._lines.popleft())
+                number, line = self._lines.popleft()
+                left_out = number - self._told_up_to - 1
+                self._told_up_to = number
                 try:
-                    self._listener(line)
+                    if left_out:
+                        self._listener(f"[{left_out} lines left out]")
+                    self._listener(self._hide(line))
                 except Exception as error:  # noqa: BLE001 - theirs, and no reason to lose the server
                     self.error = error
                     return

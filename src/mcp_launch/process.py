@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 import anyio
+import anyio.lowlevel
 
 from mcp_launch.command import CommandError, explain_refusal, resolve_command, wrong_directory
 from mcp_launch.env import child_environment
@@ -162,6 +163,9 @@ class ServerProcess:
         The pieces of a long line are joined once, so that a line of 20 MB costs 20 MB and not their square. A
         cancellation loses nothing.
         """
+        if self._lines:
+            # What the line before has set going begins first: the handler of a notification before the answer after it.
+            await anyio.lowlevel.checkpoint()
         while not self._lines:
             if self._stdout_ended:
                 return None

@@ -62,6 +62,8 @@ async def left_after(servers: list[Any], marked: Marked, *, cwd: Path, cancel_at
         while left():
             gc.collect()
             await anyio.sleep(0.01)
+    # Whatever complains when it is collected does so here.
+    gc.collect()
     return left()
 
 

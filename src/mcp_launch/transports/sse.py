@@ -159,7 +159,12 @@ class SseTransport:
                     else:
                         task_status.started(self._endpoint)
                 elif event.event == "message" and event.data:
-                    await self._deliver(event.data, to_session)
+                    try:
+                        await self._deliver(event.data, to_session)
+                    except anyio.get_cancelled_exc_class():
+                        # It comes again at the next read, and ends httpx's generators, which otherwise would be left
+                        # for the garbage collector.
+                        continue
 
     def _end(self, message: str, **facts: str) -> None:
         answer = self._client.memory.answer
@@ -300,6 +305,9 @@ class EventClient(httpx.AsyncClient):
             body = await start_of(response)
             memory.answered(request, response, is_mcp=False, body=body, in_session=in_session)
         elif not is_mcp or request.method == "POST":
+            if "content-length" in response.headers:
+                # Read to its end, so that the connection serves the next POST too.
+                await start_of(response)
             await response.aclose()
         self.lost = self.lost or (memory.found is not None and memory.found.code == "session_lost")
         return response
