@@ -49,6 +49,8 @@ async def _live_again(record: Record, spec: ServerSpec, restart: Restart, *, ter
         record.over = anyio.Event()
         with anyio.move_on_after(wait):
             await record.over.wait()
+        # Asked of the record, since it may have been ended in the very moment in which the wait was over.
+        if not record.wanted:
             return
         record.start_again()
         await _live_once(record, spec, terms=terms, timeout=timeout)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import anyio.lowlevel
 import pytest
 
 import mcp_launch
@@ -246,6 +247,28 @@ async def test_a_fleet_ends_while_a_server_waits_to_be_started_again(marked: Mar
             await anyio.wait_all_tasks_blocked()
 
     assert (fleet["plain"].state, fleet["plain"].restarts) == ("failed", 0)
+
+
+@pytest.mark.parametrize("steps", range(7))
+async def test_a_server_taken_out_in_the_moment_of_its_restart_is_gone(
+    steps: int, marked: Marked, tmp_path: Path
+) -> None:
+    at_once = Options(restart=Restart(first=0))
+
+    async with mcp_launch.launch([marked.plain()], cwd=tmp_path, options=at_once) as fleet:
+        plain, changes = fleet["plain"], fleet.changes()
+        await kill(plain)
+        async for change in changes:
+            if change.state == "failed":
+                break
+        for _ in range(steps):
+            await anyio.lowlevel.checkpoint()
+        with anyio.move_on_after(5) as patience:
+            await fleet.remove("plain")
+        # Else the block would wait for it, and this test for ever.
+        plain._record.scope.cancel()  # pyright: ignore[reportPrivateUsage]
+
+    assert not patience.cancelled_caught
 
 
 def test_the_wait_before_a_restart_doubles_and_is_bounded() -> None:
