@@ -74,23 +74,26 @@ async def launch(
     entries = entries_of(servers)
     error: BaseException | None = None
     fleet = Fleet(terms)
-    async with anyio.create_task_group() as owners:
-        try:
-            fleet.begin(owners)
-            for entry in entries:
-                fleet.add(entry, options=options, timeout=timeout)
-            needed = [server for server in fleet if policy == "all" or server.name in required]
-            for server in needed if background else fleet:
-                await server.settled()
-            absent = [_absent(name) for name in required if name not in fleet]
-            if unready := [*absent, *(server.failure for server in needed if server.failure)]:
-                raise NotReady(unready, fleet.report)
-            yield fleet
-        except BaseException as caught:  # noqa: BLE001 - kept out of the task group, which would wrap it in a group
-            error = caught
-        finally:
-            fleet.end()
-    fleet.ended()
+    try:
+        async with anyio.create_task_group() as owners:
+            try:
+                fleet.begin(owners)
+                for entry in entries:
+                    fleet.add(entry, options=options, timeout=timeout)
+                needed = [server for server in fleet if policy == "all" or server.name in required]
+                for server in needed if background else fleet:
+                    await server.settled()
+                absent = [_absent(name) for name in required if name not in fleet]
+                if unready := [*absent, *(server.failure for server in needed if server.failure)]:
+                    raise NotReady(unready, fleet.report)
+                yield fleet
+            except BaseException as caught:  # noqa: BLE001 - kept out of the task group, which would wrap it in a group
+                error = caught
+            finally:
+                fleet.end()
+    finally:
+        # Also when it is the group that is cancelled, which raises that itself.
+        fleet.ended()
     if error is not None:
         raise error
 

@@ -193,6 +193,24 @@ async def test_every_reader_of_changes_gets_each_of_them(marked: Marked, tmp_pat
     assert seen[1][-2:] == ["ready", "closed"]
 
 
+async def test_readers_of_changes_come_to_an_end_also_when_the_launch_is_cancelled(
+    marked: Marked, tmp_path: Path
+) -> None:
+    seen: list[str] = []
+
+    async def read(changes: mcp_launch.Changes) -> None:
+        seen.extend([change.state async for change in changes])
+
+    with anyio.fail_after(10):
+        async with anyio.create_task_group() as readers:
+            with anyio.CancelScope() as scope:
+                async with mcp_launch.launch([marked.plain()], cwd=tmp_path) as fleet:
+                    readers.start_soon(read, fleet.changes())
+                    scope.cancel()
+
+    assert seen == ["ready", "closed"]
+
+
 async def test_a_reader_of_changes_that_went_away_is_forgotten(tmp_path: Path) -> None:
     async with mcp_launch.launch([], cwd=tmp_path) as fleet:
         reader = weakref.ref(fleet.changes())
