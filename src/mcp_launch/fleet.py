@@ -231,11 +231,12 @@ class Fleet:
         """
         named = self._named(name)
         record = named[0]
+        record.end()
         try:
-            record.end()
             await record.ended.wait()
         finally:
-            self._servers.remove(named)
+            # Somebody else may have taken it out meanwhile.
+            self._servers = [each for each in self._servers if each is not named]
             self._known = None
 
     def begin(self, owners: TaskGroup) -> None:

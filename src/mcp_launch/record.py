@@ -25,7 +25,7 @@ def _to_nobody(_change: Change) -> None:
     """Nobody wants to know."""
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True, eq=False)
 class Record:
     """The state of one server and the evidence of how it got there."""
 

@@ -144,6 +144,14 @@ async def test_a_server_that_is_starting_can_be_taken_out(marked: Marked, tmp_pa
         assert (len(fleet), marked.running()) == (0, [])
 
 
+async def test_a_server_can_be_taken_out_by_two_at_once(marked: Marked, tmp_path: Path) -> None:
+    async with mcp_launch.launch([marked.plain()], cwd=tmp_path) as fleet:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(fleet.remove, "plain")
+            tasks.start_soon(fleet.remove, "plain")
+        assert len(fleet) == 0
+
+
 async def test_a_name_that_no_server_has_is_told_with_those_there_are(marked: Marked, tmp_path: Path) -> None:
     async with mcp_launch.launch([marked.plain()], cwd=tmp_path) as fleet:
         with pytest.raises(UnknownServer, match=r'^no server is called "plane"; there are plain$') as raised:
