@@ -115,7 +115,6 @@ class _Owner:
         except Exception as caught:  # noqa: BLE001 - whatever it is, it costs this server and no other
             error = caught
         record = self._record
-        record.client = None
         for warning in transport.warnings:
             record.warn(warning)
         if not record.wanted:
@@ -140,13 +139,15 @@ class _Owner:
                 if self._lists:
                     self._enter("list", budgets.list)
                     record.offer = await list_offer(client, self._lists, seconds=self._left() / 2, warn=record.warn)
-                record.client = client
                 for warning in transport.warnings:
                     record.warn(warning)
                 self._scope.deadline = math.inf
+                record.client = client
                 record.ready()
-                await record.over.wait()
-                record.client = None
+                try:
+                    await record.over.wait()
+                finally:
+                    record.client = None
                 self._scope.deadline = anyio.current_time() + budgets.close
                 if record.wanted:
                     return
