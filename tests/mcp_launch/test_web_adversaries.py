@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import threading
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +15,12 @@ import pytest
 from mcp import MCPError
 
 import mcp_launch
-from mcp_launch import Budgets, LaunchFailure
+from mcp_launch import Budgets, LaunchFailure, Options
+from mcp_launch.specs import HttpServer
 from mcp_launch.transports import http as http_transport
 from mcp_launch.transports.headers import follows
+from mcp_launch.transports.network import network
+from mcp_launch.transports.sse import EventClient
 from tests.mcp_launch.servers.raw import Answer, Request, event, head, raw_server, reply, result, works
 from tests.mcp_launch.support import SECRET, Marked, http
 
@@ -404,3 +408,30 @@ async def test_sse_without_its_session_is_over(marked: Marked, tmp_path: Path) -
                     await anyio.sleep(0.01)
 
     assert (failure.stage, failure.code) == ("call", "session_lost")
+
+
+async def test_what_became_of_one_message_is_not_taken_for_what_became_of_another(marked: Marked) -> None:
+    refused = threading.Event()
+
+    def answer(request: Request) -> Iterator[bytes]:
+        if request.target == "/refused":
+            yield reply(500)
+            return
+        yield head(202, Content_Length=2)
+        refused.wait(5)
+        yield b"ok"
+
+    with raw_server(answer) as raw, anyio.fail_after(8):
+        spec = HttpServer(name="web", url=f"{raw.origin}/sse")
+        async with EventClient(spec, network(spec, Options()), connect=1) as client, anyio.create_task_group() as tasks:
+
+            async def refuse() -> None:
+                while client.memory.answer is None:
+                    await anyio.sleep(0.01)
+                await client.send(client.build_request("POST", f"{raw.origin}/refused"))
+                assert client.memory.found is not None
+                refused.set()
+
+            tasks.start_soon(refuse)
+            await client.send(client.build_request("POST", f"{raw.origin}/taken"))
+            assert client.memory.found is None

@@ -299,16 +299,18 @@ class EventClient(httpx.AsyncClient):
             raise
         # What matters of a POST is its status: the answer comes with the event stream.
         is_mcp = response.is_success and (request.method == "POST" or media_type(response.headers) == EVENT_STREAM)
+        # Kept at once, because the body may be slow to come.
         memory.answered(request, response, is_mcp=is_mcp, in_session=in_session)
+        body = b""
         if not is_mcp and not follows(request, response.next_request):
-            # Kept once more, because the body that explains it may be slow to come.
             body = await start_of(response)
-            memory.answered(request, response, is_mcp=False, body=body, in_session=in_session)
         elif not is_mcp or request.method == "POST":
             if "content-length" in response.headers:
                 # Read to its end, so that the connection serves the next POST too.
                 await start_of(response)
             await response.aclose()
+        # Again, with what explains it: others were answered meanwhile, and whoever sent this asks the memory next.
+        memory.answered(request, response, is_mcp=is_mcp, body=body, in_session=in_session)
         self.lost = self.lost or (memory.found is not None and memory.found.code == "session_lost")
         return response
 
