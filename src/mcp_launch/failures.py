@@ -35,6 +35,7 @@ __all__ = [
     "Stage",
     "UnknownServer",
     "UnusableInput",
+    "family",
 ]
 
 Stage: TypeAlias = Literal["spec", "spawn", "connect", "handshake", "list", "call", "close"]
@@ -138,7 +139,7 @@ class LaunchFailure(LaunchError):  # noqa: N818 - a launch that failed, not an e
         Only for when the server is closed, since what still runs must keep them.
         """
         self.__traceback__ = None
-        for error in _family(self):
+        for error in family(self):
             traceback.clear_frames(error.__traceback__)
 
     def to_json(self) -> FailureJson:
@@ -177,8 +178,8 @@ class UnknownServer(LaunchError, KeyError):  # noqa: N818 - says what is wrong, 
         return str(self.args[0])
 
 
-def _family(error: BaseException) -> Iterator[BaseException]:
-    """The exception, its causes and contexts, and what is in it if it is a group."""
+def family(error: BaseException) -> Iterator[BaseException]:
+    """The exception, its causes and contexts, and what is in it if it is a group, each once."""
     seen: set[int] = set()
     todo: list[BaseException | None] = [error]
     while todo:

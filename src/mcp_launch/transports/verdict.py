@@ -12,7 +12,7 @@ from http import HTTPStatus
 from typing import Any, cast
 from urllib.request import parse_http_list
 
-from mcp_launch.failures import Code
+from mcp_launch.failures import Code, family
 from mcp_launch.transports import LONGEST, Diagnosis
 from mcp_launch.transports.headers import Url
 
@@ -126,7 +126,7 @@ def trouble(  # noqa: PLR0911 - a list of cases
     kinds = {kind.__name__ for kind in type(error).__mro__}
     port = url.port or {"http": 80, "https": 443}.get(url.scheme)
     where = f"{url.host}:{port}"
-    causes = list(_causes(error))
+    causes = list(family(error))
     facts = {"host": url.host, "port": port, "error": type(error).__name__, **({"proxy": via} if via else {})}
 
     def found(code: Code, message: str) -> Diagnosis:
@@ -243,17 +243,3 @@ def _plain(body: str) -> str:
             members = cast("dict[str, Any]", value)
             value = members.get(name, members)
     return value if isinstance(value, str) else body
-
-
-def _causes(error: BaseException) -> Iterator[BaseException]:
-    seen: set[int] = set()
-    todo: list[BaseException | None] = [error]
-    while todo:
-        current = todo.pop()
-        if current is None or id(current) in seen:
-            continue
-        seen.add(id(current))
-        yield current
-        todo += [current.__cause__, current.__context__]
-        if isinstance(current, BaseExceptionGroup):
-            todo += cast("BaseExceptionGroup[BaseException]", current).exceptions
