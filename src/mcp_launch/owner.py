@@ -25,7 +25,7 @@ from mcp_launch.process import ServerProcess, spawn
 from mcp_launch.record import Record
 from mcp_launch.specs import HttpServer, ServerSpec, SseServer
 from mcp_launch.terms import Terms
-from mcp_launch.transports import Era, Transport
+from mcp_launch.transports import Mode, Transport
 from mcp_launch.transports.http import HttpTransport
 from mcp_launch.transports.stdio import StdioTransport
 
@@ -49,8 +49,8 @@ async def serve(
     """
     owner = _Owner(record, spec, terms=terms, deadline=deadline)
     if isinstance(spec, HttpServer):
-        era: Era = "legacy" if isinstance(spec, SseServer) else "auto"
-        failure = await owner.attempt(era, owner.web(spec))
+        mode: Mode = "legacy" if isinstance(spec, SseServer) else "auto"
+        failure = await owner.attempt(mode, owner.web(spec))
     else:
         transport = owner.stdio(process or (await spawn(spec, cwd=terms.cwd))[0])
         failure = await owner.attempt("auto", transport)
@@ -100,17 +100,17 @@ class _Owner:
             )
         return HttpTransport(spec, options=self._record.options, budgets=self._budgets, on_lost=self._record.over.set)
 
-    async def attempt(self, era: Era, transport: Transport) -> LaunchFailure | None:
+    async def attempt(self, mode: Mode, transport: Transport) -> LaunchFailure | None:
         """Open, serve and close the session once."""
         # Until the end, since finding out what was wrong may take another request.
         with kept_out_of_logs(self._spec.redactor):
-            return await self._attempt(era, transport)
+            return await self._attempt(mode, transport)
 
-    async def _attempt(self, era: Era, transport: Transport) -> LaunchFailure | None:
+    async def _attempt(self, mode: Mode, transport: Transport) -> LaunchFailure | None:
         error: Exception | None = None
         try:
             with anyio.CancelScope() as self._scope:
-                await self._live(era, transport)
+                await self._live(mode, transport)
         # Outside of the scope: what fails at the moment of a cancellation is in one group with it, on trio.
         except Exception as caught:  # noqa: BLE001 - whatever it is, it costs this server and no other
             error = caught
@@ -123,12 +123,12 @@ class _Owner:
             return None
         return await self._explain(transport, error, waited=self._waited())
 
-    async def _live(self, era: Era, transport: Transport) -> None:
+    async def _live(self, mode: Mode, transport: Transport) -> None:
         record, budgets = self._record, self._budgets
         self._allow(budgets.connect)
         async with transport.open() as streams:
             self._enter("handshake", budgets.handshake)
-            async with _client(streams, era, record.options, patience=budgets.call) as client:
+            async with _client(streams, mode, record.options, patience=budgets.call) as client:
                 transport.prove()
                 record.protocol_version = client.protocol_version
                 if info := client.server_info:
@@ -191,10 +191,10 @@ class _Owner:
         ).because(error, hide=hide)
 
 
-def _client(streams: tuple[Any, Any], era: Era, options: Options, *, patience: float) -> Client:
+def _client(streams: tuple[Any, Any], mode: Mode, options: Options, *, patience: float) -> Client:
     return Client(
         _Connected(streams),
-        mode=era,
+        mode=mode,
         read_timeout_seconds=patience,
         client_info=_client_info(),
         sampling_callback=options.sampling,

@@ -10,10 +10,10 @@ from mcp_launch.failures import Code, Stage
 if TYPE_CHECKING:
     from mcp.client import Transport as Streams
 
-__all__ = ["DOUBTFUL", "LONGEST", "Diagnosis", "Era", "Transport"]
+__all__ = ["DOUBTFUL", "LONGEST", "Diagnosis", "Mode", "Transport"]
 
-Era: TypeAlias = Literal["auto", "legacy"]
-"""How to negotiate: `auto` tries the 2026-07-28 era first, `legacy` goes straight to `initialize`."""
+Mode: TypeAlias = Literal["auto", "legacy"]
+"""How `mcp.Client` negotiates: `auto` tries the 2026-07-28 era first, `legacy` goes straight to `initialize`."""
 
 DOUBTFUL: frozenset[Code] = frozenset(("method_not_allowed", "not_found", "http_error", "not_mcp"))
 """Failures after which it is worth a question whether a URL speaks the other transport."""
