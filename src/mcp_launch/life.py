@@ -68,7 +68,7 @@ async def _live_once(record: Record, spec: ServerSpec, *, terms: Terms, timeout:
             record.enter("handshake")
         else:
             record.enter("connect")
-        owner = await _sdk()
+        owner = await _sdk(terms)
         await owner.serve(record, spec, process, terms=terms, deadline=deadline)
     except LaunchFailure as failure:
         record.fail(failure)
@@ -84,12 +84,14 @@ async def _live_once(record: Record, spec: ServerSpec, *, terms: Terms, timeout:
 _owner: ModuleType | None = None
 
 
-async def _sdk() -> ModuleType:
+async def _sdk(terms: Terms) -> ModuleType:
     """The part of this package that needs the SDK.
 
-    Importing that takes a second, which is spent in a thread: meanwhile the servers that were spawned get going.
+    Importing that takes a second, which is spent in a thread, one for all: meanwhile the servers that were spawned get
+    going.
     """
     global _owner  # noqa: PLW0603 - a thread that finds it imported costs as much as the rest of a server's start here
     if _owner is None:
-        _owner = await anyio.to_thread.run_sync(importlib.import_module, "mcp_launch.owner")
+        async with terms.importing:
+            _owner = _owner or await anyio.to_thread.run_sync(importlib.import_module, "mcp_launch.owner")
     return _owner

@@ -6,6 +6,8 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
+import anyio
+
 from mcp_launch.budgets import Budgets
 
 __all__ = ["EVERYTHING", "TOOLS", "Listing", "Terms", "Transports"]
@@ -28,3 +30,5 @@ class Terms:
     """What is listed before a server counts as ready."""
     transports: Transports | None = None
     """Those that the agent advertised; None for all."""
+    importing: anyio.Lock = field(default_factory=anyio.Lock)
+    """Held by the server that imports the SDK for all."""
