@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from subprocess import PIPE
@@ -15,6 +17,7 @@ from typing import Any
 
 import pytest
 
+from mcp_launch.__main__ import NEEDED
 from tests.mcp_launch.support import SECRET, SERVERS, SOURCE, Marked
 
 PLAIN = [str(SERVERS / "plain.py")]
@@ -140,15 +143,15 @@ def test_the_sdk_is_not_imported_before_it_is_needed(args: tuple[str, ...]) -> N
 
     imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines() if line.startswith("import time:")}
     assert "typer" in imported
-    assert "mcp" not in imported
+    assert imported & {"mcp", "mcp_types", "httpx", "httpx2"} == set()
 
 
 def test_without_the_extra_it_says_what_to_install() -> None:
     # A None in sys.modules hides a package as if it were not installed.
     script = """
 import sys
-sys.modules.update(dict.fromkeys(("anyio", "httpx", "httpx_sse", "mcp", "rich", "typer")))
-from mcp_launch.__main__ import main
+from mcp_launch.__main__ import NEEDED, main
+sys.modules.update(dict.fromkeys(NEEDED))
 main()
 """
     env = {**os.environ, "PYTHONPATH": str(SOURCE)}
@@ -157,8 +160,15 @@ main()
     )
 
     assert (done.returncode, done.stdout) == (2, "")
-    missing = "anyio, httpx, httpx_sse, mcp, rich, typer"
+    missing = "anyio, httpx, httpx2, httpx_sse, mcp, rich, typer"
     assert done.stderr == f"mcp-launch needs {missing}: pip install 'acp-bindings[launch]'\n"
+
+
+def test_what_the_command_needs_is_what_the_extra_brings() -> None:
+    project = tomllib.loads((SOURCE.parent / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extra = [re.split("[<>=]", requirement)[0] for requirement in project["optional-dependencies"]["launch"]]
+
+    assert sorted(name.replace("-", "_") for name in extra) == sorted(NEEDED)
 
 
 @pytest.mark.parametrize(

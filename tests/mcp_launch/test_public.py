@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import mcp_launch
+from mcp_launch.__main__ import NEEDED
 from tests.mcp_launch.support import SOURCE
 
 
@@ -17,9 +18,7 @@ def test_the_public_names_are_sorted_and_there() -> None:
 
 
 def test_importing_the_package_imports_neither_the_sdk_nor_what_the_extra_brings() -> None:
-    script = (
-        "import sys, mcp_launch; print([name for name in ('mcp', 'anyio', 'httpx2', 'rich') if name in sys.modules])"
-    )
+    script = f"import sys, mcp_launch; print([name for name in {('pydantic', *NEEDED)} if name in sys.modules])"
     done = subprocess.run(
         [sys.executable, "-c", script],
         capture_output=True,
