@@ -85,6 +85,7 @@ def _redact(record: logging.LogRecord) -> None:
 
 
 def _hidden(text: str) -> str:
-    for redactor in _open:
+    # A copy, because others may log from threads of their own while servers open and close.
+    for redactor in tuple(_open):
         text = redactor(text)
     return text
