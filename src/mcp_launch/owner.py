@@ -169,9 +169,9 @@ class _Owner:
 
     def _waited(self) -> float | None:
         """The seconds of the budget that was used up, if that is what ended it."""
-        if not self._scope.cancelled_caught or anyio.current_time() < self._scope.deadline:
-            return None
-        return self._allowed
+        # Of a session that was ready only the farewell has a deadline, and that is not why it ended.
+        ready, given_up = self._record.state == "ready", anyio.current_time() < self._scope.deadline
+        return self._allowed if self._scope.cancelled_caught and not ready and not given_up else None
 
     def _give_up(self) -> None:
         self._scope.cancel()

@@ -106,6 +106,20 @@ async def test_whoever_waits_for_an_answer_is_told_what_became_of_the_server(
     assert raised.value.error.data == {"code": failure.code, **failure.facts}
 
 
+async def test_a_farewell_that_takes_too_long_is_not_why_a_server_failed(marked: Marked, tmp_path: Path) -> None:
+    hasty = Budgets(close=0.001)
+
+    async with mcp_launch.launch([odd(marked, "works")], cwd=tmp_path, budgets=hasty) as fleet:
+        with anyio.fail_after(5), pytest.raises(MCPError):
+            await fleet["odd"].session.call_tool("close_output")
+        with anyio.fail_after(5):
+            while (failure := fleet["odd"].failure) is None:
+                await anyio.sleep(0.01)
+
+    assert (failure.stage, failure.code) == ("call", "disconnected")
+    assert failure.message == "closed its standard output; it printed nothing"
+
+
 async def test_all_who_wait_are_told(marked: Marked, tmp_path: Path) -> None:
     told: list[str] = []
 
