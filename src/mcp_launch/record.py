@@ -50,7 +50,7 @@ class Record:
     capabilities: dict[str, Any] | None = None
     """What the server says that it can do."""
     offer: Offer | None = None
-    """What it listed."""
+    """What it listed, the last time."""
     failure: LaunchFailure | None = None
     restarts: int = 0
     """How often it was started again after it had died."""
@@ -92,9 +92,13 @@ class Record:
         self._become("failed")
 
     def start_again(self) -> None:
-        """It died, and is given another life; what it was in the last one no longer holds."""
+        """It died, and is given another life; what it was in the last one no longer holds.
+
+        Only what it listed is kept until it lists again: whoever calls a tool of it hears that it is starting, and not
+        that there is no such tool.
+        """
         self.restarts += 1
-        self.failure = self.protocol_version = self.server = self.capabilities = self.offer = None
+        self.failure = self.protocol_version = self.server = self.capabilities = None
         self.began = self.stage_began = anyio.current_time()
         self.stage, self.times = "spec", {}
         self.settled, self.over = anyio.Event(), anyio.Event()

@@ -51,8 +51,13 @@ class LaunchedServer:
         if self._record.failure is not None:
             # Without what earlier raises left on it.
             raise self._record.failure.with_traceback(None)
-        advice = "; `await server.ready()` waits for it" if self.state == "starting" else ""
-        message = f"has no session, it is {self.state}{advice}"
+        match self.state:
+            case "starting":
+                message = "has no session, it is starting; `await server.ready()` waits for it"
+            case "ready":
+                message = "has no session any more, and is being closed; whether it failed is known then"
+            case state:
+                message = f"has no session, it is {state}"
         raise LaunchFailure(message, server=self.name, stage=self._record.stage, code="failed")
 
     async def settled(self) -> None:
@@ -80,19 +85,19 @@ class LaunchedServer:
 
     @property
     def tools(self) -> list[Tool]:
-        """Its tools as listed at the start; empty when they were not."""
+        """Its tools as last listed; empty when they never were."""
         offer = self._record.offer
         return list(offer.tools or ()) if offer else []
 
     @property
     def resources(self) -> list[Resource]:
-        """Its resources as listed at the start; empty when they were not."""
+        """Its resources as last listed; empty when they never were."""
         offer = self._record.offer
         return list(offer.resources or ()) if offer else []
 
     @property
     def prompts(self) -> list[Prompt]:
-        """Its prompts as listed at the start; empty when they were not."""
+        """Its prompts as last listed; empty when they never were."""
         offer = self._record.offer
         return list(offer.prompts or ()) if offer else []
 
