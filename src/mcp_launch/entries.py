@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import warnings
 from collections.abc import Collection, Iterable, Mapping
-from typing import Any
 
 from mcp_launch.failures import LaunchFailure, UnusableInput
 from mcp_launch.options import OptionsFor, options_for
@@ -16,7 +15,7 @@ from mcp_launch.terms import Transports
 __all__ = ["entries_of", "read_entry"]
 
 
-def entries_of(servers: Iterable[Any] | None) -> list[Any]:
+def entries_of(servers: Iterable[object] | None) -> list[object]:
     """The entries of an `mcpServers`; null reads as none.
 
     Raises:

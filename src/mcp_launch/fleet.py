@@ -36,7 +36,7 @@ Policy: TypeAlias = Literal["best effort", "all"]
 
 @asynccontextmanager
 async def launch(
-    servers: Iterable[Any] | None,
+    servers: Iterable[object] | None,
     *,
     cwd: str | os.PathLike[str],
     timeout: float = 30.0,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from mcp_launch.budgets import Budgets
 from mcp_launch.fleet import launch
@@ -19,7 +19,7 @@ __all__ = ["open_session"]
 
 @asynccontextmanager
 async def open_session(
-    server: Any,
+    server: object,
     *,
     cwd: str | os.PathLike[str],
     timeout: float = 30.0,
