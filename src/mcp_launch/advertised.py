@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 from acp_bindings import decode
 from mcp_launch.failures import UnusableInput
+from mcp_launch.specs import TransportName
 from mcp_launch.terms import Transports
 
 if TYPE_CHECKING:
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = ["capabilities"]
 
-_TRANSPORTS = ("stdio", "http", "sse")
+_TRANSPORTS: tuple[TransportName, ...] = get_args(TransportName)
 
 T = TypeVar(
     "T", bound="v1.McpCapabilities | v1_unstable.McpCapabilities | v2.McpCapabilities | v2_unstable.McpCapabilities"

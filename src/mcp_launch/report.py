@@ -12,6 +12,7 @@ from mcp_launch.changes import State
 from mcp_launch.failures import FailureJson, Stage
 from mcp_launch.record import Record
 from mcp_launch.redact import Redactor
+from mcp_launch.specs import TransportName
 
 __all__ = ["Era", "Report", "ServerReport", "ToolReport", "report", "report_schema"]
 
@@ -33,14 +34,14 @@ class ServerReport(TypedDict):
 
     name: str
     """Its name in the request, or its place there when it has none."""
-    transport: str | None
-    """stdio, http or sse; null for an entry that did not parse."""
+    transport: TransportName | None
+    """null for an entry that did not parse."""
     target: str | None
     """The command, or the URL without user-info and query."""
     state: State
     stage: Stage
     """How far it got: a server that works is in `call`."""
-    seconds: dict[str, float]
+    seconds: dict[Stage, float]
     """Time spent in each stage that is over."""
     era: Era | None
     """How the session came to be."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from mcp_launch.changes import State
 from mcp_launch.failures import LaunchFailure
 from mcp_launch.record import Record
+from mcp_launch.specs import TransportName
 
 if TYPE_CHECKING:
     from mcp import Client
@@ -30,7 +31,7 @@ class LaunchedServer:
         return self._record.name
 
     @property
-    def transport(self) -> str | None:
+    def transport(self) -> TransportName | None:
         """`stdio`, `http` or `sse`; None for an entry that did not parse."""
         return self._record.spec.transport if self._record.spec else None
 

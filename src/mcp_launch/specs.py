@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TypeAlias, cast
+from typing import ClassVar, Literal, TypeAlias, cast
 from urllib.parse import urlsplit
 
 from pydantic import BaseModel
@@ -21,7 +21,10 @@ from acp_bindings import Issue as SchemaIssue
 from mcp_launch.failures import LaunchFailure
 from mcp_launch.redact import Redactor, shown_url
 
-__all__ = ["HttpServer", "ServerSpec", "SseServer", "StdioServer", "entry_name", "parse_server"]
+__all__ = ["HttpServer", "ServerSpec", "SseServer", "StdioServer", "TransportName", "entry_name", "parse_server"]
+
+TransportName: TypeAlias = Literal["stdio", "http", "sse"]
+"""How a server is reached, as ACP calls it."""
 
 Pairs: TypeAlias = tuple[tuple[str, str], ...]
 
@@ -35,7 +38,7 @@ class StdioServer:
     args: tuple[str, ...] = field(default=(), repr=False)
     env: Pairs = field(default=(), repr=False)
 
-    transport = "stdio"
+    transport: ClassVar[TransportName] = "stdio"
 
     @cached_property
     def redactor(self) -> Redactor:
@@ -56,7 +59,7 @@ class HttpServer:
     url: str = field(repr=False)
     headers: Pairs = field(default=(), repr=False)
 
-    transport = "http"
+    transport: ClassVar[TransportName] = "http"
 
     @cached_property
     def redactor(self) -> Redactor:
@@ -73,7 +76,7 @@ class HttpServer:
 class SseServer(HttpServer):
     """A URL that speaks MCP's deprecated SSE transport."""
 
-    transport = "sse"
+    transport: ClassVar[TransportName] = "sse"
 
 
 ServerSpec: TypeAlias = StdioServer | HttpServer | SseServer

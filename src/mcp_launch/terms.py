@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias
 import anyio
 
 from mcp_launch.budgets import Budgets
+from mcp_launch.specs import TransportName
 
 __all__ = ["EVERYTHING", "TOOLS", "Listing", "Terms", "Transports"]
 
@@ -16,7 +17,7 @@ Listing: TypeAlias = Literal["tools", "resources", "prompts"]
 TOOLS: tuple[Listing, ...] = ("tools",)
 EVERYTHING: tuple[Listing, ...] = ("tools", "resources", "prompts")
 
-Transports: TypeAlias = Collection[Literal["stdio", "http", "sse"]]
+Transports: TypeAlias = Collection[TransportName]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
