@@ -21,7 +21,7 @@ from acp_bindings import Issue as SchemaIssue
 from mcp_launch.failures import LaunchFailure
 from mcp_launch.redact import Redactor, shown_url
 
-__all__ = ["HttpServer", "ServerSpec", "SseServer", "StdioServer", "TransportName", "entry_name", "parse_server"]
+__all__ = ["HttpServer", "ServerSpec", "SseServer", "StdioServer", "TransportName", "parse_server"]
 
 TransportName: TypeAlias = Literal["stdio", "http", "sse"]
 """How a server is reached, as ACP calls it."""
@@ -89,7 +89,7 @@ def parse_server(server: object, *, index: int | None = None) -> ServerSpec:
         LaunchFailure: in stage `spec`, with one entry in `.facts["issues"]` for each thing that is wrong.
     """
     entry: object = json.loads(encode(server)) if isinstance(server, BaseModel) else server
-    name = entry_name(entry, index=index)
+    name = _entry_name(entry, index=index)
     tag = _member(entry, "type")
     if not isinstance(tag, str | None):
         raise _invalid(name, [_issue("/type", "type", "must be a string")])
@@ -110,7 +110,7 @@ def parse_server(server: object, *, index: int | None = None) -> ServerSpec:
     return spec
 
 
-def entry_name(entry: object, *, index: int | None = None) -> str:
+def _entry_name(entry: object, *, index: int | None = None) -> str:
     """What to call an entry that may be broken: its name, or its place."""
     name = _member(entry, "name")
     if isinstance(name, str) and name:
