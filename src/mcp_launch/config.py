@@ -75,7 +75,7 @@ def _from_params(params: Any, *, source: str) -> Config:
 
 
 def _from_desktop(name: str, entry: Any) -> Any:
-    """One entry of a desktop client's map, as ACP writes it; its own members win over what is derived."""
+    """One entry of a desktop client's map, as ACP writes it; what ACP has no word for is left out."""
     if not isinstance(entry, dict):
         return {"name": name, "type": entry}
     known = cast("dict[str, Any]", entry)

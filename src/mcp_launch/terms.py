@@ -26,10 +26,10 @@ class Terms:
 
     cwd: str
     """The session's working directory, absolute."""
-    budgets: Budgets = field(default_factory=Budgets)
-    lists: Collection[Listing] = TOOLS
+    budgets: Budgets
+    lists: Collection[Listing]
     """What is listed before a server counts as ready."""
-    transports: Transports | None = None
+    transports: Transports | None
     """Those that the agent advertised; None for all."""
     importing: anyio.Lock = field(default_factory=anyio.Lock)
     """Held by the server that imports the SDK for all."""
