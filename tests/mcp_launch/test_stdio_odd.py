@@ -120,6 +120,17 @@ async def test_a_farewell_that_takes_too_long_is_not_why_a_server_failed(marked:
     assert failure.message == "closed its standard output; it printed nothing"
 
 
+async def test_a_server_that_takes_its_time_to_start_may_know_the_newer_era_alone(
+    marked: Marked, tmp_path: Path
+) -> None:
+    server = odd(marked, "starts_slowly_and_knows_2026_alone")
+
+    with anyio.fail_after(10):
+        async with mcp_launch.launch([server], cwd=tmp_path, budgets=Budgets(probe=0.2)) as fleet:
+            assert fleet["odd"].failure is None
+            assert fleet.report["servers"][0]["era"] == "2026-07-28"
+
+
 async def test_all_who_wait_are_told(marked: Marked, tmp_path: Path) -> None:
     told: list[str] = []
 

@@ -3,30 +3,43 @@
 The SDK asks `server/discover` first and waits ten seconds for the answer. Servers that swallow what they do not know
 would cost each user those ten seconds, so the transport answers in their place, with the error that makes the SDK go
 on to `initialize`. A late answer is dropped by its id, as JSON-RPC wants.
+
+The wait begins when the server has read the probe. Until then it is still starting, which takes many a one seconds, and
+one that knows the newer era alone would be lost by going on.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import anyio
 from mcp.shared.message import SessionMessage
-from mcp_types import REQUEST_TIMEOUT, ErrorData, JSONRPCError, JSONRPCRequest, RequestId
+from mcp_types import REQUEST_TIMEOUT, ErrorData, JSONRPCError, JSONRPCRequest, JSONRPCResponse, RequestId
 
 from mcp_launch.transports.streams import ReadStream, Sink, Source, WriteStream
 
 __all__ = ["bound_probe"]
 
 
-def bound_probe(read: Source, write: Sink, *, seconds: float) -> tuple[_ReadStream, _WriteStream]:
-    """The same two streams, where the first `server/discover` is answered after `seconds` at the latest."""
-    probe = _Probe(seconds)
+_LOOK = 0.05
+"""How often to look whether the server has read the probe, for which there is no event."""
+
+
+def bound_probe(
+    read: Source, write: Sink, *, seconds: float, was_read: Callable[[], bool]
+) -> tuple[_ReadStream, _WriteStream]:
+    """The same two streams, where the first `server/discover` is answered `seconds` after it was read at the latest."""
+    probe = _Probe(seconds, was_read)
     return _ReadStream(read, probe), _WriteStream(write, probe)
 
 
 class _Probe:
-    def __init__(self, seconds: float) -> None:
-        self.seconds = seconds
+    def __init__(self, seconds: float, was_read: Callable[[], bool]) -> None:
+        self._seconds = seconds
+        self._was_read = was_read
+        self._end: float | None = None
+        """When the time is over, once it has begun."""
         self.request_id: RequestId | None = None
         self.over = False
         # The reader is already waiting when the probe is sent, so its scope is there before the deadline is known.
@@ -34,7 +47,15 @@ class _Probe:
 
     def sent(self, request_id: RequestId) -> None:
         self.request_id = request_id
-        self.scope.deadline = anyio.current_time() + self.seconds
+        self.scope.deadline = anyio.current_time() + _LOOK
+
+    def goes_on(self) -> bool:
+        """Whether there is time left, asked when the deadline has passed, and sets the next one."""
+        now = anyio.current_time()
+        if self._end is None and self._was_read():
+            self._end = now + self._seconds
+        self.scope.deadline = now + _LOOK if self._end is None else self._end
+        return self._end is None or now < self._end
 
     def settle(self) -> None:
         self.over = True
@@ -53,12 +74,15 @@ class _ReadStream(ReadStream):
 
     async def _receive_while_probing(self) -> SessionMessage | Exception:
         probe = self._probe
-        probe.scope = anyio.CancelScope(deadline=probe.scope.deadline)
-        with probe.scope:
-            item = await super().receive()
-            if isinstance(item, SessionMessage) and getattr(item.message, "id", None) == probe.request_id is not None:
-                probe.settle()
-            return item
+        waits = True
+        while waits:
+            probe.scope = anyio.CancelScope(deadline=probe.scope.deadline)
+            with probe.scope:
+                item = await super().receive()
+                if _answers(item, probe.request_id):
+                    probe.settle()
+                return item
+            waits = probe.goes_on()
         probe.settle()
         error = ErrorData(code=REQUEST_TIMEOUT, message="server/discover was not answered in time")
         return SessionMessage(JSONRPCError(jsonrpc="2.0", id=probe.request_id, error=error))
@@ -77,3 +101,11 @@ class _WriteStream(WriteStream):
             elif message.method == "initialize":
                 self._probe.settle()
         await super().send(item)
+
+
+def _answers(item: SessionMessage | Exception, request_id: RequestId | None) -> bool:
+    match item:
+        case SessionMessage(message=JSONRPCResponse(id=answered) | JSONRPCError(id=answered)):
+            return answered == request_id is not None
+        case _:
+            return False

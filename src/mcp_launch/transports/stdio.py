@@ -134,7 +134,7 @@ class StdioTransport:
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(run_beside)
             try:
-                yield bound_probe(self, self, seconds=self._probe)
+                yield bound_probe(self, self, seconds=self._probe, was_read=lambda: self._process.read_input)
             finally:
                 with anyio.CancelScope(shield=True):
                     await self._end()

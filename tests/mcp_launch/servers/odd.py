@@ -28,6 +28,9 @@ def main() -> None:
 
 def answer(request_id: Any, method: str, params: dict[str, Any]) -> None:
     """Answer a request."""
+    if MODE == "starts_slowly_and_knows_2026_alone":
+        send({"id": request_id, **answer_of_2026(method)})
+        return
     if method == "initialize":
         info = {"name": "odd", "version": "1"}
         result: dict[str, Any] = {
@@ -46,6 +49,18 @@ def answer(request_id: Any, method: str, params: dict[str, Any]) -> None:
         send({"id": request_id, "error": {"code": -32601, "message": "Method not found"}})
         return
     send({"id": request_id, "result": result})
+
+
+def answer_of_2026(method: str) -> dict[str, Any]:
+    """The result or error of a server that has no handshake."""
+    whole = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
+    if method == "server/discover":
+        info = {"name": "odd", "version": "1"}
+        offer: dict[str, Any] = {"supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}}, "serverInfo": info}
+        return {"result": {**whole, **offer}}
+    if method == "tools/list":
+        return {"result": {**whole, "tools": []}}
+    return {"error": {"code": -32601, "message": "Method not found"}}
 
 
 def send(message: dict[str, Any]) -> None:
@@ -82,6 +97,11 @@ def write(line: str) -> None:
     """Write one line to standard output."""
     sys.stdout.write(line + "\n")
     sys.stdout.flush()
+
+
+def start_starts_slowly_and_knows_2026_alone() -> None:
+    """Take longer to start than anybody gets to answer the probe."""
+    time.sleep(1)
 
 
 def start_notifies_first() -> None:
