@@ -91,7 +91,10 @@ async def _sdk(terms: Terms) -> ModuleType:
     going.
     """
     global _owner  # noqa: PLW0603 - a thread that finds it imported costs as much as the rest of a server's start here
-    if _owner is None:
+    owner = _owner
+    if owner is None:
         async with terms.importing:
-            _owner = _owner or await anyio.to_thread.run_sync(importlib.import_module, "mcp_launch.owner")
-    return _owner
+            owner = _owner
+            if owner is None:
+                owner = _owner = await anyio.to_thread.run_sync(importlib.import_module, "mcp_launch.owner")
+    return owner
