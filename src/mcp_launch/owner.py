@@ -147,7 +147,7 @@ class _Owner:
                 try:
                     await record.over.wait()
                 finally:
-                    record.client = None
+                    record.lose()
                 self._scope.deadline = anyio.current_time() + budgets.close
                 if record.wanted:
                     return

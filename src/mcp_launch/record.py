@@ -55,7 +55,7 @@ class Record:
     restarts: int = 0
     """How often it was started again after it had died."""
     settled: anyio.Event = field(default_factory=anyio.Event)
-    """Set once it is ready or has failed."""
+    """Set once it is ready or has failed; another one from the end of its session until it is known why."""
     over: anyio.Event = field(default_factory=anyio.Event)
     """Set when its session is to end, by whoever notices first."""
     wanted: bool = True
@@ -83,6 +83,12 @@ class Record:
         """It can be used."""
         self.enter("call")
         self._become("ready")
+
+    def lose(self) -> None:
+        """Its session is over; what becomes of it, closed or failed, is not settled yet."""
+        self.client = None
+        if self.settled.is_set():
+            self.settled = anyio.Event()
 
     def fail(self, failure: LaunchFailure) -> None:
         """It cannot be used, or no longer."""

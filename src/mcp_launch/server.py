@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import anyio.lowlevel
+
 from mcp_launch.changes import State
 from mcp_launch.failures import LaunchFailure
 from mcp_launch.record import Record
@@ -63,7 +65,10 @@ class LaunchedServer:
 
     async def settled(self) -> None:
         """Wait until it is ready or has failed; one that is started again begins anew with that."""
-        await self._record.settled.wait()
+        await anyio.lowlevel.checkpoint()
+        # Again, because it may have changed until we are woken.
+        while not self._record.settled.is_set():
+            await self._record.settled.wait()
 
     async def ready(self) -> Client:
         """The live session, as soon as there is one: for servers that start in the background or again.

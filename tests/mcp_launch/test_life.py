@@ -10,9 +10,10 @@ from typing import Any
 import anyio
 import anyio.lowlevel
 import pytest
+from mcp import MCPError
 
 import mcp_launch
-from mcp_launch import LaunchError, LaunchFailure, NotReady, Options, Restart, UnknownServer, UnusableInput
+from mcp_launch import Budgets, LaunchError, LaunchFailure, NotReady, Options, Restart, UnknownServer, UnusableInput
 from tests.mcp_launch.support import Marked, ask, http
 
 pytestmark = pytest.mark.anyio
@@ -150,6 +151,36 @@ async def test_a_server_can_be_taken_out_by_two_at_once(marked: Marked, tmp_path
             tasks.start_soon(fleet.remove, "plain")
             tasks.start_soon(fleet.remove, "plain")
         assert len(fleet) == 0
+
+
+async def test_a_server_that_is_being_closed_says_so_instead_of_giving_a_session(
+    marked: Marked, tmp_path: Path
+) -> None:
+    async with mcp_launch.launch([marked.plain("ignores_end")], cwd=tmp_path, budgets=Budgets(close=0.4)) as fleet:
+        plain = fleet["plain"]
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(fleet.remove, "plain")
+            await anyio.wait_all_tasks_blocked()
+            with pytest.raises(LaunchFailure, match="plain: has no session any more, and is being closed"):
+                _ = plain.session
+            with pytest.raises(LaunchFailure, match="plain: has no session, it is closed"):
+                await plain.ready()
+
+
+async def test_whoever_waits_for_a_server_that_just_died_is_told_why(marked: Marked, tmp_path: Path) -> None:
+    async with mcp_launch.launch([marked.plain()], cwd=tmp_path) as fleet:
+        plain = fleet["plain"]
+        with pytest.raises(MCPError):
+            await ask(plain.session, "die")
+        told: Exception | None = None
+        while not isinstance(told, LaunchFailure):
+            try:
+                await ask(await plain.ready(), "environment")
+            except (LaunchFailure, MCPError) as error:
+                told = error
+
+    assert told is plain.failure
+    assert told.facts["exit_code"] == 9
 
 
 async def test_a_name_that_no_server_has_is_told_with_those_there_are(marked: Marked, tmp_path: Path) -> None:
