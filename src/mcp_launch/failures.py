@@ -94,7 +94,11 @@ class FailureJson(TypedDict):
 
 
 class LaunchError(Exception):
-    """The root of everything this package raises on purpose."""
+    """The root of everything this package raises on purpose; can be copied and sent to another process."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # An exception would be made again from its message alone, which is not what these take.
+        return _made_again, (type(self), self.args), self.__dict__
 
 
 class UnusableInput(LaunchError):  # noqa: N818 - says what is wrong, which a suffix would not
@@ -176,6 +180,10 @@ class UnknownServer(LaunchError, KeyError):  # noqa: N818 - says what is wrong, 
     def __str__(self) -> str:
         """The message, which KeyError would put in quotation marks."""
         return str(self.args[0])
+
+
+def _made_again(kind: type[LaunchError], args: tuple[Any, ...]) -> LaunchError:
+    return kind.__new__(kind, *args)
 
 
 def family(error: BaseException) -> Iterator[BaseException]:

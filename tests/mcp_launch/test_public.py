@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import copy
 import os
+import pickle
 import subprocess
 import sys
+from collections.abc import Callable
+
+import pytest
 
 import mcp_launch
+from mcp_launch import LaunchError, LaunchFailure, NotReady, UnknownServer, UnknownTool, UnusableInput
 from mcp_launch.__main__ import NEEDED
 from tests.mcp_launch.support import SOURCE
 
@@ -43,3 +49,32 @@ def test_without_the_extra_a_name_says_what_to_install() -> None:
     )
 
     assert done.stderr.splitlines()[-1] == "ImportError: mcp_launch needs anyio: pip install 'acp-bindings[launch]'"
+
+
+def pickled(error: LaunchError) -> LaunchError:
+    """What another process gets."""
+    return pickle.loads(pickle.dumps(error))
+
+
+FAILURE = LaunchFailure("is away", server="one", stage="call", code="failed", elapsed=1.5, facts={"exit_code": 1})
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        FAILURE,
+        NotReady([FAILURE], {"ok": True, "servers": []}),
+        UnknownServer("one", ["two"]),
+        UnknownTool("one", ["two"]),
+        UnusableInput("no list"),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+@pytest.mark.parametrize("again", [copy.copy, copy.deepcopy, pickled])
+def test_an_error_can_be_copied_and_sent_to_another_process(
+    error: LaunchError, again: Callable[[LaunchError], LaunchError]
+) -> None:
+    copied = again(error)
+
+    assert (type(copied), str(copied)) == (type(error), str(error))
+    assert repr(vars(copied)) == repr(vars(error))
