@@ -6,6 +6,8 @@ import contextlib
 import warnings
 from collections.abc import Collection, Iterable, Mapping
 
+from pydantic import BaseModel
+
 from mcp_launch.failures import LaunchFailure, UnusableInput
 from mcp_launch.options import OptionsFor, options_for
 from mcp_launch.record import Record
@@ -21,9 +23,11 @@ def entries_of(servers: Iterable[object] | None) -> list[object]:
     Raises:
         UnusableInput: it is no list.
     """
-    if isinstance(servers, str | bytes | Mapping):
-        raise UnusableInput("mcpServers must be an array of servers, not a text or a map")
-    return list(servers or ())
+    # What comes from outside is what it is, whatever its type says; of a model, iterating would give the fields.
+    given: Any = servers
+    if not isinstance(given, Iterable | None) or isinstance(given, str | bytes | Mapping | BaseModel):
+        raise UnusableInput(f"mcpServers must be an array of servers, not {type(servers).__name__}")
+    return [] if servers is None else list(servers)
 
 
 def read_entry(

@@ -90,6 +90,9 @@ def parse_server(server: object, *, index: int | None = None) -> ServerSpec:
     """
     entry: object = json.loads(encode(server)) if isinstance(server, BaseModel) else server
     name = _entry_name(entry, index=index)
+    if isinstance(entry, str | bytes | bytearray):
+        # Which `decode` would read as the JSON of an entry.
+        raise _invalid(name, [_issue("", "type", "must be an object, not a text")])
     tag = _member(entry, "type")
     if not isinstance(tag, str | None):
         raise _invalid(name, [_issue("/type", "type", "must be a string")])

@@ -13,6 +13,7 @@ from mcp import MCPError
 from mcp_types import REQUEST_TIMEOUT
 
 import mcp_launch
+from acp_bindings.v1 import NewSessionRequest
 from mcp_launch import Budgets, LaunchFailure, UnknownTool, UnusableInput
 from tests.mcp_launch.support import SECRET, Marked, http
 
@@ -146,7 +147,7 @@ async def test_no_servers_are_a_fleet_too(tmp_path: Path) -> None:
             _ = fleet["plain"]
 
 
-@pytest.mark.parametrize("servers", ["[]", {"mcpServers": []}])
+@pytest.mark.parametrize("servers", ["[]", {"mcpServers": []}, 0, False, NewSessionRequest(cwd="/", mcp_servers=[])])
 async def test_what_is_no_list_is_refused(servers: object, tmp_path: Path) -> None:
     with pytest.raises(UnusableInput, match="must be an array"):
         async with mcp_launch.launch(servers, cwd=tmp_path):  # pyright: ignore[reportArgumentType]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -41,6 +42,8 @@ def test_each_form_is_read(raw: dict[str, Any], spec: object) -> None:
 @pytest.mark.parametrize(
     ("raw", "path"),
     [
+        (json.dumps(STDIO), ""),
+        (json.dumps(STDIO).encode(), ""),
         ({key: value for key, value in STDIO.items() if key != "env"}, "/env"),
         ({key: value for key, value in STDIO.items() if key != "args"}, "/args"),
         ({**STDIO, "env": {"K": "v"}}, "/env"),
@@ -64,7 +67,7 @@ def test_each_form_is_read(raw: dict[str, Any], spec: object) -> None:
         ({**HTTP, "headers": [{"name": "A", "value": "v\r\nB: w"}]}, "/headers/0/value"),
     ],
 )
-def test_what_is_wrong_is_named_by_its_path(raw: dict[str, Any], path: str) -> None:
+def test_what_is_wrong_is_named_by_its_path(raw: object, path: str) -> None:
     with pytest.raises(LaunchFailure) as raised:
         parse_server(raw)
 
