@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import anyio
 from mcp import MCPError
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from mcp_types import Prompt, Resource, ResourceTemplate, Tool
 
 __all__ = ["Offer", "list_offer"]
-
-T = TypeVar("T")
 
 
 @dataclass(slots=True, kw_only=True)
