@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Offer", "list_offer"]
 
+PAGES = 1000
+"""Pages of a list that are read; one without end would fill the memory for as long as listing may take."""
+
 
 @dataclass(slots=True, kw_only=True)
 class Offer:
@@ -87,10 +90,12 @@ async def _pages(list_page: Callable[..., Awaitable[Any]], kind: str, warn: Call
         page = await list_page(cursor=cursor)
         items += getattr(page, kind)
         cursor = page.next_cursor
-        if cursor is None:
+        # Some servers send an empty one with the last page.
+        if not cursor:
             return items
-        if cursor in seen:
+        if cursor in seen or len(seen) == PAGES - 1:
             if warn:
-                warn(f"its list of {kind} repeats itself and was cut")
+                wrong = "repeats itself" if cursor in seen else f"has more than {PAGES} pages"
+                warn(f"its list of {kind} {wrong} and was cut")
             return items
         seen.add(cursor)

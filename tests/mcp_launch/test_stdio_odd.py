@@ -15,7 +15,7 @@ import pytest
 from mcp import MCPError
 
 import mcp_launch
-from mcp_launch import Budgets, LaunchFailure
+from mcp_launch import Budgets, LaunchFailure, listing
 from mcp_launch.transports import stdio
 from tests.mcp_launch.support import SERVERS, Marked, ask
 
@@ -56,6 +56,24 @@ async def test_a_server_that_is_understood_all_the_same_works_without_a_warning(
         assert (server.state, server.warnings) == ("ready", [])
         for _ in range(3):
             assert isinstance(await ask(server.session, "pid"), int)
+
+
+@pytest.mark.parametrize(
+    ("mode", "told"),
+    [
+        ("ends_list_with_empty_cursor", ["any"]),
+        ("repeats_list", ["any", "any1", "its list of tools repeats itself and was cut"]),
+        ("lists_without_end", ["any", "any1", "any2", "its list of tools has more than 3 pages and was cut"]),
+    ],
+)
+async def test_a_list_of_tools_has_an_end(
+    mode: str, told: list[str], marked: Marked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(listing, "PAGES", 3)
+
+    async with mcp_launch.launch([odd(marked, mode)], cwd=tmp_path, budgets=SHORT) as fleet:
+        server = fleet["odd"]
+        assert [*(tool.name for tool in server.tools), *server.warnings] == told
 
 
 async def test_a_server_that_repeats_its_input_is_heard_beside_it(marked: Marked, tmp_path: Path) -> None:

@@ -39,7 +39,17 @@ def answer(request_id: Any, method: str, params: dict[str, Any]) -> None:
             "serverInfo": info,
         }
     elif method == "tools/list":
-        result = {"tools": [{"name": "any", "inputSchema": {"type": "object"}}]}
+        page = int(params.get("cursor") or 0)
+        result = {"tools": [{"name": f"any{page or ''}", "inputSchema": {"type": "object"}}]}
+        match MODE:
+            case "ends_list_with_empty_cursor":
+                result["nextCursor"] = ""
+            case "repeats_list":
+                result["nextCursor"] = "1"
+            case "lists_without_end":
+                result["nextCursor"] = str(page + 1)
+            case _:
+                pass
     elif method == "tools/call":
         tool = globals().get(f"call_{params['name']}")
         if tool is not None:
