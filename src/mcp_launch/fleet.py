@@ -6,7 +6,7 @@ import os
 from collections.abc import AsyncGenerator, Collection, Iterable, Iterator
 from contextlib import asynccontextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 from weakref import WeakSet
 
 import anyio
@@ -67,9 +67,13 @@ async def launch(
         background: yield as soon as the servers that must become ready are; the others go on starting meanwhile.
 
     Raises:
-        UnusableInput: `cwd` is not absolute, `servers` is no list, or `options` are none.
+        UnusableInput: `cwd` is not absolute, `servers` is no list, `options` are none, there is no such `policy`, or
+            a text stands for a collection of names.
         NotReady: a server that must become ready did not; its `.failures` say why. All servers are closed then.
     """
+    if policy not in get_args(Policy):
+        raise UnusableInput(f'policy must be "best effort" or "all", not "{policy}"')
+    _refuse_texts(lists=lists, transports=transports, required=required)
     terms = Terms(cwd=_absolute(cwd), budgets=budgets or Budgets(), lists=lists, transports=transports)
     entries = entries_of(servers)
     error: BaseException | None = None
@@ -271,6 +275,13 @@ def _absolute(cwd: str | os.PathLike[str]) -> str:
     if not os.path.isabs(directory):
         raise UnusableInput(f'cwd must be an absolute path, not "{directory}"')
     return directory
+
+
+def _refuse_texts(**collections: Collection[str] | None) -> None:
+    """A text is a collection of texts too, of its characters, which nobody means."""
+    for argument, names in collections.items():
+        if isinstance(names, str):
+            raise UnusableInput(f'{argument} must be a collection of names such as {{"{names}"}}, not "{names}"')
 
 
 def _absent(name: str) -> LaunchFailure:

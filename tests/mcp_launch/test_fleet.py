@@ -154,6 +154,15 @@ async def test_what_is_no_list_is_refused(servers: object, tmp_path: Path) -> No
             pass
 
 
+@pytest.mark.parametrize(
+    "argument", [{"policy": "ALL"}, {"required": "ab"}, {"transports": "http"}, {"lists": "tools"}]
+)
+async def test_an_argument_that_would_be_misread_is_refused(argument: dict[str, Any], tmp_path: Path) -> None:
+    with pytest.raises(UnusableInput, match=f"{next(iter(argument))} must be .*, not"):
+        async with mcp_launch.launch([], cwd=tmp_path, **argument):
+            pass
+
+
 async def test_an_sse_server_launches_also_where_warnings_are_errors(tmp_path: Path) -> None:
     server: dict[str, Any] = {"type": "sse", "name": "old", "url": "http://127.0.0.1:9/sse", "headers": []}
     with warnings.catch_warnings():
