@@ -72,7 +72,9 @@ def check(
 
 
 def _unusable(message: str) -> typer.Exit:
-    typer.echo(f"mcp-launch: {_printable(message)}", err=True)
+    # Where that cannot be written either, the status still tells.
+    with contextlib.suppress(OSError):
+        typer.echo(f"mcp-launch: {_printable(message)}", err=True)
     return typer.Exit(2)
 
 

@@ -192,6 +192,7 @@ def test_input_that_is_no_json_text_exits_2(stdin: bytes, says: str, tmp_path: P
         ("<&-", 2, "mcp-launch: standard input: is closed\n"),
         ("< servers.json >&-", 0, ""),
         ("< servers.json >/dev/full", 2, "mcp-launch: standard output: No space left on device\n"),
+        ("< /dev/null 2>/dev/full", 2, ""),
         ("< servers.json | head -c 10 >/dev/null", 0, ""),
         ("--json < servers.json | true", 0, ""),
     ],
