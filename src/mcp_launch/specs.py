@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel
 
-from acp_bindings import DecodeError, decode, encode, v1, v2
+from acp_bindings import DecodeError, EncodeError, decode, encode, v1, v2
 from acp_bindings import Issue as SchemaIssue
 from mcp_launch.failures import LaunchFailure
 from mcp_launch.redact import Redactor, shown_url
@@ -88,7 +88,11 @@ def parse_server(server: object, *, index: int | None = None) -> ServerSpec:
     Raises:
         LaunchFailure: in stage `spec`, with one entry in `.facts["issues"]` for each thing that is wrong.
     """
-    entry: object = json.loads(encode(server)) if isinstance(server, BaseModel) else server
+    try:
+        entry: object = json.loads(encode(server)) if isinstance(server, BaseModel) else server
+    except EncodeError as error:
+        name = _entry_name({"name": getattr(server, "name", None)}, index=index)
+        raise _invalid(name, [_issue("", issue.rule, issue.message) for issue in error.issues]) from None
     name = _entry_name(entry, index=index)
     if isinstance(entry, str | bytes | bytearray):
         # Which `decode` would read as the JSON of an entry.

@@ -13,7 +13,7 @@ from mcp import MCPError
 from mcp_types import REQUEST_TIMEOUT
 
 import mcp_launch
-from acp_bindings.v1 import NewSessionRequest
+from acp_bindings.v1 import McpServerStdio, NewSessionRequest
 from mcp_launch import Budgets, LaunchFailure, UnknownTool, UnusableInput
 from tests.mcp_launch.support import SECRET, Marked, http
 
@@ -30,6 +30,7 @@ async def test_entries_that_do_not_parse_are_failures_in_their_place(marked: Mar
         {"type": "carrier-pigeon", "name": "pigeon"},
         {"type": "http", "name": "http-with-command", "command": "/bin/true", "args": [], "env": []},
         marked.plain(),
+        McpServerStdio(name="no-json", command="/bin/true", args=[], env=[], meta={"x": object()}),
     ]
 
     async with mcp_launch.launch(servers, cwd=tmp_path) as fleet:
@@ -42,6 +43,7 @@ async def test_entries_that_do_not_parse_are_failures_in_their_place(marked: Mar
         ("pigeon", "unsupported_transport"),
         ("http-with-command", "invalid_spec"),
         ("plain", "duplicate_name"),
+        ("no-json", "invalid_spec"),
     ]
     assert all(server.failure is None or server.failure.stage == "spec" for server in fleet)
 
