@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import warnings
 from collections.abc import Collection, Iterable, Mapping
+from typing import Any
 
 from pydantic import BaseModel
 

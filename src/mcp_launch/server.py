@@ -71,10 +71,10 @@ class LaunchedServer:
             await self._record.settled.wait()
 
     async def ready(self) -> Client:
-        """The live session, as soon as there is one: for servers that start in the background or again.
+        """The live session, as soon as there is one: for servers that are starting.
 
         Raises:
-            LaunchFailure: the server failed.
+            LaunchFailure: the server failed, or waits to be started again; `fleet.changes()` tells when it is.
         """
         await self.settled()
         return self.session
