@@ -12,11 +12,11 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from mcp_launch.advertised import capabilities
+    from mcp_launch.agents.capabilities import capabilities
+    from mcp_launch.agents.catalogue import Catalogue, CatalogueEntry, UnknownTool
+    from mcp_launch.agents.content import ContentError, to_acp, to_mcp, tool_call_update
     from mcp_launch.budgets import Budgets
-    from mcp_launch.catalogue import Catalogue, CatalogueEntry, UnknownTool
     from mcp_launch.changes import Change, Changes
-    from mcp_launch.content import ContentError, to_acp, to_mcp, tool_call_update
     from mcp_launch.failures import LaunchError, LaunchFailure, NotReady, UnknownServer, UnusableInput
     from mcp_launch.fleet import Fleet, launch
     from mcp_launch.options import Options
@@ -57,11 +57,11 @@ if not TYPE_CHECKING:
     # checkers, to which a module with a `__getattr__` has every name there is.
     _HOMES = {
         "Budgets": "budgets",
-        "Catalogue": "catalogue",
-        "CatalogueEntry": "catalogue",
+        "Catalogue": "agents.catalogue",
+        "CatalogueEntry": "agents.catalogue",
         "Change": "changes",
         "Changes": "changes",
-        "ContentError": "content",
+        "ContentError": "agents.content",
         "Fleet": "fleet",
         "LaunchError": "failures",
         "LaunchFailure": "failures",
@@ -71,15 +71,15 @@ if not TYPE_CHECKING:
         "Report": "report",
         "Restart": "restart",
         "UnknownServer": "failures",
-        "UnknownTool": "catalogue",
+        "UnknownTool": "agents.catalogue",
         "UnusableInput": "failures",
-        "capabilities": "advertised",
+        "capabilities": "agents.capabilities",
         "launch": "fleet",
         "open_session": "session",
         "report_schema": "report",
-        "to_acp": "content",
-        "to_mcp": "content",
-        "tool_call_update": "content",
+        "to_acp": "agents.content",
+        "to_mcp": "agents.content",
+        "tool_call_update": "agents.content",
     }
 
     def __getattr__(name: str) -> Any:

@@ -11,8 +11,8 @@ from weakref import WeakSet
 
 import anyio
 
+from mcp_launch.agents.catalogue import Catalogue
 from mcp_launch.budgets import Budgets
-from mcp_launch.catalogue import Catalogue
 from mcp_launch.changes import Change, Changes
 from mcp_launch.entries import entries_of, read_entry
 from mcp_launch.failures import LaunchError, LaunchFailure, NotReady, UnknownServer, UnusableInput

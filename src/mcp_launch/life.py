@@ -10,7 +10,7 @@ import anyio
 import anyio.to_thread
 
 from mcp_launch.failures import LaunchFailure
-from mcp_launch.process import ServerProcess, spawn
+from mcp_launch.processes.process import ServerProcess, spawn
 from mcp_launch.record import Record
 from mcp_launch.restart import Restart
 from mcp_launch.specs import ServerSpec, StdioServer

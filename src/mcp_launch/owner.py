@@ -16,13 +16,13 @@ import anyio
 from mcp import Client
 from mcp_types import Implementation
 
-from mcp_launch.diagnosis import diagnose_session, server_answered
+from mcp_launch.diagnosis.session import diagnose_session, server_answered
 from mcp_launch.failures import LaunchFailure, Stage
 from mcp_launch.listing import list_offer
-from mcp_launch.logs import kept_out_of_logs
 from mcp_launch.options import Options
-from mcp_launch.process import ServerProcess, spawn
+from mcp_launch.processes.process import ServerProcess, spawn
 from mcp_launch.record import Record
+from mcp_launch.secrets.logs import kept_out_of_logs
 from mcp_launch.specs import HttpServer, ServerSpec, SseServer
 from mcp_launch.terms import Terms
 from mcp_launch.transports import Mode, Transport

@@ -11,7 +11,7 @@ from typing_extensions import TypedDict  # that of Python 3.11 cannot be read by
 from mcp_launch.changes import State
 from mcp_launch.failures import FailureJson, Stage
 from mcp_launch.record import Record
-from mcp_launch.redact import Redactor
+from mcp_launch.secrets.redact import Redactor
 from mcp_launch.specs import TransportName
 
 __all__ = ["Era", "Report", "ServerReport", "ToolReport", "report", "report_schema"]

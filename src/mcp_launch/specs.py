@@ -19,7 +19,7 @@ from pydantic import BaseModel
 from acp_bindings import DecodeError, EncodeError, decode, encode, v1, v2
 from acp_bindings import Issue as SchemaIssue
 from mcp_launch.failures import LaunchFailure
-from mcp_launch.redact import Redactor, shown_url
+from mcp_launch.secrets.redact import Redactor, shown_url
 
 __all__ = ["HttpServer", "ServerSpec", "SseServer", "StdioServer", "TransportName", "parse_server"]
 

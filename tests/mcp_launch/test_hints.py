@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from mcp_launch.hints import explain_end
+from mcp_launch.diagnosis.hints import explain_end
 
 NPM_404 = """\
 npm error code E404

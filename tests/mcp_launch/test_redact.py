@@ -10,8 +10,8 @@ import time
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from mcp_launch.process import Tail
-from mcp_launch.redact import Redactor, shown_url
+from mcp_launch.processes.process import Tail
+from mcp_launch.secrets.redact import Redactor, shown_url
 from tests.mcp_launch.servers.leak import forms
 
 SECRET = 'p"ss wörd/42'

@@ -12,8 +12,8 @@ import pytest
 
 import mcp_launch
 from mcp_launch import Budgets, Options
-from mcp_launch.forward import LineForwarder
-from mcp_launch.redact import Redactor
+from mcp_launch.processes.forward import LineForwarder
+from mcp_launch.secrets.redact import Redactor
 from tests.mcp_launch.support import SECRET, Marked, ask
 
 pytestmark = pytest.mark.anyio

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
-from mcp_launch.failures import Code, Stage
+from mcp_launch.diagnosis import Diagnosis
+from mcp_launch.failures import Code
 
 if TYPE_CHECKING:
     from mcp.client import Transport as Streams
 
-__all__ = ["DOUBTFUL", "LONGEST", "Diagnosis", "Mode", "Transport"]
+__all__ = ["DOUBTFUL", "LONGEST", "Mode", "Transport"]
 
 Mode: TypeAlias = Literal["auto", "legacy"]
 """How `mcp.Client` negotiates: `auto` tries the 2026-07-28 era first, `legacy` goes straight to `initialize`."""
@@ -20,17 +20,6 @@ DOUBTFUL: frozenset[Code] = frozenset(("method_not_allowed", "not_found", "http_
 
 LONGEST = 64 * 1024 * 1024
 """Bytes of a message; one that goes on is given up before it fills the memory."""
-
-
-@dataclass(frozen=True, slots=True)
-class Diagnosis:
-    """Why a transport failed. What the server said in it is not yet redacted."""
-
-    code: Code
-    message: str
-    facts: dict[str, Any] = field(default_factory=dict[str, Any])
-    stage: Stage | None = None
-    """Where, if the transport knows better than the session above it."""
 
 
 class Transport(Protocol):

@@ -16,16 +16,17 @@ from mcp.shared.message import SessionMessage
 from mcp_types import CONNECTION_CLOSED, PARSE_ERROR, ErrorData, JSONRPCError
 
 from mcp_launch.budgets import Budgets
+from mcp_launch.diagnosis import Diagnosis
+from mcp_launch.diagnosis.http import UNMAPPED, TooLong
 from mcp_launch.failures import Stage
 from mcp_launch.options import Options
 from mcp_launch.specs import HttpServer
-from mcp_launch.transports import DOUBTFUL, LONGEST, Diagnosis
+from mcp_launch.transports import DOUBTFUL, LONGEST
 from mcp_launch.transports.headers import HeaderRule, follows
 from mcp_launch.transports.media import EVENT_STREAM, JSON, media_type
 from mcp_launch.transports.messages import UNWRITABLE
 from mcp_launch.transports.network import Network, network, usable
 from mcp_launch.transports.streams import ReadStream, Source
-from mcp_launch.transports.verdict import UNMAPPED, TooLong
 from mcp_launch.transports.web import Memory, is_jsonrpc, start_of, whole
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ import httpx2
 
 from mcp_launch.failures import LaunchFailure
 from mcp_launch.options import Options
-from mcp_launch.redact import Redactor, shown_url
+from mcp_launch.secrets.redact import Redactor, shown_url
 from mcp_launch.specs import HttpServer
 from mcp_launch.transports.auth import WatchedAuth
 

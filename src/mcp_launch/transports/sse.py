@@ -29,17 +29,18 @@ from mcp_types import (
 from pydantic import ValidationError
 
 from mcp_launch.budgets import Budgets
+from mcp_launch.diagnosis import Diagnosis
+from mcp_launch.diagnosis.http import UNMAPPED, TooLong
 from mcp_launch.failures import Stage
 from mcp_launch.options import Options
 from mcp_launch.specs import HttpServer
-from mcp_launch.transports import DOUBTFUL, LONGEST, Diagnosis
+from mcp_launch.transports import DOUBTFUL, LONGEST
 from mcp_launch.transports.bridge import BridgedAuth, bridged_proxy
 from mcp_launch.transports.headers import HeaderRule, follows, origin
 from mcp_launch.transports.http import speaks_http
 from mcp_launch.transports.media import EVENT_STREAM, JSON, media_type
 from mcp_launch.transports.messages import UNWRITABLE, UnwritableError, refusal, written
 from mcp_launch.transports.network import Network, network, usable
-from mcp_launch.transports.verdict import UNMAPPED, TooLong
 from mcp_launch.transports.web import Memory, start_of
 
 if TYPE_CHECKING:

@@ -29,11 +29,12 @@ from mcp_types import (
 )
 from pydantic import TypeAdapter, ValidationError
 
-from mcp_launch.forward import LineForwarder
-from mcp_launch.hints import explain_end
-from mcp_launch.process import ServerProcess
-from mcp_launch.redact import Redactor
-from mcp_launch.transports import LONGEST, Diagnosis
+from mcp_launch.diagnosis import Diagnosis
+from mcp_launch.diagnosis.hints import explain_end
+from mcp_launch.processes.forward import LineForwarder
+from mcp_launch.processes.process import ServerProcess
+from mcp_launch.secrets.redact import Redactor
+from mcp_launch.transports import LONGEST
 from mcp_launch.transports.era import bound_probe
 from mcp_launch.transports.messages import UNWRITABLE, UnwritableError, written
 

@@ -16,13 +16,13 @@ from urllib.parse import urljoin
 import anyio
 from pydantic_core import from_json
 
+from mcp_launch.diagnosis import Diagnosis
+from mcp_launch.diagnosis.http import Answer, TooLong, judge, trouble
 from mcp_launch.failures import Stage
-from mcp_launch.redact import Redactor, shown_url
-from mcp_launch.transports import Diagnosis
+from mcp_launch.secrets.redact import Redactor, shown_url
 from mcp_launch.transports.headers import HeaderRule, Request, Url
 from mcp_launch.transports.media import media_type
 from mcp_launch.transports.network import Network
-from mcp_launch.transports.verdict import Answer, TooLong, judge, trouble
 
 __all__ = ["Memory", "Response", "is_jsonrpc", "start_of", "whole"]
 

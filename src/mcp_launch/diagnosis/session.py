@@ -10,7 +10,7 @@ from mcp_types import CONNECTION_CLOSED, REQUEST_TIMEOUT
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
-from mcp_launch.transports import Diagnosis
+from mcp_launch.diagnosis import Diagnosis
 
 __all__ = ["diagnose_session", "server_answered"]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 
 if sys.platform != "win32":
-    raise ImportError("mcp_launch.windows is for Windows")
+    raise ImportError("mcp_launch.processes.windows is for Windows")
 
 import contextlib
 import importlib

@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 
 if sys.platform == "win32":
-    raise ImportError("mcp_launch.pipe is not for Windows")
+    raise ImportError("mcp_launch.processes.pipe is not for Windows")
 
 import fcntl
 import os

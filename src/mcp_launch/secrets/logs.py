@@ -11,7 +11,7 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import Any
 
-from mcp_launch.redact import Redactor
+from mcp_launch.secrets.redact import Redactor
 
 __all__ = ["LIBRARIES", "kept_out_of_logs"]
 

@@ -12,8 +12,9 @@ from http import HTTPStatus
 from typing import Any, cast
 from urllib.request import parse_http_list
 
+from mcp_launch.diagnosis import Diagnosis
 from mcp_launch.failures import Code, family
-from mcp_launch.transports import LONGEST, Diagnosis
+from mcp_launch.transports import LONGEST
 from mcp_launch.transports.headers import Url
 
 __all__ = ["UNMAPPED", "Answer", "TooLong", "judge", "trouble"]

@@ -14,17 +14,17 @@ from typing import Protocol
 import anyio
 import anyio.lowlevel
 
-from mcp_launch.command import CommandError, explain_refusal, resolve_command, wrong_directory
-from mcp_launch.env import child_environment
 from mcp_launch.failures import LaunchFailure
+from mcp_launch.processes.command import CommandError, explain_refusal, resolve_command, wrong_directory
+from mcp_launch.processes.env import child_environment
 from mcp_launch.specs import StdioServer
 
 if sys.platform == "win32":
     from anyio.abc import Process as Child
 
-    from mcp_launch.windows import ProcessTree, start
+    from mcp_launch.processes.windows import ProcessTree, start
 else:
-    from mcp_launch.posix import Child, ProcessTree, start
+    from mcp_launch.processes.posix import Child, ProcessTree, start
 
 __all__ = ["ServerProcess", "Tail", "spawn"]
 
