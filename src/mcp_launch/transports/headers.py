@@ -92,10 +92,13 @@ class HeaderRule:
         self.authorizes = logs_in or bool(self.url.userinfo) or b"authorization" in self._names
         """Whether it sends credentials in the way of HTTP."""
 
+    @property
+    def adds(self) -> bool:
+        """Whether there is anything to apply."""
+        return bool(self._names)
+
     def apply(self, request: Request) -> list[tuple[bytes, bytes]]:
         """The headers that the request is to be sent with."""
-        if not self._names:
-            return request.headers.raw
         # Elsewhere too: the libraries copy headers to the request that follows a redirect.
         others = [(name, value) for name, value in request.headers.raw if name.lower() not in self._names]
         return [*others, *self._kept] if _within(self.url, request.url) else others

@@ -178,7 +178,8 @@ class WebClient(httpx2.AsyncClient):
         return response
 
     async def _apply_rule(self, request: httpx2.Request) -> None:
-        request.headers = httpx2.Headers(self.rule.apply(request))
+        if self.rule.adds:
+            request.headers = httpx2.Headers(self.rule.apply(request))
 
     async def _remember(self, request: httpx2.Request, response: httpx2.Response) -> httpx2.Response:
         media, body = media_type(response.headers), b""

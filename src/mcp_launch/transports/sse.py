@@ -316,7 +316,8 @@ class EventClient(httpx.AsyncClient):
         return response
 
     async def _apply_rule(self, request: httpx.Request) -> None:
-        request.headers = httpx.Headers(self.rule.apply(request))
+        if self.rule.adds:
+            request.headers = httpx.Headers(self.rule.apply(request))
 
     async def send_within_origin(self, request: httpx.Request) -> httpx.Response:
         """Send, and follow redirects that keep the method and the origin; any other one is the answer."""
@@ -325,7 +326,7 @@ class EventClient(httpx.AsyncClient):
             following = response.next_request
             if following is None or not follows(request, following):
                 return response
-            self.memory.answer = self.memory.found = None
+            self.memory.forget()
             request = following
         return await self.send(request)
 

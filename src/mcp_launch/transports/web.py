@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import contextlib
 import ssl
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any, Protocol, cast
 from urllib.parse import urljoin
 
@@ -53,8 +54,7 @@ class Memory:
     """What came of the last request to one server; nothing in it is secret."""
 
     def __init__(self, rule: HeaderRule, network: Network, *, hide: Redactor, connect: float) -> None:
-        self.answer: Answer | None = None
-        """The last answer."""
+        self._tell: Callable[[], Answer] | None = None
         self.found: Diagnosis | None = None
         """What is wrong with it, or why there was none."""
         self._rule = rule
@@ -62,23 +62,45 @@ class Memory:
         self._hide = hide
         self._connect = connect
 
+    @property
+    def answer(self) -> Answer | None:
+        """The last answer."""
+        return self._tell() if self._tell else None
+
+    def forget(self) -> None:
+        """What came so far is not what matters."""
+        self._tell = self.found = None
+
     def answered(
         self, request: Request, response: Response, *, is_mcp: bool, body: bytes = b"", in_session: bool = False
     ) -> None:
         """Keep an answer; `body` is the start of it where it may explain something."""
-        answer = Answer(
+        # Not the request and the answer themselves, whose bodies may be large.
+        self._tell = partial(
+            self._answer_of,
             method=request.method,
-            url=shown_url(str(request.url)),
+            url=request.url,
             status=response.status_code,
-            reason=self._hide(response.reason_phrase),
-            media_type=media_type(response.headers),
-            headers=self._hide.json(_telling(request, response)),
-            # Redacted first: of a secret that is cut in two, neither half would be recognised.
-            body=self._hide(body[:_BODY].decode(errors="replace"))[:_SHOWN],
+            reason=response.reason_phrase,
+            headers=response.headers,
+            body=body[:_BODY],
             is_mcp=is_mcp,
             had_session=in_session or "mcp-session-id" in request.headers,
         )
-        self.answer, self.found = answer, judge(answer, authorized=self._rule.authorizes)
+        # What is as it should be is not looked into, since every call of a tool comes here.
+        fine = is_mcp and response.is_success
+        self.found = None if fine else judge(self._tell(), authorized=self._rule.authorizes)
+
+    def _answer_of(self, *, url: Url, reason: str, headers: Mapping[str, str], body: bytes, **others: Any) -> Answer:
+        return Answer(
+            url=shown_url(str(url)),
+            reason=self._hide(reason),
+            media_type=media_type(headers),
+            headers=self._hide.json(_telling(url, headers)),
+            # Redacted first: of a secret that is cut in two, neither half would be recognised.
+            body=self._hide(body.decode(errors="replace"))[:_SHOWN],
+            **others,
+        )
 
     def failed(self, url: Url, error: Exception) -> None:
         """Keep why there was no answer: an error of either library."""
@@ -89,12 +111,12 @@ class Memory:
         """What the last request says against the server, if anything; where nothing came back, that."""
         found = self.found
         if found is None:
-            if self.answer is not None or waited is None:
+            if self._tell or waited is None:
                 return None
             message = f"accepted the connection, but did not answer within {waited:.1f} s"
             return Diagnosis("timeout", message, stage=stage)
         url = self._rule.url
-        hung_up = found.code in ("disconnected", "not_mcp") and self.answer is None and stage == "connect"
+        hung_up = found.code in ("disconnected", "not_mcp") and self._tell is None and stage == "connect"
         if hung_up and url.scheme == "http" and self._via is None and await _speaks_tls(url.host, url.port or 80):
             found = replace(found, code="tls", message=f"{url.host}:{url.port or 80} speaks TLS; use https://")
         return replace(found, stage=stage)
@@ -153,13 +175,13 @@ async def _speaks_tls(host: str, port: int) -> bool:
     return False
 
 
-def _telling(request: Request, response: Response) -> dict[str, str]:
+def _telling(url: Url, headers: Mapping[str, str]) -> dict[str, str]:
     told: dict[str, str] = {}
     for name in ("www-authenticate", "retry-after"):
-        if name in response.headers:
-            told[name.replace("-", "_")] = response.headers[name]
+        if name in headers:
+            told[name.replace("-", "_")] = headers[name]
     # A location that is no URL tells nothing.
-    if "location" in response.headers:
+    if "location" in headers:
         with contextlib.suppress(ValueError):
-            told["location"] = shown_url(urljoin(str(request.url), response.headers["location"]))
+            told["location"] = shown_url(urljoin(str(url), headers["location"]))
     return told
