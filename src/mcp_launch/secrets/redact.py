@@ -34,6 +34,8 @@ class Redactor:
     """Replaces the secrets of one server in text and JSON that came from outside."""
 
     def __init__(self, values: Iterable[str] = (), *, urls: Iterable[str] = ()) -> None:
+        self._added: set[str] = set()
+        """What was added since it was last worked in: most servers never say anything that has to be looked through."""
         self._given: set[str] = set()
         self._learnt: deque[frozenset[str]] = deque(maxlen=LEARNT)
         self._long: list[str] = []
@@ -42,15 +44,22 @@ class Redactor:
 
     def add(self, values: Iterable[str] = (), *, urls: Iterable[str] = ()) -> None:
         """Hide these too."""
-        self._given |= {form for value in (*values, *_url_secrets(urls)) for form in _forms(value)}
-        self._order()
+        self._added = {*self._added, *values, *_url_secrets(urls)}
 
     def learn(self, value: str) -> None:
         """Hide this too, which is one of many: of those that come and go, the last are remembered."""
+        self._work_in()
         known = value in self._given or any(value in forms for forms in self._learnt)
         if not known and len(value) >= SHORTEST:
             self._learnt.append(frozenset(_forms(value)))
             self._order()
+
+    def _work_in(self) -> None:
+        # Taken out last, because others may ask from threads of their own meanwhile.
+        if added := self._added:
+            self._given = self._given.union(form for value in added for form in _forms(value))
+            self._order()
+            self._added = self._added - added
 
     def _order(self) -> None:
         secrets = self._given.union(*self._learnt)
@@ -66,6 +75,7 @@ class Redactor:
 
     def __call__(self, text: str) -> str:
         """The text without the secrets."""
+        self._work_in()
         if self._long or self._short:
             text = _CUT.sub(_without_input, text)
         for secret in self._long:
