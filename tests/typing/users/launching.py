@@ -2,7 +2,7 @@
 
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
-from typing import Any, assert_type
+from typing import Any, Literal, assert_type
 
 import mcp
 import mcp_types
@@ -57,7 +57,7 @@ async def a_fleet(raw: str) -> None:
 
 async def one_of(server: LaunchedServer) -> None:
     assert_type(server.name, str)
-    assert_type(server.transport, str | None)
+    assert_type(server.transport, Literal["stdio", "http", "sse"] | None)
     assert_type(server.tools, list[Tool])
     assert_type(server.warnings, list[str])
     print(server.failure.code)  # refused
@@ -110,7 +110,7 @@ async def a_session(server: v1.McpServer) -> None:
 async def reports(fleet: Fleet) -> None:
     for entry in fleet.report["servers"]:
         assert_type(entry["name"], str)
-        assert_type(entry["seconds"], dict[str, float])
+        assert_type(list(entry["seconds"].values()), list[float])
         if entry["failure"] is not None:
             assert_type(entry["failure"]["message"], str)
             print(entry["failure"]["mesage"])  # refused
