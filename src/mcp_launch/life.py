@@ -66,10 +66,12 @@ async def _live_once(record: Record, spec: ServerSpec, *, terms: Terms, timeout:
             if warning:
                 record.warn(warning)
             record.enter("handshake")
+            owner = await _sdk(terms)
+            await owner.serve_stdio(record, spec, process, terms=terms, deadline=deadline)
         else:
             record.enter("connect")
-        owner = await _sdk(terms)
-        await owner.serve(record, spec, process, terms=terms, deadline=deadline)
+            owner = await _sdk(terms)
+            await owner.serve_web(record, spec, terms=terms, deadline=deadline)
     except LaunchFailure as failure:
         record.fail(failure)
     except Exception as error:  # noqa: BLE001 - whatever it is, it costs this server and no other

@@ -23,42 +23,40 @@ from mcp_launch.options import Options
 from mcp_launch.processes.process import ServerProcess, spawn
 from mcp_launch.record import Record
 from mcp_launch.secrets.logs import kept_out_of_logs
-from mcp_launch.specs import HttpServer, ServerSpec, SseServer
+from mcp_launch.specs import HttpServer, ServerSpec, SseServer, StdioServer
 from mcp_launch.terms import Terms
 from mcp_launch.transports import Mode, Transport
 from mcp_launch.transports.http import HttpTransport
 from mcp_launch.transports.stdio import StdioTransport
 
-__all__ = ["serve"]
+__all__ = ["serve_stdio", "serve_web"]
 
 _MESSAGE = 2000
 """Characters of a failure's message; a server may have written more."""
 
 
-async def serve(
-    record: Record,
-    spec: ServerSpec,
-    process: ServerProcess | None,
-    *,
-    terms: Terms,
-    deadline: float,
+async def serve_stdio(
+    record: Record, spec: StdioServer, process: ServerProcess, *, terms: Terms, deadline: float
 ) -> None:
-    """Open the server's session, keep it until it is over, close it; how that went is in the record.
+    """Open the session of a process, keep it until it is over, close it; how that went is in the record.
 
-    A stdio server that leaves when it is asked for the newer era is started once more for the older one.
+    A server that leaves when it is asked for the newer era is started once more for the older one.
     """
     owner = _Owner(record, spec, terms=terms, deadline=deadline)
-    if isinstance(spec, HttpServer):
-        mode: Mode = "legacy" if isinstance(spec, SseServer) else "auto"
-        failure = await owner.attempt(mode, owner.web(spec))
-    else:
-        transport = owner.stdio(process or (await spawn(spec, cwd=terms.cwd))[0])
-        failure = await owner.attempt("auto", transport)
-        if failure and transport.died_of_probe and record.wanted and anyio.current_time() < deadline:
-            transport = owner.stdio((await spawn(spec, cwd=terms.cwd))[0])
-            transport.warnings.append("left when it was asked for the 2026-07-28 era of MCP; it was started again")
-            failure = await owner.attempt("legacy", transport)
+    transport = owner.stdio(process)
+    failure = await owner.attempt("auto", transport)
+    if failure and transport.died_of_probe and record.wanted and anyio.current_time() < deadline:
+        transport = owner.stdio((await spawn(spec, cwd=terms.cwd))[0])
+        transport.warnings.append("left when it was asked for the 2026-07-28 era of MCP; it was started again")
+        failure = await owner.attempt("legacy", transport)
     if failure:
+        record.fail(failure)
+
+
+async def serve_web(record: Record, spec: HttpServer, *, terms: Terms, deadline: float) -> None:
+    """Open the session at a URL, keep it until it is over, close it; how that went is in the record."""
+    owner = _Owner(record, spec, terms=terms, deadline=deadline)
+    if failure := await owner.attempt("legacy" if isinstance(spec, SseServer) else "auto", owner.web(spec)):
         record.fail(failure)
 
 

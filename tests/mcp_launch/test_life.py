@@ -292,18 +292,6 @@ async def test_a_tool_of_a_server_that_starts_again_is_no_unknown_one(marked: Ma
             assert not (await fleet.call_tool("plain__environment")).is_error
 
 
-async def test_a_server_that_is_being_closed_has_no_session(marked: Marked, tmp_path: Path) -> None:
-    budgets = mcp_launch.Budgets(close=0.4)
-
-    async with mcp_launch.launch([marked.plain("ignores_end")], cwd=tmp_path, budgets=budgets) as fleet:
-        plain = fleet["plain"]
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(fleet.remove, "plain")
-            await anyio.wait_all_tasks_blocked()
-            with pytest.raises(LaunchFailure, match="plain: has no session any more, and is being closed"):
-                _ = plain.session
-
-
 async def test_a_server_that_dies_again_and_again_is_given_up(marked: Marked, tmp_path: Path) -> None:
     server = marked.plain("works_once", env={"GATE": str(tmp_path / "gate")})
 

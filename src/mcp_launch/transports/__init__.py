@@ -10,13 +10,16 @@ from mcp_launch.failures import Code
 if TYPE_CHECKING:
     from mcp.client import Transport as Streams
 
-__all__ = ["DOUBTFUL", "LONGEST", "Mode", "Transport"]
+__all__ = ["DOUBTFUL", "LONGEST", "TRIAL", "Mode", "Transport"]
 
 Mode: TypeAlias = Literal["auto", "legacy"]
 """How `mcp.Client` negotiates: `auto` tries the 2026-07-28 era first, `legacy` goes straight to `initialize`."""
 
 DOUBTFUL: frozenset[Code] = frozenset(("method_not_allowed", "not_found", "http_error", "not_mcp"))
 """Failures after which it is worth a question whether a URL speaks the other transport."""
+
+TRIAL = 2.0
+"""Seconds for the answer to that."""
 
 LONGEST = 64 * 1024 * 1024
 """Bytes of a message; one that goes on is given up before it fills the memory."""

@@ -21,7 +21,7 @@ from mcp_launch.diagnosis.http import UNMAPPED, TooLong
 from mcp_launch.failures import Stage
 from mcp_launch.options import Options
 from mcp_launch.specs import HttpServer
-from mcp_launch.transports import DOUBTFUL, LONGEST
+from mcp_launch.transports import DOUBTFUL, LONGEST, TRIAL
 from mcp_launch.transports.headers import HeaderRule, follows
 from mcp_launch.transports.media import EVENT_STREAM, JSON, media_type
 from mcp_launch.transports.messages import UNWRITABLE
@@ -33,9 +33,6 @@ if TYPE_CHECKING:
     from mcp.client import Transport as Streams
 
 __all__ = ["HttpTransport", "WebClient", "speaks_http"]
-
-_TRIAL = 2.0
-"""Seconds for finding out whether the server speaks this transport."""
 
 
 class HttpTransport:
@@ -207,10 +204,10 @@ class WebClient(httpx2.AsyncClient):
 
 async def speaks_http(spec: HttpServer, network: Network) -> bool:
     """Whether a POST of `initialize` is answered by an MCP server."""
-    with anyio.move_on_after(_TRIAL):
+    with anyio.move_on_after(TRIAL):
         try:
             async with (
-                WebClient(spec, network, connect=_TRIAL) as client,
+                WebClient(spec, network, connect=TRIAL) as client,
                 client.stream(
                     "POST",
                     spec.url,

@@ -34,7 +34,7 @@ from mcp_launch.diagnosis.http import UNMAPPED, TooLong
 from mcp_launch.failures import Stage
 from mcp_launch.options import Options
 from mcp_launch.specs import HttpServer
-from mcp_launch.transports import DOUBTFUL, LONGEST
+from mcp_launch.transports import DOUBTFUL, LONGEST, TRIAL
 from mcp_launch.transports.bridge import BridgedAuth, bridged_proxy
 from mcp_launch.transports.headers import HeaderRule, follows, origin
 from mcp_launch.transports.http import speaks_http
@@ -49,8 +49,6 @@ if TYPE_CHECKING:
 
 __all__ = ["SseTransport", "speaks_sse"]
 
-_TRIAL = 2.0
-"""Seconds for finding out whether the server speaks this transport."""
 _REDIRECTS = 5
 
 
@@ -258,8 +256,8 @@ class SseTransport:
 async def speaks_sse(spec: HttpServer, network: Network) -> bool:
     """Whether a GET is answered with the event that begins an SSE session."""
     found = False
-    with anyio.move_on_after(_TRIAL) as scope, contextlib.suppress(httpx.RequestError, TooLong, *UNMAPPED):
-        async with EventClient(spec, network, connect=_TRIAL) as client, client.events(spec.url) as events:
+    with anyio.move_on_after(TRIAL) as scope, contextlib.suppress(httpx.RequestError, TooLong, *UNMAPPED):
+        async with EventClient(spec, network, connect=TRIAL) as client, client.events(spec.url) as events:
             async for event in events.aiter_sse():
                 found = event.event == "endpoint"
                 # Not a break, see above.
