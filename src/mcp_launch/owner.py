@@ -181,7 +181,7 @@ class _Owner:
         hide = spec.redactor
         facts = found.facts if waited is None else {**found.facts, "budget": round(waited, 3)}
         return LaunchFailure(
-            hide(found.message)[:_MESSAGE],
+            hide.start(found.message, _MESSAGE),
             server=record.name,
             stage=found.stage or record.stage,
             code=found.code,

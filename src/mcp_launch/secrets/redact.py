@@ -95,6 +95,10 @@ class Redactor:
             case _:
                 return value
 
+    def start(self, text: str, characters: int) -> str:
+        """The start of the text without the secrets: of one that is cut in two, neither half would be recognised."""
+        return self(text)[:characters]
+
     def hides(self, text: str) -> bool:
         """Whether the text holds a secret."""
         return self(text) != text
