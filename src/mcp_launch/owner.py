@@ -27,7 +27,7 @@ from mcp_launch.specs import HttpServer, ServerSpec, SseServer, StdioServer
 from mcp_launch.terms import Terms
 from mcp_launch.transports import Mode, Transport
 from mcp_launch.transports.http import HttpTransport
-from mcp_launch.transports.stdio import StdioTransport
+from mcp_launch.transports.stdio.transport import StdioTransport
 
 __all__ = ["serve_stdio", "serve_web"]
 

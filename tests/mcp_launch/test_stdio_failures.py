@@ -13,7 +13,7 @@ from mcp import MCPError
 
 import mcp_launch
 from mcp_launch import Budgets, LaunchFailure, Options
-from mcp_launch.transports import stdio
+from mcp_launch.transports.stdio import transport as stdio
 from tests.mcp_launch.support import SECRET, Marked, ask
 
 pytestmark = pytest.mark.anyio

@@ -16,7 +16,7 @@ from mcp import MCPError
 
 import mcp_launch
 from mcp_launch import Budgets, LaunchFailure, listing
-from mcp_launch.transports import stdio
+from mcp_launch.transports.stdio import transport as stdio
 from tests.mcp_launch.support import SERVERS, Marked, ask
 
 pytestmark = pytest.mark.anyio

@@ -1,0 +1,98 @@
+"""What the end of a process means: how it left, what it wrote in place of messages, and its last words."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from mcp_launch.diagnosis import Diagnosis
+from mcp_launch.diagnosis.hints import explain_end
+from mcp_launch.secrets.redact import Redactor
+
+__all__ = ["SHOWN", "Seen", "diagnose_process"]
+
+SHOWN = 300
+"""Characters of a line that are shown."""
+_LAST_LINES = 20
+"""Lines of standard error that stand in the facts."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seen:
+    """What was seen of a process; only the stray lines are redacted yet."""
+
+    spoke: bool
+    """Whether it wrote a message."""
+    stray: Sequence[str]
+    """The first lines of its standard output that were no messages."""
+    echoes: bool
+    """Whether it sent back what it was sent."""
+    unfinished: str
+    """The start of a line that it never ended."""
+    gave_up_at: int | None
+    """The bytes after which a line of it was given up, if one was."""
+    stderr: Sequence[str]
+    """The last lines of its standard error."""
+    status: int | None
+    """Its exit status, negative for a signal; None while it runs, or when that is not known."""
+    closed: Literal["input", "output"] | None
+    """The standard stream that it closed first, if it closed any."""
+
+
+def diagnose_process(seen: Seen, *, waited: float | None, hide: Redactor) -> Diagnosis | None:
+    """Why a process was of no use; None when nothing of it is to blame.
+
+    `waited` are the seconds of the budget that was used up, if one was.
+    """
+    facts: dict[str, Any] = {"stderr": list(seen.stderr[-_LAST_LINES:])}
+    if seen.stray:
+        facts["stdout"] = list(seen.stray)
+    if seen.gave_up_at is not None:
+        message = f"wrote a line of more than {seen.gave_up_at >> 20} MB, and was given up"
+        return Diagnosis("disconnected" if seen.spoke else "not_mcp", message, facts)
+    if (status := seen.status) is not None:
+        facts |= {"signal": _signal(status)} if status < 0 else {"exit_code": status}
+        return Diagnosis("exited", f"{_how(status)}{_last_words(seen, hide)}", facts)
+    if waited is not None and not seen.spoke and (wrong := _no_mcp(seen, hide)):
+        return Diagnosis("not_mcp", wrong, facts)
+    if waited is not None:
+        return Diagnosis("timeout", f"did not answer within {waited:.1f} s{_last_words(seen, hide)}", facts)
+    if seen.closed:
+        return Diagnosis("disconnected", f"closed its standard {seen.closed}{_last_words(seen, hide)}", facts)
+    return None
+
+
+def _no_mcp(seen: Seen, hide: Redactor) -> str | None:
+    """What it wrote instead of messages."""
+    if seen.echoes:
+        return "sends back what it is sent, and nothing else: it is no MCP server"
+    if seen.stray:
+        return f'wrote "{seen.stray[0]}" on stdout, which is no JSON-RPC message'
+    if seen.unfinished:
+        shown = hide.start(seen.unfinished, SHOWN)
+        return f'wrote "{shown}" on stdout without ending the line; messages end with a newline (LF)'
+    return None
+
+
+def _last_words(seen: Seen, hide: Redactor) -> str:
+    said = [line for line in seen.stderr if line.strip()]
+    hint, line = explain_end(said, status=seen.status)
+    told = f": {hint}" if hint else ""
+    if line:
+        return f"{told}; it said on stderr: {hide.start(line, SHOWN)}"
+    if seen.stray:
+        return f'{told}; it wrote "{seen.stray[0]}" on stdout, which is no JSON-RPC message'
+    return f"{told}; it printed nothing"
+
+
+def _how(status: int) -> str:
+    return f"was ended by {_signal(status)}" if status < 0 else f"exited with status {status}"
+
+
+def _signal(status: int) -> str:
+    try:
+        return signal.Signals(-status).name
+    except ValueError:
+        return f"signal {-status}"

@@ -1,0 +1,1 @@
+"""MCP over a process's standard input and output."""

@@ -1,0 +1,103 @@
+"""What a server writes on standard output, line by line: messages, and facts about all that is none."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from typing import TypeVar
+
+from mcp_types import JSONRPCMessage, jsonrpc_message_adapter
+from pydantic import TypeAdapter, ValidationError
+
+from mcp_launch.diagnosis.process import SHOWN
+from mcp_launch.secrets.redact import Redactor
+
+__all__ = ["Stdout", "trimmed"]
+
+T = TypeVar("T")
+
+_AROUND = b"\xef\xbb\xbf \t\r\0"
+"""What may stand around a message and is no part of it; some runtimes begin their output with a byte order mark."""
+_STRAY_LINES = 5
+"""Lines that are kept of what is no message."""
+_ECHOES = 64
+"""Lines of ours that are remembered, of a server that sends them back."""
+
+_batch: TypeAdapter[list[JSONRPCMessage]] = TypeAdapter(list[JSONRPCMessage])
+
+
+class Stdout:
+    """Takes lines and gives messages; what is odd about the lines is kept, and a warning once."""
+
+    def __init__(self, *, hide: Redactor, warn: Callable[[str], None]) -> None:
+        self.spoke = False
+        """Whether there was a message."""
+        self.stray: list[str] = []
+        """The first lines that were none, as they may be shown."""
+        self.echoes = False
+        """Whether lines of ours came back."""
+        self._hide = hide
+        self._warn = warn
+        self._ours: deque[bytes] | None = deque(maxlen=_ECHOES)
+
+    def read(self, line: bytes) -> list[JSONRPCMessage]:
+        """The messages on a line: one, or of older servers several in an array; none if it is something else."""
+        line = trimmed(line)
+        if self._ours is not None and line in self._ours:
+            self._note_echo()
+            return []
+        messages = _messages(line)
+        if messages:
+            self.spoke = True
+        elif line:
+            self._note_stray(line)
+        return messages
+
+    def sent(self, line: bytes) -> None:
+        """Know this line of ours again, if it comes back."""
+        if self._ours is not None:
+            self._ours.append(line)
+
+    def trust(self) -> None:
+        """It is an MCP server, which sends nothing back if it has not done so yet."""
+        if not self.echoes:
+            self._ours = None
+
+    def _note_echo(self) -> None:
+        if not self.echoes:
+            self.echoes = True
+            self._warn("sends back on stdout what it is sent on stdin; that was ignored")
+
+    def _note_stray(self, line: bytes) -> None:
+        if len(self.stray) < _STRAY_LINES:
+            self.stray.append(self._hide.start(line.decode(errors="replace"), SHOWN))
+            if len(self.stray) == 1:
+                self._warn(f'wrote "{self.stray[0]}" on stdout, which is no JSON-RPC message')
+
+
+def trimmed(line: bytes) -> bytes:
+    """The line without what is no part of a message."""
+    return line.strip(_AROUND)
+
+
+def _messages(line: bytes) -> list[JSONRPCMessage]:
+    # What cannot be JSON is not even tried: a flood of it would keep the event loop from everybody else.
+    match line[:1]:
+        case b"{":
+            message = _valid(jsonrpc_message_adapter, line)
+            return [] if message is None else [message]
+        case b"[":
+            return _valid(_batch, line) or []
+        case _:
+            return []
+
+
+def _valid(adapter: TypeAdapter[T], line: bytes) -> T | None:
+    try:
+        return adapter.validate_json(line, by_name=False)
+    except ValidationError:
+        try:
+            # Bytes that are not UTF-8 inside a message cost those characters, not the message.
+            return adapter.validate_json(line.decode(errors="replace"), by_name=False)
+        except ValidationError:
+            return None

@@ -1,0 +1,200 @@
+"""The session's two streams over a process, which are answered for when it ends.
+
+The session reads and writes the pipes itself, in its own tasks: between it and the server is nothing that hands
+messages on.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
+
+import anyio
+from mcp import MCPError
+from mcp.shared.message import SessionMessage
+from mcp_types import CONNECTION_CLOSED, ErrorData, JSONRPCMessage, JSONRPCRequest
+
+from mcp_launch.diagnosis import Diagnosis
+from mcp_launch.diagnosis.process import Seen, diagnose_process
+from mcp_launch.processes.forward import LineForwarder
+from mcp_launch.processes.process import ServerProcess
+from mcp_launch.secrets.redact import Redactor
+from mcp_launch.transports import LONGEST
+from mcp_launch.transports.era import bound_probe
+from mcp_launch.transports.messages import UNWRITABLE, UnwritableError, written
+from mcp_launch.transports.stdio.ending import Ending
+from mcp_launch.transports.stdio.stdout import Stdout, trimmed
+from mcp_launch.transports.unanswered import Unanswered
+
+if TYPE_CHECKING:
+    from mcp.client import Transport as Streams
+
+__all__ = ["StdioTransport"]
+
+_SAID = 2000
+"""Characters of an error that a caller gets; a server may have written more."""
+_HURRY = 1.0
+"""Seconds for ending a server that never became ready."""
+
+
+class StdioTransport:
+    """The streams over one started process, which it ends."""
+
+    def __init__(
+        self,
+        process: ServerProcess,
+        *,
+        hide: Redactor,
+        probe: float,
+        close: float,
+        on_lost: Callable[[], None],
+        stderr: Callable[[str], object] | None = None,
+    ) -> None:
+        self.warnings: list[str] = []
+        self._process = process
+        self._hide = hide
+        self._probe = probe
+        self._close = close
+        self._on_lost = on_lost
+        self._stdout = Stdout(hide=hide, warn=self.warnings.append)
+        self._stderr = LineForwarder(stderr, hide=hide) if stderr else None
+        self._ending = Ending(process)
+        self._proven = False
+        self._lost = False
+        self._unanswered = Unanswered()
+        self._answered_for = False
+        """Whether the last answer was ours, in place of the server's."""
+        self._ready: deque[JSONRPCMessage] = deque()
+        """What the session has not taken yet."""
+
+    @property
+    def died_of_probe(self) -> bool:
+        """Whether it may have left because it was asked for an era it does not know, without a word of MCP."""
+        return self._ending.status is not None and self._ending.read_input and not self._stdout.spoke
+
+    def prove(self) -> None:
+        """Say that the session is initialised: such a server gets all its time to leave."""
+        self._proven = True
+        self._stdout.trust()
+
+    def open(self) -> Streams:
+        """A block in which the streams are connected; at its end no process is left."""
+        return self._opened()
+
+    @asynccontextmanager
+    async def _opened(self) -> AsyncGenerator[Any]:
+        # Beside the session, and still there while a cancelled one ends.
+        beside = anyio.CancelScope(shield=True)
+
+        async def run_beside() -> None:
+            with beside:
+                async with anyio.create_task_group() as tasks:
+                    tasks.start_soon(self._ending.watch)
+                    if self._stderr:
+                        tasks.start_soon(self._stderr.run)
+                    tell = self._stderr.feed if self._stderr else None
+                    await self._process.drain_stderr(tell=tell)
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(run_beside)
+            try:
+                yield bound_probe(self, self, seconds=self._probe, was_read=lambda: self._process.read_input)
+            finally:
+                with anyio.CancelScope(shield=True):
+                    await self._end()
+                beside.cancel()
+
+    async def receive(self) -> SessionMessage:
+        """The next message of the server, or the answer that it no longer gave.
+
+        Raises:
+            anyio.EndOfStream: there will be none.
+        """
+        while not self._ready:
+            if self._lost:
+                raise anyio.EndOfStream
+            line = await self._process.receive_line(longest=LONGEST)
+            if line is None:
+                await self._lose()
+            else:
+                self._ready.extend(self._stdout.read(line))
+        message = self._ready.popleft()
+        self._unanswered.received(message)
+        return SessionMessage(message)
+
+    async def send(self, item: SessionMessage, /) -> None:
+        """Send a message to the server.
+
+        Raises:
+            MCPError: it is a request that cannot be sent.
+        """
+        message = item.message
+        try:
+            line = written(message)
+        except UnwritableError:
+            if isinstance(message, JSONRPCRequest):
+                raise MCPError.from_error_data(UNWRITABLE) from None
+            return
+        if self._lost and isinstance(message, JSONRPCRequest):
+            self._answered_for = True
+            raise MCPError.from_error_data(self._farewell())
+        self._unanswered.sent(message)
+        self._stdout.sent(line)
+        try:
+            await self._process.send(line + b"\n")
+        except anyio.BrokenResourceError:
+            # End the session's input too, so that no request waits for an answer.
+            self._ending.deaf()
+
+    async def aclose(self) -> None:
+        """Nothing: the session closes its streams before the block ends, and the server has more to say until then."""
+
+    async def diagnose(self, *, waited: float | None, answered: bool) -> Diagnosis | None:
+        """Why the process was of no use; None when it ran and spoke MCP."""
+        return None if answered and not self._answered_for else self._diagnosis(waited=waited)
+
+    def _diagnosis(self, *, waited: float | None) -> Diagnosis | None:
+        seen = Seen(
+            spoke=self._stdout.spoke,
+            stray=self._stdout.stray,
+            echoes=self._stdout.echoes,
+            unfinished=trimmed(self._process.unfinished).decode(errors="replace"),
+            gave_up_at=LONGEST if self._process.overflowed else None,
+            stderr=self._process.stderr.lines(),
+            status=self._ending.status,
+            closed=self._ending.closed,
+        )
+        return diagnose_process(seen, waited=waited, hide=self._hide)
+
+    def _farewell(self) -> ErrorData:
+        """What whoever waits for an answer is told instead."""
+        found = self._diagnosis(waited=None) or Diagnosis("disconnected", "the connection was closed")
+        data = self._hide.json({"code": found.code, **found.facts})
+        return ErrorData(code=CONNECTION_CLOSED, message=self._hide.start(found.message, _SAID), data=data)
+
+    async def _lose(self) -> None:
+        """The output ended: find out why, and answer what the server no longer does."""
+        self._ending.silent()
+        if self._process.overflowed:
+            await self._process.hang_up()
+        # Shielded from the end of the probe, which would begin the wait anew.
+        with anyio.CancelScope(shield=True):
+            await self._ending.note()
+        self._answered_for = bool(self._unanswered)
+        self._ready.extend(self._unanswered.refused(self._farewell()))
+        self._lost = True
+        self._on_lost()
+
+    async def _end(self) -> None:
+        if not self._lost:
+            await self._ending.note()
+        patience = self._close if self._proven else min(self._close, _HURRY)
+        if not await self._process.stop(patience=patience):
+            self.warnings.append("did not leave when its standard input was closed, and was ended by a signal")
+        if self._stderr:
+            await self._stderr.finish()
+            if self._stderr.error:
+                kind = type(self._stderr.error).__name__
+                self.warnings.append(f"the callback for its standard error raised {kind}, and was told no more of it")

@@ -1,0 +1,50 @@
+"""The requests that wait for an answer, so that each gets one, also when the server will give none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from mcp.shared.dispatcher import coerce_request_id
+from mcp_types import (
+    ErrorData,
+    JSONRPCError,
+    JSONRPCMessage,
+    JSONRPCNotification,
+    JSONRPCRequest,
+    JSONRPCResponse,
+    RequestId,
+)
+
+__all__ = ["Unanswered"]
+
+
+class Unanswered:
+    """Told of each message, it knows which requests are open; true when there are any."""
+
+    def __init__(self) -> None:
+        self._ids: dict[RequestId, RequestId] = {}
+        """As they were sent, by what the SDK takes for the same: servers send numbers back as text."""
+
+    def __bool__(self) -> bool:
+        return bool(self._ids)
+
+    def sent(self, message: JSONRPCMessage) -> None:
+        """A request waits from now on; one that is cancelled does no longer."""
+        match message:
+            case JSONRPCRequest(id=number):
+                self._ids[coerce_request_id(number)] = number
+            case JSONRPCNotification(method="notifications/cancelled", params={"requestId": str() | int() as number}):
+                self._ids.pop(coerce_request_id(number), None)
+            case _:
+                pass
+
+    def received(self, message: JSONRPCMessage) -> None:
+        """What an answer belongs to has it."""
+        if isinstance(message, JSONRPCResponse | JSONRPCError) and message.id is not None:
+            self._ids.pop(coerce_request_id(message.id), None)
+
+    def refused(self, error: ErrorData) -> Iterator[JSONRPCError]:
+        """That error as the answer to each, which waits no longer then."""
+        while self._ids:
+            number = self._ids.pop(next(iter(self._ids)))
+            yield JSONRPCError(jsonrpc="2.0", id=number, error=error)
