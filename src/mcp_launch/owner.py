@@ -87,7 +87,7 @@ class _Owner:
         """The transport to the URL of the specification."""
         if isinstance(spec, SseServer):
             # Imported late: it brings httpx, which takes a tenth of a second and which nothing else needs.
-            from mcp_launch.transports.sse import SseTransport  # noqa: PLC0415
+            from mcp_launch.transports.sse.transport import SseTransport  # noqa: PLC0415
 
             return SseTransport(
                 spec,

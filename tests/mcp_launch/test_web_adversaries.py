@@ -20,7 +20,7 @@ from mcp_launch.specs import HttpServer
 from mcp_launch.transports import http as http_transport
 from mcp_launch.transports.headers import follows
 from mcp_launch.transports.network import network
-from mcp_launch.transports.sse import EventClient
+from mcp_launch.transports.sse.client import EventClient
 from tests.mcp_launch.servers.raw import Answer, Request, event, head, raw_server, reply, result, works
 from tests.mcp_launch.support import SECRET, Marked, http
 

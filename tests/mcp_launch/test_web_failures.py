@@ -16,10 +16,10 @@ from mcp_types import InitializedNotification
 import mcp_launch
 from mcp_launch import Budgets, LaunchedServer, LaunchFailure, Options
 from mcp_launch.specs import HttpServer
-from mcp_launch.transports import sse
 from mcp_launch.transports.http import WebClient
 from mcp_launch.transports.network import network
-from mcp_launch.transports.sse import EventClient
+from mcp_launch.transports.sse import events
+from mcp_launch.transports.sse.client import EventClient
 from tests.mcp_launch.servers.web import Web, misbehaving_web
 from tests.mcp_launch.support import SECRET, Marked, ask, http
 
@@ -190,7 +190,7 @@ async def test_an_event_of_20_megabytes_is_read_in_linear_time(web: Web, marked:
 async def test_an_event_without_end_is_given_up(
     web: Web, marked: Marked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sse, "LONGEST", 1 << 20)
+    monkeypatch.setattr(events, "LONGEST", 1 << 20)
     async with mcp_launch.launch([http(f"{web.origin}/events", kind="sse")], cwd=tmp_path) as fleet:
         for _ in range(20):
             assert len(await ask(fleet["web"].session, "big", size=100_000)) == 100_001

@@ -79,7 +79,7 @@ class HttpTransport:
 
     async def _speaks_sse(self) -> bool:
         # Imported late: it brings httpx, which takes a tenth of a second and which few sessions need.
-        from mcp_launch.transports.sse import speaks_sse  # noqa: PLC0415
+        from mcp_launch.transports.sse.client import speaks_sse  # noqa: PLC0415
 
         return await speaks_sse(self._spec, self._network)
 

@@ -1,0 +1,89 @@
+"""The session's two streams over an event stream and the POSTs that belong to it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import anyio
+from mcp.shared.message import SessionMessage
+
+from mcp_launch.budgets import Budgets
+from mcp_launch.diagnosis import Diagnosis
+from mcp_launch.options import Options
+from mcp_launch.specs import HttpServer
+from mcp_launch.transports import DOUBTFUL
+from mcp_launch.transports.http import speaks_http
+from mcp_launch.transports.network import network
+from mcp_launch.transports.sse.client import EventClient
+from mcp_launch.transports.sse.listening import Listener
+from mcp_launch.transports.sse.posting import Poster
+from mcp_launch.transports.unanswered import Unanswered
+
+if TYPE_CHECKING:
+    from mcp.client import Transport as Streams
+
+__all__ = ["SseTransport"]
+
+
+class SseTransport:
+    """The streams over the requests of one client."""
+
+    def __init__(
+        self,
+        spec: HttpServer,
+        *,
+        options: Options,
+        budgets: Budgets,
+        on_lost: Callable[[], None],
+        give_up: Callable[[], None],
+    ) -> None:
+        self._spec = spec
+        self._network = network(spec, options)
+        self._client = EventClient(spec, self._network, connect=budgets.connect)
+        self.warnings = [*self._client.rule.warnings, *self._network.warnings]
+        self._on_lost = on_lost
+        self._unanswered = Unanswered()
+        self._listener = Listener(
+            self._client, self._unanswered, warn=self.warnings.append, on_lost=on_lost, give_up=give_up
+        )
+
+    def prove(self) -> None:
+        """Say that the session is initialised: what the server does not know now, it has forgotten."""
+        self._client.proven = True
+
+    def open(self) -> Streams:
+        """A block in which the event stream is open and the server has named its endpoint."""
+        return self._opened()
+
+    @asynccontextmanager
+    async def _opened(self) -> AsyncGenerator[Any]:
+        to_session, read = anyio.create_memory_object_stream[SessionMessage](0)
+        write, from_session = anyio.create_memory_object_stream[SessionMessage](0)
+        async with self._client, to_session, read, write, from_session, anyio.create_task_group() as tasks:
+            endpoint = await tasks.start(self._listener.run, self._spec.url, to_session)
+            poster = Poster(self._client, endpoint, self._unanswered, on_lost=self._on_lost)
+            tasks.start_soon(poster.run, from_session, to_session)
+            yield read, write
+            tasks.cancel_scope.cancel()
+
+    async def diagnose(self, *, waited: float | None, answered: bool) -> Diagnosis | None:  # noqa: PLR0911 - a list of cases
+        """Why the stream ended or a POST failed; None when both were answered by the rules."""
+        listener, memory = self._listener, self._client.memory
+        if listener.found is not None:
+            return listener.found
+        if (found := await memory.diagnosis(waited=waited, stage=listener.stage)) is not None:
+            if found.code in DOUBTFUL and listener.endpoint is None and await speaks_http(self._spec, self._network):
+                message = 'this URL speaks Streamable HTTP: set "type" to "http"'
+                return replace(found, code="wrong_transport", message=message)
+            return found
+        if (answer := memory.answer) is None:
+            return None
+        if waited is not None:
+            told = "its event stream named no endpoint" if listener.endpoint is None else "did not answer"
+            return Diagnosis("timeout", f"{told} within {waited:.1f} s", answer.facts, stage=listener.stage)
+        if answered:
+            return None
+        return Diagnosis("disconnected", "its event stream ended", answer.facts, stage=listener.stage)
