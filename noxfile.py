@@ -66,9 +66,10 @@ def types(session: nox.Session) -> None:
     session.run("pyright")
     session.run("ty", "check")
     # What is only there for Windows, which nothing here can run.
-    session.run("mypy", "--platform", "win32", "src/mcp_launch")
-    session.run("pyright", "--pythonplatform", "Windows", "src/mcp_launch")
-    session.run("ty", "check", "--python-platform", "win32", "src/mcp_launch")
+    for_windows = ("src/acp_bindings/connection", "src/mcp_launch")
+    session.run("mypy", "--platform", "win32", *for_windows)
+    session.run("pyright", "--pythonplatform", "Windows", *for_windows)
+    session.run("ty", "check", "--python-platform", "win32", *for_windows)
     session.run("pytest", "-n", "2", "tests/typing", *session.posargs)
 
 

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import anyio
 import anyio.to_thread
 
+from acp_bindings.connection.processes import ChildProcess
 from mcp_launch.failures import LaunchFailure
-from mcp_launch.processes.process import ServerProcess, spawn
+from mcp_launch.processes.spawn import spawn
 from mcp_launch.record import Record
 from mcp_launch.restart import Restart
 from mcp_launch.specs import ServerSpec, StdioServer
@@ -57,7 +58,7 @@ async def _live_again(record: Record, spec: ServerSpec, restart: Restart, *, ter
 
 
 async def _live_once(record: Record, spec: ServerSpec, *, terms: Terms, timeout: float) -> None:
-    process: ServerProcess | None = None
+    process: ChildProcess | None = None
     deadline = anyio.current_time() + timeout
     try:
         if isinstance(spec, StdioServer):

@@ -16,11 +16,12 @@ import anyio
 from mcp import Client
 from mcp_types import Implementation
 
+from acp_bindings.connection.processes import ChildProcess
 from mcp_launch.diagnosis.session import diagnose_session, server_answered
 from mcp_launch.failures import LaunchFailure, Stage
 from mcp_launch.listing import list_offer
 from mcp_launch.options import Options
-from mcp_launch.processes.process import ServerProcess, spawn
+from mcp_launch.processes.spawn import spawn
 from mcp_launch.record import Record
 from mcp_launch.secrets.logs import kept_out_of_logs
 from mcp_launch.specs import HttpServer, ServerSpec, SseServer, StdioServer
@@ -36,7 +37,7 @@ _MESSAGE = 2000
 
 
 async def serve_stdio(
-    record: Record, spec: StdioServer, process: ServerProcess, *, terms: Terms, deadline: float
+    record: Record, spec: StdioServer, process: ChildProcess, *, terms: Terms, deadline: float
 ) -> None:
     """Open the session of a process, keep it until it is over, close it; how that went is in the record.
 
@@ -71,7 +72,7 @@ class _Owner:
         self._allowed = 0.0
         """The seconds of the budget that is being used up."""
 
-    def stdio(self, process: ServerProcess) -> StdioTransport:
+    def stdio(self, process: ChildProcess) -> StdioTransport:
         """The transport over a process that has just been started."""
         self._record.over = anyio.Event()
         return StdioTransport(

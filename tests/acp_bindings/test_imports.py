@@ -15,6 +15,7 @@ LOADED = "import sys; print(*sorted(name for name in sys.modules if name.startsw
         ("from acp_bindings import v2", ["v2"]),
         ("import acp_bindings; acp_bindings.v1_unstable", ["v1_unstable"]),
         ("from acp_bindings.v1 import ReadTextFileRequest", ["v1", "v1.common", "v1.fs"]),
+        ("from acp_bindings.connection.processes import ChildProcess", []),
         ("from acp_bindings import *", ["v1", "v1_unstable", "v2", "v2_unstable"]),
     ],
 )

@@ -10,7 +10,7 @@ import time
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from mcp_launch.processes.process import Tail
+from acp_bindings.connection.processes import Tail
 from mcp_launch.secrets.redact import Redactor, shown_url
 from tests.mcp_launch.servers.leak import forms
 

@@ -1,1 +1,1 @@
-"""The processes of stdio servers: what is run, with which environment, its pipes, and an end that leaves nothing."""
+"""What is a stdio server's own about its process: its command, its environment, what it says on standard error."""

@@ -6,7 +6,7 @@ from typing import Literal
 
 import anyio
 
-from mcp_launch.processes.process import ServerProcess
+from acp_bindings.connection.processes import ChildProcess
 
 __all__ = ["Ending"]
 
@@ -17,7 +17,7 @@ _LAST_WORDS = 0.5
 class Ending:
     """Whoever uses the streams says which of them has ended; `watch` notices the rest, and `note` keeps the facts."""
 
-    def __init__(self, process: ServerProcess) -> None:
+    def __init__(self, process: ChildProcess) -> None:
         self._process = process
         self._deaf = anyio.Event()
         self._silent = anyio.Event()

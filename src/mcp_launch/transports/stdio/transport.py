@@ -16,10 +16,10 @@ from mcp import MCPError
 from mcp.shared.message import SessionMessage
 from mcp_types import CONNECTION_CLOSED, ErrorData, JSONRPCMessage, JSONRPCRequest
 
+from acp_bindings.connection.processes import ChildProcess
 from mcp_launch.diagnosis import Diagnosis
 from mcp_launch.diagnosis.process import Seen, diagnose_process
 from mcp_launch.processes.forward import LineForwarder
-from mcp_launch.processes.process import ServerProcess
 from mcp_launch.secrets.redact import Redactor
 from mcp_launch.transports import LONGEST
 from mcp_launch.transports.era import bound_probe
@@ -44,7 +44,7 @@ class StdioTransport:
 
     def __init__(
         self,
-        process: ServerProcess,
+        process: ChildProcess,
         *,
         hide: Redactor,
         probe: float,

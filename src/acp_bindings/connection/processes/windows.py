@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 
 if sys.platform != "win32":
-    raise ImportError("mcp_launch.processes.windows is for Windows")
+    raise ImportError("acp_bindings.connection.processes.windows is for Windows")
 
 import contextlib
 import importlib
@@ -21,7 +21,6 @@ from anyio.abc import ByteReceiveStream, ByteSendStream, Process
 
 __all__ = ["Input", "ProcessTree", "start"]
 
-# pywin32 comes with the SDK; the SDK itself, which has the same in private, takes a second to import.
 pywintypes: Any = importlib.import_module("pywintypes")
 win32api: Any = importlib.import_module("win32api")
 win32con: Any = importlib.import_module("win32con")

@@ -1,6 +1,6 @@
-"""A server's process: started apart from ours, its three pipes drained, and nothing of it left at the end.
+"""A child process: started apart from ours, its three pipes drained, and nothing of it left at the end.
 
-Knows nothing of MCP, and does not import it, so that processes can be started before the SDK is loaded.
+Knows nothing of protocols and loads no models, so that processes can be started before all that is imported.
 """
 
 from __future__ import annotations
@@ -14,19 +14,14 @@ from typing import Protocol
 import anyio
 import anyio.lowlevel
 
-from mcp_launch.failures import LaunchFailure
-from mcp_launch.processes.command import CommandError, explain_refusal, resolve_command, wrong_directory
-from mcp_launch.processes.env import child_environment
-from mcp_launch.specs import StdioServer
-
 if sys.platform == "win32":
     from anyio.abc import Process as Child
 
-    from mcp_launch.processes.windows import ProcessTree, start
+    from acp_bindings.connection.processes.windows import ProcessTree, start
 else:
-    from mcp_launch.processes.posix import Child, ProcessTree, start
+    from acp_bindings.connection.processes.posix import Child, ProcessTree, start
 
-__all__ = ["ServerProcess", "Tail", "spawn"]
+__all__ = ["ChildProcess", "Tail"]
 
 _CHUNK = 65536
 _POLL = 0.01
@@ -34,32 +29,7 @@ _POLL = 0.01
 _REAP = 1.0
 """What the event loop gets to see the death of a process that was killed."""
 _TREE_GRACE = 0.2
-"""What a server's children get to go after SIGTERM, once the server itself has gone, and again after SIGKILL."""
-
-
-async def spawn(spec: StdioServer, *, cwd: str, strict: bool = False) -> tuple[ServerProcess, str | None]:
-    """Start the server's process in the session's directory; with it, a warning about its command if there is one.
-
-    Raises:
-        LaunchFailure: in stage `spawn`; in stage `spec` when the command is not absolute although `strict` asks for it.
-    """
-    env = child_environment(spec.env)
-    path = spec.command
-    try:
-        if wrong := wrong_directory(cwd):
-            raise wrong
-        path, warning = resolve_command(spec.command, cwd=cwd, env=env, strict=strict)
-        return await ServerProcess.start([path, *spec.args], cwd=cwd, env=env), warning
-    except CommandError as error:
-        raise _failure(error, spec, cwd=cwd) from None
-    except OSError as error:
-        refusal = explain_refusal(error, path=path, command=spec.command, cwd=cwd)
-        raise _failure(refusal, spec, cwd=cwd) from error
-
-
-def _failure(error: CommandError, spec: StdioServer, *, cwd: str) -> LaunchFailure:
-    facts = {"command": spec.command, "cwd": cwd}
-    return LaunchFailure(str(error), server=spec.name, stage=error.stage, code=error.code, facts=facts)
+"""What a child's own children get to go after SIGTERM, once it has gone itself, and again after SIGKILL."""
 
 
 class Tail:
@@ -103,8 +73,8 @@ class Output(Protocol):
     async def aclose(self) -> None: ...
 
 
-class ServerProcess:
-    """One running server process. `start` it, `receive_line`, `send`, and always `stop` it."""
+class ChildProcess:
+    """One running child. `start` it, `receive_line`, `send`, and always `stop` it."""
 
     def __init__(self, process: Child, stdin: Input, stdout: Output, stderr: Output) -> None:
         self._process = process
@@ -121,7 +91,7 @@ class ServerProcess:
         self._stopped = False
 
     @classmethod
-    async def start(cls, command: Sequence[str], *, cwd: str, env: Mapping[str, str]) -> ServerProcess:
+    async def start(cls, command: Sequence[str], *, cwd: str, env: Mapping[str, str]) -> ChildProcess:
         """Start the command in a process tree of its own.
 
         Raises:
@@ -199,7 +169,7 @@ class ServerProcess:
             raise anyio.BrokenResourceError from error
 
     async def drain_stderr(self, *, tell: Callable[[bytes], None] | None = None) -> None:
-        """Keep standard error's tail until it is closed, and tell all of it; a full pipe would stop the server."""
+        """Keep standard error's tail until it is closed, and tell all of it; a full pipe would stop it."""
 
         def keep(chunk: bytes) -> None:
             self.stderr.add(chunk)

@@ -1,6 +1,6 @@
 """The standard streams of a child as pipes of our own, which cost little and tell whether the child reads.
 
-That tells a server which leaves because of what it was asked from one that never came so far.
+That tells one which leaves because of what it was asked from one that never came so far.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 
 if sys.platform == "win32":
-    raise ImportError("mcp_launch.processes.pipe is not for Windows")
+    raise ImportError("acp_bindings.connection.processes.pipe is not for Windows")
 
 import fcntl
 import os

@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 
 if sys.platform == "win32":
-    raise ImportError("mcp_launch.processes.posix is not for Windows")
+    raise ImportError("acp_bindings.connection.processes.posix is not for Windows")
 
 import contextlib
 import os
@@ -20,7 +20,7 @@ from typing import TypeVar
 import anyio
 import anyio.lowlevel
 
-from mcp_launch.processes.pipe import InputPipe, OutputPipe
+from acp_bindings.connection.processes.pipe import InputPipe, OutputPipe
 
 __all__ = ["Child", "ProcessTree", "start"]
 

@@ -1,0 +1,36 @@
+"""The process of a stdio server, started as its specification says, or the reason why it cannot be."""
+
+from __future__ import annotations
+
+from acp_bindings.connection.processes import ChildProcess
+from mcp_launch.failures import LaunchFailure
+from mcp_launch.processes.command import CommandError, explain_refusal, resolve_command, wrong_directory
+from mcp_launch.processes.env import child_environment
+from mcp_launch.specs import StdioServer
+
+__all__ = ["spawn"]
+
+
+async def spawn(spec: StdioServer, *, cwd: str, strict: bool = False) -> tuple[ChildProcess, str | None]:
+    """Start the server's process in the session's directory; with it, a warning about its command if there is one.
+
+    Raises:
+        LaunchFailure: in stage `spawn`; in stage `spec` when the command is not absolute although `strict` asks for it.
+    """
+    env = child_environment(spec.env)
+    path = spec.command
+    try:
+        if wrong := wrong_directory(cwd):
+            raise wrong
+        path, warning = resolve_command(spec.command, cwd=cwd, env=env, strict=strict)
+        return await ChildProcess.start([path, *spec.args], cwd=cwd, env=env), warning
+    except CommandError as error:
+        raise _failure(error, spec, cwd=cwd) from None
+    except OSError as error:
+        refusal = explain_refusal(error, path=path, command=spec.command, cwd=cwd)
+        raise _failure(refusal, spec, cwd=cwd) from error
+
+
+def _failure(error: CommandError, spec: StdioServer, *, cwd: str) -> LaunchFailure:
+    facts = {"command": spec.command, "cwd": cwd}
+    return LaunchFailure(str(error), server=spec.name, stage=error.stage, code=error.code, facts=facts)
