@@ -5,26 +5,20 @@ from __future__ import annotations
 import os
 from collections.abc import AsyncGenerator, Collection, Iterable, Iterator
 from contextlib import asynccontextmanager
-from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
-from weakref import WeakSet
-
-import anyio
 
 from mcp_launch.agents.catalogue import Catalogue
 from mcp_launch.budgets import Budgets
-from mcp_launch.changes import Change, Changes
-from mcp_launch.entries import entries_of, read_entry
-from mcp_launch.failures import LaunchError, LaunchFailure, NotReady, UnknownServer, UnusableInput
-from mcp_launch.life import live
+from mcp_launch.changes import Changes
+from mcp_launch.entries import entries_of
+from mcp_launch.failures import LaunchFailure, NotReady, UnusableInput
 from mcp_launch.options import OptionsFor
-from mcp_launch.record import Record
 from mcp_launch.report import Report, report
+from mcp_launch.roster import Roster
 from mcp_launch.server import LaunchedServer
 from mcp_launch.terms import TOOLS, Listing, Terms, Transports
 
 if TYPE_CHECKING:
-    from anyio.abc import TaskGroup
     from mcp.shared.dispatcher import ProgressFnT
     from mcp_types import CallToolResult
 
@@ -76,44 +70,25 @@ async def launch(
     _refuse_texts(lists=lists, transports=transports, required=required)
     terms = Terms(cwd=_absolute(cwd), budgets=budgets or Budgets(), lists=lists, transports=transports)
     entries = entries_of(servers)
-    error: BaseException | None = None
-    fleet = Fleet(terms)
-    try:
-        async with anyio.create_task_group() as owners:
-            try:
-                fleet.begin(owners)
-                for entry in entries:
-                    fleet.add(entry, options=options, timeout=timeout)
-                needed = [server for server in fleet if policy == "all" or server.name in required]
-                for server in needed if background else fleet:
-                    await server.settled()
-                absent = [_absent(name) for name in required if name not in fleet]
-                if unready := [*absent, *(server.failure for server in needed if server.failure)]:
-                    raise NotReady(unready, fleet.report)
-                yield fleet
-            except BaseException as caught:  # noqa: BLE001 - kept out of the task group, which would wrap it in a group
-                error = caught
-            finally:
-                fleet.end()
-    finally:
-        # Also when it is the group that is cancelled, which raises that itself.
-        fleet.ended()
-    if error is not None:
-        raise error
+    roster = Roster(terms)
+    async with roster.open():
+        for entry in entries:
+            roster.add(entry, options=options, timeout=timeout)
+        fleet = Fleet(roster)
+        needed = [server for server in fleet if policy == "all" or server.name in required]
+        for server in needed if background else fleet:
+            await server.settled()
+        absent = [_absent(name) for name in required if name not in fleet]
+        if unready := [*absent, *(server.failure for server in needed if server.failure)]:
+            raise NotReady(unready, fleet.report)
+        yield fleet
 
 
 class Fleet:
     """The launched servers, in the order of the request; `fleet["name"]` is one of them."""
 
-    def __init__(self, terms: Terms) -> None:
-        self._terms = terms
-        self._owners: TaskGroup | None = None
-        self._servers: list[tuple[Record, LaunchedServer]] = []
-        self._added = 0
-        self._known: Catalogue | None = None
-        """All tools, until something changes."""
-        # Weakly, because nobody says when he stops reading, and what he does not read would pile up.
-        self._readers: WeakSet[Changes] = WeakSet()
+    def __init__(self, roster: Roster) -> None:
+        self._roster = roster
 
     def __repr__(self) -> str:
         return f"<Fleet of {len(self)}>"
@@ -124,7 +99,7 @@ class Fleet:
         Raises:
             UnknownServer: there is none, which is a KeyError too.
         """
-        return self._named(name)[1]
+        return self._roster.named(name)
 
     def __contains__(self, name: object) -> bool:
         return any(server.name == name for server in self)
@@ -133,12 +108,12 @@ class Fleet:
         return iter(self.servers)
 
     def __len__(self) -> int:
-        return len(self._servers)
+        return len(self.servers)
 
     @property
     def servers(self) -> tuple[LaunchedServer, ...]:
         """All of them, in the order of the request, then those that were added."""
-        return tuple(server for _, server in self._servers)
+        return self._roster.servers
 
     @property
     def failures(self) -> list[LaunchFailure]:
@@ -148,18 +123,14 @@ class Fleet:
     @property
     def report(self) -> Report:
         """What happened to every server so far: JSON, and nothing secret in it."""
-        return report([record for record, _ in self._servers])
+        return report(self._roster.records)
 
     def changes(self) -> Changes:
         """What happens to the servers, for one reader: first how it is with each of them now, then what changes.
 
         It ends with the fleet.
         """
-        changes = Changes([record.change() for record, _ in self._servers])
-        if self._owners is None:
-            changes.end()
-        self._readers.add(changes)
-        return changes
+        return self._roster.changes()
 
     @property
     def catalogue(self) -> Catalogue:
@@ -187,10 +158,7 @@ class Fleet:
             LaunchFailure: its server has failed meanwhile.
             mcp.MCPError: the server refused the call, or did not answer in time.
         """
-        if self._known is None:
-            # Also the tools of servers that died: that is another answer than that there is no such tool.
-            self._known = Catalogue((server.name, server.tools) for server in self)
-        entry = self._known[name]
+        entry = self._roster.tools[name]
         session = self[entry.server].session
         return await session.call_tool(entry.tool.name, arguments, timeout, progress)
 
@@ -212,20 +180,7 @@ class Fleet:
             LaunchError: the fleet has ended.
             UnusableInput: `options` are none.
         """
-        if self._owners is None:
-            raise LaunchError("the fleet has ended; launch another one")
-        transports, taken = self._terms.transports, {each.name for each in self}
-        record = read_entry(server, index=self._added, taken=taken, transports=transports, options=options)
-        self._added += 1
-        added = LaunchedServer(record)
-        self._servers.append((record, added))
-        record.tell = self._tell
-        self._tell(record.change())
-        if record.spec is None or record.failure:
-            record.ended.set()
-        else:
-            self._owners.start_soon(partial(live, record, record.spec, terms=self._terms, timeout=timeout))
-        return added
+        return self._roster.add(server, options=options, timeout=timeout)
 
     async def remove(self, name: str) -> None:
         """Close a server, while the others run, and forget it.
@@ -233,41 +188,7 @@ class Fleet:
         Raises:
             UnknownServer: there is none of that name, which is a KeyError too.
         """
-        named = self._named(name)
-        record = named[0]
-        record.end()
-        try:
-            await record.ended.wait()
-        finally:
-            # Somebody else may have taken it out meanwhile.
-            self._servers = [each for each in self._servers if each is not named]
-            self._known = None
-
-    def begin(self, owners: TaskGroup) -> None:
-        """Servers can be added from now on, and their owners are tasks of that group."""
-        self._owners = owners
-
-    def end(self) -> None:
-        """Close all servers; the group of their owners ends with them."""
-        self._owners = None
-        for record, _ in self._servers:
-            record.end()
-
-    def ended(self) -> None:
-        """There is nothing more to tell."""
-        for reader in self._readers:
-            reader.end()
-
-    def _tell(self, change: Change) -> None:
-        self._known = None
-        for reader in self._readers:
-            reader.add(change)
-
-    def _named(self, name: str) -> tuple[Record, LaunchedServer]:
-        for named in self._servers:
-            if named[0].name == name:
-                return named
-        raise UnknownServer(name, [server.name for server in self])
+        await self._roster.remove(name)
 
 
 def _absolute(cwd: str | os.PathLike[str]) -> str:
