@@ -20,7 +20,7 @@ import anyio
 import trio
 
 import mcp_launch
-from tests.mcp_launch.support import Marked, http, open_files, web_server
+from tests.mcp_launch.support import Marked, bad_web_server, http, open_files, web_server
 
 PATIENCE = 5.0
 """Seconds for what was cancelled to be gone."""
@@ -142,7 +142,12 @@ async def leaks(servers: list[Any], marked: Marked, *, cwd: Path, stride: int = 
 def main() -> int:
     """Try every place, for each kind of server on both event loops; 1 when anything was left."""
     bad = 0
-    with web_server("http") as http_url, web_server("sse") as sse_url, tempfile.TemporaryDirectory() as folder:
+    with (
+        web_server("http") as http_url,
+        web_server("sse") as sse_url,
+        bad_web_server() as bad_origin,
+        tempfile.TemporaryDirectory() as folder,
+    ):
         for backend in ("asyncio", "trio"):
             marked = Marked()
             kinds = {
@@ -151,6 +156,7 @@ def main() -> int:
                 "stdio, has to be killed": marked.plain("ignores_end"),
                 "http": http(http_url),
                 "sse": http(sse_url, kind="sse"),
+                "sse, fails": http(f"{bad_origin}/sse", kind="sse"),
             }
             for kind, server in kinds.items():
                 found, places = anyio.run(partial(leaks, [server], marked, cwd=Path(folder)), backend=backend)

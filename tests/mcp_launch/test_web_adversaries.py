@@ -35,6 +35,12 @@ SHORT = Budgets(connect=1.0, handshake=1.0, list=1.0, close=0.5)
 KINDS = pytest.mark.parametrize("kind", ["http", "sse"])
 
 
+@pytest.fixture(autouse=True)
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is waited for in vain, for the body of an error and an answer over TLS, is not waited for long."""
+    monkeypatch.setattr("mcp_launch.transports.web._PATIENCE", 0.3)
+
+
 async def failure_of(answer: Answer, *, cwd: Path, kind: str = "http", budgets: Budgets = SHORT) -> LaunchFailure:
     """What becomes of a server that answers so; whatever it is, it does not take long."""
     with raw_server(answer) as raw, anyio.fail_after(8):

@@ -130,7 +130,7 @@ def start_forks_stubborn() -> None:
 
 def start_leaves_daemon() -> None:
     """Start a process that leaves the group, and holds the pipes."""
-    subprocess.Popen([sys.executable, "-S", "-c", "import time; time.sleep(3)"], start_new_session=True)
+    subprocess.Popen([sys.executable, "-S", "-c", "import time; time.sleep(60)"], start_new_session=True)
 
 
 def call_die_with_helper() -> None:
