@@ -120,6 +120,13 @@ def open_files() -> list[str]:
     return sorted(targets)
 
 
+def run_python(*args: str, stdin: str = "", **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run Python with the package under test, in a process of its own, with these variables besides ours."""
+    env = {**os.environ, "PYTHONPATH": str(SOURCE), **variables}
+    command = [sys.executable, *args]
+    return subprocess.run(command, input=stdin, capture_output=True, text=True, env=env, timeout=60, check=False)
+
+
 def http(
     url: str, *, name: str = "web", headers: Mapping[str, str] | None = None, kind: str = "http"
 ) -> dict[str, Any]:

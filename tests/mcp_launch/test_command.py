@@ -18,13 +18,14 @@ from typing import Any
 import pytest
 
 from mcp_launch.__main__ import NEEDED
-from tests.mcp_launch.support import SECRET, SERVERS, SOURCE, Marked
+from tests.mcp_launch.support import SECRET, SERVERS, SOURCE, Marked, run_python
 
 PLAIN = [str(SERVERS / "plain.py")]
 
 
 COMMAND = [sys.executable, "-m", "mcp_launch"]
-ENV = {**os.environ, "PYTHONPATH": str(SOURCE), "COLUMNS": "40", "NO_COLOR": "1"}
+TERMINAL = {"COLUMNS": "40", "NO_COLOR": "1"}
+ENV = {**os.environ, "PYTHONPATH": str(SOURCE), **TERMINAL}
 STUBBORN = "trap '' TERM; cat; sleep 30"
 
 
@@ -32,9 +33,7 @@ def run(
     *args: str, stdin: str = "", python: tuple[str, ...] = (), **variables: str
 ) -> subprocess.CompletedProcess[str]:
     """Run the command in a process of its own."""
-    command = [sys.executable, *python, "-m", "mcp_launch", *args]
-    env = ENV | variables
-    return subprocess.run(command, input=stdin, capture_output=True, text=True, env=env, timeout=60, check=False)
+    return run_python(*python, "-m", "mcp_launch", *args, stdin=stdin, **(TERMINAL | variables))
 
 
 def wait_until(happened: Callable[[], bool]) -> None:
@@ -154,10 +153,7 @@ from mcp_launch.__main__ import NEEDED, main
 sys.modules.update(dict.fromkeys(NEEDED))
 main()
 """
-    env = {**os.environ, "PYTHONPATH": str(SOURCE)}
-    done = subprocess.run(
-        [sys.executable, "-c", script, "check", "-"], capture_output=True, text=True, env=env, check=False
-    )
+    done = run_python("-c", script, "check", "-")
 
     assert (done.returncode, done.stdout) == (2, "")
     missing = "anyio, httpx, httpx2, httpx_sse, mcp, rich, typer"

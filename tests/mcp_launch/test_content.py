@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import subprocess
-import sys
 from collections.abc import Callable
 from random import Random
 from typing import Any, cast
@@ -18,6 +16,7 @@ from mcp_launch.agents.content import KEPT
 from tests.acp_bindings.exact_json import Json, is_array, is_object
 from tests.acp_bindings.instances import TEXTS, URIS, Instances
 from tests.acp_bindings.schemas import load
+from tests.mcp_launch.support import run_python
 
 PACKAGES: dict[str, Any] = {"v1": v1, "v1_unstable": v1_unstable, "v2": v2, "v2_unstable": v2_unstable}
 EVERY_PACKAGE = pytest.mark.parametrize("package", PACKAGES)
@@ -264,9 +263,9 @@ def test_a_result_that_is_an_error_fails_the_call_and_says_no_more_than_there_is
 def test_importing_it_needs_no_sdk() -> None:
     names = "from mcp_launch import Catalogue, to_acp, to_mcp, tool_call_update"
     script = f"import sys; {names}; print(sorted({{'mcp', 'mcp_types', 'anyio'}} & sys.modules.keys()))"
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=30, check=True)
+    done = run_python("-c", script)
 
-    assert done.stdout.strip() == "[]"
+    assert (done.stderr, done.stdout.strip()) == ("", "[]")
 
 
 def any_block(random: Random) -> Any:

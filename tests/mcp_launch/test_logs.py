@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
-import subprocess
-import sys
 import warnings
 from collections.abc import Generator, Iterator
 from pathlib import Path
@@ -20,7 +17,7 @@ from mcp_launch import Budgets, Options
 from mcp_launch.secrets.logs import LIBRARIES, kept_out_of_logs
 from mcp_launch.secrets.redact import Redactor
 from tests.mcp_launch.servers.raw import Request, event, head, raw_server, reply, result, works
-from tests.mcp_launch.support import SECRET, SOURCE, Marked, ask, http
+from tests.mcp_launch.support import SECRET, Marked, ask, http, run_python
 
 pytestmark = [
     pytest.mark.anyio,
@@ -191,15 +188,8 @@ import logging, mcp_launch.owner, mcp_launch.transports.sse.transport, mcp.clien
 import httpcore._async.http11, httpcore._async.http_proxy, httpcore2._async.http11, httpcore2._async.http_proxy
 print(*sorted({name.partition(".")[0] for name in logging.root.manager.loggerDict}))
 """
-    done = subprocess.run(
-        [sys.executable, "-c", script],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "PYTHONPATH": str(SOURCE)},
-        timeout=30,
-        check=True,
-    )
+    done = run_python("-c", script)
 
     # Those that know nothing of what a server is sent: they serve, or do other work.
     unconcerned = {"concurrent", "sse_starlette", "uvicorn"}
-    assert set(done.stdout.split()) - unconcerned <= LIBRARIES
+    assert (done.returncode, set(done.stdout.split()) - unconcerned - LIBRARIES) == (0, set())

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import copy
-import os
 import pickle
-import subprocess
-import sys
 from collections.abc import Callable
 
 import pytest
@@ -14,7 +11,7 @@ import pytest
 import mcp_launch
 from mcp_launch import LaunchError, LaunchFailure, NotReady, UnknownServer, UnknownTool, UnusableInput
 from mcp_launch.__main__ import NEEDED
-from tests.mcp_launch.support import SOURCE
+from tests.mcp_launch.support import run_python
 
 
 def test_the_public_names_are_sorted_and_there() -> None:
@@ -25,28 +22,14 @@ def test_the_public_names_are_sorted_and_there() -> None:
 
 def test_importing_the_package_imports_neither_the_sdk_nor_what_the_extra_brings() -> None:
     script = f"import sys, mcp_launch; print([name for name in {('pydantic', *NEEDED)} if name in sys.modules])"
-    done = subprocess.run(
-        [sys.executable, "-c", script],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "PYTHONPATH": str(SOURCE)},
-        timeout=30,
-        check=True,
-    )
+    done = run_python("-c", script)
 
-    assert done.stdout.strip() == "[]"
+    assert (done.stderr, done.stdout.strip()) == ("", "[]")
 
 
 def test_without_the_extra_a_name_says_what_to_install() -> None:
     script = "import sys; sys.modules['anyio'] = None; import mcp_launch; mcp_launch.launch"
-    done = subprocess.run(
-        [sys.executable, "-c", script],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "PYTHONPATH": str(SOURCE)},
-        timeout=30,
-        check=False,
-    )
+    done = run_python("-c", script)
 
     assert done.stderr.splitlines()[-1] == "ImportError: mcp_launch needs anyio: pip install 'acp-bindings[launch]'"
 
