@@ -49,9 +49,13 @@ def test_an_example_prints_what_its_document_says(
 
 def test_the_demo_prints_what_the_readme_says() -> None:
     (shown,) = [body for language, _, body in blocks() if language == "console" and "nox -s demo" in body]
-    commands = [[sys.executable, "-m", "codegen", "--check"], [sys.executable, "examples/demo.py"]]
-    printed = [subprocess.run(each, cwd=ROOT, capture_output=True, text=True, check=True).stdout for each in commands]
-    assert "".join(printed) == shown.split("\n", 1)[1]
+    commands = (("-m", "codegen", "--check"), ("-W", "error", "examples/demo.py"))
+    ran = [
+        subprocess.run([sys.executable, *each], cwd=ROOT, capture_output=True, text=True, check=False)
+        for each in commands
+    ]
+    assert [(each.returncode, each.stderr) for each in ran] == [(0, ""), (0, "")]
+    assert "".join(each.stdout for each in ran) == shown.split("\n", 1)[1]
 
 
 def test_the_check_prints_what_the_readme_says() -> None:

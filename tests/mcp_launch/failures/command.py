@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -15,11 +12,11 @@ from typing import Any
 from tests.mcp_launch.failures.catalogue import CASES, Case
 from tests.mcp_launch.failures.scene import Scene
 from tests.mcp_launch.failures.secrets import Leak, Planted, leaks
-from tests.mcp_launch.support import SOURCE
+from tests.mcp_launch.support import run_python
 
 __all__ = ["Checked", "check_all"]
 
-_TIMEOUT = 12.0
+_TIMEOUT = 8.0
 """Enough for importing the SDK on a machine that has other things to do; the mute ones use it up."""
 
 
@@ -46,15 +43,8 @@ def check_all(folder: Path, *, as_json: bool) -> Checked:
         file = folder / "servers.json"
         file.write_text(json.dumps({"cwd": str(folder), "mcpServers": servers}))
         began = time.perf_counter()
-        command = [sys.executable, "-m", "mcp_launch", "check", "--timeout", str(_TIMEOUT), str(file)]
-        done = subprocess.run(
-            [*command, "--json"] if as_json else command,
-            capture_output=True,
-            text=True,
-            env={**os.environ, "PYTHONPATH": str(SOURCE), "NO_COLOR": "1", "PYTHONWARNINGS": "always"},
-            timeout=120,
-            check=False,
-        )
+        command = ["-m", "mcp_launch", "check", "--timeout", str(_TIMEOUT), str(file), *(["--json"] if as_json else [])]
+        done = run_python(*command, NO_COLOR="1", PYTHONWARNINGS="always")
         outcome = Checked(
             servers=len(servers),
             seconds=time.perf_counter() - began,
