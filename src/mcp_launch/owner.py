@@ -7,20 +7,15 @@ what makes parallel starts, closing in any order and use from other tasks safe.
 from __future__ import annotations
 
 import math
-from functools import cache, partial
-from importlib.metadata import version
-from types import TracebackType
-from typing import Any
+from functools import partial
 
 import anyio
-from mcp import Client
-from mcp_types import Implementation
 
 from acp_bindings.connection.processes import ChildProcess
+from mcp_launch.client import connected_client
 from mcp_launch.diagnosis.session import diagnose_session, server_answered
 from mcp_launch.failures import LaunchFailure, Stage
 from mcp_launch.listing import list_offer
-from mcp_launch.options import Options
 from mcp_launch.processes.spawn import spawn
 from mcp_launch.record import Record
 from mcp_launch.secrets.logs import kept_out_of_logs
@@ -127,7 +122,7 @@ class _Owner:
         self._allow(budgets.connect)
         async with transport.open() as streams:
             self._enter("handshake", budgets.handshake)
-            async with _client(streams, mode, record.options, patience=budgets.call) as client:
+            async with connected_client(streams, mode, record.options, patience=budgets.call) as client:
                 transport.prove()
                 record.protocol_version = client.protocol_version
                 if info := client.server_info:
@@ -188,40 +183,3 @@ class _Owner:
             code=found.code,
             facts=hide.json(facts),
         ).because(error, hide=hide)
-
-
-def _client(streams: tuple[Any, Any], mode: Mode, options: Options, *, patience: float) -> Client:
-    return Client(
-        _Connected(streams),
-        mode=mode,
-        read_timeout_seconds=patience,
-        client_info=_client_info(),
-        sampling_callback=options.sampling,
-        sampling_capabilities=options.sampling_capabilities,
-        elicitation_callback=options.elicitation,
-        list_roots_callback=options.roots,
-        logging_callback=options.logging,
-        log_level=options.log_level,
-        message_handler=options.message,
-    )
-
-
-@cache
-def _client_info() -> Implementation:
-    """What a server is told of who it speaks with."""
-    return Implementation(name="mcp-launch", version=version("acp-bindings"))
-
-
-class _Connected:
-    """Streams that are connected already, in the form in which the SDK's client takes a transport."""
-
-    def __init__(self, streams: tuple[Any, Any]) -> None:
-        self._streams = streams
-
-    async def __aenter__(self) -> tuple[Any, Any]:
-        return self._streams
-
-    async def __aexit__(
-        self, exc_type: type[BaseException] | None, exc_val: BaseException | None, exc_tb: TracebackType | None
-    ) -> bool | None:
-        return None

@@ -1,0 +1,54 @@
+"""The SDK's client, over streams that are connected already and with what the options say of it."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.metadata import version
+from types import TracebackType
+from typing import Any
+
+from mcp import Client
+from mcp_types import Implementation
+
+from mcp_launch.options import Options
+from mcp_launch.transports import Mode
+
+__all__ = ["connected_client"]
+
+
+def connected_client(streams: tuple[Any, Any], mode: Mode, options: Options, *, patience: float) -> Client:
+    """A client to enter, which initialises a session; `patience` are the seconds for the answer to a request."""
+    return Client(
+        _Connected(streams),
+        mode=mode,
+        read_timeout_seconds=patience,
+        client_info=_client_info(),
+        sampling_callback=options.sampling,
+        sampling_capabilities=options.sampling_capabilities,
+        elicitation_callback=options.elicitation,
+        list_roots_callback=options.roots,
+        logging_callback=options.logging,
+        log_level=options.log_level,
+        message_handler=options.message,
+    )
+
+
+@cache
+def _client_info() -> Implementation:
+    """What a server is told of who it speaks with."""
+    return Implementation(name="mcp-launch", version=version("acp-bindings"))
+
+
+class _Connected:
+    """Streams that are connected already, in the form in which the SDK's client takes a transport."""
+
+    def __init__(self, streams: tuple[Any, Any]) -> None:
+        self._streams = streams
+
+    async def __aenter__(self) -> tuple[Any, Any]:
+        return self._streams
+
+    async def __aexit__(
+        self, exc_type: type[BaseException] | None, exc_val: BaseException | None, exc_tb: TracebackType | None
+    ) -> bool | None:
+        return None
