@@ -1,46 +1,24 @@
-"""What a server offers: its tools, resources and prompts, page by page."""
+"""A server is asked for what it offers, page by page."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import anyio
 from mcp import MCPError
 from mcp_types import CONNECTION_CLOSED
 
+from mcp_launch.offer import Offer
 from mcp_launch.terms import Listing
 
 if TYPE_CHECKING:
     from mcp import Client
-    from mcp_types import Prompt, Resource, ResourceTemplate, Tool
 
-__all__ = ["Offer", "list_offer"]
+__all__ = ["list_offer"]
 
 PAGES = 1000
 """Pages of a list that are read; one without end would fill the memory for as long as listing may take."""
-
-
-@dataclass(slots=True, kw_only=True)
-class Offer:
-    """What a server listed; None for what it was not asked for, or could not tell."""
-
-    tools: list[Tool] | None = None
-    resources: list[Resource] | None = None
-    resource_templates: list[ResourceTemplate] | None = None
-    prompts: list[Prompt] | None = None
-
-    @property
-    def counts(self) -> dict[str, int]:
-        """How many of each there are, of those that were listed."""
-        listed = {
-            "tools": self.tools,
-            "resources": self.resources,
-            "resource_templates": self.resource_templates,
-            "prompts": self.prompts,
-        }
-        return {kind: len(items) for kind, items in listed.items() if items is not None}
 
 
 async def list_offer(

@@ -10,13 +10,12 @@ import anyio
 
 from mcp_launch.changes import Change, State
 from mcp_launch.failures import LaunchFailure, Stage
+from mcp_launch.offer import Offer
 from mcp_launch.options import Options
 from mcp_launch.specs import ServerSpec
 
 if TYPE_CHECKING:
     from mcp import Client
-
-    from mcp_launch.listing import Offer
 
 __all__ = ["Record"]
 
@@ -49,7 +48,7 @@ class Record:
     """The name and version the server gives itself."""
     capabilities: dict[str, Any] | None = None
     """What the server says that it can do."""
-    offer: Offer | None = None
+    offer: Offer = field(default_factory=Offer)
     """What it listed, the last time."""
     failure: LaunchFailure | None = None
     restarts: int = 0

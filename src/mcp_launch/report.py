@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from pydantic import TypeAdapter, with_config
 from typing_extensions import TypedDict  # that of Python 3.11 cannot be read by pydantic
@@ -13,6 +13,9 @@ from mcp_launch.failures import FailureJson, Stage
 from mcp_launch.record import Record
 from mcp_launch.secrets.redact import Redactor
 from mcp_launch.specs import TransportName
+
+if TYPE_CHECKING:
+    from mcp_types import Tool
 
 __all__ = ["Era", "Report", "ServerReport", "ToolReport", "report", "report_schema"]
 
@@ -83,7 +86,6 @@ def report_schema() -> dict[str, Any]:
 def _server(record: Record) -> ServerReport:
     spec, failure, offer = record.spec, record.failure, record.offer
     hide = spec.redactor if spec else Redactor()
-    tools = offer.tools if offer else None
     return ServerReport(
         name=record.name,
         transport=spec.transport if spec else None,
@@ -95,17 +97,16 @@ def _server(record: Record) -> ServerReport:
         protocol_version=record.protocol_version,
         server=hide.json(record.server),
         capabilities=hide.json(record.capabilities),
-        counts=offer.counts if offer else {},
-        tools=None
-        if tools is None
-        else [
-            ToolReport(name=hide(tool.name), description=hide(tool.description) if tool.description else None)
-            for tool in tools
-        ],
+        counts=offer.counts,
+        tools=None if offer.tools is None else [_tool(tool, hide) for tool in offer.tools],
         restarts=record.restarts,
         warnings=[hide(warning) for warning in record.warnings],
         failure=failure.to_json() if failure else None,
     )
+
+
+def _tool(tool: Tool, hide: Redactor) -> ToolReport:
+    return ToolReport(name=hide(tool.name), description=hide(tool.description) if tool.description else None)
 
 
 def _era(protocol_version: str | None) -> Era | None:

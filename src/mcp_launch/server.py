@@ -92,20 +92,17 @@ class LaunchedServer:
     @property
     def tools(self) -> list[Tool]:
         """Its tools as last listed; empty when they never were."""
-        offer = self._record.offer
-        return list(offer.tools or ()) if offer else []
+        return list(self._record.offer.tools or ())
 
     @property
     def resources(self) -> list[Resource]:
         """Its resources as last listed; empty when they never were."""
-        offer = self._record.offer
-        return list(offer.resources or ()) if offer else []
+        return list(self._record.offer.resources or ())
 
     @property
     def prompts(self) -> list[Prompt]:
         """Its prompts as last listed; empty when they never were."""
-        offer = self._record.offer
-        return list(offer.prompts or ()) if offer else []
+        return list(self._record.offer.prompts or ())
 
     @property
     def protocol_version(self) -> str | None:
