@@ -14,6 +14,8 @@ from typing import Protocol
 import anyio
 import anyio.lowlevel
 
+from acp_bindings.connection.lines import LineBuffer
+
 if sys.platform == "win32":
     from anyio.abc import Process as Child
 
@@ -81,11 +83,8 @@ class ChildProcess:
         self._tree = ProcessTree(process.pid)
         self._stdin, self._stdout, self._stderr = stdin, stdout, stderr
         self.stderr = Tail()
-        self.overflowed = False
-        """Whether it wrote a line that was too long to go on."""
         self._lines: deque[bytes] = deque()
-        self._pieces: list[bytes] = []
-        self._size = 0
+        self._buffer = LineBuffer(limit=0)
         self._stdout_ended = False
         self._stderr_ended = anyio.Event()
         self._stopped = False
@@ -123,16 +122,30 @@ class ChildProcess:
         return self._process.returncode
 
     @property
+    def overflowed(self) -> bool:
+        """Whether it wrote a line that was too long to go on."""
+        return self._buffer.overflowed
+
+    @property
     def unfinished(self) -> bytes:
         """The start of a line that has not ended yet."""
-        return b"".join(self._pieces[:1])
+        return self._buffer.begun
+
+    async def receive(self, max_bytes: int = _CHUNK, /) -> bytes:
+        """What it wrote on standard output, as it comes; for who does not `receive_line`.
+
+        Raises:
+            anyio.EndOfStream: standard output is closed.
+            anyio.ClosedResourceError: it was closed here.
+        """
+        return await self._stdout.receive(max_bytes)
 
     async def receive_line(self, *, longest: int) -> bytes | None:
         """The next line on standard output without its end; None when it is closed or a line has more bytes than that.
 
-        The pieces of a long line are joined once, so that a line of 20 MB costs 20 MB and not their square. A
-        cancellation loses nothing.
+        A cancellation loses nothing.
         """
+        self._buffer.limit = longest
         if self._lines:
             # What the line before has set going begins first: the handler of a notification before the answer after it.
             await anyio.lowlevel.checkpoint()
@@ -143,18 +156,9 @@ class ChildProcess:
                 chunk = await self._stdout.receive(_CHUNK)
             except (anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError):
                 self._stdout_ended = True
-                last, self._pieces = b"".join(self._pieces), []
-                return last or None
-            head, *rest = chunk.split(b"\n")
-            self._pieces.append(head)
-            self._size += len(head)
-            if self._size > longest:
-                self._stdout_ended = self.overflowed = True
-                self._pieces = []
-                return None
-            for piece in rest:
-                self._lines.append(b"".join(self._pieces))
-                self._pieces, self._size = [piece], len(piece)
+                return self._buffer.rest() or None
+            self._lines.extend(self._buffer.feed(chunk))
+            self._stdout_ended = self._buffer.overflowed
         return self._lines.popleft()
 
     async def send(self, data: bytes) -> None:
