@@ -5,7 +5,8 @@ would cost each user those ten seconds, so the transport answers in their place,
 on to `initialize`. A late answer is dropped by its id, as JSON-RPC wants.
 
 The wait begins when the server has read the probe. Until then it is still starting, which takes many a one seconds, and
-one that knows the newer era alone would be lost by going on.
+one that knows the newer era alone would be lost by going on. Where something else reads for it meanwhile, as
+`docker run` does, or it is slow, such a server refuses the handshake: then it is asked once more.
 """
 
 from __future__ import annotations
@@ -14,8 +15,18 @@ import math
 from collections.abc import Callable
 
 import anyio
+from mcp import MCPError
 from mcp.shared.message import SessionMessage
-from mcp_types import REQUEST_TIMEOUT, ErrorData, JSONRPCError, JSONRPCRequest, JSONRPCResponse, RequestId
+from mcp_types import (
+    REQUEST_TIMEOUT,
+    UNSUPPORTED_PROTOCOL_VERSION,
+    ErrorData,
+    JSONRPCError,
+    JSONRPCRequest,
+    JSONRPCResponse,
+    RequestId,
+)
+from mcp_types.version import LATEST_HANDSHAKE_VERSION, MODERN_PROTOCOL_VERSIONS
 
 from mcp_launch.transports.streams import ReadStream, Sink, Source, WriteStream
 
@@ -29,25 +40,43 @@ _LOOK = 0.05
 def bound_probe(
     read: Source, write: Sink, *, seconds: float, was_read: Callable[[], bool]
 ) -> tuple[_ReadStream, _WriteStream]:
-    """The same two streams, where the first `server/discover` is answered `seconds` after it was read at the latest."""
+    """The same two streams, where `server/discover` is answered `seconds` after it was read at the latest."""
     probe = _Probe(seconds, was_read)
     return _ReadStream(read, probe), _WriteStream(write, probe)
 
 
 class _Probe:
+    """What was asked, and what came of it, until the era is settled."""
+
     def __init__(self, seconds: float, was_read: Callable[[], bool]) -> None:
         self._seconds = seconds
         self._was_read = was_read
         self._end: float | None = None
         """When the time is over, once it has begun."""
-        self.request_id: RequestId | None = None
+        self._asked: RequestId | None = None
+        """The probe or the handshake that waits for its answer."""
+        self._asked_at = 0.0
+        self._given_up = False
+        self._refusal: ErrorData | None = None
+        """What the server said to the handshake."""
         self.over = False
         # The reader is already waiting when the probe is sent, so its scope is there before the deadline is known.
         self.scope = anyio.CancelScope()
 
-    def sent(self, request_id: RequestId) -> None:
-        self.request_id = request_id
-        self.scope.deadline = anyio.current_time() + _LOOK
+    def ask(self, request: JSONRPCRequest) -> None:
+        """Know of a request before it is sent.
+
+        Raises:
+            MCPError: it is a second handshake, and what the server said to the first.
+        """
+        self._asked, self._asked_at = request.id, anyio.current_time()
+        if request.method == "server/discover":
+            self._end = None
+            self.scope.deadline = self._asked_at + _LOOK
+        elif request.method == "initialize":
+            self.over = not self._given_up or self._refusal is not None
+            if self._refusal is not None:
+                raise MCPError.from_error_data(self._refusal)
 
     def goes_on(self) -> bool:
         """Whether there is time left, asked when the deadline has passed, and sets the next one."""
@@ -57,9 +86,37 @@ class _Probe:
         self.scope.deadline = now + _LOOK if self._end is None else self._end
         return self._end is None or now < self._end
 
-    def settle(self) -> None:
-        self.over = True
+    def give_up(self) -> SessionMessage:
+        """The answer to the probe, in place of the server's."""
+        self._given_up = True
         self.scope.deadline = math.inf
+        return self._error(ErrorData(code=REQUEST_TIMEOUT, message="server/discover was not answered in time"))
+
+    def weigh(self, item: SessionMessage | Exception) -> SessionMessage | Exception:
+        """What the session is to hear in place of what came, which mostly is the same."""
+        match item:
+            case SessionMessage(message=JSONRPCResponse(id=answered)) if answered == self._asked is not None:
+                self.over, self.scope.deadline = True, math.inf
+            case SessionMessage(message=JSONRPCError(id=answered, error=error)) if answered == self._asked is not None:
+                self.scope.deadline = math.inf
+                if self._given_up and self._refusal is None:
+                    return self._refused(error)
+            case _:
+                pass
+        return item
+
+    def _refused(self, error: ErrorData) -> SessionMessage:
+        """The answer to the handshake that makes the SDK send the probe once more."""
+        self._refusal = error
+        # As long as it took to refuse that: so slow it is known to be.
+        self._seconds += anyio.current_time() - self._asked_at
+        if error.code == UNSUPPORTED_PROTOCOL_VERSION:
+            return self._error(error)
+        versions = {"supported": list(MODERN_PROTOCOL_VERSIONS), "requested": LATEST_HANDSHAKE_VERSION}
+        return self._error(ErrorData(code=UNSUPPORTED_PROTOCOL_VERSION, message=error.message, data=versions))
+
+    def _error(self, error: ErrorData) -> SessionMessage:
+        return SessionMessage(JSONRPCError(jsonrpc="2.0", id=self._asked, error=error))
 
 
 class _ReadStream(ReadStream):
@@ -78,14 +135,9 @@ class _ReadStream(ReadStream):
         while waits:
             probe.scope = anyio.CancelScope(deadline=probe.scope.deadline)
             with probe.scope:
-                item = await super().receive()
-                if _answers(item, probe.request_id):
-                    probe.settle()
-                return item
+                return probe.weigh(await super().receive())
             waits = probe.goes_on()
-        probe.settle()
-        error = ErrorData(code=REQUEST_TIMEOUT, message="server/discover was not answered in time")
-        return SessionMessage(JSONRPCError(jsonrpc="2.0", id=probe.request_id, error=error))
+        return probe.give_up()
 
 
 class _WriteStream(WriteStream):
@@ -94,18 +146,6 @@ class _WriteStream(WriteStream):
         self._probe = probe
 
     async def send(self, item: SessionMessage, /) -> None:
-        message = item.message
-        if not self._probe.over and isinstance(message, JSONRPCRequest):
-            if message.method == "server/discover":
-                self._probe.sent(message.id)
-            elif message.method == "initialize":
-                self._probe.settle()
+        if not self._probe.over and isinstance(item.message, JSONRPCRequest):
+            self._probe.ask(item.message)
         await super().send(item)
-
-
-def _answers(item: SessionMessage | Exception, request_id: RequestId | None) -> bool:
-    match item:
-        case SessionMessage(message=JSONRPCResponse(id=answered) | JSONRPCError(id=answered)):
-            return answered == request_id is not None
-        case _:
-            return False

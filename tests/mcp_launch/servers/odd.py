@@ -28,7 +28,7 @@ def main() -> None:
 
 def answer(request_id: Any, method: str, params: dict[str, Any]) -> None:
     """Answer a request."""
-    if MODE == "starts_slowly_and_knows_2026_alone":
+    if MODE.endswith("knows_2026_alone"):
         send({"id": request_id, **answer_of_2026(method)})
         return
     if method == "initialize":

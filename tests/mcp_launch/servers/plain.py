@@ -43,7 +43,7 @@ def answer(message: dict[str, Any]) -> dict[str, Any] | None:  # noqa: PLR0911 -
     if method == "server/discover":
         if MODE == "leaves_at_probe":
             sys.exit("expected initialize")
-        if MODE == "swallows_probe":
+        if MODE.startswith("swallows_probe"):
             return None
         return error(-32601, "Method not found")
     if method == "initialize":
@@ -66,7 +66,7 @@ def answer(message: dict[str, Any]) -> dict[str, Any] | None:  # noqa: PLR0911 -
 
 def initialize() -> dict[str, Any]:
     """What this server says to the handshake."""
-    if MODE == "rejects":
+    if MODE.endswith("rejects"):
         return error(-32603, leaked(f"the licence {os.environ.get('SECRET')} has expired"))
     version = leaked("1999-01-01") if MODE == "speaks_old_version" else "2025-06-18"
     if MODE == "answers_nonsense":
