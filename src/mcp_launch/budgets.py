@@ -16,8 +16,8 @@ class Budgets:
     handshake: float = 30.0
     """Until the session is initialised. A first `npx` or `uvx` run downloads its package in this time."""
     probe: float = 0.7
-    """What a stdio server gets to answer the probe of the 2026-07-28 era, from when it has read it, before the older
-    handshake is tried."""
+    """What a server gets to answer the probe of the 2026-07-28 era, from when it has it, before the older handshake is
+    tried."""
     list: float = 15.0
     """Until the tools are listed."""
     call: float = 300.0

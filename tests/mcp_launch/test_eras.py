@@ -2,28 +2,111 @@
 
 from __future__ import annotations
 
+import json
 import sys
+import threading
+from collections.abc import AsyncGenerator, Iterator
 from pathlib import Path
 from typing import Any
 
 import anyio
+import httpx2
 import pytest
 
 import mcp_launch
-from mcp_launch import Budgets
-from tests.mcp_launch.support import SERVERS, Marked
+from mcp_launch import Budgets, Options
+from tests.mcp_launch.servers.raw import Request, head, raw_server, reply, works
+from tests.mcp_launch.support import SERVERS, Marked, http
 
 pytestmark = pytest.mark.anyio
 
 PROBE = Budgets(probe=0.2, close=1.0)
+LATE = 3 * PROBE.probe
 
 
-async def era_of(server: dict[str, Any], *, cwd: Path) -> str | None:
+async def era_of(server: dict[str, Any], *, cwd: Path, options: Options | None = None) -> str | None:
     """The era of a server that works, which it must within half of the time that the SDK waits for an answer."""
     with anyio.fail_after(5):
-        async with mcp_launch.launch([server], cwd=cwd, budgets=PROBE) as fleet:
+        async with mcp_launch.launch([server], cwd=cwd, budgets=PROBE, options=options) as fleet:
             assert fleet.failures == []
             return fleet.report["servers"][0]["era"]
+
+
+def modern(request: Request) -> bytes:
+    """The answer of a server that has no handshake."""
+    if request.method != "POST" or "id" not in request.message:
+        return reply(202 if request.method == "POST" else 405)
+    whole = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
+    results: dict[str, Any] = {
+        "server/discover": {**whole, "supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}}},
+        "tools/list": {**whole, "tools": []},
+    }
+    found = results.get(request.asks)
+    told = {"error": {"code": -32601, "message": "Method not found"}} if found is None else {"result": found}
+    body = json.dumps({"jsonrpc": "2.0", "id": request.message["id"], **told})
+    return reply(404 if found is None else 200, body.encode())
+
+
+async def test_a_url_that_swallows_the_probe_is_spoken_with_in_the_older_era(marked: Marked, tmp_path: Path) -> None:
+    def swallows(request: Request) -> Iterator[bytes]:
+        if request.asks == "server/discover":
+            request.released.wait(20)
+        yield works(request)
+
+    with raw_server(swallows) as raw:
+        assert await era_of(http(f"{raw.origin}/mcp"), cwd=tmp_path) == "handshake"
+
+
+async def test_a_url_that_has_only_an_empty_event_stream_for_the_probe_may_close_it(
+    marked: Marked, tmp_path: Path
+) -> None:
+    closed = threading.Event()
+
+    def streams(request: Request) -> Iterator[bytes]:
+        if request.asks != "server/discover":
+            yield works(request)
+            return
+        try:
+            yield head(content_type="text/event-stream")
+            while not request.released.wait(0.01):
+                yield b": wait\n\n"
+        finally:
+            closed.set()
+
+    with raw_server(streams) as raw, anyio.fail_after(5):
+        async with mcp_launch.open_session(http(f"{raw.origin}/mcp"), cwd=tmp_path, budgets=PROBE) as session:
+            assert session.protocol_version == "2025-06-18"
+            while not closed.is_set():
+                await anyio.sleep(0.01)
+
+
+async def test_a_url_that_answers_late_may_know_the_newer_era_alone(marked: Marked, tmp_path: Path) -> None:
+    def late(request: Request) -> Iterator[bytes]:
+        request.released.wait(LATE)
+        yield modern(request)
+
+    with raw_server(late) as raw:
+        assert await era_of(http(f"{raw.origin}/mcp"), cwd=tmp_path) == "2026-07-28"
+
+
+async def test_a_login_during_the_probe_takes_none_of_its_time(marked: Marked, tmp_path: Path) -> None:
+    class Login(httpx2.Auth):
+        async def async_auth_flow(self, request: httpx2.Request) -> AsyncGenerator[httpx2.Request, httpx2.Response]:
+            response = yield request
+            if response.status_code == 401:
+                # Somebody types a password.
+                await anyio.sleep(LATE)
+                request.headers["Authorization"] = "Bearer token-of-the-login"
+                yield request
+
+    def asks_for_login(request: Request) -> Iterator[bytes]:
+        yield modern(request) if "authorization" in request.headers else reply(401)
+
+    with raw_server(asks_for_login) as raw:
+        era = await era_of(http(f"{raw.origin}/mcp"), cwd=tmp_path, options=Options(auth=Login()))
+        asked = [request.asks for request in raw.seen]
+
+    assert (era, asked[:2]) == ("2026-07-28", ["server/discover"] * 2)
 
 
 async def test_a_program_whose_input_is_read_before_it_runs_may_know_the_newer_era_alone(

@@ -22,6 +22,7 @@ from mcp_types import (
     UNSUPPORTED_PROTOCOL_VERSION,
     ErrorData,
     JSONRPCError,
+    JSONRPCNotification,
     JSONRPCRequest,
     JSONRPCResponse,
     RequestId,
@@ -38,11 +39,15 @@ _LOOK = 0.05
 
 
 def bound_probe(
-    read: Source, write: Sink, *, seconds: float, was_read: Callable[[], bool]
+    read: Source, write: Sink, *, seconds: float, was_read: Callable[[], bool], withdraws: bool = False
 ) -> tuple[_ReadStream, _WriteStream]:
-    """The same two streams, where `server/discover` is answered `seconds` after it was read at the latest."""
+    """The same two streams, where `server/discover` is answered `seconds` after it was read at the latest.
+
+    `was_read` says whether the server has it, and is not busy with something else first; `withdraws` that it is told
+    when its answer is no longer waited for.
+    """
     probe = _Probe(seconds, was_read)
-    return _ReadStream(read, probe), _WriteStream(write, probe)
+    return _ReadStream(read, probe, tell=write if withdraws else None), _WriteStream(write, probe)
 
 
 class _Probe:
@@ -81,10 +86,17 @@ class _Probe:
     def goes_on(self) -> bool:
         """Whether there is time left, asked when the deadline has passed, and sets the next one."""
         now = anyio.current_time()
-        if self._end is None and self._was_read():
+        if not self._was_read():
+            self._end = None
+        elif self._end is None:
             self._end = now + self._seconds
-        self.scope.deadline = now + _LOOK if self._end is None else self._end
+        self.scope.deadline = now + _LOOK if self._end is None else min(now + _LOOK, self._end)
         return self._end is None or now < self._end
+
+    def withdrawal(self) -> SessionMessage:
+        """What tells the server that its answer is no longer waited for."""
+        params = {"requestId": self._asked}
+        return SessionMessage(JSONRPCNotification(jsonrpc="2.0", method="notifications/cancelled", params=params))
 
     def give_up(self) -> SessionMessage:
         """The answer to the probe, in place of the server's."""
@@ -120,9 +132,10 @@ class _Probe:
 
 
 class _ReadStream(ReadStream):
-    def __init__(self, inner: Source, probe: _Probe) -> None:
+    def __init__(self, inner: Source, probe: _Probe, *, tell: Sink | None) -> None:
         super().__init__(inner)
         self._probe = probe
+        self._tell = tell
 
     async def receive(self) -> SessionMessage | Exception:
         if self._probe.over:
@@ -137,6 +150,8 @@ class _ReadStream(ReadStream):
             with probe.scope:
                 return probe.weigh(await super().receive())
             waits = probe.goes_on()
+        if self._tell:
+            await self._tell.send(probe.withdrawal())
         return probe.give_up()
 
 

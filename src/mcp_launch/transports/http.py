@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from http import HTTPStatus
@@ -22,6 +22,7 @@ from mcp_launch.failures import Stage
 from mcp_launch.options import Options
 from mcp_launch.specs import HttpServer
 from mcp_launch.transports import DOUBTFUL, LONGEST, TRIAL
+from mcp_launch.transports.era import bound_probe
 from mcp_launch.transports.headers import HeaderRule, follows
 from mcp_launch.transports.media import EVENT_STREAM, JSON, media_type
 from mcp_launch.transports.messages import UNWRITABLE
@@ -43,6 +44,7 @@ class HttpTransport:
         self._on_lost = on_lost
         self._network = network(spec, options)
         self._client = WebClient(spec, self._network, connect=budgets.connect)
+        self._probe = budgets.probe
         self.warnings = [*self._client.rule.warnings, *self._network.warnings]
 
     def prove(self) -> None:
@@ -57,7 +59,9 @@ class HttpTransport:
     async def _opened(self) -> AsyncGenerator[Any]:
         streams = streamable_http_client(self._spec.url, http_client=self._client, max_sse_event_size=LONGEST)
         async with self._client, streams as (read, write):
-            yield _WatchedStream(read, self._client, self._on_lost), write
+            watched = _WatchedStream(read, self._client, self._on_lost)
+            # Withdrawn, its request is closed, so that what comes of it late is not taken for what came of others.
+            yield bound_probe(watched, write, seconds=self._probe, was_read=lambda: self._client.probed, withdraws=True)
 
     async def diagnose(self, *, waited: float | None, answered: bool) -> Diagnosis | None:
         """Why the requests failed; None when each got an answer of MCP."""
@@ -140,6 +144,8 @@ class WebClient(httpx2.AsyncClient):
         """
         self.lost = False
         """Whether the server has forgotten the session."""
+        self.probed = False
+        """Whether the server has been sent `server/discover`, and has not asked for something else first."""
 
     def build_request(self, method: str, url: httpx2.URL | str, **options: Any) -> httpx2.Request:
         """Build it as httpx2 does; one whose JSON has no form in UTF-8 is marked, and refused when it is sent."""
@@ -157,6 +163,8 @@ class WebClient(httpx2.AsyncClient):
             return await super().send(request, **options)
         if (refused := request.extensions.get("refusal")) is not None:
             return _error_answer(request, refused, status=HTTPStatus.BAD_REQUEST)
+        if request.headers.get("mcp-method") == "server/discover":
+            request.extensions["trace"] = self._follow_probe
         stream: bool = options.pop("stream", False)
         try:
             response = await self._remember(request, await super().send(request, stream=True, **options))
@@ -177,6 +185,16 @@ class WebClient(httpx2.AsyncClient):
     async def _apply_rule(self, request: httpx2.Request) -> None:
         if self.rule.adds:
             request.headers = httpx2.Headers(self.rule.apply(request))
+
+    async def _follow_probe(self, event: str, info: Mapping[str, Any]) -> None:
+        """Know when it was sent, of which connecting and logging in are no part."""
+        match event.partition(".")[2]:
+            case "send_request_body.complete":
+                self.probed = True
+            case "receive_response_headers.complete":
+                self.probed = info["return_value"][1] == HTTPStatus.OK
+            case _:
+                pass
 
     async def _remember(self, request: httpx2.Request, response: httpx2.Response) -> httpx2.Response:
         media, body = media_type(response.headers), b""

@@ -401,6 +401,12 @@ def _web(group: Literal["Streamable HTTP", "SSE"]) -> list[Case]:
             "connect: wrong_transport",
             'deprecated SSE transport: set "type" to "sse"',
         ),
+        case(
+            "swallows server/discover",
+            "swallows",
+            within=1.0,
+            report={"era": "handshake", "protocol_version": "2025-06-18"},
+        ),
         case("307 within the origin", "moved", report={"era": "handshake", "protocol_version": "2025-06-18"}),
         case("308 within the origin", "moved308", report={"era": "handshake", "protocol_version": "2025-06-18"}),
         elsewhere("308 to another origin", 308),

@@ -132,6 +132,13 @@ class Handler(BaseHTTPRequestHandler):
         else:
             self._answer(json.loads(self.body))
 
+    def _swallows(self) -> None:
+        """Works, but says nothing to what it does not know."""
+        if b'"server/discover"' in self.body:
+            self._never()
+        else:
+            self._works()
+
     def _clingy(self) -> None:
         """Works, but never answers the farewell."""
         self._works()
