@@ -10,7 +10,7 @@ from typing import Any
 
 import anyio
 import pytest
-from mcp import MCPError
+from mcp import Client, MCPError
 from mcp_types import InitializedNotification
 
 import mcp_launch
@@ -212,6 +212,31 @@ async def test_an_event_stream_that_ends_during_a_call_is_the_end_of_the_session
 
     assert (failure.stage, failure.code) == ("call", "disconnected")
     assert failure.message == "its event stream ended"
+
+
+@pytest.mark.parametrize("round_", range(3))
+async def test_all_who_wait_for_an_sse_server_that_is_killed_are_told_why(
+    round_: int, marked: Marked, tmp_path: Path
+) -> None:
+    told: list[str] = []
+
+    async def call(session: Client) -> None:
+        with pytest.raises(MCPError) as raised:
+            await session.call_tool("hold")
+        told.append(raised.value.message)
+
+    with misbehaving_web() as killed, anyio.fail_after(10):
+        server = http(f"{killed.origin}/events", kind="sse")
+        async with mcp_launch.open_session(server, cwd=tmp_path) as session, anyio.create_task_group() as calls:
+            asked = len(killed.seen)
+            for _ in range(5):
+                calls.start_soon(call, session)
+            while len(killed.seen) < asked + 5:
+                await anyio.sleep(0.01)
+            killed.stop()
+
+    assert len(told) == 5
+    assert [why for why in told if "event stream" not in why and "dropped the connection" not in why] == []
 
 
 async def test_an_event_stream_that_ends_without_an_endpoint_is_disconnected(

@@ -38,10 +38,11 @@ class Unanswered:
             case _:
                 pass
 
-    def received(self, message: JSONRPCMessage) -> None:
-        """What an answer belongs to has it."""
+    def received(self, message: JSONRPCMessage) -> bool:
+        """What an answer belongs to has it; whether that waited for one."""
         if isinstance(message, JSONRPCResponse | JSONRPCError) and message.id is not None:
-            self._ids.pop(coerce_request_id(message.id), None)
+            return self._ids.pop(coerce_request_id(message.id), None) is not None
+        return False
 
     def refused(self, error: ErrorData) -> Iterator[JSONRPCError]:
         """That error as the answer to each, which waits no longer then."""

@@ -213,10 +213,15 @@ class Handler(BaseHTTPRequestHandler):
 
     def _events(self) -> None:
         """The deprecated transport, which works in the way that the rest of the path names."""
-        if self.command == "POST":
+        if self.command == "POST" and b'"hold"' in self.body:
+            self._never()
+        elif self.command == "POST":
             self._reply(202, "")
             self._say(json.loads(self.body))
-            return
+        else:
+            self._tell_events()
+
+    def _tell_events(self) -> None:
         start, line_end = {"bom": (b"\xef\xbb\xbf", b"\r\n"), "cr": (b"", b"\r")}.get(self._rest, (b"", b"\n"))
         self._head("Text/Event-Stream; charset=latin-1" if self._rest == "bom" else "text/event-stream")
         self._event(start + b"event: endpoint\ndata: " + self.path.encode() + b"\n: caf\xc3\xa9\n\n", line_end)

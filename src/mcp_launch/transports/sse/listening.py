@@ -43,6 +43,8 @@ class Listener:
         """Where messages are posted, once it is known."""
         self.found: Diagnosis | None = None
         """Why it ended, or is of no use."""
+        self.refusing = anyio.Lock()
+        """Held while somebody is told that no answer will come, for which the session must still be there."""
         self._client = client
         self._unanswered = unanswered
         self._warn = warn
@@ -63,26 +65,25 @@ class Listener:
         task_status: TaskStatus[httpx.URL],
     ) -> None:
         """Read the event stream; started, with the endpoint, once it has named that."""
-        async with to_session:
-            try:
-                await self._read(url, to_session, task_status)
-                self._end("its event stream ended")
-            except SSEError:
-                # Not an event stream; the memory has what came instead.
-                pass
-            except TooLong as error:
-                self._end(str(error))
-            except (httpx.RequestError, *UNMAPPED) as error:
-                # Where nothing came at all, the memory knows why.
-                if self._client.reads:
-                    self._end("its event stream broke off", error=type(error).__name__)
-            except (anyio.BrokenResourceError, anyio.ClosedResourceError):
-                pass
-            finally:
-                await self._tell(to_session)
-                self._on_lost()
-                if self.endpoint is None:
-                    self._give_up()
+        try:
+            await self._read(url, to_session, task_status)
+            self._end("its event stream ended")
+        except SSEError:
+            # Not an event stream; the memory has what came instead.
+            pass
+        except TooLong as error:
+            self._end(str(error))
+        except (httpx.RequestError, *UNMAPPED) as error:
+            # Where nothing came at all, the memory knows why.
+            if self._client.reads:
+                self._end("its event stream broke off", error=type(error).__name__)
+        except (anyio.BrokenResourceError, anyio.ClosedResourceError):
+            pass
+        finally:
+            await self._tell(to_session)
+            self._on_lost()
+            if self.endpoint is None:
+                self._give_up()
 
     async def _read(
         self,
@@ -128,6 +129,8 @@ class Listener:
     async def _tell(self, to_session: MemoryObjectSendStream[SessionMessage]) -> None:
         """Answer the requests that will not be answered any more."""
         if self.found is not None:
-            with contextlib.suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
-                for reply in self._unanswered.refused(ErrorData(code=CONNECTION_CLOSED, message=self.found.message)):
-                    await to_session.send(SessionMessage(reply))
+            error = ErrorData(code=CONNECTION_CLOSED, message=self.found.message)
+            async with self.refusing:
+                with contextlib.suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
+                    for reply in self._unanswered.refused(error):
+                        await to_session.send(SessionMessage(reply))

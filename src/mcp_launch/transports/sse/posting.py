@@ -15,6 +15,7 @@ from mcp_launch.diagnosis.http import UNMAPPED
 from mcp_launch.transports.media import JSON
 from mcp_launch.transports.messages import UNWRITABLE, UnwritableError, written
 from mcp_launch.transports.sse.client import EventClient
+from mcp_launch.transports.sse.listening import Listener
 from mcp_launch.transports.unanswered import Unanswered
 
 if TYPE_CHECKING:
@@ -27,10 +28,17 @@ class Poster:
     """Posts what one session sends to the endpoint of its event stream."""
 
     def __init__(
-        self, client: EventClient, endpoint: httpx.URL, unanswered: Unanswered, *, on_lost: Callable[[], None]
+        self,
+        client: EventClient,
+        endpoint: httpx.URL,
+        unanswered: Unanswered,
+        listener: Listener,
+        *,
+        on_lost: Callable[[], None],
     ) -> None:
         self._client = client
         self._endpoint = endpoint
+        self._listener = listener
         self._unanswered = unanswered
         self._on_lost = on_lost
 
@@ -53,20 +61,23 @@ class Poster:
         # No answer will come on the event stream: give the waiting request one.
         if error is not None and isinstance(message, JSONRPCRequest):
             reply = JSONRPCError(jsonrpc="2.0", id=message.id, error=error)
-            self._unanswered.received(reply)
-            with contextlib.suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
-                await to_session.send(SessionMessage(reply))
+            async with self._listener.refusing:
+                if self._unanswered.received(reply):
+                    with contextlib.suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
+                        await to_session.send(SessionMessage(reply))
         if self._client.lost:
             self._on_lost()
 
     async def _sent(self, message: JSONRPCMessage) -> ErrorData | None:
         """Send it; why it did not reach the server, if it did not."""
+        self._unanswered.sent(message)
+        if (ended := self._listener.found) is not None:
+            return ErrorData(code=CONNECTION_CLOSED, message=ended.message)
         try:
             body = written(message)
         except UnwritableError:
             return UNWRITABLE
         request = self._client.build_request("POST", self._endpoint, content=body, headers={"content-type": JSON})
-        self._unanswered.sent(message)
         # The memory has what went wrong.
         with contextlib.suppress(httpx.RequestError, *UNMAPPED):
             await self._client.send_within_origin(request)

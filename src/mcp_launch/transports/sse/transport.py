@@ -64,7 +64,7 @@ class SseTransport:
         write, from_session = anyio.create_memory_object_stream[SessionMessage](0)
         async with self._client, to_session, read, write, from_session, anyio.create_task_group() as tasks:
             endpoint = await tasks.start(self._listener.run, self._spec.url, to_session)
-            poster = Poster(self._client, endpoint, self._unanswered, on_lost=self._on_lost)
+            poster = Poster(self._client, endpoint, self._unanswered, self._listener, on_lost=self._on_lost)
             tasks.start_soon(poster.run, from_session, to_session)
             yield read, write
             tasks.cancel_scope.cancel()
