@@ -1,0 +1,129 @@
+"""Absolute paths of both kinds on any host, and what is said of the texts that are none."""
+
+import copy
+import os
+import pickle
+from pathlib import Path, PurePosixPath, PureWindowsPath
+from typing import get_args
+
+import pytest
+
+from acp_bindings.setup.paths import Flavour, Likeness, NotAbsolute, is_absolute, require_absolute, require_directories
+
+POSIX = ["/", "/home/me", "//net/share", "/with space/ü", "/~", "/a/../b", "/file:/x", "/C:/x", "/a\nb"]
+WINDOWS = [
+    "C:\\",
+    "c:/Users/me",
+    r"C:\Users\me",
+    r"\\server\share",
+    r"\\server\share\x",
+    r"\\?\C:\very\long",
+    r"\\?\UNC\server\share",
+    r"\\.\C:\x",
+]
+NEITHER: dict[str, Likeness] = {
+    "": "empty",
+    ".": "relative",
+    "..": "relative",
+    "src/main": "relative",
+    "./x": "relative",
+    "~": "home",
+    "~/x": "home",
+    "~me/x": "home",
+    "$HOME/x": "variable",
+    "${workspaceFolder}": "variable",
+    "%USERPROFILE%\\x": "variable",
+    "file://": "url",
+    "file:///home/me": "url",
+    "vscode-remote://ssh/x": "url",
+    "C:": "drive",
+    "C:foo": "drive",
+    "\\foo": "drive",
+    "\\\\server": "drive",
+    "\\\\?\\": "drive",
+    " /home/me": "padded",
+    '"/home/me"': "quoted",
+    "'C:\\x'": "quoted",
+    "/a\0b": "nul",
+    "C:\\a\0b": "nul",
+    "/caf\udce9": "not unicode",
+}
+
+
+def refusal(path: str, *, flavour: Flavour = "any") -> NotAbsolute:
+    with pytest.raises(NotAbsolute) as raised:
+        require_absolute(path, flavour=flavour)
+    return raised.value
+
+
+@pytest.mark.parametrize("path", POSIX)
+def test_r50_a_posix_path_is_absolute_on_any_host(path: str) -> None:
+    assert require_absolute(path) == require_absolute(path, flavour="posix") == path
+
+
+@pytest.mark.parametrize("path", WINDOWS)
+def test_r50_a_windows_path_is_absolute_on_any_host(path: str) -> None:
+    assert require_absolute(path) == require_absolute(path, flavour="windows") == path
+
+
+@pytest.mark.parametrize("flavour", get_args(Flavour))
+@pytest.mark.parametrize(("path", "likeness"), NEITHER.items(), ids=ascii)
+def test_r50_r100_what_is_no_absolute_path_is_refused_for_what_it_is(
+    path: str, likeness: Likeness, flavour: Flavour
+) -> None:
+    error = refusal(path, flavour=flavour)
+    assert (error.path, error.field, error.likeness, error.flavour) == (path, "cwd", likeness, flavour)
+
+
+@pytest.mark.parametrize("path", [each for each in WINDOWS if not each.startswith("/")])
+def test_r50_a_windows_path_is_none_of_posix(path: str) -> None:
+    assert refusal(path, flavour="posix").likeness == "windows"
+
+
+@pytest.mark.parametrize("path", ["/", "/home/me", "/mnt/c/Users"])
+def test_r50_a_posix_path_is_none_of_windows(path: str) -> None:
+    assert refusal(path, flavour="windows").likeness == "posix"
+
+
+def test_a_unc_path_may_be_written_with_slashes() -> None:
+    assert is_absolute("//server/share", flavour="windows")
+    assert not is_absolute("//server", flavour="windows")
+
+
+def test_r50_the_refusal_says_what_to_send() -> None:
+    assert str(refusal("~/x", flavour="posix")) == (
+        'cwd: "~/x" is no absolute path: only a shell knows "~"; send the whole path, as in /home/me/project'
+    )
+    assert str(refusal("", flavour="windows")) == (
+        r'cwd: "" is no absolute path: it is empty; send the directory, as in C:\Users\me\project'
+    )
+
+
+def test_a_refusal_is_one_line_in_letters_that_any_log_takes() -> None:
+    assert str(refusal("a\nb\0\x1b[31m\udce9ü")).startswith(r'cwd: "a\nb\x00\x1b[31m\udce9ü" is no')
+
+
+def test_a_path_object_is_as_good_as_its_text() -> None:
+    assert require_absolute(PurePosixPath("/a/b")) == "/a/b"
+    assert require_absolute(PureWindowsPath("C:/a")) == "C:\\a"
+    assert require_absolute(Path.cwd()) == os.getcwd()
+
+
+def test_x5_each_of_several_directories_must_be_absolute() -> None:
+    assert require_directories(["/a", PurePosixPath("/b")]) == ["/a", "/b"]
+    with pytest.raises(NotAbsolute, match=r"^additionalDirectories\[1\]: \"\" is no absolute path: it is empty"):
+        require_directories(["/a", ""])
+
+
+def test_x5_one_path_is_not_taken_for_several() -> None:
+    with pytest.raises(TypeError, match="a list of paths"):
+        require_directories("/home/me")
+
+
+def test_a_refusal_can_be_copied_and_sent_to_another_process() -> None:
+    error = refusal("~")
+    assert str(copy.copy(error)) == str(pickle.loads(pickle.dumps(error))) == str(error)
+
+
+def test_r101_a_path_is_never_rewritten() -> None:
+    assert require_absolute("/a//b/../c/.") == "/a//b/../c/."
