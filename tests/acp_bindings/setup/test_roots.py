@@ -1,0 +1,127 @@
+"""The boundary of a session, against links, loops and files that are not there yet, in real directories."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from acp_bindings import AcpError
+from acp_bindings.setup.paths import NotAbsolute
+from acp_bindings.setup.roots import OutsideRoots, Roots
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A project beside a secret; `out` in the project leads to the secret's directory."""
+    made = tmp_path / "project"
+    (made / "src").mkdir(parents=True)
+    (made / "src" / "main.py").write_text("main")
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside" / "secret").write_text("secret")
+    (made / "out").symlink_to(tmp_path / "outside")
+    return made
+
+
+def test_r52_what_lies_in_the_directory_is_within(project: Path) -> None:
+    roots = Roots(project)
+    assert all(map(roots.contains, [project, project / "src", project / "src" / "main.py", project / "new" / "file"]))
+
+
+def test_r52_what_lies_elsewhere_is_not(project: Path, tmp_path: Path) -> None:
+    (tmp_path / "project-2").mkdir()
+    roots = Roots(project)
+    elsewhere = [tmp_path, tmp_path / "outside" / "secret", tmp_path / "project-2", "/", f"{project}/../outside/secret"]
+    assert not any(map(roots.contains, elsewhere))
+
+
+def test_r52_a_relative_path_begins_at_the_cwd(project: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    roots = Roots(project)
+    assert roots.contains("src/main.py")
+    assert roots.contains("src/../src")
+    assert not roots.contains("../outside/secret")
+    assert not roots.contains("src/../../outside/secret")
+
+
+def test_r52_a_link_leads_where_it_leads(project: Path) -> None:
+    (project / "in").symlink_to(project / "src")
+    roots = Roots(project)
+    assert roots.contains("in/main.py")
+    assert not roots.contains("out/secret")
+    assert not roots.contains("out")
+
+
+def test_r52_a_file_that_is_still_to_be_written_through_a_link_is_where_the_link_leads(
+    project: Path, tmp_path: Path
+) -> None:
+    (project / "dangling").symlink_to(tmp_path / "outside" / "new")
+    roots = Roots(project)
+    assert not roots.contains("dangling")
+    assert not roots.contains("out/new/file")
+    assert roots.contains("src/new/file")
+
+
+def test_r52_a_root_that_is_a_link_stands_for_what_it_leads_to(project: Path, tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(project)
+    roots = Roots(tmp_path / "link")
+    assert roots.contains(tmp_path / "link" / "src")
+    assert roots.contains(project / "src")
+
+
+def test_a_root_that_is_exchanged_leads_where_it_led(project: Path, tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(project)
+    roots = Roots(tmp_path / "link")
+    (tmp_path / "link").unlink()
+    (tmp_path / "link").symlink_to(tmp_path / "outside")
+    assert not roots.contains(tmp_path / "link" / "secret")
+
+
+def test_r52_additional_directories_are_within_as_well(project: Path, tmp_path: Path) -> None:
+    roots = Roots(project, str(tmp_path / "outside"))
+    assert roots.contains("out/secret")
+    assert roots.contains(tmp_path / "outside" / "secret")
+    assert not roots.contains(tmp_path / "elsewhere")
+
+
+def test_r52_what_cannot_be_told_is_not_within(project: Path) -> None:
+    (project / "loop").symlink_to(project / "loop")
+    roots = Roots(project)
+    told = [each for each in ("loop", "loop/x", "src/main.py/x", "x" * 300, "x" * 300 + "/y") if roots.contains(each)]
+    assert told == []
+
+
+@pytest.mark.parametrize("path", ["", "src\0", "~", "~/x", "~me/x", "file:///etc/passwd"])
+def test_r52_what_others_would_take_for_something_else_is_not_within(project: Path, path: str) -> None:
+    assert not Roots(project).contains(path)
+
+
+def test_a_root_that_cannot_be_told_contains_nothing(project: Path) -> None:
+    (project / "loop").symlink_to(project / "loop")
+    assert not Roots(project / "loop").contains(project / "loop" / "x")
+    assert Roots(project / "loop", project / "src").contains(project / "src" / "main.py")
+
+
+def test_the_root_of_the_system_contains_everything() -> None:
+    assert Roots(os.path.abspath(os.sep)).contains(os.getcwd())
+
+
+def test_what_is_resolved_can_be_opened(project: Path) -> None:
+    (project / "in").symlink_to(project / "src")
+    assert Roots(project).resolve("in/main.py") == (project / "src" / "main.py").resolve()
+
+
+def test_what_is_outside_is_refused_as_an_error_of_permission(project: Path) -> None:
+    with pytest.raises(OutsideRoots, match=r'^"out/secret" is outside of the session\'s directories$') as raised:
+        Roots(project).resolve("out/secret")
+    assert isinstance(raised.value, PermissionError)
+    assert isinstance(raised.value, AcpError)
+    assert raised.value.path == "out/secret"
+
+
+def test_r50_a_root_must_be_absolute_here(project: Path) -> None:
+    with pytest.raises(NotAbsolute, match=r"^cwd: "):
+        Roots(".")
+    with pytest.raises(NotAbsolute, match=r"^additionalDirectories\[0\]: "):
+        Roots(project, "~")
+    with pytest.raises(NotAbsolute, match="agent is not there" if os.sep == "/" else "without a drive"):
+        Roots("C:\\x" if os.sep == "/" else "/x")
