@@ -1,0 +1,198 @@
+"""The entries of `mcpServers`: in the form of a version, and looked through for what goes wrong with them.
+
+The two forms differ in ways that are easily missed. v1 wants `args`, `env` and `headers` also when they are empty, and
+no `type` for stdio; v2 wants a `type` always.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, cast
+
+from pydantic_core import from_json, to_json
+
+from acp_bindings.codec import decode, encode
+from acp_bindings.errors import DecodeError, Issue, Path
+from acp_bindings.methods import is_of
+from acp_bindings.setup.headers import is_owned
+from acp_bindings.setup.paths import Flavour, is_absolute
+from acp_bindings.setup.remarks import Remark
+
+if TYPE_CHECKING:
+    from acp_bindings.jsonrpc import ProtocolPackage
+    from acp_bindings.setup.unions import McpServer, McpServerLike
+
+__all__ = ["servers_for", "servers_remarks"]
+
+
+def servers_for(protocol: ProtocolPackage, servers: Iterable[McpServerLike]) -> list[McpServer]:
+    """The *servers* as *protocol* has them, in their order, ready for the `mcp_servers` of its requests.
+
+    Each may be a model of any protocol package, or JSON in the form of any version. Lists that are missing are empty
+    ones; nothing else is mended.
+
+    Raises:
+        DecodeError: one cannot be said in that version, or is no MCP server; each issue says which and what to write.
+        TypeError: it is one server, not several.
+    """
+    if isinstance(servers, Mapping | str | bytes):
+        raise TypeError("mcp_servers is a list of servers, not one of them and not a map")
+    return [_server_for(protocol, each, ("mcpServers", index)) for index, each in enumerate(servers)]
+
+
+def servers_remarks(
+    servers: Iterable[McpServerLike], *, version: int = 1, flavour: Flavour = "any", path: Path = ("mcpServers",)
+) -> list[Remark]:
+    """What is known to go wrong with *servers* in a request of *version*, whether the schema takes them or not.
+
+    Args:
+        servers: models, or the JSON as it was sent, in which more can be seen.
+        version: of the protocol: 1 or 2.
+        flavour: whose paths the commands should be.
+        path: the way to the list.
+
+    Returns:
+        Remarks with the rules `server-type`, `server-list`, `server-map`, `server-name`, `duplicate-server`,
+        `relative-command`, `duplicate-env`, `transport-header`, `header-line-break` and `sse-deprecated`.
+    """
+    entries = [_entry(each) for each in servers]
+    found: list[Remark] = []
+    for index, entry in enumerate(entries):
+        here = (*path, index)
+        found += _of_form(entry, here, version)
+        found += _of_name(entry, entries[:index], here, version)
+        found += _of_process(entry, here, flavour)
+        found += _of_headers(entry, here)
+    return found
+
+
+_LISTS = {"stdio": ("args", "env"), "http": ("headers",), "sse": ("headers",)}
+"""What v1 wants also when it is empty."""
+
+
+def _server_for(protocol: ProtocolPackage, server: McpServerLike, path: Path) -> McpServer:
+    type_: Any = cast("Any", protocol).McpServer
+    if not isinstance(server, Mapping) and is_of(server, type_):
+        return server
+    raw = _raw(server)
+    if isinstance(raw, dict):
+        entry = cast("dict[str, Any]", raw)
+        unsaid = {"type": "stdio"} if "command" in entry else {}
+        lists: dict[str, Any] = {name: [] for name in _LISTS.get(_transport(entry), ())}
+        raw = unsaid | lists | entry
+    try:
+        read: McpServer = decode(type_, to_json(raw))
+    except DecodeError as error:
+        issues = [replace(each, path=path + each.path, message=_advised(each, raw)) for each in error.issues]
+        raise DecodeError("McpServer", issues) from None
+    return read
+
+
+def _advised(issue: Issue, raw: object) -> str:
+    """The message, with what to write instead where people are known to get it wrong."""
+    entry = cast("dict[str, object]", raw) if isinstance(raw, dict) else {}
+    if issue.path in (("env",), ("headers",)) and isinstance(entry.get(str(issue.path[0])), dict):
+        return f"{issue.message}; {_AS_PAIRS}"
+    if issue.path == ("command",) and "url" in entry and "type" not in entry:
+        return f"{issue.message}; {_AS_HTTP}"
+    return issue.message
+
+
+_AS_PAIRS = 'write [{"name": …, "value": …}], not a map'
+_AS_HTTP = 'without a type it is read as stdio; write "type": "http"'
+
+
+def _of_form(entry: Mapping[str, Any], path: Path, version: int) -> Iterator[Remark]:
+    transport = _transport(entry)
+    facts = {"transport": transport}
+    here = (*path, "type")
+    if "type" not in entry and "url" in entry:
+        yield Remark(here, "server-type", _AS_HTTP, "error", facts)
+    elif "type" not in entry and version >= 2:
+        yield Remark(here, "server-type", f'v2 wants a type; write "type": "{transport}"', "error", facts)
+    elif entry.get("type") == "stdio" and version == 1:
+        told = "v1 has none for stdio, and some agents take any entry with a type for a remote server; leave it out"
+        yield Remark(here, "server-type", told, "warning", facts)
+    if version >= 2 and transport == "sse":
+        yield Remark(here, "sse-deprecated", "v2 has no sse; use the http url of the server", "error", facts)
+    elif transport == "sse":
+        told = "MCP has deprecated sse; use the http url of the server if it has one"
+        yield Remark(here, "sse-deprecated", told, "warning", facts)
+    for name in _LISTS.get(transport, ()):
+        if name not in entry and version == 1:
+            yield Remark((*path, name), "server-list", "v1 wants it also when it is empty; send []", "error", facts)
+        elif isinstance(entry.get(name), Mapping):
+            yield Remark((*path, name), "server-map", _AS_PAIRS, "error", facts)
+
+
+def _of_name(entry: Mapping[str, Any], earlier: list[Mapping[str, Any]], path: Path, version: int) -> Iterator[Remark]:
+    name = entry.get("name")
+    if not isinstance(name, str):
+        return
+    path, facts = (*path, "name"), {"name": name}
+    if not name.strip():
+        yield Remark(path, "server-name", "it is empty; agents make the names of tools of it", "warning", facts)
+    elif any(each.isspace() for each in name):
+        told = "white space is legal, but some agents refuse it (codex); letters, digits, - and _ are safe"
+        yield Remark(path, "server-name", told, "warning", facts)
+    elif "." in name:
+        told = "a dot is legal, but some agents refuse it (agy); letters, digits, - and _ are safe"
+        yield Remark(path, "server-name", told, "warning", facts)
+    if any(each.get("name") == name for each in earlier):
+        told = "another server of the request has this name" + ("" if version == 1 else ", which agents refuse")
+        yield Remark(path, "duplicate-server", told, "warning" if version == 1 else "error", facts)
+
+
+def _of_process(entry: Mapping[str, Any], path: Path, flavour: Flavour) -> Iterator[Remark]:
+    command = entry.get("command")
+    if isinstance(command, str) and not is_absolute(command, flavour=flavour):
+        told = "it is no absolute path; resolve_command finds it on this system"
+        if any(map(str.isspace, command)):
+            told += '; it is one path, and its arguments belong in "args"'
+        yield Remark((*path, "command"), "relative-command", told, "warning", {"command": command})
+    seen: set[str] = set()
+    for index, name, _ in _pairs(entry.get("env")):
+        # On Windows, names that differ in case alone are one variable.
+        same = name.upper() if flavour == "windows" else name
+        if same in seen:
+            told = "an earlier entry has this name; the last one wins, and some agents refuse both"
+            yield Remark((*path, "env", index, "name"), "duplicate-env", told, "warning", {"name": name})
+        seen.add(same)
+
+
+def _of_headers(entry: Mapping[str, Any], path: Path) -> Iterator[Remark]:
+    for index, name, value in _pairs(entry.get("headers")):
+        here = (*path, "headers", index)
+        if is_owned(name):
+            told = "the transport writes this header itself; what stands here is not sent"
+            yield Remark((*here, "name"), "transport-header", told, "warning", {"name": name})
+        if any(each in name or each in value for each in "\r\n"):
+            yield Remark(here, "header-line-break", "a header cannot hold a line break", "error", {"name": name})
+
+
+def _pairs(pairs: object) -> Iterator[tuple[int, str, str]]:
+    """The names and values in a list of `{"name", "value"}`, with their places; of anything else none."""
+    for index, each in enumerate(cast("list[object]", pairs) if isinstance(pairs, list) else ()):
+        match each:
+            case {"name": str(name), "value": str(value)}:
+                yield index, name, value
+            case _:
+                pass
+
+
+def _transport(entry: Mapping[str, Any]) -> str:
+    """What an entry means by its `type`, or by having none."""
+    named = entry.get("type", "http" if "url" in entry else "stdio")
+    return named if isinstance(named, str) else ""
+
+
+def _raw(server: object) -> object:
+    """The JSON of a server."""
+    return dict(cast("Mapping[str, Any]", server)) if isinstance(server, Mapping) else from_json(encode(server))
+
+
+def _entry(server: McpServerLike) -> Mapping[str, Any]:
+    """The members of a server; what is no object has none."""
+    raw = _raw(server)
+    return cast("dict[str, Any]", raw) if isinstance(raw, dict) else {}

@@ -1,0 +1,53 @@
+"""What the protocol packages call by one name, as one type: for annotations alone, which load no package."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+if TYPE_CHECKING:
+    from acp_bindings import v1, v1_unstable, v2, v2_unstable
+
+    McpServer: TypeAlias = v1.McpServer | v1_unstable.McpServer | v2.McpServer | v2_unstable.McpServer
+    """An MCP server as any of the packages has it."""
+
+    McpServerLike: TypeAlias = McpServer | Mapping[str, Any]
+    """An MCP server, or the JSON of one."""
+
+    NewSessionRequest: TypeAlias = (
+        v1.NewSessionRequest | v1_unstable.NewSessionRequest | v2.NewSessionRequest | v2_unstable.NewSessionRequest
+    )
+    LoadSessionRequest: TypeAlias = (
+        v1.LoadSessionRequest
+        | v1_unstable.LoadSessionRequest
+        | v2.ResumeSessionRequest
+        | v2_unstable.ResumeSessionRequest
+    )
+    """What asks for a session and its history, which v2 says by `session/resume` with `replayFrom`."""
+
+    ResumeSessionRequest: TypeAlias = (
+        v1.ResumeSessionRequest
+        | v1_unstable.ResumeSessionRequest
+        | v2.ResumeSessionRequest
+        | v2_unstable.ResumeSessionRequest
+    )
+    ForkSessionRequest: TypeAlias = v1_unstable.ForkSessionRequest | v2_unstable.ForkSessionRequest
+    CloseSessionRequest: TypeAlias = (
+        v1.CloseSessionRequest
+        | v1_unstable.CloseSessionRequest
+        | v2.CloseSessionRequest
+        | v2_unstable.CloseSessionRequest
+    )
+    DeleteSessionRequest: TypeAlias = (
+        v1.DeleteSessionRequest
+        | v1_unstable.DeleteSessionRequest
+        | v2.DeleteSessionRequest
+        | v2_unstable.DeleteSessionRequest
+    )
+    ListSessionsRequest: TypeAlias = (
+        v1.ListSessionsRequest
+        | v1_unstable.ListSessionsRequest
+        | v2.ListSessionsRequest
+        | v2_unstable.ListSessionsRequest
+    )
+    SessionInfo: TypeAlias = v1.SessionInfo | v1_unstable.SessionInfo | v2.SessionInfo | v2_unstable.SessionInfo

@@ -1,0 +1,220 @@
+"""Entries of `mcpServers`: in the form that a version wants, and what is known to go wrong with them."""
+
+from typing import Any
+
+import pytest
+
+from acp_bindings import DecodeError, decode, encode, v1, v1_unstable, v2, v2_unstable
+from acp_bindings.setup.servers import servers_for, servers_remarks
+
+SECRET = "hunter2-hunter2"
+PAIRS = [{"name": "TOKEN", "value": SECRET}]
+STDIO_V1: dict[str, Any] = {"name": "files", "command": "/bin/files", "args": ["-v"], "env": PAIRS}
+STDIO_V2: dict[str, Any] = {"type": "stdio"} | STDIO_V1
+HTTP: dict[str, Any] = {"type": "http", "name": "search", "url": "https://example.com/mcp", "headers": PAIRS}
+SSE: dict[str, Any] = {"type": "sse", "name": "old", "url": "https://example.com/sse", "headers": []}
+PACKAGES = [v1, v1_unstable, v2, v2_unstable]
+
+
+def written(protocol: Any, *servers: Any) -> list[Any]:
+    return [decode(dict[str, Any], encode(each)) for each in servers_for(protocol, servers)]
+
+
+def rules(*servers: Any, **options: Any) -> list[tuple[tuple[Any, ...], str, str]]:
+    return [(each.path[1:], each.rule, each.severity) for each in servers_remarks(servers, **options)]
+
+
+@pytest.mark.parametrize("protocol", PACKAGES)
+@pytest.mark.parametrize("origin", PACKAGES)
+def test_r46_a_server_of_any_package_takes_the_form_of_any_other(origin: Any, protocol: Any) -> None:
+    old = STDIO_V1 if origin in (v1, v1_unstable) else STDIO_V2
+    new = STDIO_V1 if protocol in (v1, v1_unstable) else STDIO_V2
+    servers = [decode(origin.McpServer, each) for each in (old, HTTP)]
+    assert written(protocol, *servers) == [new, HTTP]
+
+
+@pytest.mark.parametrize("given", [STDIO_V1, STDIO_V2])
+def test_r46_r73_stdio_has_no_type_in_v1_and_one_in_v2(given: Any) -> None:
+    assert written(v1, given) == [STDIO_V1]
+    assert written(v2, given) == [STDIO_V2]
+
+
+def test_r76_r77_v1_gets_the_lists_that_v2_may_leave_out() -> None:
+    bare = v2.McpServerStdio(name="s", command="/s"), v2.McpServerHttp(name="h", url="https://h")
+    assert written(v1, *bare) == [
+        {"name": "s", "command": "/s", "args": [], "env": []},
+        {"type": "http", "name": "h", "url": "https://h", "headers": []},
+    ]
+    assert written(v1, {"name": "s", "command": "/s"}) == [{"name": "s", "command": "/s", "args": [], "env": []}]
+
+
+def test_r74_r75_r80_r84_a_name_a_command_and_a_url_are_wanted() -> None:
+    for missing, entry in (("name", STDIO_V1), ("command", STDIO_V1), ("name", HTTP), ("url", HTTP), ("url", SSE)):
+        with pytest.raises(DecodeError) as raised:
+            servers_for(v1, [STDIO_V1, {name: value for name, value in entry.items() if name != missing}])
+        assert [(each.path, each.rule) for each in raised.value.issues if each.path[2] == missing] == [
+            (("mcpServers", 1, missing), "missing")
+        ]
+
+
+def test_r84_sse_is_for_v1() -> None:
+    assert isinstance(servers_for(v1, [SSE])[0], v1.McpServerSse)
+    assert isinstance(servers_for(v2, [SSE])[0], v2.OtherMcpServer)
+
+
+def test_a_model_of_the_package_is_taken_as_it_is() -> None:
+    server = decode(v1.McpServer, STDIO_V1)
+    assert servers_for(v1, [server])[0] is server
+
+
+def test_what_a_newer_schema_put_there_is_kept() -> None:
+    newer = STDIO_V1 | {"_meta": {"a": 1}, "future": [1]}
+    assert written(v2, decode(v1.McpServer, newer)) == [{"type": "stdio"} | newer]
+
+
+def test_a_transport_that_v1_does_not_know_is_refused() -> None:
+    with pytest.raises(DecodeError, match=r"mcpServers\[0\].type: '_mine' is none of 'http', 'sse', 'stdio'"):
+        servers_for(v1, [v2.OtherMcpServer(type="_mine")])
+    assert written(v2, v2_unstable.OtherMcpServer(type="_mine")) == [{"type": "_mine"}]
+
+
+@pytest.mark.parametrize("protocol", PACKAGES)
+@pytest.mark.parametrize("name", ["env", "headers"])
+def test_r78_r81_a_map_is_refused_with_what_to_write(name: str, protocol: Any) -> None:
+    entry = {"env": STDIO_V1, "headers": HTTP}[name] | {name: {"TOKEN": SECRET}}
+    with pytest.raises(DecodeError) as raised:
+        servers_for(protocol, [entry])
+    assert str(raised.value).startswith(
+        f'McpServer: mcpServers[0].{name}: Input should be a valid array; write [{{"name": …, "value": …}}], not a map'
+    )
+    assert SECRET not in str(raised.value)
+
+
+def test_a_url_without_a_type_is_refused_with_what_to_write() -> None:
+    with pytest.raises(DecodeError, match='without a type it is read as stdio; write "type": "http"'):
+        servers_for(v1, [{"name": "search", "url": "https://example.com"}])
+
+
+@pytest.mark.parametrize("given", [STDIO_V1, "[]", b"[]"])
+def test_one_server_or_a_text_is_no_list(given: Any) -> None:
+    with pytest.raises(TypeError, match="is a list of servers"):
+        servers_for(v1, given)
+
+
+@pytest.mark.parametrize("given", [None, 5, "{}", []])
+def test_what_is_no_server_is_refused(given: Any) -> None:
+    with pytest.raises(DecodeError, match=r"^McpServer: mcpServers\[0\]: Input should be an object"):
+        servers_for(v1, [given])
+
+
+def test_nothing_is_remarked_on_servers_that_are_right() -> None:
+    assert rules(STDIO_V1, HTTP) == rules(STDIO_V2, HTTP, version=2) == []
+    assert rules({"type": "stdio", "name": "s", "command": "C:\\s.exe"}, version=2) == []
+
+
+def test_r46_a_type_is_remarked_on_where_it_should_not_be_and_where_it_should() -> None:
+    assert rules(STDIO_V2) == [((0, "type"), "server-type", "warning")]
+    assert rules(STDIO_V1, version=2) == [((0, "type"), "server-type", "error")]
+    assert rules({"name": "h", "url": "https://h", "headers": []}) == [((0, "type"), "server-type", "error")]
+
+
+def test_r77_a_missing_list_is_remarked_on_in_v1() -> None:
+    assert rules({"name": "s", "command": "/s", "args": []}) == [((0, "env"), "server-list", "error")]
+    assert rules({"type": "http", "name": "h", "url": "https://h"}) == [((0, "headers"), "server-list", "error")]
+
+
+def test_r78_r81_a_map_is_remarked_on() -> None:
+    assert rules(STDIO_V1 | {"env": {"A": "b"}}) == [((0, "env"), "server-map", "error")]
+    assert rules(HTTP | {"headers": {"A": "b"}}, version=2) == [((0, "headers"), "server-map", "error")]
+
+
+@pytest.mark.parametrize("command", ["npx", "./server", "~/bin/server", "C:server", ""])
+def test_r75_a_command_that_is_no_absolute_path_is_remarked_on(command: str) -> None:
+    assert rules(STDIO_V1 | {"command": command}) == [((0, "command"), "relative-command", "warning")]
+
+
+def test_r75_the_command_is_a_path_of_the_system_of_the_agent() -> None:
+    assert rules(STDIO_V1, flavour="windows") == [((0, "command"), "relative-command", "warning")]
+    assert rules(STDIO_V1 | {"command": r"C:\files.exe"}, flavour="windows") == []
+
+
+def test_a_line_of_shell_is_told_from_a_path() -> None:
+    (remark,) = servers_remarks([STDIO_V1 | {"command": "npx -y files"}])
+    assert str(remark) == (
+        "mcpServers[0].command: it is no absolute path; resolve_command finds it on this system; it is one path, and "
+        'its arguments belong in "args"'
+    )
+    assert remark.facts == {"command": "npx -y files"}
+
+
+@pytest.mark.parametrize("name", ["my files", "my\tfiles", "my.files", "", " "])
+def test_r74_a_name_that_some_agents_refuse_is_remarked_on(name: str) -> None:
+    assert rules(HTTP | {"name": name}) == [((0, "name"), "server-name", "warning")]
+
+
+@pytest.mark.parametrize("name", ["files", "my-files_2", "büro", "文件"])
+def test_r74_other_names_are_not(name: str) -> None:
+    assert rules(HTTP | {"name": name}) == []
+
+
+def test_r74_a_name_that_comes_again_is_remarked_on_where_it_does() -> None:
+    assert rules(HTTP, STDIO_V1, HTTP) == [((2, "name"), "duplicate-server", "warning")]
+    assert rules(HTTP, HTTP, version=2) == [((1, "name"), "duplicate-server", "error")]
+
+
+def test_x8_a_variable_that_comes_again_is_remarked_on_where_it_does() -> None:
+    env = [{"name": "A", "value": SECRET}, {"name": "B", "value": ""}, {"name": "A", "value": SECRET}]
+    (remark,) = servers_remarks([STDIO_V1 | {"env": env}])
+    assert (remark.path, remark.rule) == (("mcpServers", 0, "env", 2, "name"), "duplicate-env")
+    assert "the last one wins" in remark.message
+
+
+def test_x8_variables_of_windows_that_differ_in_case_are_one() -> None:
+    env = [{"name": "Path", "value": ""}, {"name": "PATH", "value": ""}]
+    entry = STDIO_V1 | {"command": "C:\\x", "env": env}
+    assert rules(entry, flavour="posix")[1:] == []
+    assert rules(entry, flavour="windows") == [((0, "env", 1, "name"), "duplicate-env", "warning")]
+
+
+@pytest.mark.parametrize(
+    "name", ["Content-Type", "accept", "MCP-Session-Id", "mcp-protocol-version", "Last-Event-ID", "Mcp-Param-X", "Host"]
+)
+def test_r82_x9_a_header_of_the_transport_is_remarked_on(name: str) -> None:
+    entry = HTTP | {"headers": [*PAIRS, {"name": name, "value": SECRET}]}
+    assert rules(entry) == [((0, "headers", 1, "name"), "transport-header", "warning")]
+
+
+@pytest.mark.parametrize("name", ["Authorization", "X-API-Key", "Cookie", "Accept-Language", "mcp"])
+def test_r82_other_headers_are_not(name: str) -> None:
+    assert rules(HTTP | {"headers": [{"name": name, "value": SECRET}]}) == []
+
+
+@pytest.mark.parametrize("pair", [{"name": "A\r\nB", "value": ""}, {"name": "A", "value": "b\nC: d"}])
+def test_r81_a_line_break_in_a_header_is_remarked_on(pair: Any) -> None:
+    assert rules(HTTP | {"headers": [pair]}) == [((0, "headers", 0), "header-line-break", "error")]
+
+
+def test_r86_sse_is_deprecated_in_v1_and_gone_in_v2() -> None:
+    assert rules(SSE) == [((0, "type"), "sse-deprecated", "warning")]
+    assert rules(SSE, version=2) == [((0, "type"), "sse-deprecated", "error")]
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_what_is_no_server_at_all_is_left_to_the_schema(version: int) -> None:
+    odd: list[Any] = [None, 5, "x", [], {"type": 5}, {"type": None, "env": 5, "headers": [1, {}, {"name": 1}]}]
+    for each in odd:
+        servers_remarks([each], version=version)
+
+
+def test_r91_no_remark_holds_a_secret() -> None:
+    pairs = [{"name": "Content-Type", "value": SECRET}] * 2 + [{"name": "A", "value": SECRET + "\n"}]
+    bad = [STDIO_V2 | {"env": pairs, "command": "x"}, HTTP | {"headers": pairs}, SSE | {"headers": {"A": SECRET}}]
+    for version in (1, 2):
+        found = servers_remarks(bad, version=version)
+        assert len(found) > 5
+        assert SECRET not in repr(found)
+
+
+def test_models_are_looked_through_as_their_json_is() -> None:
+    model = decode(v1.McpServer, STDIO_V1 | {"command": "npx", "name": "a b"})
+    assert [each[1] for each in rules(model)] == ["server-name", "relative-command"]
