@@ -1,0 +1,81 @@
+"""What a command means on this system, with real files on a real PATH."""
+
+import os
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+from acp_bindings.setup.commands import CommandNotFound, resolve_command
+from acp_bindings.setup.paths import is_absolute
+
+EXTENSION = ".CMD" if sys.platform == "win32" else ""
+
+
+@pytest.fixture
+def tools(tmp_path: Path) -> Path:
+    """A directory with a program and a file that is none."""
+    made = tmp_path / "tools"
+    made.mkdir()
+    program = made / f"serve{EXTENSION}"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    (made / "notes").write_text("")
+    (made / "notes").chmod(0o644)
+    return made
+
+
+def test_r75_a_name_is_looked_up_on_path(tools: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", f"{tools}{os.pathsep}{os.environ['PATH']}")
+    assert resolve_command("serve") == str(tools / f"serve{EXTENSION}")
+
+
+def test_r75_another_path_may_be_given(tools: Path) -> None:
+    found = resolve_command("serve", path=str(tools))
+    assert found == shutil.which("serve", path=str(tools))
+    assert is_absolute(found)
+
+
+def test_r75_what_a_relative_path_variable_leads_to_is_absolute_too(
+    tools: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tools.parent)
+    assert resolve_command("serve", path="tools") == str(tools / f"serve{EXTENSION}")
+
+
+def test_r75_a_path_begins_at_the_directory_that_is_given(tools: Path) -> None:
+    assert resolve_command(f"./serve{EXTENSION}", cwd=tools) == str(tools / f"serve{EXTENSION}")
+    assert resolve_command(f"../tools/serve{EXTENSION}", cwd=tools) == str(tools / f"serve{EXTENSION}")
+
+
+def test_r75_home_is_the_users(tools: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tools))
+    monkeypatch.setenv("USERPROFILE", str(tools))
+    assert resolve_command(f"~/serve{EXTENSION}") == str(tools / f"serve{EXTENSION}")
+
+
+def test_an_absolute_path_stays_what_it_is(tools: Path) -> None:
+    (tools / "linked").symlink_to(tools / f"serve{EXTENSION}")
+    assert resolve_command(str(tools / "linked")) == str(tools / "linked")
+
+
+@pytest.mark.parametrize(
+    ("command", "reason"),
+    [
+        ("", "no program has such a name"),
+        ("a\0b", "no program has such a name"),
+        ("no-such-server", "not found on PATH; is it installed?"),
+        ("npx -y files", 'not found on PATH; it is one path, and its arguments belong in "args"'),
+        ("./serve", "a relative path; give cwd=, where it begins, or send an absolute one"),
+        ("{tools}/none", "there is no such file"),
+        ("{tools}/serve -v", 'there is no such file; it is one path, and its arguments belong in "args"'),
+        ("{tools}/notes", "it is not executable; try chmod +x"),
+        ("{tools}", "it is a directory"),
+    ],
+)
+def test_r75_what_cannot_be_run_is_not_found(command: str, reason: str, tools: Path) -> None:
+    with pytest.raises(CommandNotFound) as raised:
+        resolve_command(command.format(tools=tools), path=str(tools))
+    assert raised.value.reason == reason
+    assert "\0" not in str(raised.value)
