@@ -1,0 +1,266 @@
+"""The requests that make, load, resume, list, close, fork and delete sessions, in the version that an agent speaks.
+
+One call for what both versions say in two ways, and no way to leave out what agents miss: `mcpServers` is in every
+request, also when it is empty, and the additional directories are sent again each time. What the agent has not
+advertised raises before there is anything to send.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+from acp_bindings.setup.errors import CapabilityNotAdvertised
+from acp_bindings.setup.paths import Flavour, require_absolute, require_directories
+from acp_bindings.setup.records import SessionRecord
+from acp_bindings.setup.servers import servers_for
+
+if TYPE_CHECKING:
+    from acp_bindings.setup.peer import AgentPeer
+    from acp_bindings.setup.unions import (
+        CloseSessionRequest,
+        DeleteSessionRequest,
+        ForkSessionRequest,
+        ListSessionsRequest,
+        LoadSessionRequest,
+        McpServerLike,
+        NewSessionRequest,
+        ResumeSessionRequest,
+    )
+
+__all__ = [
+    "close_session",
+    "delete_session",
+    "fork_session",
+    "list_sessions",
+    "load_session",
+    "new_session",
+    "resume_session",
+]
+
+
+def new_session(
+    agent: AgentPeer,
+    *,
+    cwd: str | os.PathLike[str],
+    mcp_servers: Iterable[McpServerLike] = (),
+    additional_directories: Iterable[str | os.PathLike[str]] = (),
+    flavour: Flavour = "any",
+    assume: Collection[str] = (),
+    meta: Mapping[str, Any] | None = None,
+) -> NewSessionRequest:
+    """What asks *agent* for a new session.
+
+    Args:
+        agent: who is asked.
+        cwd: the directory of the session, an absolute path on the system of the agent.
+        mcp_servers: models of any version, or JSON.
+        additional_directories: more directories to work in, absolute as well.
+        flavour: whose paths these are; say so where the agent's system is known.
+        assume: capabilities to take for granted although the agent has not advertised them.
+        meta: what to send as `_meta`.
+
+    Raises:
+        CapabilityNotAdvertised: the agent does not take additional directories, or one of the servers.
+        NotAbsolute: a path is not absolute.
+        DecodeError: a server is none.
+    """
+    draft = _Draft(agent, "session/new", assume)
+    request: NewSessionRequest = draft.request(
+        "NewSessionRequest", meta, **draft.place(cwd, additional_directories, flavour), **draft.tools(mcp_servers)
+    )
+    return request
+
+
+def load_session(
+    agent: AgentPeer,
+    record: SessionRecord,
+    *,
+    mcp_servers: Iterable[McpServerLike] | None = None,
+    flavour: Flavour = "any",
+    assume: Collection[str] = (),
+    meta: Mapping[str, Any] | None = None,
+) -> LoadSessionRequest:
+    """What asks *agent* for an earlier session and all of its history, which comes before the answer.
+
+    That is `session/load` in v1, and `session/resume` with `replayFrom` in v2. Let a `ReplayCollector` expect the
+    session before this is sent.
+
+    Args:
+        agent: who is asked.
+        record: the session, also one of another version.
+        mcp_servers: the servers that it is to have, where those of the record are not what is wanted.
+        flavour: whose paths the record has.
+        assume: capabilities to take for granted although the agent has not advertised them.
+        meta: what to send as `_meta`.
+
+    Raises:
+        CapabilityNotAdvertised: the agent cannot load sessions, take additional directories, or one of the servers.
+        ServersMissing: the record was stored, and has only the names of its servers.
+        NotAbsolute: a path is not absolute.
+    """
+    first = agent.version == 1
+    draft = _Draft(agent, "session/load" if first else "session/resume", assume)
+    draft.require("session.load")
+    members = draft.again(record, mcp_servers, flavour)
+    if not first:
+        members["replay_from"] = cast("Any", agent.protocol).ReplayFromStart()
+    request: LoadSessionRequest = draft.request(
+        "LoadSessionRequest" if first else "ResumeSessionRequest", meta, **members
+    )
+    return request
+
+
+def resume_session(
+    agent: AgentPeer,
+    record: SessionRecord,
+    *,
+    mcp_servers: Iterable[McpServerLike] | None = None,
+    flavour: Flavour = "any",
+    assume: Collection[str] = (),
+    meta: Mapping[str, Any] | None = None,
+) -> ResumeSessionRequest:
+    """What asks *agent* to go on with an earlier session, without its history; else as `load_session`."""
+    draft = _Draft(agent, "session/resume", assume)
+    draft.require("session.resume")
+    request: ResumeSessionRequest = draft.request(
+        "ResumeSessionRequest", meta, **draft.again(record, mcp_servers, flavour)
+    )
+    return request
+
+
+def fork_session(
+    agent: AgentPeer,
+    record: SessionRecord,
+    *,
+    mcp_servers: Iterable[McpServerLike] | None = None,
+    flavour: Flavour = "any",
+    assume: Collection[str] = (),
+    meta: Mapping[str, Any] | None = None,
+) -> ForkSessionRequest:
+    """What asks *agent* for a new session that begins as the recorded one is now; else as `load_session`.
+
+    It is a draft, which only the unstable packages have: without one, `CapabilityNotAdvertised` says so.
+    """
+    draft = _Draft(agent, "session/fork", assume)
+    draft.require("session.fork")
+    request: ForkSessionRequest = draft.request("ForkSessionRequest", meta, **draft.again(record, mcp_servers, flavour))
+    return request
+
+
+def close_session(
+    agent: AgentPeer,
+    session: SessionRecord | str,
+    *,
+    assume: Collection[str] = (),
+    meta: Mapping[str, Any] | None = None,
+) -> CloseSessionRequest:
+    """What asks *agent* to end the work of a session and free what it holds; it can be loaded again.
+
+    In v2 that there is no such session (`SessionNotFound`) is as good as success.
+
+    Raises:
+        CapabilityNotAdvertised: the agent cannot.
+    """
+    draft = _Draft(agent, "session/close", assume)
+    draft.require("session.close")
+    request: CloseSessionRequest = draft.request("CloseSessionRequest", meta, session_id=_id(session))
+    return request
+
+
+def delete_session(
+    agent: AgentPeer,
+    session: SessionRecord | str,
+    *,
+    assume: Collection[str] = (),
+    meta: Mapping[str, Any] | None = None,
+) -> DeleteSessionRequest:
+    """What asks *agent* to delete a session from what it lists; doing so again does no harm.
+
+    Raises:
+        CapabilityNotAdvertised: the agent cannot.
+    """
+    draft = _Draft(agent, "session/delete", assume)
+    draft.require("session.delete")
+    request: DeleteSessionRequest = draft.request("DeleteSessionRequest", meta, session_id=_id(session))
+    return request
+
+
+def list_sessions(
+    agent: AgentPeer,
+    *,
+    cwd: str | os.PathLike[str] | None = None,
+    cursor: str | None = None,
+    flavour: Flavour = "any",
+    assume: Collection[str] = (),
+    meta: Mapping[str, Any] | None = None,
+) -> ListSessionsRequest:
+    """What asks *agent* for a page of its sessions: the first, or the one at *cursor*, which may be the empty text.
+
+    Args:
+        agent: who is asked.
+        cwd: list only the sessions of this directory.
+        cursor: `next_cursor` of an answer; `SessionListing` asks for all pages.
+        flavour: whose path `cwd` is.
+        assume: capabilities to take for granted although the agent has not advertised them.
+        meta: what to send as `_meta`.
+
+    Raises:
+        CapabilityNotAdvertised: the agent cannot list sessions.
+        NotAbsolute: *cwd* is not absolute.
+    """
+    draft = _Draft(agent, "session/list", assume)
+    draft.require("session.list")
+    members = {} if cwd is None else {"cwd": require_absolute(cwd, flavour=flavour)}
+    if cursor is not None:
+        members["cursor"] = cursor
+    request: ListSessionsRequest = draft.request("ListSessionsRequest", meta, **members)
+    return request
+
+
+class _Draft(NamedTuple):
+    """A request to *agent* by *method*, while it is put together."""
+
+    agent: AgentPeer
+    method: str
+    assume: Collection[str]
+
+    def require(self, capability: str, *, field: str | None = None) -> None:
+        """See that the agent has what the request, or a *field* of it, needs."""
+        reason = self.agent.lacks(capability)
+        if reason and capability not in self.assume:
+            raise CapabilityNotAdvertised(capability, self.method, reason, field=field)
+
+    def place(
+        self, cwd: str | os.PathLike[str], additional: Iterable[str | os.PathLike[str]], flavour: Flavour
+    ) -> dict[str, Any]:
+        """Where the session works."""
+        members: dict[str, Any] = {"cwd": require_absolute(cwd, flavour=flavour)}
+        if directories := require_directories(additional, flavour=flavour):
+            # Not left out where the agent does not take them: the session would seem to have what it has not.
+            self.require("session.additional_directories", field="additionalDirectories")
+            members["additional_directories"] = directories
+        return members
+
+    def tools(self, servers: Iterable[McpServerLike]) -> dict[str, Any]:
+        """What the session works with."""
+        return {"mcp_servers": servers_for(self.agent.protocol, servers)}
+
+    def again(self, record: SessionRecord, servers: Iterable[McpServerLike] | None, flavour: Flavour) -> dict[str, Any]:
+        """All that is said each time that a session is come back to."""
+        return {
+            "session_id": record.session_id,
+            **self.place(record.cwd, record.additional_directories, flavour),
+            **self.tools(record.servers() if servers is None else servers),
+        }
+
+    def request(self, name: str, meta: Mapping[str, Any] | None, **members: Any) -> Any:
+        """The params, of the class *name* of the package that the agent speaks."""
+        if meta is not None:
+            members["meta"] = dict(meta)
+        return getattr(self.agent.protocol, name)(**members)
+
+
+def _id(session: SessionRecord | str) -> str:
+    return session if isinstance(session, str) else session.session_id

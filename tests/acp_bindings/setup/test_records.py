@@ -1,0 +1,167 @@
+"""What a client remembers of a session, stores without secrets, and is told of before it loads it."""
+
+import json
+import pickle
+from dataclasses import FrozenInstanceError
+from typing import Any
+
+import pytest
+
+from acp_bindings import DecodeError, v1, v2
+from acp_bindings.setup.records import ServersMissing, SessionRecord, load_remarks, new_session_remarks
+from acp_bindings.setup.sessions import load_session, new_session
+from tests.acp_bindings.setup.agents import ABLE
+
+SECRET = "hunter2-hunter2"
+TOKEN = v1.EnvVariable(name="TOKEN", value=SECRET)
+FILES = v1.McpServerStdio(name="files", command="/bin/files", args=["--key", SECRET], env=[TOKEN])
+SEARCH = v1.McpServerHttp(
+    name="search", url=f"https://h/?key={SECRET}", headers=[v1.HttpHeader(name="Authorization", value=SECRET)]
+)
+RECORD = SessionRecord(
+    session_id="s", cwd="/home/me", additional_directories=("/data",), mcp_servers=(FILES, SEARCH), prompted=True
+)
+
+
+def listed(session_id: str = "s", cwd: str = "/home/me") -> v1.SessionInfo:
+    return v1.SessionInfo(session_id=session_id, cwd=cwd)
+
+
+def rules(record: SessionRecord, *infos: Any) -> list[tuple[str, str]]:
+    return [(each.rule, each.severity) for each in load_remarks(record, listed=infos)]
+
+
+def test_r99_a_record_holds_what_a_session_was_made_with() -> None:
+    request = new_session(ABLE["v1"], cwd="/home/me", additional_directories=["/data"], mcp_servers=[FILES, SEARCH])
+    assert SessionRecord.of(request, "s").after_prompt() == RECORD
+
+
+def test_r99_a_record_of_a_load_is_the_one_that_it_was_made_of() -> None:
+    assert SessionRecord.of(load_session(ABLE["v1"], RECORD)) == RECORD
+
+
+def test_of_a_new_session_the_id_is_in_the_answer() -> None:
+    with pytest.raises(TypeError, match="the id is in the answer"):
+        SessionRecord.of(new_session(ABLE["v1"], cwd="/"))
+
+
+def test_r99_a_record_does_not_change() -> None:
+    with pytest.raises(FrozenInstanceError):
+        RECORD.cwd = "/elsewhere"  # type: ignore[misc]
+
+
+def test_r91_r99_a_record_is_stored_without_what_its_servers_are() -> None:
+    stored = json.dumps(RECORD.to_json())
+    assert SECRET not in stored
+    assert json.loads(stored) == {
+        "sessionId": "s",
+        "cwd": "/home/me",
+        "additionalDirectories": ["/data"],
+        "mcpServers": ["files", "search"],
+        "prompted": True,
+    }
+
+
+def test_r91_the_values_of_env_and_headers_are_not_shown() -> None:
+    shown = repr(
+        SessionRecord(
+            session_id="s",
+            cwd="/",
+            mcp_servers=(
+                v1.McpServerStdio(name="files", command="/f", args=[], env=[TOKEN]),
+                SEARCH.model_copy(update={"url": "https://h"}),
+            ),
+        )
+    )
+    assert "files" in shown
+    assert SECRET not in shown
+
+
+def test_r99_what_was_stored_comes_back_with_the_names_of_its_servers() -> None:
+    back = SessionRecord.from_json(json.dumps(RECORD.to_json()))
+    assert back == SessionRecord.from_json(RECORD.to_json())
+    assert back.mcp_servers == back.server_names == ("files", "search")
+    assert back.to_json() == RECORD.to_json()
+
+
+def test_r99_the_servers_are_filled_in_from_what_the_client_is_configured_with() -> None:
+    back = SessionRecord.from_json(RECORD.to_json())
+    unused = v1.McpServerStdio(name="unused", command="/x", args=[], env=[])
+    assert back.with_servers([unused, SEARCH, FILES]) == RECORD
+    assert back.with_servers([SEARCH]).mcp_servers == ("files", SEARCH)
+
+
+def test_r99_servers_that_are_only_named_are_never_left_out() -> None:
+    back = SessionRecord.from_json(RECORD.to_json()).with_servers([SEARCH])
+    with pytest.raises(ServersMissing, match=r'session "s": of the MCP servers "files" only the names') as raised:
+        load_session(ABLE["v1"], back)
+    assert (raised.value.session_id, raised.value.names) == ("s", ("files",))
+    assert str(pickle.loads(pickle.dumps(raised.value))) == str(raised.value)
+    assert load_session(ABLE["v1"], back, mcp_servers=[FILES, SEARCH]) == load_session(ABLE["v1"], RECORD)
+
+
+@pytest.mark.parametrize("data", ["{}", "[]", "x", b'{"sessionId": 5, "cwd": "/"}', {"sessionId": "s"}])
+def test_what_is_no_record_is_refused(data: Any) -> None:
+    with pytest.raises(DecodeError):
+        SessionRecord.from_json(data)
+
+
+def test_r99_a_listed_session_is_a_record_when_its_servers_are_said() -> None:
+    info = v2.SessionInfo(session_id="s", cwd="/home/me", additional_directories=["/data"])
+    assert SessionRecord.of_listed(info, mcp_servers=(FILES, SEARCH)) == RECORD
+
+
+def test_a_server_without_a_name_goes_by_its_type() -> None:
+    assert SessionRecord(session_id="s", cwd="/", mcp_servers=(v2.OtherMcpServer(type="_mine"),)).server_names == (
+        "_mine",
+    )
+
+
+def test_nothing_is_remarked_on_a_session_that_is_listed_as_it_is() -> None:
+    assert load_remarks(RECORD) == load_remarks(RECORD, listed=[listed("other"), listed()]) == []
+
+
+def test_r102_a_load_before_the_first_prompt_is_remarked_on() -> None:
+    fresh = SessionRecord.of(new_session(ABLE["v1"], cwd="/"), "s")
+    (remark,) = load_remarks(fresh)
+    assert (remark.path, remark.rule, remark.severity) == (("sessionId",), "load-before-prompt", "warning")
+    assert load_remarks(fresh.after_prompt()) == []
+
+
+def test_r99_another_cwd_than_the_listed_one_is_remarked_on() -> None:
+    (remark,) = load_remarks(RECORD, listed=[listed(cwd="/home/other")])
+    assert str(remark) == 'cwd: the session is of "/home/other"; send that'
+    assert remark.severity == "error"
+    assert remark.facts == {"sessionId": "s", "cwd": "/home/me", "listed": "/home/other"}
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "severity"),
+    [
+        ("/home/me", "/home/me/", "warning"),
+        ("/home/me", "/home/x/../me", "warning"),
+        ("/home/me", "/home/Me", "error"),
+        ("C:\\Me", "c:/me", "warning"),
+        ("C:\\Me", "D:\\Me", "error"),
+    ],
+)
+def test_r99_a_cwd_that_is_spelled_otherwise_is_remarked_on_too(ours: str, theirs: str, severity: str) -> None:
+    record = SessionRecord(session_id="s", cwd=ours, prompted=True)
+    assert rules(record, listed(cwd=theirs)) == [("cwd-mismatch", severity)]
+
+
+def test_r102_a_session_that_is_not_listed_is_remarked_on() -> None:
+    assert rules(RECORD, listed("other")) == rules(RECORD) == [("session-not-listed", "warning")]
+
+
+@pytest.mark.parametrize("session_id", ["S", " s", "s\n", "session-s", "s.jsonl", "Session-S.jsonl"])
+def test_r101_an_id_that_was_altered_is_remarked_on(session_id: str) -> None:
+    record = SessionRecord(session_id=session_id, cwd="/home/me", prompted=True)
+    (remark,) = load_remarks(record, listed=[listed()])
+    assert (remark.rule, remark.severity, remark.facts["listed"]) == ("session-id-altered", "error", "s")
+
+
+def test_r47_an_id_that_comes_again_is_remarked_on() -> None:
+    assert new_session_remarks("s", {"t"}) == []
+    (remark,) = new_session_remarks("s", {"s", "t"})
+    assert (remark.rule, remark.severity) == ("session-id-reused", "error")

@@ -1,0 +1,253 @@
+"""The requests that make sessions and come back to them, as they stand on the wire in each version."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import pytest
+
+from acp_bindings import DecodeError, decode, encode, v1
+from acp_bindings.setup.errors import CapabilityNotAdvertised
+from acp_bindings.setup.paths import NotAbsolute
+from acp_bindings.setup.peer import AgentPeer
+from acp_bindings.setup.records import SessionRecord
+from acp_bindings.setup.sessions import (
+    close_session,
+    delete_session,
+    fork_session,
+    list_sessions,
+    load_session,
+    new_session,
+    resume_session,
+)
+from tests.acp_bindings.setup.agents import ABLE, BARE, V1_ALL, V1_SESSION, agent
+
+FILES = v1.McpServerStdio(name="files", command="/bin/files", args=[], env=[])
+ON_V1: dict[str, Any] = {"name": "files", "command": "/bin/files", "args": [], "env": []}
+ON_V2: dict[str, Any] = {"type": "stdio"} | ON_V1
+RECORD = SessionRecord(
+    session_id="Sess_1 ", cwd="/home/me", additional_directories=("/data",), mcp_servers=(FILES,), prompted=True
+)
+AGAIN = {"sessionId": "Sess_1 ", "cwd": "/home/me", "additionalDirectories": ["/data"]}
+NAMES = ["v1", "v1_unstable", "v2", "v2_unstable"]
+FIRST = ["v1", "v1_unstable"]
+SECOND = ["v2", "v2_unstable"]
+
+
+def sent(request: Any) -> Any:
+    return decode(dict[str, Any], encode(request))
+
+
+def of_package(request: Any, name: str) -> bool:
+    return type(request).__module__.startswith(f"acp_bindings.{name}.")
+
+
+def listing(agent: AgentPeer, _: SessionRecord, **options: Any) -> Any:
+    return list_sessions(agent, **options)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_r45_r64_r66_a_new_session_says_that_it_has_no_servers(name: str) -> None:
+    request = new_session(BARE[name], cwd="/home/me")
+    assert sent(request) == {"cwd": "/home/me", "mcpServers": []}
+    assert of_package(request, name)
+
+
+@pytest.mark.parametrize(("name", "server"), [*((each, ON_V1) for each in FIRST), *((each, ON_V2) for each in SECOND)])
+def test_r45_r46_a_new_session_gets_its_servers_in_the_form_of_the_version(name: str, server: Any) -> None:
+    assert sent(new_session(BARE[name], cwd="/", mcp_servers=[FILES]))["mcpServers"] == [server]
+    assert sent(new_session(BARE[name], cwd="/", mcp_servers=[ON_V2]))["mcpServers"] == [server]
+
+
+@pytest.mark.parametrize("name", FIRST)
+def test_r56_r63_r64_a_load_in_v1_carries_all_three_and_the_array_also_when_it_is_empty(name: str) -> None:
+    request = load_session(ABLE[name], RECORD)
+    assert sent(request) == AGAIN | {"mcpServers": [ON_V1]}
+    assert type(request).__name__ == "LoadSessionRequest"
+    empty = SessionRecord(session_id="s", cwd="/")
+    assert sent(load_session(ABLE[name], empty)) == {"sessionId": "s", "cwd": "/", "mcpServers": []}
+
+
+@pytest.mark.parametrize("name", SECOND)
+def test_r56_a_load_in_v2_is_a_resume_that_replays_from_the_start(name: str) -> None:
+    request = load_session(ABLE[name], RECORD)
+    assert sent(request) == AGAIN | {"mcpServers": [ON_V2], "replayFrom": {"type": "start"}}
+    assert type(request).__name__ == "ResumeSessionRequest"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_x1_a_resume_asks_for_no_history(name: str) -> None:
+    server = ON_V1 if name in FIRST else ON_V2
+    assert sent(resume_session(ABLE[name], RECORD)) == AGAIN | {"mcpServers": [server]}
+
+
+@pytest.mark.parametrize("name", ["v1_unstable", "v2_unstable"])
+def test_a_fork_says_all_that_a_resume_does(name: str) -> None:
+    request = fork_session(ABLE[name], RECORD)
+    assert sent(request) == sent(resume_session(ABLE[name], RECORD))
+    assert type(request).__name__ == "ForkSessionRequest"
+
+
+@pytest.mark.parametrize("name", ["v1", "v2"])
+def test_a_package_without_fork_has_no_word_for_it(name: str) -> None:
+    with pytest.raises(CapabilityNotAdvertised, match=f"session/fork: {name} has no word for session.fork"):
+        fork_session(ABLE[name], RECORD)
+
+
+@pytest.mark.parametrize(
+    ("capability", "build"),
+    [
+        ("session.load", load_session),
+        ("session.resume", resume_session),
+        ("session.fork", fork_session),
+        ("session.close", close_session),
+        ("session.delete", delete_session),
+        ("session.list", listing),
+    ],
+)
+def test_r54_r55_r103_x1_x4_what_is_not_advertised_is_refused_before_there_is_anything_to_send(
+    capability: str, build: Callable[..., Any]
+) -> None:
+    record = SessionRecord(session_id="s", cwd="/")
+    with pytest.raises(CapabilityNotAdvertised) as raised:
+        build(BARE["v1_unstable"], record)
+    assert raised.value.capability == capability
+    assert build(BARE["v1_unstable"], record, assume={capability}) == build(ABLE["v1_unstable"], record)
+
+
+@pytest.mark.parametrize("advertised", [False, None, "yes", {}, 1])
+def test_r54_r55_r103_only_true_says_that_sessions_can_be_loaded(advertised: Any) -> None:
+    with pytest.raises(CapabilityNotAdvertised, match=r"session/load: the agent has not advertised .*loadSession"):
+        load_session(agent(v1, {"loadSession": advertised}), RECORD)
+
+
+@pytest.mark.parametrize("name", SECOND)
+def test_x1_in_v2_every_agent_with_sessions_can_resume_close_and_list_them(name: str) -> None:
+    record = SessionRecord(session_id="s", cwd="/")
+    assert sent(load_session(BARE[name], record))["replayFrom"] == {"type": "start"}
+    assert sent(resume_session(BARE[name], record))["sessionId"] == "s"
+    assert sent(close_session(BARE[name], record)) == {"sessionId": "s"}
+    assert sent(list_sessions(BARE[name])) == {}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_x5_additional_directories_are_sent_whole_each_time(name: str) -> None:
+    request = new_session(ABLE[name], cwd="/", additional_directories=["/a", "C:\\b"])
+    assert sent(request)["additionalDirectories"] == ["/a", "C:\\b"]
+    record = SessionRecord.of(request, "s")
+    for build in (load_session, resume_session):
+        assert sent(build(ABLE[name], record))["additionalDirectories"] == ["/a", "C:\\b"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_x5_additional_directories_that_are_not_advertised_are_refused_and_never_dropped(name: str) -> None:
+    builders: list[Callable[..., Any]] = [
+        partial(new_session, BARE[name], cwd="/", additional_directories=["/a"]),
+        partial(load_session, BARE[name], RECORD),
+    ]
+    for build in builders:
+        with pytest.raises(CapabilityNotAdvertised) as raised:
+            build(assume={"session.load"})
+        assert (raised.value.capability, raised.value.field) == (
+            "session.additional_directories",
+            "additionalDirectories",
+        )
+        assert "additionalDirectories" in sent(build(assume={"session.load", "session.additional_directories"}))
+    assert "additionalDirectories" not in sent(new_session(BARE[name], cwd="/"))
+
+
+@pytest.mark.parametrize("path", ["", ".", "~", "a/b", "file:///a"])
+@pytest.mark.parametrize("name", NAMES)
+def test_r50_r100_x5_a_path_that_is_not_absolute_is_never_sent(name: str, path: str) -> None:
+    peer = ABLE[name]
+    wrong = (
+        SessionRecord(session_id="s", cwd=path),
+        SessionRecord(session_id="s", cwd="/", additional_directories=("/a", path)),
+    )
+    with pytest.raises(NotAbsolute, match=r"^cwd: "):
+        new_session(peer, cwd=path)
+    with pytest.raises(NotAbsolute, match=r"^cwd: "):
+        list_sessions(peer, cwd=path)
+    with pytest.raises(NotAbsolute, match=r"^additionalDirectories\[0\]: "):
+        new_session(peer, cwd="/", additional_directories=[path])
+    for build in (load_session, resume_session):
+        with pytest.raises(NotAbsolute, match=r"^cwd: "):
+            build(peer, wrong[0])
+        with pytest.raises(NotAbsolute, match=r"^additionalDirectories\[1\]: "):
+            build(peer, wrong[1])
+
+
+def test_r50_the_path_is_one_of_the_system_of_the_agent() -> None:
+    with pytest.raises(NotAbsolute, match="without a drive"):
+        new_session(BARE["v1"], cwd="/home/me", flavour="windows")
+
+
+def test_r101_an_id_is_sent_to_the_letter() -> None:
+    assert (
+        sent(close_session(ABLE["v1"], "Sess_1 "))
+        == sent(delete_session(ABLE["v1"], RECORD))
+        == {"sessionId": "Sess_1 "}
+    )
+
+
+@pytest.mark.parametrize(("old", "new"), [(one, other) for one in NAMES for other in NAMES])
+def test_r99_a_record_of_one_version_is_loaded_in_any_other(old: str, new: str) -> None:
+    record = SessionRecord.of(new_session(ABLE[old], cwd="/a", mcp_servers=[FILES]), "s")
+    request = load_session(ABLE[new], SessionRecord.from_json(record.to_json()).with_servers([FILES]))
+    assert request == load_session(ABLE[new], record)
+    assert of_package(request, new)
+
+
+@pytest.mark.parametrize("build", [load_session, resume_session])
+def test_x10_other_servers_take_the_place_of_all_those_of_the_record(build: Callable[..., Any]) -> None:
+    other = ON_V1 | {"name": "other"}
+    assert sent(build(ABLE["v1"], RECORD, mcp_servers=[other]))["mcpServers"] == [other]
+    assert sent(build(ABLE["v1"], RECORD, mcp_servers=[]))["mcpServers"] == []
+
+
+def test_r65_meta_is_sent_as_it_is() -> None:
+    meta = {"vendor.key": {"cwd": "/elsewhere"}, "mcpServers": 5}
+    for request in (
+        new_session(ABLE["v1"], cwd="/", meta=meta),
+        load_session(ABLE["v2"], RECORD, meta=meta),
+        list_sessions(ABLE["v1"], meta=meta),
+        close_session(ABLE["v1"], "s", meta=meta),
+    ):
+        assert sent(request)["_meta"] == meta
+    assert "_meta" not in sent(new_session(ABLE["v1"], cwd="/"))
+    assert sent(new_session(ABLE["v1"], cwd="/", meta={}))["_meta"] == {}
+
+
+def test_a_server_that_is_none_is_refused_with_its_place() -> None:
+    with pytest.raises(DecodeError, match=r"mcpServers\[1\]\.command: Field required"):
+        new_session(ABLE["v1"], cwd="/", mcp_servers=[FILES, {"name": "x"}])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_sessions_are_listed_by_directory_and_by_cursor_also_an_empty_one(name: str) -> None:
+    assert sent(list_sessions(ABLE[name])) == {}
+    assert sent(list_sessions(ABLE[name], cwd="/a", cursor="")) == {"cwd": "/a", "cursor": ""}
+
+
+def test_the_types_of_the_requests_are_those_that_the_package_sends() -> None:
+    for name, peer in ABLE.items():
+        requests = {
+            "session/new": new_session(peer, cwd="/"),
+            "session/load" if name in FIRST else "session/resume": load_session(peer, RECORD),
+            "session/resume": resume_session(peer, RECORD),
+            "session/close": close_session(peer, RECORD),
+            "session/delete": delete_session(peer, RECORD),
+            "session/list": list_sessions(peer),
+        }
+        for method, request in requests.items():
+            type_ = peer.protocol.METHODS.request_with(request)
+            assert type_ is not None
+            assert type_.method == method
+
+
+def test_one_agent_may_have_what_another_lacks() -> None:
+    only_list = agent(v1, {"sessionCapabilities": {"list": V1_SESSION["list"]}})
+    assert sent(list_sessions(only_list)) == {}
+    with pytest.raises(CapabilityNotAdvertised):
+        close_session(only_list, "s")
+    assert V1_ALL["loadSession"] is True
