@@ -17,8 +17,16 @@ if TYPE_CHECKING:
     from mcp_launch.agents.content import ContentError, to_acp, to_mcp, tool_call_update
     from mcp_launch.budgets import Budgets
     from mcp_launch.changes import Change, Changes
-    from mcp_launch.failures import LaunchError, LaunchFailure, NotReady, UnknownServer, UnusableInput
+    from mcp_launch.failures import (
+        LaunchError,
+        LaunchFailure,
+        NoTransport,
+        NotReady,
+        UnknownServer,
+        UnusableInput,
+    )
     from mcp_launch.fleet import Fleet, launch
+    from mcp_launch.local.serve import LocalServer, serve_local
     from mcp_launch.options import Options
     from mcp_launch.report import Report, report_schema
     from mcp_launch.restart import Restart
@@ -36,6 +44,8 @@ __all__ = [
     "LaunchError",
     "LaunchFailure",
     "LaunchedServer",
+    "LocalServer",
+    "NoTransport",
     "NotReady",
     "Options",
     "Report",
@@ -47,6 +57,7 @@ __all__ = [
     "launch",
     "open_session",
     "report_schema",
+    "serve_local",
     "to_acp",
     "to_mcp",
     "tool_call_update",
@@ -66,6 +77,8 @@ if not TYPE_CHECKING:
         "LaunchError": "failures",
         "LaunchFailure": "failures",
         "LaunchedServer": "server",
+        "LocalServer": "local.serve",
+        "NoTransport": "failures",
         "NotReady": "failures",
         "Options": "options",
         "Report": "report",
@@ -77,6 +90,7 @@ if not TYPE_CHECKING:
         "launch": "fleet",
         "open_session": "session",
         "report_schema": "report",
+        "serve_local": "local.serve",
         "to_acp": "agents.content",
         "to_mcp": "agents.content",
         "tool_call_update": "agents.content",

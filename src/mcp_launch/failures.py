@@ -4,6 +4,7 @@
     ├── UnusableInput           a file or parameter that holds no list of servers
     ├── UnknownServer           a name that no server of the fleet has: .name .known
     ├── NotReady                servers that must become ready did not: .failures .report
+    ├── NoTransport             an agent to which no server of ours can be offered: .advertised
     ├── LaunchFailure           one server could not be used: .server .stage .code .elapsed .facts
     ├── UnknownTool             a name that no tool of the catalogue has: .name .similar
     └── ContentError            content that the other protocol cannot express
@@ -31,6 +32,7 @@ __all__ = [
     "FailureJson",
     "LaunchError",
     "LaunchFailure",
+    "NoTransport",
     "NotReady",
     "Stage",
     "UnknownServer",
@@ -166,6 +168,19 @@ class NotReady(LaunchError):  # noqa: N818 - says what is wrong, which a suffix 
         """Why, of each of them."""
         self.report = report
         """What happened to every server, also to those that did become ready."""
+
+
+class NoTransport(LaunchError):  # noqa: N818 - says what is wrong, which a suffix would not
+    """An agent did not advertise a transport over which a server of this process can be offered."""
+
+    def __init__(self, advertised: Sequence[str]) -> None:
+        said = f"only {', '.join(advertised)}" if advertised else "none"
+        super().__init__(
+            f"the agent advertised no MCP transport that a local server can be offered over, but {said}; "
+            'if it takes stdio or http all the same, say so with transport="stdio" or transport="http"'
+        )
+        self.advertised = list(advertised)
+        """What it did advertise."""
 
 
 class UnknownServer(LaunchError, KeyError):  # noqa: N818 - says what is wrong, which a suffix would not

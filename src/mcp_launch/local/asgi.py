@@ -1,0 +1,156 @@
+"""An ASGI application served over one connection, on asyncio and on trio: h11 speaks HTTP, anyio moves the bytes.
+
+It is what is left of a web server where all is one process, one interface and one client. uvicorn, which the SDK
+brings, knows asyncio alone and takes over the signals of the process; hypercorn on trio cannot be stopped while it
+sends to somebody who does not read.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any, TypeAlias
+from urllib.parse import unquote
+
+import anyio
+import h11
+from anyio.abc import SocketStream
+
+__all__ = ["Application", "Message", "Receive", "Scope", "Send", "serve_http"]
+
+Scope: TypeAlias = MutableMapping[str, Any]
+Message: TypeAlias = MutableMapping[str, Any]
+Receive: TypeAlias = Callable[[], Awaitable[Message]]
+Send: TypeAlias = Callable[[Message], Awaitable[None]]
+Application: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+_FIRST = 10.0
+"""Seconds for the first request to begin; those after it may take any time, since clients pool their connections."""
+_REST = 1.0
+"""Seconds for the rest of a request that was answered before it was read."""
+
+_log = logging.getLogger(__name__)
+
+
+async def serve_http(stream: SocketStream, app: Application) -> None:
+    """Answer the requests of one client until it leaves, breaks the rules of HTTP, or an answer says `close`."""
+    await _Connection(stream, app).run()
+
+
+class _Connection:
+    def __init__(self, stream: SocketStream, app: Application) -> None:
+        self._stream = stream
+        self._app = app
+        self._http = h11.Connection(h11.SERVER)
+        self._has_body = True
+        """Whether the answer has one; to HEAD it has not."""
+        self._gone = False
+        """Whether there is nobody to answer any more."""
+
+    async def run(self) -> None:
+        patience: float | None = _FIRST
+        try:
+            while request := await self._request(patience):
+                await self._answer(request)
+                with anyio.move_on_after(_REST):
+                    while self._http.their_state is h11.SEND_BODY:
+                        await self._event()
+                if self._http.our_state is not h11.DONE or self._http.their_state is not h11.DONE:
+                    return
+                self._http.start_next_cycle()
+                patience = None
+        except h11.RemoteProtocolError as error:
+            await self._refuse(error.error_status_hint)
+
+    async def _request(self, patience: float | None) -> h11.Request | None:
+        """The next request; None when there is none."""
+        with anyio.move_on_after(patience):
+            event = await self._event()
+            return event if isinstance(event, h11.Request) else None
+        return None
+
+    async def _answer(self, request: h11.Request) -> None:
+        path, _, query = request.target.partition(b"?")
+        self._has_body = request.method != b"HEAD"
+        scope: Scope = {
+            "type": "http",
+            "asgi": {"version": "3.0", "spec_version": "2.3"},
+            "http_version": request.http_version.decode("ascii"),
+            "method": request.method.decode("ascii"),
+            "scheme": "http",
+            "path": unquote(path.decode("latin-1")),
+            "raw_path": path,
+            "query_string": query,
+            "root_path": "",
+            "headers": list(request.headers),
+        }
+        try:
+            await self._app(scope, self._receive, self._send)
+        except Exception:  # noqa: BLE001 - whatever it is, others are to be answered
+            _log.exception("a request was not answered")
+            await self._refuse(500)
+
+    async def _receive(self) -> Message:
+        """The next part of the request, then that nobody waits for the answer any more."""
+        try:
+            while not self._gone and self._http.their_state is h11.SEND_BODY:
+                match await self._event():
+                    case h11.Data(data=data):
+                        return {"type": "http.request", "body": bytes(data), "more_body": True}
+                    case h11.EndOfMessage():
+                        return {"type": "http.request", "body": b"", "more_body": False}
+                    case _:
+                        break
+            while not self._gone and self._http.our_state in (h11.SEND_RESPONSE, h11.SEND_BODY):
+                # What comes now is of the next request, if it is anything.
+                await self._read()
+        except h11.RemoteProtocolError:
+            self._gone = True
+        return {"type": "http.disconnect"}
+
+    async def _send(self, message: Message) -> None:
+        if self._gone:
+            return
+        if message["type"] == "http.response.start":
+            await self._write(h11.Response(status_code=message["status"], headers=message["headers"]))
+            return
+        body = message.get("body", b"")
+        if body and self._has_body:
+            await self._write(h11.Data(data=body))
+        if not message.get("more_body", False):
+            await self._write(h11.EndOfMessage())
+
+    async def _refuse(self, status: int) -> None:
+        """Answer with the bare status, if that is still possible."""
+        if self._http.our_state in (h11.IDLE, h11.SEND_RESPONSE):
+            headers = [(b"content-length", b"0"), (b"connection", b"close")]
+            await self._write(h11.Response(status_code=status, headers=headers), h11.EndOfMessage())
+
+    async def _event(self) -> h11.Event | None:
+        """What the client says next; None when that is no part of this request.
+
+        Raises:
+            h11.RemoteProtocolError: it is not HTTP.
+        """
+        while not isinstance(event := self._http.next_event(), h11.Event):
+            if event is h11.PAUSED:
+                return None
+            if self._http.they_are_waiting_for_100_continue:
+                await self._write(h11.InformationalResponse(status_code=100, headers=[]))
+            await self._read()
+        return event
+
+    async def _read(self) -> None:
+        try:
+            data = await self._stream.receive()
+        except (anyio.EndOfStream, anyio.BrokenResourceError):
+            self._gone = True
+            data = b""
+        self._http.receive_data(data)
+
+    async def _write(self, *events: h11.Event) -> None:
+        data = b"".join(self._http.send(event) or b"" for event in events)
+        try:
+            await self._stream.send(data)
+        except anyio.BrokenResourceError:
+            self._gone = True

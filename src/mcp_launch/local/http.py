@@ -1,0 +1,70 @@
+"""A server of this process over Streamable HTTP, for those who have the token."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp.server.transport_security import TransportSecuritySettings
+
+from mcp_launch.local.asgi import Application, Receive, Scope, Send, serve_http
+from mcp_launch.transports import LONGEST
+
+if TYPE_CHECKING:
+    from anyio.abc import SocketStream
+    from mcp.server.lowlevel import Server
+
+__all__ = ["PATH", "Serve", "http_entry", "over_http"]
+
+PATH = "/mcp"
+
+Serve: TypeAlias = "Callable[[SocketStream], Awaitable[None]]"
+"""Serves one connection."""
+
+
+@asynccontextmanager
+async def over_http(server: Server[Any], *, port: int, token: str) -> AsyncGenerator[Serve]:
+    """What serves each connection, while the block lasts in which the server lives."""
+    security = TransportSecuritySettings(allowed_hosts=[f"127.0.0.1:{port}"], allowed_origins=[])
+    sessions = StreamableHTTPSessionManager(
+        server,
+        security_settings=security,
+        max_request_body_size=LONGEST,
+        # They end with the block.
+        session_idle_timeout=None,
+    )
+    async with sessions.run():
+        yield partial(serve_http, app=_for_holders(token, sessions.handle_request))
+
+
+def http_entry(name: str, *, port: int, token: str) -> dict[str, Any]:
+    """What the agent is told, as JSON."""
+    headers = [{"name": "Authorization", "value": f"Bearer {token}"}]
+    return {"type": "http", "name": name, "url": f"http://127.0.0.1:{port}{PATH}", "headers": headers}
+
+
+def _for_holders(token: str, app: Application) -> Application:
+    """The application at its path, for those who send the token; all others are refused and let go of."""
+    expected = f"Bearer {token}".encode()
+
+    async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
+        sent = next((value for name, value in scope["headers"] if name == b"authorization"), b"")
+        if not secrets.compare_digest(sent, expected):
+            await _refuse(send, 401, "the Authorization header is missing or wrong", (b"www-authenticate", b"Bearer"))
+        elif scope["path"] != PATH:
+            await _refuse(send, 404, f"the MCP server is at {PATH}")
+        else:
+            await app(scope, receive, send)
+
+    return guarded
+
+
+async def _refuse(send: Send, status: int, why: str, *headers: tuple[bytes, bytes]) -> None:
+    body = why.encode()
+    about = [(b"content-type", b"text/plain"), (b"content-length", b"%d" % len(body)), (b"connection", b"close")]
+    await send({"type": "http.response.start", "status": status, "headers": [*about, *headers]})
+    await send({"type": "http.response.body", "body": body})

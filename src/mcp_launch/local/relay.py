@@ -1,0 +1,66 @@
+"""The command of a server that is offered over stdio: connects its standard streams to the process that offers it.
+
+Run as a script by an interpreter that is isolated (`-I -S`), in whatever directory the agent says: nothing but the
+standard library is imported, nothing from that directory, and it starts at once.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+import threading
+
+TOKEN = "MCP_LAUNCH_TOKEN"  # noqa: S105 - the name of the variable, not what is in it
+"""The environment variable that holds it; arguments are shown to every user of the machine."""
+WELCOME = b"\n"
+"""What the other side says when the token is right."""
+_PATIENCE = 10.0
+_CHUNK = 1 << 16
+
+
+def main() -> int:
+    """Pass on what comes until one side is closed; the exit status."""
+    try:
+        connection = socket.create_connection(("127.0.0.1", int(sys.argv[1])), timeout=_PATIENCE)
+        connection.sendall(os.environ.get(TOKEN, "").encode() + b"\n")
+        if connection.recv(1) != WELCOME:
+            return _fail("the client that offers this MCP server did not accept the token")
+    except OSError as error:
+        return _fail(f"the client that offers this MCP server cannot be reached ({error}); has its session ended?")
+    connection.settimeout(None)
+    threading.Thread(target=_pass_input, args=[connection], daemon=True).start()
+    try:
+        while chunk := connection.recv(_CHUNK):
+            _write(chunk)
+    except OSError:
+        # One of the two no longer listens, and there is nobody else to tell.
+        return 1
+    return 0
+
+
+def _pass_input(connection: socket.socket) -> None:
+    try:
+        # Unbuffered: the buffer of sys.stdin would be locked by this thread when the process ends.
+        while chunk := os.read(0, _CHUNK):
+            connection.sendall(chunk)
+        connection.shutdown(socket.SHUT_WR)
+    except OSError:
+        return
+
+
+def _write(chunk: bytes) -> None:
+    while chunk:
+        chunk = chunk[os.write(1, chunk) :]
+
+
+def _fail(why: str) -> int:
+    sys.stderr.write(f"{why}\n")
+    return 1
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        sys.exit(130)

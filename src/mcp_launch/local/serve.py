@@ -1,0 +1,169 @@
+"""`serve_local`: an MCP server that lives in this process, for the agents on this machine that are told of it."""
+
+from __future__ import annotations
+
+import logging
+import secrets
+import sys
+from collections.abc import AsyncGenerator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
+
+import anyio
+from anyio.abc import SocketAttribute
+from mcp.server import MCPServer
+from mcp.server.lowlevel import Server
+
+from acp_bindings import decode
+from mcp_launch.failures import UnusableInput
+from mcp_launch.local.choice import Agent, LocalTransport, choose
+from mcp_launch.local.http import Serve, http_entry, over_http
+from mcp_launch.local.stdio import over_stdio, stdio_entry
+from mcp_launch.secrets.logs import kept_out_of_logs
+from mcp_launch.secrets.redact import Redactor
+
+if TYPE_CHECKING:
+    from anyio.abc import SocketStream, TaskStatus
+    from typing_extensions import TypeForm
+
+__all__ = ["LocalServer", "serve_local"]
+
+_HOST = "127.0.0.1"
+_FULL = 0.1
+"""Seconds until connections are accepted again when there are too many open files."""
+
+_log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+
+@asynccontextmanager
+async def serve_local(
+    server: MCPServer[Any] | Server[Any],
+    *,
+    agent: Agent | None = None,
+    transport: LocalTransport | None = None,
+    name: str | None = None,
+) -> AsyncGenerator[LocalServer]:
+    """Offer a server of this process to agents on this machine, for as long as the block lasts.
+
+        async with serve_local(server, agent=initialized) as local:
+            v1.NewSessionRequest(cwd=cwd, mcp_servers=[local.spec(v1.McpServer)])
+
+    Whoever connects needs a token, which is made for this block and stands in a header (HTTP) or the environment
+    (stdio) of the specification. Several agents may connect, also one several times; the lifespan of the server is
+    entered once. When the block ends the port is closed and every call that still runs is cancelled.
+
+    Args:
+        server: the SDK's; it may be offered in several ways at once.
+        agent: what the agent said in `initialize`, which decides over which transport: HTTP, or else stdio.
+        transport: that, whatever the agent said.
+        name: what the agent calls it, unless the server's own name is to be used.
+
+    Raises:
+        NoTransport: the agent advertised neither stdio nor HTTP.
+        UnusableInput: neither `agent` nor `transport` is said; or the server is none of the SDK; or it is to be offered
+            over stdio, and there is no Python interpreter that the agent could start.
+    """
+    chosen = choose(agent, transport)
+    inner = _inner(server)
+    if chosen == "stdio" and (not sys.executable or getattr(sys, "frozen", False)):
+        raise UnusableInput("over stdio the agent has to start Python, and this program has none; offer http")
+    token = secrets.token_urlsafe(32)
+    ended = anyio.Event()
+    error: BaseException | None = None
+    with kept_out_of_logs(Redactor([token])):
+        async with anyio.create_task_group() as tasks:
+            try:
+                port = await tasks.start(_listen, inner, chosen, token, ended)
+                yield LocalServer(name or inner.name, chosen, port=port, token=token)
+            except BaseException as caught:  # noqa: BLE001 - kept out of the task group, which would wrap it in a group
+                error = caught
+            finally:
+                ended.set()
+    if error is not None:
+        raise error
+
+
+class LocalServer:
+    """A server that is being offered; `spec` is what to tell the agent."""
+
+    def __init__(self, name: str, transport: LocalTransport, *, port: int, token: str) -> None:
+        self.name = name
+        """What the agent calls it."""
+        self.transport: LocalTransport = transport
+        """What it is offered over."""
+        self.port = port
+        """Where it listens, on 127.0.0.1."""
+        self._token = token
+
+    def __repr__(self) -> str:
+        return f"<LocalServer {self.name!r} over {self.transport}, port {self.port}>"
+
+    # The first is for checkers that are too old for TypeForm (PEP 747), as in `acp_bindings.decode`.
+    @overload
+    def spec(self, type_: type[T]) -> T: ...
+    @overload
+    def spec(self, type_: TypeForm[T]) -> T: ...
+    def spec(self, type_: Any) -> Any:
+        """The entry for `mcpServers`, in the form of the protocol package that is spoken: `local.spec(v1.McpServer)`.
+
+        The token is in it, though not in its `repr`.
+        """
+        entry = http_entry if self.transport == "http" else stdio_entry
+        return decode(type_, entry(self.name, port=self.port, token=self._token))
+
+
+def _inner(server: MCPServer[Any] | Server[Any]) -> Server[Any]:
+    # As the SDK's own client does it: what it has for that in public makes a web application, and keeps it.
+    high = isinstance(server, MCPServer)
+    inner: Any = server._lowlevel_server if high else server  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]
+    if not isinstance(inner, Server):
+        raise UnusableInput(f"server must be an MCPServer or a Server of mcp.server, not {type(inner).__name__}")
+    return cast("Server[Any]", inner)
+
+
+async def _listen(
+    server: Server[Any],
+    transport: LocalTransport,
+    token: str,
+    ended: anyio.Event,
+    *,
+    task_status: TaskStatus[int] = anyio.TASK_STATUS_IGNORED,
+) -> None:
+    """Serve whoever connects, until it is ended."""
+    (listener,) = (await anyio.create_tcp_listener(local_host=_HOST)).listeners
+    async with listener:
+        port = listener.extra(SocketAttribute.local_port)  # noqa: S610 - of anyio, not of Django
+        async with _life(server, transport, port=port, token=token) as serve:
+
+            async def serve_one(stream: SocketStream) -> None:
+                try:
+                    await serve(stream)
+                except anyio.BrokenResourceError:
+                    pass
+                except Exception:  # noqa: BLE001 - it costs that agent its connection, nobody else
+                    _log.exception("a connection of an agent failed")
+                finally:
+                    # Without a farewell, for which somebody who does not read would be waited for.
+                    await anyio.aclose_forcefully(stream)
+
+            async def accept() -> None:
+                while True:
+                    try:
+                        await listener.serve(serve_one, connections)
+                    except OSError as error:
+                        _log.warning("no further connection of an agent for now: %s", error)
+                        await anyio.sleep(_FULL)
+
+            async with anyio.create_task_group() as connections:
+                connections.start_soon(accept)
+                task_status.started(port)
+                await ended.wait()
+                connections.cancel_scope.cancel()
+
+
+def _life(
+    server: Server[Any], transport: LocalTransport, *, port: int, token: str
+) -> AbstractAsyncContextManager[Serve]:
+    return over_http(server, port=port, token=token) if transport == "http" else over_stdio(server, token=token)

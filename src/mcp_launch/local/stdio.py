@@ -1,0 +1,113 @@
+"""A server of this process as a command: the other end of `relay`, for those who have the token."""
+
+from __future__ import annotations
+
+import secrets
+import sys
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import anyio
+from anyio.streams.buffered import BufferedByteReceiveStream
+from mcp.server.runner import serve_dual_era_loop
+from mcp.shared.message import SessionMessage
+from mcp_types import JSONRPCError, JSONRPCResponse, jsonrpc_message_adapter
+from pydantic import ValidationError
+
+from mcp_launch.local import relay
+from mcp_launch.local.http import Serve
+from mcp_launch.transports import LONGEST
+from mcp_launch.transports.messages import UNWRITABLE, UnwritableError, written
+from mcp_launch.transports.streams import ReadStream
+
+if TYPE_CHECKING:
+    from anyio.abc import SocketStream
+    from anyio.streams.memory import MemoryObjectReceiveStream
+    from mcp.server.lowlevel import Server
+
+__all__ = ["over_stdio", "stdio_entry"]
+
+_FIRST = 10.0
+"""Seconds for the token."""
+
+
+@asynccontextmanager
+async def over_stdio(server: Server[Any], *, token: str) -> AsyncGenerator[Serve]:
+    """What serves each connection, while the block lasts in which the server lives."""
+    # Once for all connections, as over HTTP; the SDK's own way would be once for each.
+    async with server.lifespan(server) as state:
+
+        async def serve(stream: SocketStream) -> None:
+            lines = BufferedByteReceiveStream(stream)
+            if not await _comes_with(token, lines):
+                return
+            await stream.send(relay.WELCOME)
+            outgoing, outbox = anyio.create_memory_object_stream[SessionMessage]()
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(_write, outbox, stream)
+                await serve_dual_era_loop(server, ReadStream(_Incoming(lines)), outgoing, lifespan_state=state)
+
+        yield serve
+
+
+def stdio_entry(name: str, *, port: int, token: str) -> dict[str, Any]:
+    """What the agent is told, as JSON; v1 leaves out the `type`."""
+    # Isolated, so that nothing in the directory where the agent starts it is run.
+    args = ["-I", "-S", str(Path(relay.__file__).resolve()), str(port)]
+    env = [{"name": relay.TOKEN, "value": token}]
+    return {"type": "stdio", "name": name, "command": sys.executable, "args": args, "env": env}
+
+
+async def _comes_with(token: str, lines: BufferedByteReceiveStream) -> bool:
+    with anyio.move_on_after(_FIRST):
+        try:
+            return secrets.compare_digest(await lines.receive_until(b"\n", 256), token.encode())
+        except (anyio.IncompleteRead, anyio.DelimiterNotFound):
+            return False
+    return False
+
+
+class _Incoming:
+    """The messages of the agent."""
+
+    def __init__(self, lines: BufferedByteReceiveStream) -> None:
+        self._lines = lines
+
+    async def receive(self) -> SessionMessage | Exception:
+        while True:
+            try:
+                line = await self._lines.receive_until(b"\n", LONGEST)
+            except (anyio.IncompleteRead, anyio.DelimiterNotFound, anyio.BrokenResourceError):
+                raise anyio.EndOfStream from None
+            if line.strip():
+                return _parsed(line)
+
+    async def aclose(self) -> None:
+        """Nothing: the connection is closed by whoever accepted it."""
+
+
+def _parsed(line: bytes) -> SessionMessage | Exception:
+    try:
+        return SessionMessage(jsonrpc_message_adapter.validate_json(line, by_name=False))
+    except ValidationError as error:
+        return error
+
+
+async def _write(outbox: MemoryObjectReceiveStream[SessionMessage], stream: SocketStream) -> None:
+    # In a task of its own: a handler that is cancelled while it sends would leave half a line.
+    async with outbox:
+        async for item in outbox:
+            await stream.send(_line(item))
+
+
+def _line(item: SessionMessage) -> bytes:
+    message = item.message
+    try:
+        line = written(message)
+    except UnwritableError:
+        if not isinstance(message, JSONRPCResponse):
+            return b""
+        line = written(JSONRPCError(jsonrpc="2.0", id=message.id, error=UNWRITABLE))
+    return line + b"\n"
