@@ -9,7 +9,7 @@ import httpx2
 from mcp_launch.failures import LaunchFailure
 from mcp_launch.specs import HttpServer
 
-__all__ = ["HeaderRule", "Request", "Url", "follows", "origin"]
+__all__ = ["HeaderRule", "Headers", "Request", "Url", "follows", "origin"]
 
 _OWNED = frozenset(
     (
@@ -48,7 +48,7 @@ class Headers(Protocol):
     """The headers of httpx or of httpx2."""
 
     @property
-    def raw(self) -> list[tuple[bytes, bytes]]: ...
+    def raw(self) -> list[tuple[bytes, bytes]]: ...  # noqa: D102
     def __contains__(self, name: str, /) -> bool: ...
 
 

@@ -101,7 +101,7 @@ class _WatchedStream(ReadStream):
             # Whoever lost it has been told by now.
             self._on_lost()
         try:
-            item = await super().receive()
+            item = await self._inner.receive()
         except anyio.EndOfStream:
             self._on_lost()
             raise
@@ -126,6 +126,7 @@ class WebClient(httpx2.AsyncClient):
     """
 
     def __init__(self, spec: HttpServer, network: Network, *, connect: float) -> None:
+        self.rule = HeaderRule(spec, logs_in=network.auth is not None)
         with usable(spec, "proxy"):
             super().__init__(
                 auth=network.auth,
@@ -133,9 +134,8 @@ class WebClient(httpx2.AsyncClient):
                 proxy=network.proxy,
                 trust_env=network.trust_env,
                 timeout=httpx2.Timeout(connect, read=None),
-                event_hooks={"request": [self._apply_rule]},
+                event_hooks={"request": [self._apply_rule] if self.rule.adds else []},
             )
-        self.rule = HeaderRule(spec, logs_in=network.auth is not None)
         self.memory = Memory(self.rule, network, hide=spec.redactor, connect=connect)
         self.proven = False
         """Whether a POST that fails is answered with a JSON-RPC error that says why.
@@ -183,8 +183,7 @@ class WebClient(httpx2.AsyncClient):
         return response
 
     async def _apply_rule(self, request: httpx2.Request) -> None:
-        if self.rule.adds:
-            request.headers = httpx2.Headers(self.rule.apply(request))
+        request.headers = httpx2.Headers(self.rule.apply(request))
 
     async def _follow_probe(self, event: str, info: Mapping[str, Any]) -> None:
         """Know when it was sent, of which connecting and logging in are no part."""
@@ -197,16 +196,10 @@ class WebClient(httpx2.AsyncClient):
                 pass
 
     async def _remember(self, request: httpx2.Request, response: httpx2.Response) -> httpx2.Response:
-        media, body = media_type(response.headers), b""
         if not response.is_success:
-            # Twice, because the body that explains it may be slow to come.
-            self.memory.answered(request, response, is_mcp=False)
-            if follows(request, response.next_request):
-                return response
-            body = await start_of(response)
-            response = _with(response, body)
-            is_mcp = media == JSON and is_jsonrpc(body)
-        elif media == EVENT_STREAM:
+            return await self._remember_refusal(request, response)
+        media, body = media_type(response.headers), b""
+        if media == EVENT_STREAM:
             is_mcp = True
         elif media == JSON:
             response = await _read(response)
@@ -215,8 +208,18 @@ class WebClient(httpx2.AsyncClient):
         elif not (is_mcp := await _is_notification(request)):
             body = await start_of(response)
             response = _with(response, body)
-        explains = b"" if is_mcp and response.is_success else body
-        self.memory.answered(request, response, is_mcp=is_mcp, body=explains)
+        self.memory.answered(request, response, is_mcp=is_mcp, body=b"" if is_mcp else body)
+        return response
+
+    async def _remember_refusal(self, request: httpx2.Request, response: httpx2.Response) -> httpx2.Response:
+        # Twice, because the body that explains it may be slow to come.
+        self.memory.answered(request, response, is_mcp=False)
+        if follows(request, response.next_request):
+            return response
+        body = await start_of(response)
+        response = _with(response, body)
+        is_mcp = media_type(response.headers) == JSON and is_jsonrpc(body)
+        self.memory.answered(request, response, is_mcp=is_mcp, body=body)
         return response
 
 

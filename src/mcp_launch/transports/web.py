@@ -11,6 +11,7 @@ import ssl
 from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import replace
 from functools import partial
+from http import HTTPStatus
 from typing import Any, Protocol, cast
 from urllib.parse import urljoin
 
@@ -21,7 +22,7 @@ from mcp_launch.diagnosis import Diagnosis
 from mcp_launch.diagnosis.http import Answer, TooLong, judge, trouble
 from mcp_launch.failures import Stage
 from mcp_launch.secrets.redact import Redactor, shown_url
-from mcp_launch.transports.headers import HeaderRule, Request, Url
+from mcp_launch.transports.headers import HeaderRule, Headers, Request, Url
 from mcp_launch.transports.media import media_type
 from mcp_launch.transports.network import Network
 
@@ -44,8 +45,6 @@ class Response(Protocol):
     def headers(self) -> Mapping[str, str]: ...  # noqa: D102
     @property
     def reason_phrase(self) -> str: ...  # noqa: D102
-    @property
-    def is_success(self) -> bool: ...  # noqa: D102
     def aiter_bytes(self) -> AsyncIterator[bytes]: ...  # noqa: D102
     async def aclose(self) -> None: ...  # noqa: D102
 
@@ -85,14 +84,26 @@ class Memory:
             headers=response.headers,
             body=body[:_BODY],
             is_mcp=is_mcp,
-            had_session=in_session or "mcp-session-id" in request.headers,
+            in_session=in_session,
+            sent=request.headers,
         )
         # What is as it should be is not looked into, since every call of a tool comes here.
-        fine = is_mcp and response.is_success
+        fine = is_mcp and response.status_code < HTTPStatus.BAD_REQUEST
         self.found = None if fine else judge(self._tell(), authorized=self._rule.authorizes)
 
-    def _answer_of(self, *, url: Url, reason: str, headers: Mapping[str, str], body: bytes, **others: Any) -> Answer:
+    def _answer_of(
+        self,
+        *,
+        url: Url,
+        reason: str,
+        headers: Mapping[str, str],
+        body: bytes,
+        in_session: bool,
+        sent: Headers,
+        **others: Any,
+    ) -> Answer:
         return Answer(
+            had_session=in_session or "mcp-session-id" in sent,
             url=shown_url(str(url)),
             reason=self._hide(reason),
             media_type=media_type(headers),
