@@ -274,8 +274,10 @@ def stream(data: bytes) -> bytes:
         (reply(400, b"Bad Request: no such tool"), "http_error"),
         (reply(401), "unauthorized"),
         (reply(200, b"{}"), "not_mcp"),
+        (reply(200, b'{"it": "%s"}' % (b"x" * 100_000)), "not_mcp"),
+        (reply(200, b'{"jsonrpc": "2.0", "it": "%s"' % (b"x" * 100_000)), "invalid_response"),
     ],
-    ids=["drop", "cut", "no message", "404", "400 session", "400", "401", "no answer"],
+    ids=["drop", "cut", "no message", "404", "400 session", "400", "401", "no answer", "long", "long and cut"],
 )
 async def test_what_goes_wrong_after_the_handshake_is_named_too(
     answer: bytes, code: str, marked: Marked, tmp_path: Path
@@ -293,10 +295,12 @@ async def test_an_error_of_the_server_is_not_taken_for_a_closed_connection(marke
     assert (failure.code, failure.facts) == ("rejected", {"jsonrpc_error": error})
 
 
-async def test_a_message_of_3_megabytes_may_come_as_an_event(marked: Marked, tmp_path: Path) -> None:
+@pytest.mark.parametrize("as_event", [False, True], ids=["json", "event"])
+async def test_a_message_may_have_3_megabytes(*, as_event: bool, marked: Marked, tmp_path: Path) -> None:
     def large(request: Request) -> bytes:
         tool = {"name": "x" * 3_000_000, "inputSchema": {"type": "object"}}
-        return stream(event({"jsonrpc": "2.0", "id": request.message["id"], "result": {"tools": [tool]}}))
+        answer = {"jsonrpc": "2.0", "id": request.message["id"], "result": {"tools": [tool]}}
+        return stream(event(answer)) if as_event else reply(200, json.dumps(answer).encode())
 
     with raw_server(at_list(large)) as raw:
         async with mcp_launch.launch([http(f"{raw.origin}/mcp")], cwd=tmp_path) as fleet:

@@ -35,6 +35,9 @@ if TYPE_CHECKING:
 
 __all__ = ["HttpTransport", "WebClient", "speaks_http"]
 
+_PARSED = 16384
+"""Bytes of an answer that are parsed to see what it is. What is not MCP is short: an error, a page, another API."""
+
 
 class HttpTransport:
     """The streams over the requests of one client."""
@@ -208,7 +211,7 @@ class WebClient(httpx2.AsyncClient):
         elif media == JSON:
             response = await _read(response)
             body = response.content
-            is_mcp = is_jsonrpc(body) or (not body and await _is_notification(request))
+            is_mcp = _is_message(body) or (not body and await _is_notification(request))
         elif not (is_mcp := await _is_notification(request)):
             body = await start_of(response)
             response = _with(response, body)
@@ -265,6 +268,11 @@ async def _read(response: httpx2.Response) -> httpx2.Response:
         # Alone among the errors, these leave the connection open.
         await response.aclose()
         raise
+
+
+def _is_message(body: bytes) -> bool:
+    """Whether it is a JSON-RPC message; a long one need only look like it, since the SDK parses it next."""
+    return is_jsonrpc(body) if len(body) <= _PARSED else b'"jsonrpc"' in body
 
 
 def _with(response: httpx2.Response, body: bytes) -> httpx2.Response:
