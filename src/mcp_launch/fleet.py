@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncGenerator, Collection, Iterable, Iterator
+from collections.abc import AsyncGenerator, Collection, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
@@ -16,6 +16,7 @@ from mcp_launch.options import OptionsFor
 from mcp_launch.report import Report, report
 from mcp_launch.roster import Roster
 from mcp_launch.server import LaunchedServer
+from mcp_launch.specs import TransportName
 from mcp_launch.terms import TOOLS, Listing, Terms, Transports
 
 if TYPE_CHECKING:
@@ -62,12 +63,14 @@ async def launch(
 
     Raises:
         UnusableInput: `cwd` is not absolute, `servers` is no list, `options` are none, there is no such `policy`, or
-            a text stands for a collection of names.
+            a text stands for a collection of names, or one of `lists` or `transports` does not exist.
         NotReady: a server that must become ready did not; its `.failures` say why. All servers are closed then.
     """
     if policy not in get_args(Policy):
-        raise UnusableInput(f'policy must be "best effort" or "all", not "{policy}"')
+        raise UnusableInput(f'policy must be "best effort" or "all", not {_quoted(policy)}')
     _refuse_texts(lists=lists, transports=transports, required=required)
+    _refuse_others(get_args(Listing), lists=lists)
+    _refuse_others(get_args(TransportName), transports=transports)
     terms = Terms(cwd=_absolute(cwd), budgets=budgets or Budgets(), lists=lists, transports=transports)
     entries = entries_of(servers)
     roster = Roster(terms)
@@ -203,6 +206,18 @@ def _refuse_texts(**collections: Collection[str] | None) -> None:
     for argument, names in collections.items():
         if isinstance(names, str):
             raise UnusableInput(f'{argument} must be a collection of names such as {{"{names}"}}, not "{names}"')
+
+
+def _refuse_others(known: Sequence[str], **collections: Collection[str] | None) -> None:
+    """What there is not is misspelt."""
+    for argument, names in collections.items():
+        for name in names or ():
+            if name not in known:
+                raise UnusableInput(f"{argument} must be of {', '.join(known)}, not {_quoted(name)}")
+
+
+def _quoted(given: object) -> str:
+    return f'"{given}"' if isinstance(given, str) else repr(given)
 
 
 def _absent(name: str) -> LaunchFailure:

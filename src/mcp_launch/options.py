@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from inspect import iscoroutinefunction
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from mcp_launch.failures import UnusableInput
@@ -28,6 +29,9 @@ class Options:
 
     A callback that is set is also what the server is told that we can do. They are the SDK's, so that what is written
     for `mcp.Client` serves here too.
+
+    Raises:
+        UnusableInput: a callback is no function, `stderr` is an async one, or `restart` is no `Restart`.
     """
 
     strict: bool = False
@@ -70,6 +74,18 @@ class Options:
     environment, see `trust_env`."""
     trust_env: bool = True
     """Whether `HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY`, `NO_PROXY`, `SSL_CERT_FILE` and `SSL_CERT_DIR` count."""
+
+    def __post_init__(self) -> None:
+        # What would otherwise be found out when it is needed, or never.
+        for name in ("stderr", "sampling", "elicitation", "roots", "logging", "message"):
+            callback = getattr(self, name)
+            if callback is not None and not callable(callback):
+                raise UnusableInput(f"{name} must be a function, not a {type(callback).__name__}")
+        if iscoroutinefunction(self.stderr) or iscoroutinefunction(getattr(self.stderr, "__call__", None)):  # noqa: B004
+            raise UnusableInput("stderr must be a plain function, not an async one: it is called in a thread")
+        given: Any = self.restart
+        if not isinstance(given, Restart | None):
+            raise UnusableInput(f"restart must be an mcp_launch.Restart, not a {type(given).__name__}")
 
 
 OptionsFor: TypeAlias = Options | Mapping[str, Options] | Callable[[str], Options]

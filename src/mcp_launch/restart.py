@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from mcp_launch.failures import UnusableInput
+
 __all__ = ["Restart"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Restart:
-    """Start a server again that was ready and died, after a wait that doubles from one time to the next."""
+    """Start a server again that was ready and died, after a wait that doubles from one time to the next.
+
+    Raises:
+        UnusableInput: one of them is negative, or no number.
+    """
 
     tries: int = 5
     """How often in a row; the count begins anew once it has been ready for as long as the `longest` wait."""
@@ -17,6 +23,12 @@ class Restart:
     """Seconds before the first."""
     longest: float = 30.0
     """Seconds that no wait exceeds."""
+
+    def __post_init__(self) -> None:
+        for name in ("tries", "first", "longest"):
+            value = getattr(self, name)
+            if not isinstance(value, int | float) or value < 0:
+                raise UnusableInput(f"{name} must be a number of at least 0, not {value!r}")
 
     def wait(self, tried: int) -> float | None:
         """Seconds to wait after having tried so often, or None when it is given up."""

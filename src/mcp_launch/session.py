@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from mcp_launch.budgets import Budgets
+from mcp_launch.failures import UnusableInput
 from mcp_launch.fleet import launch
 from mcp_launch.options import Options
 
@@ -36,11 +37,13 @@ async def open_session(
         cwd: the session's working directory, absolute. A process is started in it.
         timeout: seconds until the session must be ready.
         budgets: seconds for each stage.
-        options: what else is decided here about the server.
+        options: what else is decided here about the server; not that it is restarted, of which a session knows nothing.
 
     Raises:
         LaunchFailure: the server could not be used; `.code` and `.stage` say why.
-        UnusableInput: `cwd` is not absolute.
+        UnusableInput: `cwd` is not absolute, or the options have a `restart`.
     """
+    if isinstance(options, Options) and options.restart:
+        raise UnusableInput("a session cannot outlive its server: use launch() for one that is restarted")
     async with launch([server], cwd=cwd, timeout=timeout, budgets=budgets, options=options, lists=()) as fleet:
         yield fleet.servers[0].session

@@ -165,6 +165,21 @@ async def test_an_argument_that_would_be_misread_is_refused(argument: dict[str, 
             pass
 
 
+@pytest.mark.parametrize(
+    ("argument", "says"),
+    [
+        ({"lists": ["nope"]}, r'lists must be of tools, resources, prompts, not "nope"'),
+        ({"lists": [["tools"]]}, r"lists must be of tools, resources, prompts, not \['tools'\]"),
+        ({"transports": {"https"}}, r'transports must be of stdio, http, sse, not "https"'),
+        ({"policy": ["all"]}, r"policy must be \"best effort\" or \"all\", not \['all'\]"),
+    ],
+)
+async def test_an_argument_of_what_there_is_not_is_refused(argument: Any, says: str, tmp_path: Path) -> None:
+    with pytest.raises(UnusableInput, match=rf"^{says}$"):
+        async with mcp_launch.launch([], cwd=tmp_path, **argument):
+            pass
+
+
 async def test_an_sse_server_launches_also_where_warnings_are_errors(tmp_path: Path) -> None:
     server: dict[str, Any] = {"type": "sse", "name": "old", "url": "http://127.0.0.1:9/sse", "headers": []}
     with warnings.catch_warnings():

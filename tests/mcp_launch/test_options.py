@@ -7,8 +7,9 @@ import subprocess
 import sys
 from collections.abc import Callable, Generator
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import anyio
 import pytest
@@ -33,7 +34,7 @@ from mcp_types import (
 from pydantic import FileUrl
 
 import mcp_launch
-from mcp_launch import Options, UnusableInput
+from mcp_launch import Options, Restart, UnusableInput
 from mcp_launch.options import OptionsFor
 from tests.mcp_launch.support import SERVERS, Marked, ask, http
 
@@ -243,6 +244,49 @@ async def test_what_are_no_options_are_refused_before_anything_is_launched(
     with pytest.raises(UnusableInput, match=r"the options of plain must be mcp_launch\.Options, not"):
         async with mcp_launch.launch([marked.plain()], cwd=tmp_path, options=options):
             raise AssertionError("nothing can be launched")
+
+
+async def print_line(server: str, line: str) -> None:
+    """Not what `stderr` is called as."""
+
+
+class Printer:
+    async def __call__(self, server: str, line: str) -> None:
+        """Nor this."""
+
+
+@pytest.mark.parametrize("stderr", [print_line, partial(print_line, "server"), Printer()])
+async def test_a_callback_that_nobody_would_await_is_refused(stderr: Any) -> None:
+    with pytest.raises(UnusableInput, match=r"stderr must be a plain function, not an async one: it is called in a"):
+        Options(stderr=stderr)
+
+
+@pytest.mark.parametrize("name", ["stderr", "sampling", "elicitation", "roots", "logging", "message"])
+async def test_a_callback_that_cannot_be_called_is_refused(name: str) -> None:
+    with pytest.raises(UnusableInput, match=rf"^{name} must be a function, not a str$"):
+        Options(**cast("dict[str, Any]", {name: "print"}))
+
+
+@pytest.mark.parametrize("restart", [5, True, {"tries": 3}])
+async def test_a_restart_that_is_none_is_refused(restart: Any) -> None:
+    with pytest.raises(UnusableInput, match=r"^restart must be an mcp_launch\.Restart, not a (int|bool|dict)$"):
+        Options(restart=restart)
+
+
+@pytest.mark.parametrize("wrong", [{"tries": -1}, {"tries": "5"}, {"first": -0.5}, {"longest": "30"}])
+async def test_a_restart_without_sense_is_refused(wrong: Any) -> None:
+    with pytest.raises(UnusableInput, match=rf"^{next(iter(wrong))} must be a number of at least 0, not"):
+        Restart(**wrong)
+
+
+async def test_one_session_cannot_be_restarted(marked: Marked, tmp_path: Path) -> None:
+    options = Options(restart=Restart())
+
+    with pytest.raises(UnusableInput, match=r"a session cannot outlive its server: use launch\(\)"):
+        async with mcp_launch.open_session(marked.plain(), cwd=tmp_path, options=options):
+            raise AssertionError("nothing can be launched")
+
+    assert marked.running() == []
 
 
 async def refusal(session: Client, tool: str) -> str:
