@@ -56,7 +56,7 @@ def read_entry(
         return record
     record = Record(name=spec.name, spec=spec, options=options_for(spec.name, options))
     if spec.name in taken:
-        message = "another server of this request has the same name; names must differ"
+        message = "another server has the same name; names must differ"
         record.fail(LaunchFailure(message, server=spec.name, stage="spec", code="duplicate_name"))
     elif transports is not None and spec.transport not in {"stdio", *transports}:
         record.fail(_not_advertised(spec))

@@ -76,7 +76,7 @@ async def launch(
     roster = Roster(terms)
     async with roster.open():
         for entry in entries:
-            roster.add(entry, options=options, timeout=timeout)
+            roster.add(entry, options=options, timeout=timeout, keeps_twins=True)
         fleet = Fleet(roster)
         needed = [server for server in fleet if policy == "all" or server.name in required]
         for server in needed if background else fleet:
@@ -174,8 +174,8 @@ class Fleet:
         """One more server, which starts while the others run; `await added.ready()` waits for its session.
 
         Args:
-            server: an `McpServer` model of any protocol version, or its raw JSON. What does not parse, or has the name
-                of another, is a failed server.
+            server: an `McpServer` model of any protocol version, or its raw JSON. What does not parse is a failed
+                server; so is what has the name of another, but that is not taken into the fleet.
             options: what else is decided here about it.
             timeout: seconds for it to get ready.
 

@@ -87,8 +87,12 @@ class Roster:
         """
         return self._find(name)[1]
 
-    def add(self, entry: object, *, options: OptionsFor | None, timeout: float) -> LaunchedServer:
+    def add(
+        self, entry: object, *, options: OptionsFor | None, timeout: float, keeps_twins: bool = False
+    ) -> LaunchedServer:
         """One more server, which begins to live if it can be used.
+
+        What fails under a name that is taken is only kept if `keeps_twins`: it would stand in the way of the other.
 
         Raises:
             LaunchError: it is not open any more.
@@ -100,6 +104,8 @@ class Roster:
         record = read_entry(entry, index=self._added, taken=taken, transports=transports, options=options)
         self._added += 1
         server = LaunchedServer(record)
+        if record.failure and record.name in taken and not keeps_twins:
+            return server
         self._servers.append((record, server))
         record.tell = self._tell
         self._tell(record.change())

@@ -111,16 +111,33 @@ async def test_a_server_is_added_to_a_running_fleet(marked: Marked, tmp_path: Pa
         added = fleet.add(marked.plain(name="late"))
         assert (added.state, added is fleet["late"]) == ("starting", True)
         await ask(await added.ready(), "environment")
-        again = fleet.add(marked.plain(name="late"))
         nonsense = fleet.add({"command": "/bin/true"})
-        assert [server.name for server in fleet] == ["plain", "late", "late", "mcpServers[3]"]
-        assert [failure.code for failure in fleet.failures] == ["duplicate_name", "invalid_spec"]
-        with pytest.raises(LaunchFailure, match="late: another server"):
-            await again.ready()
+        assert [server.name for server in fleet] == ["plain", "late", "mcpServers[2]"]
+        assert [failure.code for failure in fleet.failures] == ["invalid_spec"]
         await nonsense.settled()
 
     with pytest.raises(LaunchError, match="the fleet has ended"):
         fleet.add(marked.plain(name="too late"))
+
+
+@pytest.mark.parametrize(("entry", "code"), [({}, "duplicate_name"), ({"command": 5}, "invalid_spec")])
+async def test_what_is_added_under_a_name_that_is_taken_leaves_the_fleet_as_it_is(
+    entry: dict[str, Any], code: str, marked: Marked, tmp_path: Path
+) -> None:
+    async with mcp_launch.launch([marked.plain()], cwd=tmp_path) as fleet:
+        changes = fleet.changes()
+        again = fleet.add(marked.plain() | entry)
+        with pytest.raises(LaunchFailure, match=r"^plain: ") as raised:
+            await again.ready()
+        assert (raised.value.code, again.state) == (code, "failed")
+        assert ([server.state for server in fleet], fleet.report["ok"]) == (["ready"], True)
+        # Neither is it the one that is removed, nor in the way of the next one.
+        await fleet.remove("plain")
+        assert marked.running() == []
+        await ask(await fleet.add(marked.plain()).ready(), "environment")
+
+    states = [change.state async for change in changes]
+    assert states == ["ready", "closed", "starting", "starting", "starting", "starting", "ready", "closed"]
 
 
 async def test_a_server_is_taken_out_of_a_running_fleet(marked: Marked, tmp_path: Path) -> None:
