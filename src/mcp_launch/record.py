@@ -55,6 +55,8 @@ class Record:
     """How often it was started again after it had died."""
     settled: anyio.Event = field(default_factory=anyio.Event)
     """Set once it is ready or has failed; another one from the end of its session until it is known why."""
+    again: anyio.Event | None = None
+    """Set once it is started again, or never will be; there since it was ready, if it is restarted."""
     over: anyio.Event = field(default_factory=anyio.Event)
     """Set when its session is to end, by whoever notices first."""
     wanted: bool = True
@@ -81,6 +83,8 @@ class Record:
     def ready(self) -> None:
         """It can be used."""
         self.enter("call")
+        if self.options.restart and self.again is None:
+            self.again = anyio.Event()
         self._become("ready")
 
     def lose(self) -> None:
@@ -107,7 +111,10 @@ class Record:
         self.began = self.stage_began = anyio.current_time()
         self.stage, self.times = "spec", {}
         self.settled, self.over = anyio.Event(), anyio.Event()
+        again, self.again = self.again, anyio.Event()
         self._become("starting")
+        if again:
+            again.set()
 
     def end(self) -> None:
         """Ask the owner to close it, and to give up what is not finished."""
@@ -120,6 +127,8 @@ class Record:
         """Nothing of it is left; if it did not fail, that is because it was no longer needed."""
         if self.state != "failed":
             self._become("closed")
+        if self.again:
+            self.again.set()
         self.ended.set()
 
     def change(self) -> Change:

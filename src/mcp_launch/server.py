@@ -71,12 +71,15 @@ class LaunchedServer:
             await self._record.settled.wait()
 
     async def ready(self) -> Client:
-        """The live session, as soon as there is one: for servers that are starting.
+        """The live session, as soon as there is one: for servers that are starting, or will be started again.
 
         Raises:
-            LaunchFailure: the server failed, or waits to be started again; `fleet.changes()` tells when it is.
+            LaunchFailure: the server failed and is not, or no longer, started again; or it was closed.
         """
         await self.settled()
+        while self._record.client is None and (again := self._record.again) is not None and not again.is_set():
+            await again.wait()
+            await self.settled()
         return self.session
 
     @property

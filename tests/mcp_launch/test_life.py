@@ -324,6 +324,50 @@ async def test_a_server_that_dies_again_and_again_is_given_up(marked: Marked, tm
             assert marked.running() == []
 
 
+async def test_whoever_waits_for_a_server_that_died_gets_its_next_session(marked: Marked, tmp_path: Path) -> None:
+    soon = Options(restart=Restart(tries=2, first=0.2))
+
+    with anyio.fail_after(20):
+        async with mcp_launch.launch([marked.plain()], cwd=tmp_path, options=soon) as fleet:
+            plain = fleet["plain"]
+            for restarts in (1, 2):
+                await kill(plain)
+                await plain.settled()
+                assert plain.state == "failed"
+                await ask(await plain.ready(), "environment")
+                assert plain.restarts == restarts
+            await kill(plain)
+            with pytest.raises(LaunchFailure, match="exited with status 9"):
+                await plain.ready()
+
+
+async def test_whoever_waits_for_a_server_that_cannot_be_started_again_is_told_why_at_last(
+    marked: Marked, tmp_path: Path
+) -> None:
+    server = marked.plain("works_once", env={"GATE": str(tmp_path / "gate")})
+
+    with anyio.fail_after(20):
+        async with mcp_launch.launch([server], cwd=tmp_path, options=AT_ONCE) as fleet:
+            await kill(fleet["plain"])
+            with pytest.raises(LaunchFailure, match="the database is locked"):
+                await fleet["plain"].ready()
+            assert fleet["plain"].restarts == 2
+
+
+async def test_whoever_waits_for_a_restart_is_told_when_it_is_no_longer_wanted(marked: Marked, tmp_path: Path) -> None:
+    with anyio.fail_after(20):
+        async with mcp_launch.launch(
+            [marked.plain()], cwd=tmp_path, options=Options(restart=Restart(first=60))
+        ) as fleet:
+            plain = fleet["plain"]
+            await kill(plain)
+            await plain.settled()
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(fleet.remove, "plain")
+                with pytest.raises(LaunchFailure, match="exited with status 9"):
+                    await plain.ready()
+
+
 async def test_a_server_that_never_worked_is_not_started_again(marked: Marked, tmp_path: Path) -> None:
     async with mcp_launch.launch([marked.plain("exits_silently")], cwd=tmp_path, options=AT_ONCE) as fleet:
         changes = fleet.changes()
