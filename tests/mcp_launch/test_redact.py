@@ -5,12 +5,15 @@ from __future__ import annotations
 import base64
 import json
 import secrets
+import threading
 import time
+from collections.abc import Iterator
 
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
 from acp_bindings.connection.processes import Tail
+from mcp_launch.secrets import redact
 from mcp_launch.secrets.redact import Redactor, shown_url
 from tests.mcp_launch.servers.leak import forms
 
@@ -94,6 +97,37 @@ def test_half_a_secret_that_pydantic_cut_is_not_shown() -> None:
     assert "xxxx" in str(raised.value)
     assert "xxxx" not in Redactor([secret])(str(raised.value))
     assert Redactor([secret])("input_value='short', input_type=str") == "input_value='short', input_type=str"
+
+
+def test_who_asks_or_adds_while_another_thread_works_in_a_secret_loses_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    redactor = Redactor(["first-secret"])
+    told: list[str] = []
+
+    def ask() -> None:
+        told.append(redactor("first-secret"))
+
+    def add_and_ask() -> None:
+        redactor.add(["second-secret"])
+        told.append(redactor("first-secret, second-secret"))
+
+    others = [threading.Thread(target=ask), threading.Thread(target=add_and_ask)]
+
+    def forms_and_a_pause(value: str) -> Iterator[str]:
+        for other in others:
+            if other.ident is None:
+                other.start()
+                # In vain where it has to wait for us, as it should.
+                other.join(0.3)
+        yield from forms_of(value)
+
+    forms_of = redact._forms  # pyright: ignore[reportPrivateUsage]
+    monkeypatch.setattr(redact, "_forms", forms_and_a_pause)
+    ask()
+    for other in others:
+        other.join(5)
+    told.append(redactor("second-secret, first-secret"))
+
+    assert sorted(told) == ["[redacted]"] * 2 + ["[redacted], [redacted]"] * 2
 
 
 def test_json_is_redacted_throughout() -> None:

@@ -12,6 +12,7 @@ import binascii
 import html
 import json
 import re
+import threading
 from collections import deque
 from collections.abc import Iterable, Iterator
 from typing import Any, cast
@@ -34,6 +35,8 @@ class Redactor:
     """Replaces the secrets of one server in text and JSON that came from outside."""
 
     def __init__(self, values: Iterable[str] = (), *, urls: Iterable[str] = ()) -> None:
+        # Asked from any thread that logs; again from within, where the garbage collector makes somebody log.
+        self._changing = threading.RLock()
         self._added: set[str] = set()
         """What was added since it was last worked in: most servers never say anything that has to be looked through."""
         self._given: set[str] = set()
@@ -44,22 +47,26 @@ class Redactor:
 
     def add(self, values: Iterable[str] = (), *, urls: Iterable[str] = ()) -> None:
         """Hide these too."""
-        self._added = {*self._added, *values, *_url_secrets(urls)}
+        with self._changing:
+            self._added = {*self._added, *values, *_url_secrets(urls)}
 
     def learn(self, value: str) -> None:
         """Hide this too, which is one of many: of those that come and go, the last are remembered."""
-        self._work_in()
-        known = value in self._given or any(value in forms for forms in self._learnt)
-        if not known and len(value) >= SHORTEST:
-            self._learnt.append(frozenset(_forms(value)))
-            self._order()
+        with self._changing:
+            self._work_in()
+            known = value in self._given or any(value in forms for forms in self._learnt)
+            if not known and len(value) >= SHORTEST:
+                self._learnt.append(frozenset(_forms(value)))
+                self._order()
 
     def _work_in(self) -> None:
-        # Taken out last, because others may ask from threads of their own meanwhile.
-        if added := self._added:
-            self._given = self._given.union(form for value in added for form in _forms(value))
+        if not self._added:
+            return
+        with self._changing:
+            self._given = self._given.union(form for value in self._added for form in _forms(value))
             self._order()
-            self._added = self._added - added
+            # Last, because who finds nothing there does not wait for us.
+            self._added = set()
 
     def _order(self) -> None:
         secrets = self._given.union(*self._learnt)
