@@ -11,12 +11,18 @@ from typing import TYPE_CHECKING
 
 from acp_bindings._lazy import lazy_names
 from acp_bindings.codec import decode, encode
-from acp_bindings.errors import AcpError, DecodeError, EncodeError, Finding, Issue
 
 if TYPE_CHECKING:
     from acp_bindings import v1, v1_unstable, v2, v2_unstable
+    from acp_bindings.errors import AcpError, DecodeError, EncodeError, Finding, Issue
 else:
-    _, __getattr__, __dir__ = lazy_names(__name__, dict.fromkeys(("v1", "v1_unstable", "v2", "v2_unstable"), ""))
+    _, __getattr__, __dir__ = lazy_names(
+        __name__,
+        {
+            "errors": "AcpError DecodeError EncodeError Finding Issue",
+            **dict.fromkeys(("v1", "v1_unstable", "v2", "v2_unstable"), ""),
+        },
+    )
 
 __all__ = [
     "AcpError",

@@ -29,14 +29,14 @@ def refuse_infinite(text: bytes | bytearray) -> None:
     """
     digits = text.translate(_DIGITS)
     suspect = digits.find(b"0e000") >= 0 or digits.find(_LONG) >= 0
-    if suspect and _OUT_OF_RANGE.search(text) and _is_infinite(from_json(text)):
+    if suspect and re.search(_OUT_OF_RANGE, text) and _is_infinite(from_json(text)):
         raise ValueError("number out of range")
 
 
 _DIGITS = bytes.maketrans(b"123456789+E", b"0000000000e")
 _LONG = b"0" * 40
 # Both begin where digits begin, so that no run of digits is gone through more than twice.
-_OUT_OF_RANGE = re.compile(rb"(?<!\d)(?:(?<![^:,\[\s-])\d++(?:\.\d++)?[eE]\+?\d{3}|\d{200})")
+_OUT_OF_RANGE = rb"(?<!\d)(?:(?<![^:,\[\s-])\d++(?:\.\d++)?[eE]\+?\d{3}|\d{200})"
 
 
 def _is_infinite(value: Any) -> bool:

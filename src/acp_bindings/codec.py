@@ -2,34 +2,23 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator
-from dataclasses import replace
 from functools import cache, partial
-from types import UnionType
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar, Union, cast, get_args, get_origin, overload
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args, get_origin, overload
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
-from pydantic_core import (
-    PydanticSerializationError,
-    SchemaSerializer,
-    core_schema,
-    from_json,
-)
+from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic_core import PydanticSerializationError, SchemaSerializer, core_schema
 
-from acp_bindings._blame import blame
 from acp_bindings._filled import note_filled
 from acp_bindings._model import Model, Response
 from acp_bindings._numbers import refuse_names
 from acp_bindings._text import TextReader, text_reader
-from acp_bindings._types import Rule
-from acp_bindings.errors import DecodeError, EncodeError, Finding, Issue
 
 if TYPE_CHECKING:
+    from pydantic import TypeAdapter
     from typing_extensions import TypeForm
 
-    from acp_bindings._complaints import Complaints
     from acp_bindings._findings import Witness
+    from acp_bindings.errors import Finding
 
 T = TypeVar("T")
 
@@ -65,18 +54,16 @@ def decode(type_: Any, data: Any, *, strict: bool = False, findings: list[Findin
     text: Any = data
     try:
         if not isinstance(data, _BYTES):
-            text = data.encode() if isinstance(data, str) else _write_unchecked(data)
+            text = data.encode() if isinstance(data, str) else write_unchecked(data)
         value = read(text)
-    except ValidationError as error:
-        if not strict and _is_null(data) and _is_class(type_, Response) and not _requires(type_):
-            if findings is not None:
-                findings.append(
-                    Finding((), Rule.DEFAULT_ON_NULL.value, tuple(_issues(type_, error, text, strict=strict)))
-                )
-            return decode(type_, b"{}")
-        raise DecodeError(_name(type_), _issues(type_, error, text, strict=strict)) from None
     except (ValueError, PydanticSerializationError) as error:
-        raise DecodeError(_name(type_), [Issue((), "json_invalid", f"Invalid JSON: {error}")]) from None
+        from acp_bindings import _refusals  # noqa: PLC0415 - only errors need it
+
+        if not strict and isinstance(error, ValidationError) and _is_null(data) and _may_be_empty(type_):
+            if findings is not None:
+                findings.append(_refusals.excused_null(type_, text, error))
+            return decode(type_, b"{}")
+        raise _refusals.undecodable(type_, text, error, strict=strict) from None
     if findings is not None and not strict:
         findings += _witness(type_).findings(text)
     return value
@@ -101,58 +88,22 @@ def encode(value: Any) -> bytes:
         text = writer.to_json(value, by_alias=True, exclude_unset=True, warnings="error")
         refuse_names(text)
     except (ValueError, RecursionError, PydanticSerializationError):
-        raise EncodeError(type(value).__name__, _faults(value)) from None
-    if text.find(b"null") >= 0 and (b"[null" in text or b",null" in text) and (issues := list(_null_items(value))):
-        raise EncodeError(type(value).__name__, issues)
+        from acp_bindings import _refusals  # noqa: PLC0415 - only errors need it
+
+        raise _refusals.unencodable(value) from None
+    if text.find(b"null") >= 0 and (b"[null" in text or b",null" in text):
+        from acp_bindings import _refusals  # noqa: PLC0415 - only null in lists needs it
+
+        _refusals.refuse_null_items(value)
     return text
 
 
 _ANYTHING = SchemaSerializer(core_schema.any_schema(), core_schema.CoreConfig(ser_json_inf_nan="constants"))
 
 
-def _write_unchecked(value: Any) -> bytes:
+def write_unchecked(value: Any) -> bytes:
+    """*value* as JSON, whatever the protocol says of it."""
     return _ANYTHING.to_json(value, by_alias=True, exclude_unset=True, warnings=False)
-
-
-def _faults(value: Any) -> list[Issue]:
-    """What is wrong with a *value* that cannot be written: pydantic tells too, but shows values, maybe secret ones."""
-    try:
-        text = _write_unchecked(value)
-        from_json(text, allow_inf_nan=False)
-        if isinstance(value, BaseModel):
-            decode(type(value), text, strict=True)
-    except DecodeError as error:
-        return list(error.issues)
-    except PydanticSerializationError as error:
-        return [Issue((), "not_json", f"JSON cannot hold it: {error}")]
-    except ValueError:
-        return [Issue((), "not_json", "NaN, infinity and integers of over 4300 digits cannot be sent")]
-    return [Issue((), "model_type", "An object in it is a plain dict or of another class than belongs there")]
-
-
-def _null_items(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[Issue]:
-    """Where null stands in a list that has no place for it, which pydantic writes without a word."""
-    if isinstance(value, BaseModel):
-        text = _write_unchecked(value)
-        try:
-            decode(type(value), text, strict=True)
-        except DecodeError as error:
-            document = from_json(text)
-            for issue in error.issues:
-                if issue.path and isinstance(issue.path[-1], int) and _at(document, issue.path) is None:
-                    yield replace(issue, path=path + issue.path)
-    elif isinstance(value, dict):
-        for name, each in cast("dict[str, object]", value).items():
-            yield from _null_items(each, (*path, name))
-    elif isinstance(value, list):
-        for index, each in enumerate(cast("list[object]", value)):
-            yield from _null_items(each, (*path, index))
-
-
-def _at(document: Any, path: tuple[str | int, ...]) -> Any:
-    for step in path:
-        document = document[step]
-    return document
 
 
 _READERS: dict[Any, TextReader] = {}
@@ -190,14 +141,17 @@ def _is_class(type_: Any, base: type) -> bool:
 
 @cache
 def _adapter(type_: Any) -> TypeAdapter[Any]:
+    from pydantic import TypeAdapter  # noqa: PLC0415 - only unions and aliases need it
+
     bare = get_args(type_)[0] if get_origin(type_) is Annotated else type_
     # A union of one is a class, which has settings of its own: pydantic takes no others then.
     config = None if _is_class(bare, BaseModel) else ConfigDict(strict=True, hide_input_in_errors=True)
     return TypeAdapter(type_, config=config)
 
 
-def _requires(type_: type[BaseModel]) -> bool:
-    return any(field.is_required() for field in type_.model_fields.values())
+def _may_be_empty(type_: Any) -> bool:
+    """Whether *type_* is a response that requires nothing."""
+    return _is_class(type_, Response) and not any(field.is_required() for field in type_.model_fields.values())
 
 
 def _is_null(data: Any) -> bool:
@@ -211,46 +165,8 @@ def core_schema_of(type_: Any) -> Any:
     return _adapter(type_).core_schema
 
 
-_MOST = 200
-"""How many errors are looked into: a list of a million bad items has as many, and nobody reads them."""
-
-
-def _issues(type_: Any, error: ValidationError, text: bytes | bytearray, *, strict: bool) -> list[Issue]:
-    errors = _complaints(type_).errors(text, error, strict=strict)
-    issues = blame(core_schema_of(type_), errors[:_MOST])
-    return [*issues, Issue((), "too_many", "More is wrong than these")] if len(errors) > _MOST else issues
-
-
-@cache
-def _complaints(type_: Any) -> Complaints:
-    from acp_bindings._complaints import Complaints  # noqa: PLC0415 - only errors need it
-
-    return Complaints(core_schema_of(type_))
-
-
 @cache
 def _witness(type_: Any) -> Witness:
     from acp_bindings._findings import Witness  # noqa: PLC0415 - only those pay for it who ask for findings
 
     return Witness(core_schema_of(type_))
-
-
-def _name(type_: Any) -> str:
-    """What the specification calls *type_*: a class knows its name, an alias is looked up where it is defined."""
-    if isinstance(type_, type):
-        return type_.__name__
-    # Copies, because other threads may be importing.
-    modules = [module for name, module in sys.modules.copy().items() if name.startswith("acp_bindings.v")]
-    names = (name for module in modules for name, value in vars(module).copy().items() if value is type_)
-    return next(names, None) or _spell(type_)
-
-
-def _spell(type_: Any) -> str:
-    origin, parts = get_origin(type_), get_args(type_)
-    if origin is Annotated:
-        return _name(parts[0])
-    if origin in (Union, UnionType):
-        return " | ".join("None" if part is type(None) else _name(part) for part in parts)
-    if isinstance(origin, type):
-        return f"{origin.__name__}[{', '.join(map(_name, parts))}]"
-    return str(type_)

@@ -80,6 +80,17 @@ def test_reading_a_type_builds_that_type_alone() -> None:
     assert in_a_fresh_interpreter(code) == ["SessionNotification"]
 
 
+def test_reading_loads_nothing_that_only_errors_and_unions_need() -> None:
+    code = (
+        f"from acp_bindings import decode, encode, v1\nencode(decode(v1.SessionNotification, {MESSAGE!r}))\n"
+        "sorted(name for name in sys.modules if name.startswith(('acp_bindings.', 'pydantic.')))"
+    )
+    loaded: list[str] = in_a_fresh_interpreter(code)
+    assert "acp_bindings.codec" in loaded
+    lazy = ("errors", "_refusals", "_blame", "_complaints", "_findings")
+    assert not set(loaded) & {*(f"acp_bindings.{name}" for name in lazy), "pydantic.type_adapter"}
+
+
 def test_making_an_object_builds_its_class_alone() -> None:
     assert in_a_fresh_interpreter("from acp_bindings import v1\nv1.TextContent(text='t')\nbuilt()") == ["TextContent"]
 

@@ -1,0 +1,121 @@
+"""Why something cannot be read or written, worked out when it cannot: the errors that `decode` and `encode` raise."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache
+from types import UnionType
+from typing import Annotated, Any, Union, cast, get_args, get_origin
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import PydanticSerializationError, from_json
+
+from acp_bindings._blame import blame
+from acp_bindings._complaints import Complaints
+from acp_bindings.codec import core_schema_of, decode, write_unchecked
+from acp_bindings.errors import DecodeError, EncodeError, Finding, Issue
+
+
+def undecodable(type_: Any, text: bytes | bytearray, error: Exception, *, strict: bool) -> DecodeError:
+    """The error that *text* is no *type_*; *error* is what reading it raised."""
+    if isinstance(error, ValidationError):
+        return DecodeError(_name(type_), _issues(type_, text, error, strict=strict))
+    return DecodeError(_name(type_), [Issue((), "json_invalid", f"Invalid JSON: {error}")])
+
+
+def excused_null(type_: Any, text: bytes | bytearray, error: ValidationError) -> Finding:
+    """What is to be said of *text* that is null and reads as the empty response *type_*."""
+    return Finding((), "default-on-null", tuple(_issues(type_, text, error, strict=False)))
+
+
+def unencodable(value: Any) -> EncodeError:
+    """The error that *value* cannot be written."""
+    return EncodeError(type(value).__name__, _faults(value))
+
+
+def refuse_null_items(value: Any) -> None:
+    """Refuse *value* where null stands in a list that has no place for it, which pydantic writes without a word.
+
+    Raises:
+        EncodeError: it does.
+    """
+    if issues := list(_null_items(value, ())):
+        raise EncodeError(type(value).__name__, issues)
+
+
+_MOST = 200
+"""How many errors are looked into: a list of a million bad items has as many, and nobody reads them."""
+
+
+def _issues(type_: Any, text: bytes | bytearray, error: ValidationError, *, strict: bool) -> list[Issue]:
+    errors = _complaints(type_).errors(text, error, strict=strict)
+    issues = blame(core_schema_of(type_), errors[:_MOST])
+    return [*issues, Issue((), "too_many", "More is wrong than these")] if len(errors) > _MOST else issues
+
+
+@cache
+def _complaints(type_: Any) -> Complaints:
+    return Complaints(core_schema_of(type_))
+
+
+def _faults(value: Any) -> list[Issue]:
+    """What is wrong with a *value* that cannot be written: pydantic tells too, but shows values, maybe secret ones."""
+    try:
+        text = write_unchecked(value)
+        from_json(text, allow_inf_nan=False)
+        if isinstance(value, BaseModel):
+            decode(type(value), text, strict=True)
+    except DecodeError as error:
+        return list(error.issues)
+    except PydanticSerializationError as error:
+        return [Issue((), "not_json", f"JSON cannot hold it: {error}")]
+    except ValueError:
+        return [Issue((), "not_json", "NaN, infinity and integers of over 4300 digits cannot be sent")]
+    return [Issue((), "model_type", "An object in it is a plain dict or of another class than belongs there")]
+
+
+def _null_items(value: Any, path: tuple[str | int, ...]) -> Iterator[Issue]:
+    if isinstance(value, BaseModel):
+        text = write_unchecked(value)
+        try:
+            decode(type(value), text, strict=True)
+        except DecodeError as error:
+            document = from_json(text)
+            for issue in error.issues:
+                if issue.path and isinstance(issue.path[-1], int) and _at(document, issue.path) is None:
+                    yield replace(issue, path=path + issue.path)
+    elif isinstance(value, dict):
+        for name, each in cast("dict[str, object]", value).items():
+            yield from _null_items(each, (*path, name))
+    elif isinstance(value, list):
+        for index, each in enumerate(cast("list[object]", value)):
+            yield from _null_items(each, (*path, index))
+
+
+def _at(document: Any, path: tuple[str | int, ...]) -> Any:
+    for step in path:
+        document = document[step]
+    return document
+
+
+def _name(type_: Any) -> str:
+    """What the specification calls *type_*: a class knows its name, an alias is looked up where it is defined."""
+    if isinstance(type_, type):
+        return type_.__name__
+    # Copies, because other threads may be importing.
+    modules = [module for name, module in sys.modules.copy().items() if name.startswith("acp_bindings.v")]
+    names = (name for module in modules for name, value in vars(module).copy().items() if value is type_)
+    return next(names, None) or _spell(type_)
+
+
+def _spell(type_: Any) -> str:
+    origin, parts = get_origin(type_), get_args(type_)
+    if origin is Annotated:
+        return _name(parts[0])
+    if origin in (Union, UnionType):
+        return " | ".join("None" if part is type(None) else _name(part) for part in parts)
+    if isinstance(origin, type):
+        return f"{origin.__name__}[{', '.join(map(_name, parts))}]"
+    return str(type_)
