@@ -8,13 +8,11 @@ the field's default. The others build their own part of the schema.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable
 from enum import Enum
 from typing import Annotated, Any, TypeAlias, TypeVar, get_args
 
 from pydantic import Field, GetCoreSchemaHandler, GetJsonSchemaHandler
-from pydantic.alias_generators import to_snake
 from pydantic_core import CoreSchema
 from pydantic_core import core_schema as cs
 
@@ -137,7 +135,7 @@ def _tags(arm: Any, member: str) -> tuple[tuple[str, ...], bool]:
     if fields is None:
         inner = [_tags(part, member) for part in get_args(get_args(arm)[0])]
         return tuple(dict.fromkeys(tag for tags, _ in inner for tag in tags)), any(implied for _, implied in inner)
-    field = fields.get(to_snake(member))
+    field = next((each for each in fields.values() if each.alias == member), None)
     if field is None:
         return (), False
     implied = any(isinstance(mark, Implied) for mark in field.metadata)
@@ -185,8 +183,13 @@ class Implied(_Mark):
 
 
 def _other_text(known: tuple[str, ...]) -> CoreSchema:
-    pattern = rf"\A(?!(?:{'|'.join(map(re.escape, known))})\Z)"
-    return cs.str_schema(pattern=pattern, regex_engine="python-re", strict=True)
+    # Only what no alternative knows comes here. A pattern would call Python too, and take long to compile.
+    def other(tag: str) -> str:
+        if tag in known:
+            raise ValueError
+        return tag
+
+    return cs.no_info_after_validator_function(other, cs.str_schema(strict=True))
 
 
 def _another(tag: CoreSchema, json_schema: dict[str, Any]) -> CoreSchema:
