@@ -10,9 +10,9 @@ from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler
 from pydantic.alias_generators import to_camel
 from pydantic_core import CoreSchema
 
-from acp_bindings._reading import UNTYPED, apply_rules, keys_unlike
+from acp_bindings._reading import LENIENT_OBJECT, UNTYPED, apply_rules, keys_unlike
 from acp_bindings._signature import of_constructor, takes_anything
-from acp_bindings._types import Implied, Lenient, Rule
+from acp_bindings._types import Implied, Rule
 
 HIDDEN = "…"
 """What `repr` shows in place of a secret."""
@@ -186,7 +186,7 @@ class Extensible(Model):
     """An object that may carry `_meta`."""
 
     # Within `Annotated`, type checkers do not take the alias for the name of the argument.
-    meta: Annotated[Lenient[dict[str, Any] | None], Field(alias="_meta")] = None
+    meta: Annotated[dict[str, Any] | None, LENIENT_OBJECT, Field(alias="_meta")] = None
     """Data for which the protocol has no place; nobody may rely on what others put here."""
 
 

@@ -11,7 +11,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticCustomError, PydanticOmit
 from pydantic_core import core_schema as cs
 
-from acp_bindings._types import NOTHING, NULL, VALUE, Implied, Rule, When, described_by
+from acp_bindings._types import NOTHING, NULL, VALUE, Compiled, Implied, Rule, When, described_by
 
 # Core schemas are dictionaries of many shapes; here they are taken apart by hand, so they go by `Any`.
 
@@ -19,8 +19,13 @@ from acp_bindings._types import NOTHING, NULL, VALUE, Implied, Rule, When, descr
 def apply_rules(fields: dict[str, FieldInfo], members: dict[str, Any]) -> None:
     """Work what is marked on *fields* into *members*, the compiled ones, in place."""
     for name, info in fields.items():
-        _apply(info.metadata, members[name])
-        members[name]["schema"] = _finished(members[name]["schema"])
+        member = members[name]
+        holder = member["schema"] if member["schema"]["type"] == "default" else member
+        if holder is not member:
+            _make_default(holder)
+        if info.metadata:
+            _apply(info.metadata, member, holder)
+        holder["schema"] = _finished(holder["schema"])
 
 
 def keys_unlike(names: list[str]) -> Any:
@@ -65,8 +70,9 @@ def _finished(schema: Any) -> Any:
         return cs.no_info_after_validator_function(_note_untyped, schema)
     if kind == "list":
         schema["fail_fast"] = True
-    for key in {"schema", "items_schema", "values_schema", "lax_schema", "strict_schema"} & schema.keys():
-        schema[key] = _finished(schema[key])
+    for key in _WRAPPED:
+        if key in schema:
+            schema[key] = _finished(schema[key])
     if kind == "union":
         schema["choices"] = [
             (_finished(each[0]), *each[1:]) if isinstance(each, tuple) else _finished(each)
@@ -75,15 +81,15 @@ def _finished(schema: Any) -> Any:
     return schema
 
 
-def _apply(metadata: list[Any], member: dict[str, Any]) -> None:
-    outer = member["schema"] if member["schema"]["type"] == "default" else None
-    inner = outer["schema"] if outer else member["schema"]
-    if outer:
-        _make_default(outer)
-    rules = {mark for mark in metadata if isinstance(mark, Rule)}
+_WRAPPED = ("schema", "items_schema", "values_schema", "lax_schema", "strict_schema")
+
+
+def _apply(metadata: list[Any], member: dict[str, Any], holder: dict[str, Any]) -> None:
+    inner = holder["schema"]
+    rules = [mark for mark in metadata if isinstance(mark, Rule)]
     for mark in metadata:
-        if isinstance(mark, Implied) and outer:
-            member["serialization_exclude_if"] = partial(operator.eq, outer["default"])
+        if isinstance(mark, Implied) and holder is not member:
+            member["serialization_exclude_if"] = partial(operator.eq, holder["default"])
         if isinstance(mark, When):
             inner = _unless(mark, inner)
     if Rule.ABSENT in rules:
@@ -93,10 +99,10 @@ def _apply(metadata: list[Any], member: dict[str, Any]) -> None:
     if Rule.SKIP_INVALID_ITEMS in rules:
         _skip_items(inner)
     if Rule.DEFAULT_ON_ERROR in rules:
-        inner = _reading(_with_fallback(inner, outer or {}), Rule.DEFAULT_ON_ERROR, else_by=inner)
+        inner = _reading(_with_fallback(inner, holder), Rule.DEFAULT_ON_ERROR, else_by=inner)
     if Rule.DEFAULT_ON_NULL in rules:
         inner = _reading(_with_empty(inner), Rule.DEFAULT_ON_NULL, else_by=inner)
-    (outer or member)["schema"] = inner
+    holder["schema"] = inner
 
 
 def _make_default(outer: dict[str, Any]) -> None:
@@ -128,7 +134,7 @@ def _with_fallback(inner: Any, outer: dict[str, Any]) -> Any:
         return cs.with_default_schema(inner, default_factory=factory, validate_default=validate, on_error="default")
     default = outer.get("default")
     if default is None:
-        return cs.union_schema([inner, cs.no_info_plain_validator_function(_omit)], mode="left_to_right")
+        return cs.union_schema([inner, _OMITTED], mode="left_to_right")
     return cs.with_default_schema(inner, default=default, on_error="default")
 
 
@@ -136,6 +142,13 @@ def _omit(_bad: object) -> Never:
     """Read a bad value as omitted, and leave word that the object it stands in lacks an attribute now."""
     omissions[0] = object()
     raise PydanticOmit
+
+
+_OMITTED = cs.no_info_plain_validator_function(_omit)
+
+_object = cs.nullable_schema(cs.dict_schema(cs.str_schema(), cs.any_schema()))
+LENIENT_OBJECT = Compiled(_finished(_reading(_with_fallback(_object, {}), Rule.DEFAULT_ON_ERROR, else_by=_object)))
+"""What makes of `dict[str, Any] | None` a `Lenient[dict[str, Any] | None]` whose default is None."""
 
 
 def _with_empty(inner: Any) -> Any:

@@ -29,6 +29,10 @@ class Rule(Enum):
     SECRET = "secret"  # noqa: S105
     ABSENT = "absent"
 
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        """That of the type alone: a mark that pydantic does not know it would look up among its own."""
+        return handler(source)
+
 
 Lenient: TypeAlias = Annotated[T, Rule.DEFAULT_ON_ERROR]
 """A bad value reads as the default (`x-deserialize-default-on-error`)."""
@@ -150,6 +154,16 @@ class FirstMatch(_Mark):
             (handler.generate_schema(arm), fallback_label(arm)) for arm in get_args(source)
         ]
         return cs.union_schema(arms, mode="left_to_right")
+
+
+class Compiled(_Mark):
+    """The type is read by *schema*, which spares compiling the same again for every class that has such a member."""
+
+    def __init__(self, schema: CoreSchema) -> None:
+        self.schema = schema
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return self.schema
 
 
 class When(_Mark):
