@@ -1,0 +1,124 @@
+"""Which versions of the protocol there are, and on which of them two sides settle."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable
+from typing import Any, cast
+
+import acp_bindings
+from acp_bindings.jsonrpc import ProtocolPackage
+from acp_bindings.setup.errors import BadProtocolVersion, UnsupportedProtocolVersion
+
+HIGHEST = 0xFFFF
+"""The highest number that the protocol has room for (`ProtocolVersion`)."""
+
+V1_ONLY = frozenset({1})
+"""What an endpoint has that settles by the rule of v1."""
+
+_PACKAGE = re.compile(r"v(\d+)(_unstable)?")
+
+PACKAGES = tuple(name for name in acp_bindings.__all__ if _PACKAGE.fullmatch(name))
+"""The names of the protocol packages, as they stand in `acp_bindings`."""
+
+
+def version_of(protocol: ProtocolPackage) -> int:
+    """The version that a protocol package is of: 1 for `v1` and `v1_unstable`.
+
+    Raises:
+        TypeError: *protocol* is no protocol package.
+    """
+    name: str = getattr(protocol, "__name__", "")
+    match = _PACKAGE.fullmatch(name.removeprefix("acp_bindings."))
+    if match is None:
+        raise TypeError(f"{protocol!r} is no protocol package; they are {', '.join(PACKAGES)}")
+    return int(match[1])
+
+
+def latest_supported(*protocols: ProtocolPackage) -> int:
+    """The latest version among *protocols*; without any, the latest that this library has."""
+    if protocols:
+        return max(map(version_of, protocols))
+    return max(int(match[1]) for match in map(_PACKAGE.fullmatch, PACKAGES) if match)
+
+
+def by_version(protocols: Iterable[ProtocolPackage]) -> dict[int, ProtocolPackage]:
+    """The packages that one side offers, by their versions, the latest first.
+
+    Raises:
+        TypeError: one of them is no protocol package.
+        ValueError: there is none, or two of them are of one version.
+    """
+    found: dict[int, ProtocolPackage] = {}
+    for each in protocols:
+        if found.setdefault(version_of(each), each) is not each:
+            raise ValueError("offer a version once: the stable package or the unstable one, which has more")
+    if not found:
+        raise ValueError("offer at least one protocol package, such as acp_bindings.v1")
+    return dict(sorted(found.items(), reverse=True))
+
+
+def negotiate(requested: int, supported: Collection[int]) -> int:
+    """The version that an agent answers with that supports *supported*, when a client requests *requested*.
+
+    The rule of v1, for agents that have nothing newer: the same, or else the latest. That of v2, for agents that have
+    it: the highest that is not above the requested one (`InitializeResponse.protocolVersion` of either).
+
+    Raises:
+        UnsupportedProtocolVersion: by the rule of v2 there is none.
+        ValueError: *supported* is empty.
+    """
+    if not supported:
+        raise ValueError("an agent supports at least one version")
+    if V1_ONLY.issuperset(supported):
+        return 1
+    below = [each for each in supported if each <= requested]
+    if not below:
+        raise UnsupportedProtocolVersion(requested=requested, answered=None, supported=supported)
+    return max(below)
+
+
+def read_version(message: Any) -> int:
+    """The `protocolVersion` of the params or of the result of `initialize`, as parsed JSON.
+
+    Raises:
+        BadProtocolVersion: there is none, or what stands there is no version of ACP; the message says what it looks
+            like instead.
+    """
+    value: object = cast("dict[str, object]", message).get("protocolVersion") if isinstance(message, dict) else None
+    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= HIGHEST:
+        return value
+    raise BadProtocolVersion(value, _reason(value))
+
+
+def _reason(value: object) -> str:
+    if value is None:
+        return f"it is missing; {_WANTED}"
+    if isinstance(value, str):
+        return f"{_WANTED}; {_text(value)}"
+    if isinstance(value, float):
+        return f"{_WANTED}; {value!r} is no integer" + ("" if value % 1 else ", write it without the point")
+    if isinstance(value, int) and not isinstance(value, bool):
+        return f"{_WANTED}; this one is not between 0 and {HIGHEST}"
+    kind = "a boolean" if isinstance(value, bool) else "a list" if isinstance(value, list) else "an object"
+    return f"{_WANTED}; this is {kind}"
+
+
+def _text(value: str) -> str:
+    if len(value) <= LONGEST_SHOWN:
+        for pattern, likeness in _LOOKS_LIKE:
+            if re.fullmatch(pattern, value, re.ASCII):
+                return f'"{value}" {likeness}'
+    return "this is text"
+
+
+_WANTED = "ACP versions are integers, such as 1"
+
+_LOOKS_LIKE = (
+    (r"\d{4}-\d\d-\d\d", "looks like an MCP version"),
+    (r"[vV]?\d+(\.\d+)+[\w.+-]*", "looks like the version of a program"),
+    (r"[vV]?\d+", "is text, write it without the quotes"),
+)
+
+LONGEST_SHOWN = 20
+"""How many characters a version may have to be quoted."""

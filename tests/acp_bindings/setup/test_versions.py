@@ -1,0 +1,113 @@
+"""Versions: which there are, what is none, and on which two sides settle."""
+
+from typing import Any
+
+import pytest
+
+import acp_bindings
+from acp_bindings import v1, v1_unstable, v2, v2_unstable
+from acp_bindings.setup import BadProtocolVersion, UnsupportedProtocolVersion, latest_supported, negotiate, version_of
+from acp_bindings.setup.versions import PACKAGES, by_version, read_version
+
+
+def test_r20_every_protocol_package_has_the_version_of_its_name() -> None:
+    assert {name: version_of(getattr(acp_bindings, name)) for name in PACKAGES} == {
+        "v1": 1,
+        "v1_unstable": 1,
+        "v2": 2,
+        "v2_unstable": 2,
+    }
+
+
+def test_what_is_no_protocol_package_has_no_version() -> None:
+    with pytest.raises(TypeError, match="is no protocol package; they are v1, v1_unstable, v2, v2_unstable"):
+        version_of(acp_bindings)  # pyright: ignore[reportArgumentType]
+
+
+def test_r3_the_latest_supported_version_comes_from_the_packages() -> None:
+    assert latest_supported() == max(version_of(getattr(acp_bindings, name)) for name in PACKAGES)
+    assert latest_supported(v1) == 1
+    assert latest_supported(v1, v2_unstable) == 2
+
+
+def test_packages_are_offered_by_version_the_latest_first() -> None:
+    assert list(by_version([v1, v2_unstable]).items()) == [(2, v2_unstable), (1, v1)]
+    assert by_version([v1, v1]) == {1: v1}
+    wrongs: list[Any] = [[v1, v1_unstable], [v2_unstable, v2], []]
+    for wrong in wrongs:
+        with pytest.raises(ValueError, match="offer"):
+            by_version(wrong)
+
+
+@pytest.mark.parametrize(
+    ("requested", "supported", "answered"),
+    [
+        # The rule of v1, of agents that have nothing newer: the same, or the latest that there is.
+        (0, {1}, 1),
+        (1, {1}, 1),
+        (2, {1}, 1),
+        (65535, {1}, 1),
+        # That of v2: the highest that is not above.
+        (1, {1, 2}, 1),
+        (2, {1, 2}, 2),
+        (3, {1, 2}, 2),
+        (2, {2}, 2),
+        (9, {2}, 2),
+        (2, {1, 3}, 1),
+        (3, {1, 3}, 3),
+    ],
+)
+def test_r1_r21_r22_an_agent_answers_with_the_version_that_the_rule_gives(
+    requested: int, supported: set[int], answered: int
+) -> None:
+    assert negotiate(requested, supported) == answered
+
+
+@pytest.mark.parametrize(("requested", "supported"), [(1, {2}), (0, {1, 2}), (2, {3, 4})])
+def test_r22_d10_an_agent_with_nothing_low_enough_refuses_by_the_rule_of_v2(
+    requested: int, supported: set[int]
+) -> None:
+    with pytest.raises(UnsupportedProtocolVersion) as caught:
+        negotiate(requested, supported)
+    assert caught.value.code == -32022
+    assert caught.value.data == {"requested": requested, "supported": sorted(supported)}
+    assert (caught.value.requested, caught.value.answered) == (requested, None)
+
+
+@pytest.mark.parametrize("version", [0, 1, 2, 65535])
+def test_r19_a_version_is_one_integer(version: int) -> None:
+    assert read_version({"protocolVersion": version}) == version
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        ("2025-03-26", '"2025-03-26" looks like an MCP version'),
+        ("1.0.0", '"1.0.0" looks like the version of a program'),
+        ("v0.14.1-beta", '"v0.14.1-beta" looks like the version of a program'),
+        ("1", '"1" is text, write it without the quotes'),
+        ("latest", "this is text"),
+        ("1" * 1000, "this is text"),
+        ("\uff11", "this is text"),
+        (1.0, "1.0 is no integer, write it without the point"),
+        (1.5, "1.5 is no integer"),
+        (True, "this is a boolean"),
+        (False, "this is a boolean"),
+        (-1, "this one is not between 0 and 65535"),
+        (65536, "this one is not between 0 and 65535"),
+        ([1], "this is a list"),
+        ({"major": 1}, "this is an object"),
+    ],
+)
+def test_r6_r19_d9_what_is_no_version_is_refused_with_what_it_looks_like(value: Any, told: str) -> None:
+    with pytest.raises(BadProtocolVersion) as caught:
+        read_version({"protocolVersion": value})
+    assert caught.value.value == value
+    assert caught.value.reason == f"ACP versions are integers, such as 1; {told}"
+    assert caught.value.code == -32602
+
+
+@pytest.mark.parametrize("message", [{}, {"protocolVersion": None}, None, [], "text", 1])
+def test_a_message_without_a_version_is_refused(message: Any) -> None:
+    with pytest.raises(BadProtocolVersion, match="it is missing; ACP versions are integers"):
+        read_version(message)
