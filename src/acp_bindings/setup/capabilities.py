@@ -1,0 +1,259 @@
+"""The one table of capabilities: what each is called here, where each version has it, what it is needed for.
+
+Both versions say most things, in other words: `session.load` is `agentCapabilities.loadSession` in v1 and comes with
+`capabilities.session` in v2. The names here are of neither. The tests hold the table against every schema: a capability
+or a method of a newer one that it does not know turns them red.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Collection, Iterator, Mapping
+from functools import cache
+from types import MappingProxyType, UnionType
+from typing import Annotated, Any, Literal, NamedTuple, TypeAlias, Union, get_args, get_origin
+
+from pydantic.alias_generators import to_snake
+
+from acp_bindings._model import Model
+from acp_bindings.setup.errors import UnknownCapability
+
+Side: TypeAlias = Literal["agent", "client"]
+"""Who advertises a capability."""
+
+ALWAYS = ""
+"""The place of what every peer of a version can do, without saying so."""
+
+
+class Places(NamedTuple):
+    """Where the versions have a capability, as the way to it from the top of a message of `initialize`.
+
+    It is `ALWAYS` where every peer has it, and None where the version has no word for it.
+    """
+
+    v1: str | None
+    v2: str | None
+
+    def of(self, version: int) -> str | None:
+        """The place in *version*."""
+        return {1: self.v1, 2: self.v2}[version]
+
+
+AGENT: Mapping[str, Places] = MappingProxyType(
+    {
+        "auth.login": Places("authMethods", "authMethods"),
+        "auth.logout": Places("agentCapabilities.auth.logout", "authMethods"),
+        "auth.status": Places("agentCapabilities.auth.status", "capabilities.auth.status"),
+        "mcp.acp": Places("agentCapabilities.mcpCapabilities.acp", "capabilities.session.mcp.acp"),
+        "mcp.http": Places("agentCapabilities.mcpCapabilities.http", "capabilities.session.mcp.http"),
+        "mcp.sse": Places("agentCapabilities.mcpCapabilities.sse", None),
+        "mcp.stdio": Places(ALWAYS, "capabilities.session.mcp.stdio"),
+        "prompt.audio": Places("agentCapabilities.promptCapabilities.audio", "capabilities.session.prompt.audio"),
+        "prompt.embedded_context": Places(
+            "agentCapabilities.promptCapabilities.embeddedContext", "capabilities.session.prompt.embeddedContext"
+        ),
+        "prompt.image": Places("agentCapabilities.promptCapabilities.image", "capabilities.session.prompt.image"),
+        "providers": Places("agentCapabilities.providers", "capabilities.providers"),
+        "session": Places(ALWAYS, "capabilities.session"),
+        "session.additional_directories": Places(
+            "agentCapabilities.sessionCapabilities.additionalDirectories", "capabilities.session.additionalDirectories"
+        ),
+        "session.archive": Places("agentCapabilities.sessionCapabilities.archive", "capabilities.session.archive"),
+        "session.close": Places("agentCapabilities.sessionCapabilities.close", "capabilities.session"),
+        "session.delete": Places("agentCapabilities.sessionCapabilities.delete", "capabilities.session.delete"),
+        "session.fork": Places("agentCapabilities.sessionCapabilities.fork", "capabilities.session.fork"),
+        "session.list": Places("agentCapabilities.sessionCapabilities.list", "capabilities.session"),
+        "session.load": Places("agentCapabilities.loadSession", "capabilities.session"),
+        "session.resume": Places("agentCapabilities.sessionCapabilities.resume", "capabilities.session"),
+        "session.status": Places("agentCapabilities.sessionCapabilities.status", "capabilities.session.status"),
+        "session.system_prompt": Places(
+            "agentCapabilities.sessionCapabilities.systemPrompt", "capabilities.session.systemPrompt"
+        ),
+        "session.system_prompt.override": Places(
+            "agentCapabilities.sessionCapabilities.systemPrompt.mode.override",
+            "capabilities.session.systemPrompt.mode.override",
+        ),
+        "session.title": Places("agentCapabilities.sessionCapabilities.title", "capabilities.session.title"),
+    }
+)
+"""What an agent may advertise."""
+
+CLIENT: Mapping[str, Places] = MappingProxyType(
+    {
+        "auth.terminal": Places("clientCapabilities.auth.terminal", "capabilities.auth.terminal"),
+        "compaction": Places("clientCapabilities.session.compaction", ALWAYS),
+        "config_options.boolean": Places("clientCapabilities.session.configOptions.boolean", ALWAYS),
+        "elicitation": Places("clientCapabilities.elicitation", "capabilities.elicitation"),
+        "elicitation.form": Places("clientCapabilities.elicitation.form", "capabilities.elicitation.form"),
+        "elicitation.url": Places("clientCapabilities.elicitation.url", "capabilities.elicitation.url"),
+        "fs.read_text_file": Places("clientCapabilities.fs.readTextFile", None),
+        "fs.write_text_file": Places("clientCapabilities.fs.writeTextFile", None),
+        "notices": Places("clientCapabilities.session.notices", ALWAYS),
+        "plan": Places("clientCapabilities.plan", ALWAYS),
+        "subagents": Places("clientCapabilities.subagents", None),
+        "terminal": Places("clientCapabilities.terminal", None),
+    }
+)
+"""What a client may advertise."""
+
+TABLES: Mapping[Side, Mapping[str, Places]] = MappingProxyType({"agent": AGENT, "client": CLIENT})
+
+AGENT_METHODS: Mapping[str, str | None] = MappingProxyType(
+    {
+        "$/cancel_request": None,
+        "auth/login": "auth.login",
+        "auth/logout": "auth.logout",
+        "auth/status": "auth.status",
+        "authenticate": "auth.login",
+        "initialize": None,
+        "logout": "auth.logout",
+        "mcp/message": "mcp.acp",
+        "providers/disable": "providers",
+        "providers/list": "providers",
+        "providers/set": "providers",
+        "session/archive": "session.archive",
+        "session/cancel": "session",
+        "session/close": "session.close",
+        "session/delete": "session.delete",
+        "session/fork": "session.fork",
+        "session/list": "session.list",
+        "session/load": "session.load",
+        "session/new": "session",
+        "session/prompt": "session",
+        "session/resume": "session.resume",
+        "session/set_config_option": "session",
+        "session/set_mode": "session",
+        "session/set_title": "session.title",
+        "session/status": "session.status",
+        "session/unarchive": "session.archive",
+        # What can be cancelled says so itself, each time.
+        "terminal/cancel": "session",
+        "tool_call/cancel": "session",
+    }
+)
+"""What an agent must have advertised to be sent a method; None where that is nothing."""
+
+CLIENT_METHODS: Mapping[str, str | None] = MappingProxyType(
+    {
+        "$/cancel_request": None,
+        # For these two it is the agent that has advertised something.
+        "auth/status_update": None,
+        "mcp/message": None,
+        "elicitation/complete": "elicitation.url",
+        "elicitation/create": "elicitation",
+        "fs/read_text_file": "fs.read_text_file",
+        "fs/write_text_file": "fs.write_text_file",
+        "session/request_permission": None,
+        "session/update": None,
+        "terminal/create": "terminal",
+        "terminal/kill": "terminal",
+        "terminal/output": "terminal",
+        "terminal/release": "terminal",
+        "terminal/wait_for_exit": "terminal",
+    }
+)
+"""What a client must have advertised to be sent a method; None where that is nothing."""
+
+METHODS: Mapping[Side, Mapping[str, str | None]] = MappingProxyType({"agent": AGENT_METHODS, "client": CLIENT_METHODS})
+
+V2_BASELINE = frozenset({"session.close", "session.list", "session.load", "session.resume"})
+"""What every agent of v2 can do that has sessions at all (`SessionCapabilities`)."""
+
+CONTENT: Mapping[str, str | None] = MappingProxyType(
+    {
+        "audio": "prompt.audio",
+        "image": "prompt.image",
+        "resource": "prompt.embedded_context",
+        "resource_link": None,
+        "text": None,
+    }
+)
+"""What an agent must have advertised for a kind of content in a prompt."""
+
+
+def known(side: Side, name: str) -> Places:
+    """Where a capability stands.
+
+    Raises:
+        UnknownCapability: there is none of this name.
+    """
+    table = TABLES[side]
+    if name not in table:
+        raise UnknownCapability(name, next(iter(difflib.get_close_matches(name, table, n=1)), None))
+    return table[name]
+
+
+def says(message: Mapping[str, Any], place: str) -> bool:
+    """Whether what stands at *place* says that it is supported.
+
+    That is `true` where the schema has a boolean, an object where it has an object, and a list that is not empty:
+    nothing else, and in particular nothing that Python takes for true.
+    """
+    first, *way = place.split(".")
+    value: Any = message[first]
+    for step in way:
+        value = getattr(value, to_snake(step), None)
+    return value is True or isinstance(value, Model) or (isinstance(value, tuple) and value != ())
+
+
+def written(initialize: type[Model], side: Side, version: int, names: Collection[str]) -> dict[str, Any]:
+    """What a message of `initialize` says of capabilities, as JSON: those in *names*, and `false` for other booleans.
+
+    What the version or the package has no word for goes unsaid.
+    """
+    said: dict[str, Any] = {}
+    for name, places in TABLES[side].items():
+        place = places.of(version)
+        if not place or place == "authMethods":
+            continue
+        *way, last = steps = place.split(".")
+        type_ = member_type(initialize, steps)
+        if type_ is None or (type_ is not bool and name not in names):
+            continue
+        at = said
+        for step in way:
+            at = at.setdefault(step, {})
+        if type_ is bool:
+            at[last] = name in names
+        else:
+            at.setdefault(last, {})
+    return said
+
+
+def has_word(initialize: type[Model], side: Side, version: int, name: str) -> bool:
+    """Whether a protocol package can say that a capability is there, or takes it for granted."""
+    place = known(side, name).of(version)
+    return place is not None and (place == ALWAYS or member_type(initialize, place.split(".")) is not None)
+
+
+def member_type(model: type[Model], way: Collection[str]) -> type | None:
+    """The class of the member that *way* leads to by wire names, `None` where there is no such member."""
+    type_: type | None = model
+    for step in way:
+        if type_ is None or not issubclass(type_, Model):
+            return None
+        type_ = members(type_).get(step)
+    return type_
+
+
+@cache
+def members(model: type[Model]) -> Mapping[str, type]:
+    """The members of a class by wire name, each with the first class in its annotation."""
+    return {
+        info.alias or name: next(_classes(info.annotation), object)
+        for name, info in model.__pydantic_fields__.items()
+        if name != "meta"
+    }
+
+
+def _classes(annotation: Any) -> Iterator[type]:
+    if isinstance(annotation, type) and get_origin(annotation) is None:
+        if annotation is not type(None):
+            yield annotation
+    elif get_origin(annotation) is Annotated:
+        yield from _classes(get_args(annotation)[0])
+    elif get_origin(annotation) in (Union, UnionType):
+        for each in get_args(annotation):
+            yield from _classes(each)
+    elif isinstance(origin := get_origin(annotation), type):
+        yield origin

@@ -1,0 +1,260 @@
+"""One side of a connection, as its part of `initialize` told of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, cast
+
+from pydantic.alias_generators import to_snake
+from pydantic_core import from_json, to_json
+
+from acp_bindings._model import Model
+from acp_bindings.codec import decode
+from acp_bindings.errors import Finding
+from acp_bindings.jsonrpc import ProtocolPackage
+from acp_bindings.setup.capabilities import ALWAYS, TABLES, Side, has_word, known, says
+from acp_bindings.setup.errors import UnsupportedProtocolVersion
+from acp_bindings.setup.misspelt import WORDS, initialize_remarks
+from acp_bindings.setup.remarks import Remark
+from acp_bindings.setup.versions import by_version, read_version, version_of
+
+if TYPE_CHECKING:
+    from acp_bindings import v1, v1_unstable, v2, v2_unstable
+
+    AgentCapabilities: TypeAlias = (
+        v1.AgentCapabilities | v1_unstable.AgentCapabilities | v2.AgentCapabilities | v2_unstable.AgentCapabilities
+    )
+    ClientCapabilities: TypeAlias = (
+        v1.ClientCapabilities | v1_unstable.ClientCapabilities | v2.ClientCapabilities | v2_unstable.ClientCapabilities
+    )
+    Implementation: TypeAlias = (
+        v1.Implementation | v1_unstable.Implementation | v2.Implementation | v2_unstable.Implementation
+    )
+    AuthMethod: TypeAlias = v1.AuthMethod | v1_unstable.AuthMethod | v2.AuthMethod | v2_unstable.AuthMethod
+    InitializeRequest: TypeAlias = (
+        v1.InitializeRequest | v1_unstable.InitializeRequest | v2.InitializeRequest | v2_unstable.InitializeRequest
+    )
+    InitializeResponse: TypeAlias = (
+        v1.InitializeResponse | v1_unstable.InitializeResponse | v2.InitializeResponse | v2_unstable.InitializeResponse
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Peer:
+    """One side of a connection: what it is, and what it has said that it can do.
+
+    To see the members of `capabilities` by their types, ask for their class: `isinstance(peer.capabilities,
+    v1.AgentCapabilities)`.
+    """
+
+    side: ClassVar[Side]
+    """Who it is."""
+
+    protocol: ProtocolPackage
+    """The package whose types both sides speak from now on: `v1`, `v1_unstable`, `v2` or `v2_unstable`."""
+
+    capabilities: Any
+    """What it can do, as the package has it."""
+
+    info: Implementation | None = None
+    """What it is, if it said so."""
+
+    findings: tuple[Finding | Remark, ...] = ()
+    """What its part of `initialize` had wrong and was excused, and what in it is most likely a mistake."""
+
+    @property
+    def version(self) -> int:
+        """The version of the protocol that both sides speak."""
+        return version_of(self.protocol)
+
+    @property
+    def display_name(self) -> str:
+        """What to call it before a user: its title, else its name, else `the agent` or `the client`."""
+        return (self.info.title or self.info.name) if self.info else f"the {self.side}"
+
+    def supports(self, capability: str) -> bool:
+        """Whether it has said that it can do this, or the version takes that for granted.
+
+        Args:
+            capability: a name of this library, the same for all versions: `session.load`, `mcp.http`,
+                `fs.read_text_file`.
+
+        Raises:
+            UnknownCapability: there is none of this name for this side.
+        """
+        return self.lacks(capability) is None
+
+    def lacks(self, capability: str) -> str | None:
+        """Why it does not support a capability, in words for a message; None when it does.
+
+        Omitted, `null`, of a wrong type and `{}` in place of a boolean are all unsupported; so is `false`.
+
+        Raises:
+            UnknownCapability: there is none of this name for this side.
+        """
+        place = known(self.side, capability).of(self.version)
+        name: str = getattr(self.protocol, "__name__", "").rpartition(".")[2]
+        if place is None or not has_word(self._message_type, self.side, self.version, capability):
+            return f"{name} has no word for {capability}"
+        if place == ALWAYS:
+            return None
+        if says(self._message, place):
+            return None
+        return f"the {self.side} has not advertised {place}{self._instead(place)}"
+
+    def ext(self, key: str, default: Any = None) -> Any:
+        """What it says under *key* of the `_meta` of its capabilities, where custom ones stand; *default* if nothing.
+
+        The value may be anything, and nobody may make assumptions about it.
+        """
+        meta: Mapping[str, Any] = self.capabilities.meta or {}
+        return meta.get(key, default)
+
+    def names(self) -> frozenset[str]:
+        """The names of all capabilities that it supports."""
+        return frozenset(name for name in TABLES[self.side] if self.supports(name))
+
+    def __str__(self) -> str:
+        """One line for a log: `Claude Code 1.2.3 (ACP v1)`."""
+        version = f" {self.info.version}" if self.info else ""
+        return f"{self.display_name}{version} (ACP v{self.version})"
+
+    @property
+    def _message_type(self) -> type[Model]:
+        raise NotImplementedError
+
+    @property
+    def _message(self) -> Mapping[str, Any]:
+        """What a place leads through."""
+        raise NotImplementedError
+
+    def _instead(self, place: str) -> str:
+        """What stands in the way to *place* and was excused, or next to it and is misspelt: likely why nothing does."""
+        way = tuple(place.split("."))
+        for each in self.findings:
+            if isinstance(each, Finding):
+                if each.path == way[: len(each.path)]:
+                    return f": what it sent as {'.'.join(map(str, each.path))} is wrong, {each.causes[0]}"
+            elif each.rule == "unknown-capability" and (*each.path[:-1], each.facts["meant"]) == way[: len(each.path)]:
+                return f": it has written {'.'.join(map(str, each.path))}"
+        return ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AgentPeer(Peer):
+    """An agent, as it answered `initialize`."""
+
+    side: ClassVar[Side] = "agent"
+
+    capabilities: AgentCapabilities
+    auth_methods: tuple[AuthMethod, ...] = ()
+    """The ways to log in that it advertised."""
+
+    @classmethod
+    def read(cls, result: Any, protocols: Sequence[ProtocolPackage], *, requested: int | None = None) -> AgentPeer:
+        """The agent that answered `initialize` with *result*.
+
+        Args:
+            result: JSON, as text or parsed.
+            protocols: the packages that can be spoken, one for each version; that of the version in *result* is used.
+            requested: the version that was asked for, for the error.
+
+        Raises:
+            BadProtocolVersion: *result* has no version that is one.
+            UnsupportedProtocolVersion: it has one that is not among *protocols*.
+            DecodeError: it is no answer of that version.
+        """
+        raw = parsed(result)
+        known_ = by_version(protocols)
+        version = read_version(raw)
+        if version not in known_:
+            raise UnsupportedProtocolVersion(requested=requested, answered=version, supported=known_)
+        protocol = known_[version]
+        findings: list[Finding] = []
+        response: Any = decode(cast("Any", protocol).InitializeResponse, to_json(raw), findings=findings)
+        return cls.of(protocol, response, findings=findings)
+
+    @classmethod
+    def of(
+        cls, protocol: ProtocolPackage, response: InitializeResponse, *, findings: Sequence[Finding] = ()
+    ) -> AgentPeer:
+        """The agent that answers `initialize` with *response*, of *protocol*, when reading excused *findings*."""
+        message: Any = response
+        capabilities, info = map(to_snake, WORDS["agent"][version_of(protocol)])
+        return cls(
+            protocol=protocol,
+            info=getattr(message, info),
+            capabilities=getattr(message, capabilities),
+            auth_methods=tuple(message.auth_methods),
+            findings=(*findings, *initialize_remarks(message, side="agent", version=version_of(protocol))),
+        )
+
+    def login_refusal(self, id: str) -> str | None:  # noqa: A002
+        """Why it must not be asked to log in by the method *id*, in words for a message; None when it may."""
+        found = next((each for each in self.auth_methods if method_id(each) == id), None)
+        if found is None:
+            return "the agent has not advertised it"
+        if found.type == TERMINAL:
+            return "it is for a terminal, in which the client runs the agent's command itself"
+        return None
+
+    @property
+    def _message_type(self) -> type[Model]:
+        type_: type[Model] = cast("Any", self.protocol).InitializeResponse
+        return type_
+
+    @property
+    def _message(self) -> Mapping[str, Any]:
+        capabilities = self.capabilities
+        return {"agentCapabilities": capabilities, "capabilities": capabilities, "authMethods": self.auth_methods}
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClientPeer(Peer):
+    """A client, as it asked to `initialize`."""
+
+    side: ClassVar[Side] = "client"
+
+    capabilities: ClientCapabilities
+
+    @classmethod
+    def of(
+        cls, protocol: ProtocolPackage, request: InitializeRequest, *, findings: Sequence[Finding] = ()
+    ) -> ClientPeer:
+        """The client that asks to `initialize` with *request*, of *protocol*, when reading excused *findings*."""
+        message: Any = request
+        capabilities, info = map(to_snake, WORDS["client"][version_of(protocol)])
+        return cls(
+            protocol=protocol,
+            info=getattr(message, info),
+            capabilities=getattr(message, capabilities),
+            findings=(*findings, *initialize_remarks(message, side="client", version=version_of(protocol))),
+        )
+
+    @property
+    def _message_type(self) -> type[Model]:
+        type_: type[Model] = cast("Any", self.protocol).InitializeRequest
+        return type_
+
+    @property
+    def _message(self) -> Mapping[str, Any]:
+        return {"clientCapabilities": self.capabilities, "capabilities": self.capabilities}
+
+
+TERMINAL = "terminal"
+"""The type of the ways to log in for which a client runs the agent in a terminal, and asks it for nothing."""
+
+
+def method_id(method: AuthMethod) -> str:
+    """The id of a way to log in, which v1 calls `id` and v2 `methodId`."""
+    either: Any = method
+    id_: str = either.method_id if "method_id" in type(method).__pydantic_fields__ else either.id
+    return id_
+
+
+def parsed(message: Any) -> Any:
+    """*message*, which is JSON as text or parsed, as parsed."""
+    if isinstance(message, str | bytes | bytearray):
+        return from_json(message, allow_inf_nan=False)
+    return message

@@ -1,0 +1,28 @@
+"""Agents and clients as their part of `initialize` told of them, for tests that need one."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from acp_bindings import v1, v1_unstable, v2, v2_unstable
+from acp_bindings.codec import decode
+from acp_bindings.setup import AgentPeer, ClientPeer
+
+PACKAGES: dict[str, Any] = {"v1": v1, "v1_unstable": v1_unstable, "v2": v2, "v2_unstable": v2_unstable}
+INFO = {"name": "it", "version": "1"}
+
+
+def agent(package: Any = v1, capabilities: Mapping[str, Any] | None = None, auth_methods: Any = ()) -> AgentPeer:
+    """An agent that advertised *capabilities*, the JSON of them."""
+    first = package in (v1, v1_unstable)
+    said = {"agentCapabilities" if first else "capabilities": capabilities or {}, "authMethods": list(auth_methods)}
+    named = {"agentInfo" if first else "info": INFO}
+    return AgentPeer.read({"protocolVersion": 1 if first else 2, **said, **named}, [package])
+
+
+def client(package: Any = v1, capabilities: Mapping[str, Any] | None = None) -> ClientPeer:
+    """A client that advertised *capabilities*, the JSON of them."""
+    first = package in (v1, v1_unstable)
+    said = {"clientCapabilities" if first else "capabilities": capabilities or {}}
+    named = {"clientInfo" if first else "info": INFO}
+    request = {"protocolVersion": 1 if first else 2, **said, **named}
+    return ClientPeer.of(package, decode(package.InitializeRequest, request))

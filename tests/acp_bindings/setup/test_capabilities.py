@@ -1,0 +1,139 @@
+"""The table of capabilities knows every capability, method and kind of thing that the four schemas have."""
+
+from collections.abc import Iterator
+from typing import Any, get_args
+
+import pytest
+
+from acp_bindings import v1, v1_unstable, v2, v2_unstable
+from acp_bindings._model import Model
+from acp_bindings.setup import capabilities
+from acp_bindings.setup.capabilities import AGENT, ALWAYS, CLIENT, CONTENT, METHODS, TABLES, Side, members
+from acp_bindings.setup.errors import UnknownCapability
+from acp_bindings.setup.gates import FIELDS
+from acp_bindings.setup.versions import version_of
+from tests.acp_bindings.schemas import load
+
+PACKAGES: list[Any] = [v1, v1_unstable, v2, v2_unstable]
+SIDES: list[Side] = ["agent", "client"]
+COMMON = {"auth.terminal", "elicitation", "elicitation.form", "elicitation.url"}
+"""What both versions have a place for, in a client."""
+
+
+def message(package: Any, side: Side) -> type[Model]:
+    return package.InitializeResponse if side == "agent" else package.InitializeRequest
+
+
+def leaves(model: type[Model], way: tuple[str, ...]) -> Iterator[str]:
+    """Every place at which a class of capabilities says something: booleans, and objects that hold nothing more."""
+    for name, type_ in members(model).items():
+        if issubclass(type_, Model) and members(type_):
+            yield from leaves(type_, (*way, name))
+        else:
+            yield ".".join((*way, name))
+
+
+@pytest.mark.parametrize("side", SIDES)
+@pytest.mark.parametrize("package", PACKAGES)
+def test_r27_every_capability_of_a_schema_has_a_name_in_the_table(package: Any, side: Side) -> None:
+    top = next(name for name in members(message(package, side)) if name.lower().endswith("capabilities"))
+    there = set(leaves(members(message(package, side))[top], (top,)))
+    places = filter(None, (places.of(version_of(package)) for places in TABLES[side].values()))
+    # Stable v2 has an object for authentication in which there is nothing yet.
+    known = {".".join(way[:n]) for way in (place.split(".") for place in places) for n in range(1, len(way) + 1)}
+    assert there - known == set(), (
+        f"{package.__name__} has capabilities that have no name: add them to {side.upper()} in setup/capabilities.py"
+    )
+
+
+@pytest.mark.parametrize("side", SIDES)
+@pytest.mark.parametrize("version", [1, 2])
+def test_every_place_in_the_table_is_one_of_a_schema(version: int, side: Side) -> None:
+    packages = [each for each in PACKAGES if version_of(each) == version]
+    for name, places in TABLES[side].items():
+        place = places.of(version)
+        if place:
+            found = [capabilities.member_type(message(each, side), place.split(".")) for each in packages]
+            assert any(found), f"no schema of version {version} has {place}, which the table has for {name}"
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_r29_r33_every_method_of_a_schema_is_in_the_table_of_the_side_that_handles_it(package: Any) -> None:
+    for name, method in package.METHODS.items():
+        for kind in filter(None, (method.request, method.notification)):
+            sides = SIDES if kind.side in ("both", "protocol") else [each for each in SIDES if each == kind.side]
+            for side in sides:
+                assert name in METHODS[side], (
+                    f"{package.__name__} has {name}, for the {side}: setup/capabilities.py must say what it needs"
+                )
+
+
+@pytest.mark.parametrize("side", SIDES)
+def test_every_method_in_the_table_is_one_of_a_schema_and_needs_what_there_is(side: Side) -> None:
+    for name, needed in METHODS[side].items():
+        assert any(name in package.METHODS for package in PACKAGES), name
+        assert needed is None or needed in TABLES[side], needed
+
+
+def test_the_sides_of_methods_are_those_that_the_table_expects() -> None:
+    found = {
+        kind.side for each in PACKAGES for m in each.METHODS.values() for kind in (m.request, m.notification) if kind
+    }
+    assert found == {"agent", "client", "protocol", "proxy"}
+
+
+def arms(union: Any) -> Iterator[type[Model]]:
+    """The classes of a union, as deep as it goes."""
+    if isinstance(union, type):
+        yield union
+    else:
+        for each in get_args(union):
+            if isinstance(each, type) or get_args(each):
+                yield from arms(each)
+
+
+def kinds(union: Any) -> set[str]:
+    """The tags of the alternatives that the schema knows."""
+    found = {each: each.__pydantic_fields__["type"].annotation for each in arms(union)}
+    return {get_args(tag)[0] for each, tag in found.items() if not each.__name__.startswith("Other")}
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_r34_r35_every_kind_of_content_has_its_capability_or_is_baseline(package: Any) -> None:
+    assert kinds(package.ContentBlock) == CONTENT.keys()
+    assert {kind for kind, needed in CONTENT.items() if needed is None} == {"text", "resource_link"}
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_r36_r37_every_transport_of_mcp_servers_has_its_capability(package: Any) -> None:
+    assert {f"mcp.{kind}" for kind in kinds(package.McpServer)} <= AGENT.keys()
+
+
+GATED = ("Clients MUST only send", "Only send this when")
+
+
+@pytest.mark.parametrize("name", ["v1", "v1_unstable", "v2", "v2_unstable"])
+def test_every_member_that_the_schema_says_is_gated_is_gated(name: str) -> None:
+    for definition, schema in load(name).definitions.items():
+        if "x-method" in schema and definition.endswith("Request"):
+            for member, part in schema.get("properties", {}).items():
+                if any(words in part.get("description", "").replace("\n", " ") for words in GATED):
+                    assert capabilities.to_snake(member) in FIELDS, (
+                        f"{definition}.{member} needs a capability: add it to FIELDS in setup/gates.py"
+                    )
+
+
+def test_a_name_that_is_none_is_refused_with_the_likely_one() -> None:
+    with pytest.raises(UnknownCapability) as caught:
+        capabilities.known("agent", "session.laod")
+    assert (caught.value.name, caught.value.guess) == ("session.laod", "session.load")
+    with pytest.raises(UnknownCapability):
+        capabilities.known("client", "session.load")
+
+
+def test_r40_the_name_of_load_hides_where_it_is() -> None:
+    assert AGENT["session.load"] == ("agentCapabilities.loadSession", "capabilities.session")
+
+
+def test_what_a_client_always_can_in_v2_is_what_has_no_place_there() -> None:
+    assert {name for name, places in CLIENT.items() if places.v2 not in (None, ALWAYS)} == COMMON
