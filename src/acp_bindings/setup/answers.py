@@ -1,0 +1,86 @@
+"""What the errors mean that an agent answers with."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, cast
+
+from acp_bindings._envelope import INTERNAL_ERROR
+from acp_bindings.setup.errors import (
+    AUTH_REQUIRED,
+    NOT_FOUND,
+    UNSUPPORTED_VERSION,
+    AuthRequired,
+    RequestError,
+    SessionNotFound,
+    UnsupportedProtocolVersion,
+)
+from acp_bindings.setup.peer import AgentPeer, Peer
+
+_LOST = re.compile(r"session\b.{0,80}\bnot found|could not load session|no conversation found", re.IGNORECASE)
+"""How agents say that a session is not there whose every error is an internal one (claude-code-acp)."""
+
+
+def error_from(error: Any, *, peer: Peer | None = None, session_id: str | None = None) -> RequestError:
+    """What is meant by an *error* that a request was answered with.
+
+        case ErrorResponse(error=error):
+            raise error_from(error, peer=peer, session_id=sent.session_id)
+
+    Args:
+        error: the package's `Error`: `ErrorResponse.error`.
+        peer: who answered, whose ways to log in `AuthRequired` then has.
+        session_id: the session that the request was about, if it was about one.
+
+    Returns:
+        `AuthRequired` for -32000; `SessionNotFound` for -32002 where the request was about a session or the answer is,
+        and for an internal error that says so in words; `UnsupportedProtocolVersion` for -32022; else a `RequestError`.
+    """
+    code, message, data = cast("int", error.code), cast("str", error.message), error.data
+    told = _session_in(data)
+    if code == AUTH_REQUIRED:
+        return AuthRequired(message, methods=peer.auth_methods if isinstance(peer, AgentPeer) else (), data=data)
+    about_session = session_id is not None or told is not None
+    if (code == NOT_FOUND and about_session) or (code == INTERNAL_ERROR and any(map(_LOST.search, _texts(error)))):
+        lost = SessionNotFound(session_id if told is None else told, message=message, data=data)
+        lost.code = code
+        return lost
+    if code == UNSUPPORTED_VERSION:
+        return _unsupported_version(data)
+    return RequestError(code, message, data=data)
+
+
+def is_closed(error: RequestError, *, peer: Peer) -> bool:
+    """Whether `session/close`, answered with *error*, has come to what it was for: in v2 no such session is a success.
+
+    TypeScript's and Rust's SDKs take it so too.
+    """
+    return peer.version > 1 and error.code == NOT_FOUND
+
+
+def _unsupported_version(data: Any) -> UnsupportedProtocolVersion:
+    """The error that the *data* of a -32022 tell of: `{requested, supported}`, if the agent has kept to that."""
+    members = cast("dict[str, object]", data) if isinstance(data, dict) else {}
+    requested: Any = members.get("requested")
+    listed: Any = members.get("supported")
+    supported: list[int] = list(filter(_is_int, listed)) if isinstance(listed, list) else []
+    known = requested if _is_int(requested) else None
+    return UnsupportedProtocolVersion(requested=known, answered=None, supported=supported)
+
+
+def _is_int(value: object) -> bool:
+    return type(value) is int
+
+
+def _session_in(data: Any) -> str | None:
+    told: Any = cast("dict[str, Any]", data).get("sessionId") if isinstance(data, dict) else None
+    return told if isinstance(told, str) else None
+
+
+def _texts(error: Any) -> Iterator[str]:
+    """What an error says in words: its message, and what SDKs make of an exception in its data."""
+    yield error.message
+    data: Any = error.data
+    members = cast("dict[str, object]", data) if isinstance(data, dict) else {"details": data}
+    yield from (text for name in ("details", "message") if isinstance(text := members.get(name), str))

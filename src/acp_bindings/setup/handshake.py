@@ -1,0 +1,289 @@
+"""How the two sides of a connection settle on a version and tell each other what they can do; no I/O.
+
+    client = ClientHandshake(info=v1.Implementation(name="my-client", version="1.0"), capabilities={"terminal"})
+    agent = AgentHandshake(info=v1.Implementation(name="my-agent", version="1.0"), capabilities={"session.load"})
+
+    settled = agent.answer(json_of(client.request()))
+    peer = client.accept(json_of(settled.result))
+
+What each side can do is said once, by the names of `acp_bindings.setup.capabilities`, and written as each version wants
+it. A client that speaks both v1 and v2 says it in both ways in one request, since an agent of v1 reads only its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+from pydantic_core import from_json, to_json
+
+from acp_bindings.codec import decode, encode
+from acp_bindings.errors import DecodeError, Finding
+from acp_bindings.jsonrpc import ProtocolPackage
+from acp_bindings.setup.auth import auth_methods_for
+from acp_bindings.setup.capabilities import V2_BASELINE, Side, has_word, known, written
+from acp_bindings.setup.errors import InvalidParams
+from acp_bindings.setup.misspelt import WORDS
+from acp_bindings.setup.peer import AgentPeer, ClientPeer, parsed
+from acp_bindings.setup.versions import by_version, negotiate, read_version, version_of
+
+if TYPE_CHECKING:
+    from acp_bindings.setup.peer import AuthMethod, Implementation, InitializeRequest, InitializeResponse
+
+
+class ClientHandshake:
+    """The client's part of `initialize`."""
+
+    def __init__(
+        self,
+        *,
+        info: Implementation | None = None,
+        anonymous: bool = False,
+        protocols: Sequence[ProtocolPackage] | None = None,
+        capabilities: Collection[str] = (),
+        meta: Mapping[str, Any] | None = None,
+    ) -> None:
+        """What a client is going to say.
+
+        Args:
+            info: its name and version, of any protocol package.
+            anonymous: say nothing of that. The specification advises against it, and v2 does not allow it.
+            protocols: the packages that it speaks, one for each version; `v1` alone unless said otherwise.
+            capabilities: the names of what it can do, such as `fs.read_text_file`. Whatever is not among them it says
+                that it cannot do.
+            meta: custom capabilities: the `_meta` of its capabilities, whose keys are for names such as `example.com`.
+
+        Raises:
+            UnknownCapability: there is no such capability of a client.
+            ValueError: there is no *info*, and *anonymous* was not asked for; none of the *protocols* has a word for a
+                capability; or they are two of one version, or none.
+        """
+        self._said = _Said(
+            "client", info=info, anonymous=anonymous, protocols=protocols, capabilities=capabilities, meta=meta
+        )
+
+    @property
+    def requested(self) -> int:
+        """The version that it asks for: its latest."""
+        return max(self._said.protocols)
+
+    def request(self) -> InitializeRequest:
+        """The params of `initialize`, of the latest of the packages, with what earlier versions want to see beside.
+
+        A codec that speaks `OPENING` sends it as it is.
+        """
+        message: dict[str, Any] = {"protocolVersion": self.requested}
+        for protocol in self._said.protocols.values():
+            message |= self._said.part(protocol)
+        newest: Any = self._said.protocols[self.requested]
+        request: InitializeRequest = decode(newest.InitializeRequest, to_json(message))
+        return request
+
+    def accept(self, result: Any) -> AgentPeer:
+        """The agent that answered with *result*; the caller speaks `AgentPeer.protocol` with it from now on.
+
+        Args:
+            result: the JSON of the answer, as text or parsed, which its own version says how to read.
+
+        Raises:
+            UnsupportedProtocolVersion: we do not speak the version that the agent chose. Close the connection, and
+                tell the user.
+            BadProtocolVersion: what stands for the version is none.
+            DecodeError: the answer is none of its version.
+        """
+        return AgentPeer.read(result, tuple(self._said.protocols.values()), requested=self.requested)
+
+    def own(self, protocol: ProtocolPackage) -> ClientPeer:
+        """What an agent with which we have settled on *protocol* knows of us, by which its requests can be checked."""
+        message = {"protocolVersion": version_of(protocol)} | self._said.part(protocol)
+        return ClientPeer.of(protocol, decode(cast("Any", protocol).InitializeRequest, to_json(message)))
+
+
+class Settled(NamedTuple):
+    """What `initialize` came to, for an agent."""
+
+    result: InitializeResponse
+    """The answer to send."""
+    client: ClientPeer
+    """Who asked."""
+    agent: AgentPeer
+    """What the client knows of us from the answer, by which its requests can be checked."""
+
+    @property
+    def protocol(self) -> ProtocolPackage:
+        """The package whose types both sides speak from now on."""
+        return self.client.protocol
+
+
+class AgentHandshake:
+    """The agent's part of `initialize`."""
+
+    def __init__(
+        self,
+        *,
+        info: Implementation | None = None,
+        anonymous: bool = False,
+        protocols: Sequence[ProtocolPackage] | None = None,
+        capabilities: Collection[str] = (),
+        auth_methods: Sequence[AuthMethod] = (),
+        meta: Mapping[str, Any] | None = None,
+    ) -> None:
+        """What an agent is going to say.
+
+        Args:
+            info: its name and version, of any protocol package.
+            anonymous: say nothing of that. The specification advises against it, and v2 does not allow it.
+            protocols: the packages that it speaks, one for each version; `v1` alone unless said otherwise.
+            capabilities: the names of what it can do, such as `session.load` and `mcp.http`. Whatever is not among them
+                it says that it cannot do.
+            auth_methods: the ways to log in, of any protocol package; a client that cannot do so is not offered those
+                in a terminal.
+            meta: custom capabilities: the `_meta` of its capabilities, whose keys are for names such as `example.com`.
+
+        Raises:
+            UnknownCapability: there is no such capability of an agent.
+            ValueError: as for `ClientHandshake`; or v2 is among the *protocols*, and a capability of sessions is there
+                but not all that v2 takes for granted then.
+        """
+        self._said = _Said(
+            "agent", info=info, anonymous=anonymous, protocols=protocols, capabilities=capabilities, meta=meta
+        )
+        if "auth.login" in self._said.capabilities and not auth_methods:
+            raise ValueError("an agent says that one can log in by its auth_methods; there are none")
+        self._auth_methods = tuple(auth_methods)
+
+    def answer(self, params: Any) -> Settled:
+        """What to answer to an `initialize` with *params*, and who asked.
+
+        By the rule of v1 for agents that have nothing newer, by that of v2 otherwise (`negotiate`). A client that asks
+        for more than it gets is read leniently: what it wrote for a newer version may look different there.
+
+        Args:
+            params: JSON, as text or parsed.
+
+        Raises:
+            InvalidParams: they are none of the version that they name, or name none (`BadProtocolVersion`). Answer with
+                the code of the error, and wait for a better `initialize`.
+            UnsupportedProtocolVersion: by the rule of v2 there is no version to answer with.
+        """
+        raw = parsed(params)
+        requested = read_version(raw)
+        protocol = self._said.protocols[negotiate(requested, self._said.protocols)]
+        version = version_of(protocol)
+        findings: list[Finding] = []
+        form, named = _readable(raw, version, requested)
+        try:
+            request = decode(cast("Any", protocol).InitializeRequest, to_json(form), findings=findings)
+        except DecodeError as error:
+            raise InvalidParams(f"Invalid params: {'; '.join(map(str, error.issues))}", issues=error.issues) from None
+        client = ClientPeer.of(protocol, request, findings=findings)
+        return self._settle(client if named else replace(client, info=None))
+
+    def _settle(self, client: ClientPeer) -> Settled:
+        protocol: Any = client.protocol
+        methods = auth_methods_for(client, self._auth_methods)
+        message = {"protocolVersion": client.version} | self._said.part(protocol)
+        message["authMethods"] = from_json(encode(methods))
+        result = decode(protocol.InitializeResponse, to_json(message))
+        return Settled(result, client, AgentPeer.of(protocol, result))
+
+
+class _Said:
+    """What one side says of itself, in the words of each version that it speaks."""
+
+    def __init__(
+        self,
+        side: Side,
+        *,
+        info: Implementation | None,
+        anonymous: bool,
+        protocols: Sequence[ProtocolPackage] | None,
+        capabilities: Collection[str],
+        meta: Mapping[str, Any] | None,
+    ) -> None:
+        if isinstance(capabilities, str):
+            raise TypeError(f"capabilities is a set of names: {{{capabilities!r}}}")
+        self.side: Side = side
+        self.protocols = by_version(_v1_alone() if protocols is None else protocols)
+        self.info = info
+        self.capabilities = frozenset(capabilities)
+        self.meta = meta
+        if info is None and not anonymous:
+            raise ValueError("say who you are: info=v1.Implementation(name=…, version=…), or else anonymous=True")
+        if info is None and max(self.protocols) > 1:
+            raise ValueError("v2 knows nobody who is anonymous; offer v1 alone, or info=…")
+        for name in sorted(self.capabilities):
+            self._check(name)
+        if side == "agent" and max(self.protocols) > 1:
+            self._check_baseline()
+
+    def part(self, protocol: ProtocolPackage) -> dict[str, Any]:
+        """The members of a message of `initialize` that say who this is and what it can do."""
+        version = version_of(protocol)
+        capabilities, info = WORDS[self.side][version]
+        said: dict[str, Any] = {capabilities: {}}
+        said |= written(_message(protocol, self.side), self.side, version, self.capabilities)
+        if self.meta is not None:
+            said[capabilities]["_meta"] = dict(self.meta)
+        if self.info is not None:
+            said[info] = from_json(encode(self.info))
+        return said
+
+    def _check(self, name: str) -> None:
+        known(self.side, name)
+        if not any(has_word(_message(each, self.side), self.side, n, name) for n, each in self.protocols.items()):
+            offered = ", ".join(getattr(each, "__name__", "").rpartition(".")[2] for each in self.protocols.values())
+            raise ValueError(f"{offered} has no word for {name}; is another protocol package meant?")
+
+    def _check_baseline(self) -> None:
+        of_sessions = {name for name in self.capabilities if name.startswith(("session", "mcp.", "prompt."))}
+        missing = V2_BASELINE - self.capabilities
+        if of_sessions and missing:
+            raise ValueError(
+                f"an agent that has sessions can do {', '.join(sorted(missing))} in v2 without saying so; "
+                "name them too, or do not offer v2"
+            )
+
+
+def _readable(raw: dict[str, Any], version: int, requested: int) -> tuple[dict[str, Any], bool]:
+    """The params *raw*, written for *requested*, in the form of *version*; and whether they say who sent them.
+
+    A client that asks for a newer version than it gets may have written only in the form of that one.
+    """
+    if version >= requested:
+        return raw, True
+    if version > 1:
+        named = _is_info(raw.get("info"))
+        return (raw if named else raw | {"info": {"name": "unknown", "version": "unknown"}}), named
+    if raw.keys() & set(WORDS["client"][1]):
+        return raw, True
+    from acp_bindings import v1, v2  # noqa: PLC0415 - packages are loaded by those who use them
+
+    newer = ClientPeer(protocol=v2, capabilities=decode(v2.ClientCapabilities, to_json(raw.get("capabilities") or {})))
+    said: dict[str, Any] = {"clientCapabilities": {}}
+    said |= written(v1.InitializeRequest, "client", 1, newer.names())
+    if newer.capabilities.meta is not None:
+        said["clientCapabilities"]["_meta"] = newer.capabilities.meta
+    return raw | said | {"clientInfo": raw.get("info")}, True
+
+
+def _is_info(value: object) -> bool:
+    from acp_bindings import v2  # noqa: PLC0415
+
+    try:
+        decode(v2.Implementation, to_json(value))
+    except DecodeError:
+        return False
+    return True
+
+
+def _message(protocol: ProtocolPackage, side: Side) -> Any:
+    package: Any = protocol
+    return package.InitializeResponse if side == "agent" else package.InitializeRequest
+
+
+def _v1_alone() -> Sequence[ProtocolPackage]:
+    from acp_bindings import v1  # noqa: PLC0415 - packages are loaded by those who use them
+
+    return (v1,)

@@ -1,0 +1,352 @@
+"""The handshake: what each side says, what the other makes of it, and the package that both speak then."""
+
+from typing import Any
+
+import pytest
+
+from acp_bindings import DecodeError, Finding, decode, encode, v1, v1_unstable, v2, v2_unstable
+from acp_bindings.jsonrpc import Codec, ErrorResponse, Notification, Request, Response
+from acp_bindings.setup import (
+    OPENING,
+    AgentHandshake,
+    AgentPeer,
+    BadProtocolVersion,
+    ClientHandshake,
+    InvalidParams,
+    Remark,
+    UnknownCapability,
+    UnsupportedProtocolVersion,
+    error_from,
+    version_of,
+)
+from acp_bindings.setup.peer import parsed
+
+EDITOR = v1.Implementation(name="editor", title="The Editor", version="3.1")
+HELPER = v2.Implementation(name="helper", version="0.9")
+SESSIONS = {"session.close", "session.list", "session.load", "session.resume"}
+
+
+def raw(model: Any) -> Any:
+    return parsed(encode(model))
+
+
+OFFERS: list[list[Any]] = [
+    [v1],
+    [v1_unstable],
+    [v2],
+    [v2_unstable],
+    [v1, v2],
+    [v1_unstable, v2_unstable],
+    [v1, v2_unstable],
+]
+
+
+@pytest.mark.parametrize("agents", OFFERS)
+@pytest.mark.parametrize("clients", OFFERS)
+def test_r1_r10_r20_r23_both_sides_settle_on_a_package_or_say_why_not(clients: list[Any], agents: list[Any]) -> None:
+    client = ClientHandshake(info=EDITOR, protocols=clients, capabilities={"auth.terminal", "elicitation.form"})
+    agent = AgentHandshake(info=HELPER, protocols=agents, capabilities=SESSIONS | {"mcp.http"})
+    common = {*map(version_of, clients)} & {*map(version_of, agents)}
+    if not common:
+        with pytest.raises(UnsupportedProtocolVersion) as caught:
+            client.accept(raw(agent.answer(raw(client.request())).result))
+        assert caught.value.requested == client.requested
+        return
+    settled = agent.answer(raw(client.request()))
+    peer = client.accept(raw(settled.result))
+    assert {peer.version} == {settled.client.version} == {max(common)}
+    assert peer.protocol in clients
+    assert settled.protocol in agents
+    assert {name for name in SESSIONS | {"mcp.http"} if peer.supports(name)} == SESSIONS | {"mcp.http"}
+    assert settled.client.supports("auth.terminal")
+    assert settled.client.supports("elicitation.form")
+    assert not settled.client.supports("elicitation.url")
+    assert (peer.display_name, settled.client.display_name) == ("helper", "The Editor")
+    assert peer.findings == settled.client.findings == ()
+
+
+def test_the_handshake_goes_over_the_codec_before_the_version_is_settled() -> None:
+    client = ClientHandshake(info=EDITOR, protocols=[v1, v2])
+    agent = AgentHandshake(info=HELPER, protocols=[v1], capabilities={"session.load"})
+    ours, theirs = Codec(OPENING, role="client"), Codec(OPENING, role="agent")
+
+    request = theirs.read(ours.request(client.request()).line)
+    assert isinstance(request, Request)
+    settled = agent.answer(request.params)
+    response = ours.read(theirs.respond(request, settled.result))
+    assert isinstance(response, Response)
+    peer = client.accept(response.result)
+    ours.protocol, theirs.protocol = peer.protocol, settled.protocol
+
+    asked = theirs.read(ours.request(v1.NewSessionRequest(cwd="/", mcp_servers=[])).line)
+    assert isinstance(asked, Request)
+    assert asked.params == v1.NewSessionRequest(cwd="/", mcp_servers=[])
+    assert peer == settled.agent
+
+
+def test_r9_the_handshake_may_have_the_id_0() -> None:
+    ours = Codec(OPENING, role="client")
+    sent = ours.request(ClientHandshake(info=EDITOR).request())
+    assert sent.id == 0
+    request = Codec(OPENING, role="agent").read(sent.line)
+    assert isinstance(request, Request)
+    assert request.id == 0
+
+
+def test_a_refusal_reaches_the_client_as_the_error_that_the_agent_raised() -> None:
+    client = ClientHandshake(info=EDITOR, protocols=[v1])
+    ours, theirs = Codec(OPENING, role="client"), Codec(OPENING, role="agent")
+    request = theirs.read(ours.request(client.request()).line)
+    assert isinstance(request, Request)
+    with pytest.raises(UnsupportedProtocolVersion) as caught:
+        AgentHandshake(info=HELPER, protocols=[v2]).answer(request.params)
+    answer = ours.read(theirs.fail(request, caught.value.code, caught.value.message, data=caught.value.data))
+    assert isinstance(answer, ErrorResponse)
+    error = error_from(answer.error)
+    assert isinstance(error, UnsupportedProtocolVersion)
+    assert (error.requested, error.answered, error.supported) == (1, None, (2,))
+
+
+@pytest.mark.parametrize("method", ["session/new", "fs/read_text_file", "_acme/do", "no/such"])
+def test_r2_an_agent_reads_what_comes_too_early_so_that_it_can_say_so(method: str) -> None:
+    line = f'{{"jsonrpc":"2.0","id":5,"method":"{method}","params":{{"cwd":7}}}}'.encode()
+    codec = Codec(OPENING, role="agent")
+    assert codec.read(line) == Request(5, method, {"cwd": 7})
+    assert codec.read(line.replace(b'"id":5,', b"")) == Notification(method, {"cwd": 7})
+
+
+def test_only_initialize_is_sent_by_its_params_before_a_version_is_settled() -> None:
+    with pytest.raises(TypeError, match="name the method"):
+        Codec(OPENING, role="client").request(v1.NewSessionRequest(cwd="/", mcp_servers=[]))
+
+
+def test_r4_r28_d7_a_client_of_v1_says_of_every_capability_whether_it_has_it() -> None:
+    request = ClientHandshake(info=EDITOR, capabilities={"fs.read_text_file"}).request()
+    assert raw(request) == {
+        "protocolVersion": 1,
+        "clientCapabilities": {
+            "fs": {"readTextFile": True, "writeTextFile": False},
+            "terminal": False,
+            "auth": {"terminal": False},
+        },
+        "clientInfo": {"name": "editor", "title": "The Editor", "version": "3.1"},
+    }
+
+
+def test_r4_d7_capabilities_are_sent_also_when_there_are_none() -> None:
+    assert raw(ClientHandshake(info=HELPER, protocols=[v2]).request()) == {
+        "protocolVersion": 2,
+        "info": {"name": "helper", "version": "0.9"},
+        "capabilities": {},
+    }
+    settled = AgentHandshake(info=HELPER, protocols=[v2]).answer({"protocolVersion": 2, "info": raw(EDITOR)})
+    assert raw(settled.result) == {
+        "protocolVersion": 2,
+        "info": {"name": "helper", "version": "0.9"},
+        "capabilities": {},
+        "authMethods": [],
+    }
+
+
+def test_r32_an_agent_of_v1_says_of_every_capability_whether_it_has_it() -> None:
+    agent = AgentHandshake(info=HELPER, capabilities={"session.load", "session.list", "prompt.image", "mcp.http"})
+    assert raw(agent.answer({"protocolVersion": 1}).result) == {
+        "protocolVersion": 1,
+        "agentCapabilities": {
+            "loadSession": True,
+            "promptCapabilities": {"image": True, "audio": False, "embeddedContext": False},
+            "mcpCapabilities": {"http": True, "sse": False},
+            "sessionCapabilities": {"list": {}},
+        },
+        "agentInfo": {"name": "helper", "version": "0.9"},
+        "authMethods": [],
+    }
+
+
+def test_r3_a_client_of_both_versions_asks_for_the_latest_and_says_the_rest_in_both_ways() -> None:
+    request = ClientHandshake(info=EDITOR, protocols=[v1, v2], capabilities={"terminal", "elicitation.url"}).request()
+    assert isinstance(request, v2.InitializeRequest)
+    said = raw(request)
+    assert said["protocolVersion"] == 2
+    assert said["info"] == said["clientInfo"] == raw(EDITOR)
+    assert said["capabilities"] == {"elicitation": {"url": {}}}
+    assert said["clientCapabilities"]["terminal"] is True
+    # Who speaks one version alone reads it without a word of complaint.
+    for package in (v1, v2):
+        found: list[Finding] = []
+        assert decode(package.InitializeRequest, said | {"protocolVersion": 1}, findings=found)
+        assert found == []
+
+
+def test_a_client_that_wrote_for_v2_alone_is_understood_by_an_agent_of_v1() -> None:
+    agent = AgentHandshake(info=HELPER, protocols=[v1])
+    settled = agent.answer(
+        {
+            "protocolVersion": 2,
+            "info": {"name": "future", "version": "9"},
+            "capabilities": {"auth": {"terminal": {}}, "elicitation": {"form": {}}, "_meta": {"example.com": 1}},
+        }
+    )
+    assert isinstance(settled.client.capabilities, v1.ClientCapabilities)
+    assert settled.client.display_name == "future"
+    assert settled.client.supports("auth.terminal")
+    assert settled.client.supports("elicitation.form")
+    assert settled.client.supports("config_options.boolean")
+    assert not settled.client.supports("terminal")
+    assert settled.client.ext("example.com") == 1
+    assert settled.client.findings == ()
+
+
+@pytest.mark.parametrize("params", [{}, {"info": 5}, {"info": {"name": "x"}, "capabilities": "all"}])
+def test_a_client_of_a_version_that_nobody_knows_is_read_leniently(params: dict[str, Any]) -> None:
+    settled = AgentHandshake(info=HELPER, protocols=[v1, v2]).answer({"protocolVersion": 3, **params})
+    assert settled.result.protocol_version == 2
+    assert settled.client.info is None
+    assert settled.client.display_name == "the client"
+
+
+@pytest.mark.parametrize("params", [{}, {"info": 5}, {"info": {"name": "x"}}])
+def test_r8_a_client_of_v2_has_to_say_who_it_is(params: dict[str, Any]) -> None:
+    with pytest.raises(InvalidParams, match="info") as caught:
+        AgentHandshake(info=HELPER, protocols=[v1, v2]).answer({"protocolVersion": 2, **params})
+    assert caught.value.code == -32602
+    assert caught.value.issues[0].path[0] == "info"
+
+
+def test_r11_d9_an_agent_that_answers_with_what_is_no_version_is_refused() -> None:
+    client = ClientHandshake(info=EDITOR)
+    with pytest.raises(BadProtocolVersion, match='"2025-03-26" looks like an MCP version'):
+        client.accept({"protocolVersion": "2025-03-26"})
+    with pytest.raises(BadProtocolVersion, match="missing"):
+        client.accept(None)
+    with pytest.raises(BadProtocolVersion, match=r'"1\.0\.0" looks like'):
+        AgentHandshake(info=HELPER).answer({"protocolVersion": "1.0.0"})
+
+
+def test_r23_a_client_refuses_a_version_that_it_does_not_speak() -> None:
+    with pytest.raises(UnsupportedProtocolVersion) as caught:
+        ClientHandshake(info=EDITOR).accept({"protocolVersion": 7})
+    assert (caught.value.requested, caught.value.answered, caught.value.supported) == (1, 7, (1,))
+    assert str(caught.value).startswith("the agent answered with ACP version 7; we asked for 1 and have 1")
+
+
+def test_the_answer_is_read_by_the_version_in_it() -> None:
+    client = ClientHandshake(info=EDITOR, protocols=[v1, v2_unstable])
+    assert client.accept(b'{"protocolVersion":1}').protocol is v1
+    assert client.accept('{"protocolVersion":2,"info":{"name":"a","version":"1"}}').protocol is v2_unstable
+    with pytest.raises(DecodeError, match="info: Field required"):
+        client.accept({"protocolVersion": 2})
+
+
+def test_r12_r14_an_answer_of_v1_needs_nothing_but_the_version() -> None:
+    for answer in ({}, {"agentCapabilities": None, "authMethods": None}, {"agentCapabilities": 5, "authMethods": "x"}):
+        peer = ClientHandshake(info=EDITOR).accept({"protocolVersion": 1, **answer})
+        assert peer.names() == {"session", "mcp.stdio"}
+        assert peer.auth_methods == ()
+
+
+def test_r5_d8_who_one_is_has_to_be_said_or_withheld_on_purpose() -> None:
+    for handshake in (ClientHandshake, AgentHandshake):
+        with pytest.raises(ValueError, match="say who you are"):
+            handshake()
+        with pytest.raises(ValueError, match="v2 knows nobody who is anonymous"):
+            handshake(anonymous=True, protocols=[v2])
+    assert "clientInfo" not in raw(ClientHandshake(anonymous=True).request())
+
+
+def test_r15_d8_a_peer_that_does_not_say_who_it_is_is_a_remark() -> None:
+    rules = [each.rule for each in ClientHandshake(info=EDITOR).accept({"protocolVersion": 1}).findings]
+    assert rules == ["no-info"]
+    settled = AgentHandshake(info=HELPER).answer({"protocolVersion": 1})
+    assert [each.rule for each in settled.client.findings] == ["no-info"]
+
+
+def test_d1_mcp_in_place_of_mcp_capabilities_is_noticed_and_not_used() -> None:
+    answer = {"protocolVersion": 1, "agentCapabilities": {"mcp": {"http": True}}, "agentInfo": raw(HELPER)}
+    peer = ClientHandshake(info=EDITOR).accept(answer)
+    assert not peer.supports("mcp.http")
+    (found,) = peer.findings
+    assert isinstance(found, Remark)
+    assert (found.path, found.rule, found.facts["meant"]) == (
+        ("agentCapabilities", "mcp"),
+        "unknown-capability",
+        "mcpCapabilities",
+    )
+    assert peer.lacks("mcp.http") == (
+        "the agent has not advertised agentCapabilities.mcpCapabilities.http: it has written agentCapabilities.mcp"
+    )
+
+
+@pytest.mark.parametrize(
+    ("capabilities", "path", "meant"),
+    [
+        ({"loadsession": True}, ("loadsession",), "loadSession"),
+        ({"sessionCapabilities": {"Resume": {}}}, ("sessionCapabilities", "Resume"), "resume"),
+        (
+            {"promptCapabilities": {"embedded_context": True}},
+            ("promptCapabilities", "embedded_context"),
+            "embeddedContext",
+        ),
+        ({"prompt": {}}, ("prompt",), "promptCapabilities"),
+    ],
+)
+def test_d1_other_misspelt_capabilities_are_noticed_too(
+    capabilities: dict[str, Any], path: tuple[str, ...], meant: str
+) -> None:
+    answer = {"protocolVersion": 1, "agentCapabilities": capabilities, "agentInfo": raw(HELPER)}
+    (found,) = ClientHandshake(info=EDITOR).accept(answer).findings
+    assert isinstance(found, Remark)
+    assert (found.path, found.facts["meant"]) == (("agentCapabilities", *path), meant)
+
+
+def test_r26_a_capability_that_is_new_is_kept_and_no_finding() -> None:
+    said = {"agentCapabilities": {"telepathy": {"range": 5}}, "agentInfo": raw(HELPER)}
+    peer = ClientHandshake(info=EDITOR).accept({"protocolVersion": 1, **said})
+    assert peer.findings == ()
+    assert raw(peer.capabilities) == {"telepathy": {"range": 5}}
+
+
+def test_an_answer_in_the_words_of_another_version_is_noticed() -> None:
+    answer: dict[str, Any] = {"protocolVersion": 1, "capabilities": {"session": {}}, "info": raw(HELPER)}
+    rules = [(each.rule, each.path) for each in ClientHandshake(info=EDITOR).accept(answer).findings]
+    assert rules[:2] == [("other-version", ("capabilities",)), ("other-version", ("info",))]
+
+
+def test_a_capability_that_is_none_is_refused_and_so_is_one_that_no_package_has_a_word_for() -> None:
+    with pytest.raises(UnknownCapability, match='did you mean "terminal"'):
+        ClientHandshake(info=EDITOR, capabilities={"terminals"})
+    with pytest.raises(UnknownCapability):
+        AgentHandshake(info=EDITOR, capabilities={"terminal"})
+    with pytest.raises(ValueError, match=r"v1 has no word for session\.fork"):
+        AgentHandshake(info=EDITOR, capabilities={"session.fork"})
+    AgentHandshake(info=EDITOR, capabilities={"session.fork"}, protocols=[v1_unstable])
+    with pytest.raises(TypeError, match="capabilities is a set of names"):
+        ClientHandshake(info=EDITOR, capabilities="terminal")
+
+
+def test_an_agent_cannot_offer_v2_without_what_v2_takes_for_granted() -> None:
+    with pytest.raises(ValueError, match=r"can do session\.close, session\.list, session\.resume in v2"):
+        AgentHandshake(info=EDITOR, protocols=[v1, v2], capabilities={"session.load"})
+    AgentHandshake(info=EDITOR, protocols=[v1, v2], capabilities=SESSIONS)
+
+
+def test_what_an_agent_knows_of_itself_is_what_its_client_reads() -> None:
+    agent = AgentHandshake(info=HELPER, protocols=[v1, v2], capabilities=SESSIONS | {"mcp.http"}, meta={"a.com": [1]})
+    offers: list[Any] = [v1, v2]
+    for protocol in offers:
+        client = ClientHandshake(info=EDITOR, protocols=[protocol], capabilities={"auth.terminal"}, meta={"b.com": 2})
+        settled = agent.answer(raw(client.request()))
+        assert client.accept(raw(settled.result)) == settled.agent
+        assert client.own(protocol) == settled.client
+        assert settled.agent.ext("a.com") == [1]
+        assert settled.client.ext("b.com") == 2
+
+
+def test_r41_custom_capabilities_are_read_by_their_key_and_never_merged() -> None:
+    said: dict[str, Any] = {"_meta": {"example.com": {"deep": True}, "loadSession": True, "": None}}
+    peer = AgentPeer.read({"protocolVersion": 1, "agentCapabilities": said}, [v1])
+    assert peer.ext("example.com") == {"deep": True}
+    assert peer.ext("example") is None
+    assert peer.ext("other.org", default="none") == "none"
+    assert not peer.supports("session.load")
+    assert AgentPeer.read({"protocolVersion": 1}, [v1]).ext("example.com") is None
