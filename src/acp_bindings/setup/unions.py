@@ -51,3 +51,19 @@ if TYPE_CHECKING:
         | v2_unstable.ListSessionsRequest
     )
     SessionInfo: TypeAlias = v1.SessionInfo | v1_unstable.SessionInfo | v2.SessionInfo | v2_unstable.SessionInfo
+    PromptRequest: TypeAlias = (
+        v1.PromptRequest | v1_unstable.PromptRequest | v2.PromptRequest | v2_unstable.PromptRequest
+    )
+    SessionUpdate: TypeAlias = (
+        v1.SessionUpdate | v1_unstable.SessionUpdate | v2.SessionUpdate | v2_unstable.SessionUpdate
+    )
+    UserMessageChunk: TypeAlias = (
+        v1.UserMessageChunk | v1_unstable.UserMessageChunk | v2.UserMessageChunk | v2_unstable.UserMessageChunk
+    )
+    SessionNotification: TypeAlias = (
+        v1.SessionNotification
+        | v1_unstable.SessionNotification
+        | v2.UpdateSessionNotification
+        | v2_unstable.UpdateSessionNotification
+    )
+    """The params of `session/update`."""

@@ -1,0 +1,162 @@
+"""The conversation as an agent keeps it and replays it, in all versions."""
+
+from typing import Any
+
+import pytest
+
+from acp_bindings import decode, encode, v1, v1_unstable, v2, v2_unstable
+from acp_bindings.setup.errors import InvalidParams
+from acp_bindings.setup.history import (
+    asks_for_history,
+    history_line,
+    is_history,
+    read_history,
+    replay,
+    user_chunks,
+)
+from acp_bindings.setup.records import SessionRecord
+from acp_bindings.setup.remarks import Remark
+from acp_bindings.setup.replay import ReplayCollector
+from acp_bindings.setup.sessions import load_session, resume_session
+from tests.acp_bindings.setup.agents import ABLE
+
+PACKAGES: dict[str, Any] = {"v1": v1, "v1_unstable": v1_unstable, "v2": v2, "v2_unstable": v2_unstable}
+RECORD = SessionRecord(session_id="s", cwd="/", prompted=True)
+
+
+def said(protocol: Any, kind: str, text: str, message_id: str | None = "m", **more: Any) -> Any:
+    ids = {} if message_id is None else {"message_id": message_id}
+    return getattr(protocol, kind)(content=protocol.TextContent(text=text), **ids, **more)
+
+
+def texts(protocol: Any, history: list[Any]) -> list[tuple[str, str]]:
+    updates: list[Any] = [each.update for each in replay(protocol, "s", history)]
+    return [(each.session_update, each.content.text) for each in updates if isinstance(each, protocol.ContentChunk)]
+
+
+@pytest.mark.parametrize("name", PACKAGES)
+def test_r57_r58_r59_a_history_is_replayed_whole_and_in_its_order(name: str) -> None:
+    protocol: Any = PACKAGES[name]
+    prompt = protocol.PromptRequest(
+        session_id="s", prompt=[protocol.TextContent(text="Look"), protocol.ResourceLink(name="a", uri="file:///a")]
+    )
+    history: list[Any] = [
+        *user_chunks(protocol, prompt, message_id="m1"),
+        said(protocol, "AgentThoughtChunk", "Hm", "m2"),
+        protocol.SessionToolCallUpdate(tool_call_id="t", title="read"),
+        said(protocol, "AgentMessageChunk", "Done", "m3"),
+    ]
+    notifications = list(replay(protocol, "s", history))
+    assert [each.update for each in notifications[:5]] == history
+    assert all(each.session_id == "s" for each in notifications)
+    for each in notifications:
+        type_ = protocol.METHODS.notification_with(each)
+        assert type_.method == "session/update"
+
+
+@pytest.mark.parametrize("name", PACKAGES)
+def test_r57_a_client_gets_the_transcript_that_was_streamed(name: str) -> None:
+    protocol: Any = PACKAGES[name]
+    history = [said(protocol, "UserMessageChunk", "Hello", "m1"), said(protocol, "AgentMessageChunk", "Hi", "m2")]
+    updates: ReplayCollector[Any] = ReplayCollector()
+    updates.expect(load_session(ABLE[name], RECORD))
+    for notification in replay(protocol, "s", history):
+        updates.receive(decode(type(notification), encode(notification)))
+    assert [each.update for each in updates.opened("s")][:2] == history
+
+
+@pytest.mark.parametrize("name", ["v2", "v2_unstable"])
+def test_in_v2_a_replay_ends_with_the_state_also_when_there_is_no_history(name: str) -> None:
+    protocol: Any = PACKAGES[name]
+    (state,) = replay(protocol, "s", [])
+    assert state == protocol.UpdateSessionNotification(session_id="s", update=protocol.SessionStateUpdateIdle())
+    assert list(replay(PACKAGES[name.replace("2", "1")], "s", [])) == []
+
+
+@pytest.mark.parametrize("name", PACKAGES)
+def test_r57_pieces_of_one_message_come_as_one(name: str) -> None:
+    protocol: Any = PACKAGES[name]
+    history = [
+        said(protocol, "AgentThoughtChunk", "Let "),
+        said(protocol, "AgentThoughtChunk", "me"),
+        said(protocol, "AgentMessageChunk", "He"),
+        said(protocol, "AgentMessageChunk", "ll"),
+        said(protocol, "AgentMessageChunk", "o"),
+    ]
+    before = [encode(each) for each in history]
+    assert texts(protocol, history) == [("agent_thought_chunk", "Let me"), ("agent_message_chunk", "Hello")]
+    assert [encode(each) for each in history] == before
+
+
+def test_pieces_without_an_id_are_one_message() -> None:
+    history = [said(v1, "AgentMessageChunk", text, None) for text in ("a", "b")]
+    assert texts(v1, history) == [("agent_message_chunk", "ab")]
+
+
+def test_r57_what_is_more_than_text_is_not_merged() -> None:
+    note = v1.Annotations(priority=1.0)
+    history: list[Any] = [
+        said(v1, "AgentMessageChunk", "a", "m1"),
+        said(v1, "AgentMessageChunk", "b", "m2"),
+        said(v1, "AgentMessageChunk", "c", "m2", meta={"k": 1}),
+        said(v1, "AgentMessageChunk", "d", "m2"),
+        v1.AgentMessageChunk(content=v1.TextContent(text="e", annotations=note), message_id="m2"),
+        v1.AgentMessageChunk(content=v1.ImageContent(data="", mime_type="image/png"), message_id="m2"),
+        said(v1, "AgentMessageChunk", "f", "m2"),
+        decode(v1.SessionUpdate, {"sessionUpdate": "agent_message_chunk", "messageId": "m2", "future": 1,
+                                  "content": {"type": "text", "text": "g"}}),
+        said(v1, "UserMessageChunk", "h", "m3"),
+        said(v1, "UserMessageChunk", "i", "m3"),
+        v1.OtherSessionUpdate(session_update="_mine"),
+    ]  # fmt: skip
+    assert [each.update for each in replay(v1, "s", history)] == history
+
+
+def test_what_is_of_the_moment_is_no_history() -> None:
+    moment: list[Any] = [
+        v1.CurrentModeUpdate(current_mode_id="code"),
+        v1.AvailableCommandsUpdate(available_commands=[]),
+        v1.ConfigOptionUpdate(config_options=[]),
+        v1.Notice(severity="info", title="t"),
+        v2.SessionStateUpdateRunning(),
+    ]
+    assert not any(map(is_history, moment))
+    assert list(replay(v1, "s", moment[:4])) == []
+    assert is_history(v1.Plan(entries=[]))
+    assert is_history(v1.SessionInfoUpdate(title="t"))
+
+
+@pytest.mark.parametrize("name", PACKAGES)
+def test_x1_x12_history_is_replayed_when_it_is_asked_for(name: str) -> None:
+    assert asks_for_history(load_session(ABLE[name], RECORD))
+    assert not asks_for_history(resume_session(ABLE[name], RECORD))
+
+
+@pytest.mark.parametrize("protocol", [v2, v2_unstable])
+def test_x12_a_replay_from_elsewhere_is_refused_and_not_taken_for_the_start(protocol: Any) -> None:
+    raw = {"sessionId": "s", "cwd": "/", "replayFrom": {"type": "_message", "messageId": "m"}}
+    with pytest.raises(InvalidParams, match='replayFrom: "_message" is not supported; "start" is') as raised:
+        asks_for_history(decode(protocol.ResumeSessionRequest, raw))
+    assert raised.value.code == -32602
+    assert not asks_for_history(decode(protocol.ResumeSessionRequest, raw | {"replayFrom": None}))
+
+
+@pytest.mark.parametrize("name", PACKAGES)
+def test_a_stored_history_comes_back_as_it_was(name: str) -> None:
+    protocol: Any = PACKAGES[name]
+    history = [said(protocol, "UserMessageChunk", "a\nb\u2028c"), said(protocol, "AgentMessageChunk", "Hi")]
+    lines = [history_line(each) for each in history]
+    assert all(each.count(b"\n") == 1 for each in lines)
+    assert read_history(protocol, lines) == history
+    assert read_history(protocol, [each.decode() for each in lines]) == history
+
+
+def test_r97_a_line_that_is_no_update_is_skipped_and_remarked_on() -> None:
+    good = history_line(said(v1, "UserMessageChunk", "Hello"))
+    remarks: list[Remark] = []
+    lines = [b"\n", good, b"garbage\n", b"[]\n", b'{"sessionUpdate": "plan"}\n', b"  ", good, good[:20]]
+    assert len(read_history(v1, lines, remarks=remarks)) == len(read_history(v1, lines)) == 2
+    assert [(each.rule, each.facts) for each in remarks] == [
+        ("malformed-line", {"line": number}) for number in (3, 4, 5, 8)
+    ]
+    assert str(remarks[2]).startswith("line 5 is skipped, because it is no update: entries: Field required")

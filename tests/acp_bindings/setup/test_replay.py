@@ -1,0 +1,213 @@
+"""Updates as a client gets them, in good order and in bad: what is history, what is news, and that none is lost."""
+
+import pickle
+from typing import Any
+
+import pytest
+
+from acp_bindings import v1, v2
+from acp_bindings.setup.records import SessionRecord
+from acp_bindings.setup.replay import ReplayCollector, SessionIdReused, Update
+from acp_bindings.setup.sessions import load_session, resume_session
+from tests.acp_bindings.setup.agents import ABLE
+
+Collector = ReplayCollector[v1.SessionNotification]
+RECORD = SessionRecord(session_id="s", cwd="/", prompted=True)
+LOAD, RESUME = load_session(ABLE["v1"], RECORD), resume_session(ABLE["v1"], RECORD)
+
+
+def user(text: str, session_id: str = "s") -> v1.SessionNotification:
+    return v1.SessionNotification(session_id=session_id, update=v1.UserMessageChunk(content=v1.TextContent(text=text)))
+
+
+def agent(text: str, session_id: str = "s") -> v1.SessionNotification:
+    return v1.SessionNotification(session_id=session_id, update=v1.AgentMessageChunk(content=v1.TextContent(text=text)))
+
+
+def replayed(*notifications: v1.SessionNotification) -> list[Update[v1.SessionNotification]]:
+    return [Update(each, replay=True) for each in notifications]
+
+
+def live(*notifications: v1.SessionNotification) -> list[Update[v1.SessionNotification]]:
+    return [Update(each, replay=False) for each in notifications]
+
+
+def rules(updates: ReplayCollector[Any]) -> list[str]:
+    return [each.rule for each in updates.remarks]
+
+
+def test_r57_r58_the_history_of_a_load_comes_in_its_order_before_the_answer() -> None:
+    updates = Collector()
+    assert updates.expect(LOAD) == []
+    said = [user("Hello"), agent("Hi"), user("More"), agent("Yes")]
+    assert [each for notification in said for each in updates.receive(notification)] == replayed(*said)
+    assert updates.opened("s") == tuple(said)
+    assert updates.remarks == []
+
+
+def test_r58_r62_what_comes_after_the_answer_is_news() -> None:
+    updates = Collector()
+    updates.expect(LOAD)
+    updates.receive(user("Hello"))
+    updates.opened("s")
+    updates.prompted("s")
+    assert updates.receive(agent("Hi")) == live(agent("Hi"))
+    assert updates.opened("s") == ()
+
+
+def test_r58_the_session_is_known_before_the_load_is_sent() -> None:
+    """A client that says so too late gets what has come, as the history that it is."""
+    updates = Collector()
+    assert updates.receive(user("Hello")) == []
+    assert updates.expect(LOAD) == replayed(user("Hello"))
+    updates.receive(agent("Hi"))
+    assert updates.opened("s") == (user("Hello"), agent("Hi"))
+
+
+def test_r60_history_that_is_late_is_news_and_is_remarked_on_once() -> None:
+    updates = Collector()
+    updates.expect(LOAD)
+    updates.receive(user("Hello"))
+    assert updates.opened("s") == (user("Hello"),)
+    assert updates.receive(agent("Hi")) == live(agent("Hi"))
+    assert rules(updates) == []
+    assert updates.receive(user("More")) == live(user("More"))
+    updates.receive(user("Still more"))
+    assert rules(updates) == ["replay-after-answer"]
+    assert updates.remarks[0].facts == {"sessionId": "s", "sessionUpdate": "user_message_chunk"}
+
+
+def test_a_message_of_the_user_after_a_prompt_is_no_late_history() -> None:
+    updates = Collector()
+    updates.expect(LOAD)
+    updates.opened("s")
+    updates.prompted("s")
+    updates.receive(user("Hello"))
+    assert rules(updates) == []
+
+
+def test_x1_a_resume_brings_no_history() -> None:
+    updates = Collector()
+    updates.expect(RESUME)
+    assert updates.receive(agent("Hi")) == live(agent("Hi"))
+    assert rules(updates) == []
+    assert updates.receive(user("Hello")) == live(user("Hello"))
+    assert rules(updates) == ["replay-on-resume"]
+    assert updates.opened("s") == ()
+
+
+def test_r58_sessions_are_told_apart() -> None:
+    updates = Collector()
+    updates.expect(LOAD)
+    updates.created("other")
+    mixed = [user("a"), user("b", "other"), agent("c"), agent("d", "other")]
+    assert [each.replay for notification in mixed for each in updates.receive(notification)] == [
+        True, False, True, False,
+    ]  # fmt: skip
+    assert updates.opened("s") == (user("a"), agent("c"))
+
+
+def test_x11_what_comes_before_the_id_is_known_is_kept() -> None:
+    updates = Collector()
+    early = [agent("1", "new"), agent("x", "unheard"), agent("2", "new")]
+    assert [updates.receive(each) for each in early] == [[], [], []]
+    assert updates.created("new") == live(early[0], early[2])
+    assert updates.receive(agent("3", "new")) == live(agent("3", "new"))
+    assert updates.created("unheard") == live(early[1])
+
+
+def test_x11_in_v2_state_may_come_before_or_after_the_answer() -> None:
+    updates: ReplayCollector[v2.UpdateSessionNotification] = ReplayCollector()
+    running = v2.UpdateSessionNotification(session_id="s", update=v2.SessionStateUpdateRunning())
+    idle = v2.UpdateSessionNotification(session_id="s", update=v2.SessionStateUpdateIdle())
+    assert updates.receive(running) == []
+    assert updates.created("s") == [Update(running, replay=False)]
+    assert updates.receive(idle) == [Update(idle, replay=False)]
+
+    updates.expect(load_session(ABLE["v2"], RECORD))
+    said = v2.UpdateSessionNotification(
+        session_id="s", update=v2.UserMessage(message_id="m", content=[v2.TextContent(text="Hello")])
+    )
+    assert updates.receive(said) == [Update(said, replay=True)]
+    assert updates.receive(idle) == [Update(idle, replay=True)]
+    assert updates.opened("s") == (said, idle)
+
+    updates.expect(resume_session(ABLE["v2"], RECORD))
+    assert updates.receive(idle) == [Update(idle, replay=False)]
+    assert updates.opened("s") == ()
+    assert updates.remarks == []
+
+
+def test_x11_what_is_kept_is_bounded_and_what_is_lost_is_the_oldest() -> None:
+    updates = Collector(keep=2)
+    for number in range(4):
+        updates.receive(agent(str(number), f"s{number}"))
+    assert [updates.created(f"s{number}") for number in range(4)] == [
+        [],
+        [],
+        live(agent("2", "s2")),
+        live(agent("3", "s3")),
+    ]
+    assert rules(updates) == ["early-updates-lost"]
+
+
+def test_what_a_flood_of_unknown_sessions_costs_is_bounded() -> None:
+    updates = Collector(keep=10)
+    for number in range(1000):
+        updates.receive(agent("x", f"s{number}"))
+    assert len(updates.remarks) == 1
+    assert sum(bool(updates.created(f"s{number}")) for number in range(1000)) == 10
+
+
+def test_r47_an_id_that_is_given_again_is_an_error() -> None:
+    updates = Collector()
+    updates.created("s")
+    with pytest.raises(SessionIdReused, match='the id "s", which another one has') as raised:
+        updates.created("s")
+    assert str(pickle.loads(pickle.dumps(raised.value))) == str(raised.value)
+    updates.closed("s")
+    with pytest.raises(SessionIdReused):
+        updates.created("s")
+
+
+def test_r101_ids_are_the_same_only_to_the_letter() -> None:
+    updates = Collector()
+    updates.created("s")
+    assert updates.receive(agent("x", "S")) == updates.receive(agent("x", "s ")) == []
+    assert updates.created("S") == live(agent("x", "S"))
+
+
+def test_a_load_that_failed_leaves_nothing_behind() -> None:
+    updates = Collector()
+    updates.expect(LOAD)
+    updates.receive(user("half"))
+    updates.failed("s")
+    updates.failed("never heard of")
+    updates.expect(LOAD)
+    updates.receive(user("whole"))
+    assert updates.opened("s") == (user("whole"),)
+
+
+def test_a_session_that_is_loaded_again_has_its_history_again() -> None:
+    updates = Collector()
+    for _ in range(2):
+        updates.expect(LOAD)
+        updates.receive(user("Hello"))
+        assert updates.opened("s") == (user("Hello"),)
+        updates.closed("s")
+    assert updates.remarks == []
+
+
+def test_what_comes_of_a_closed_session_is_remarked_on_and_lost() -> None:
+    updates = Collector()
+    updates.created("s")
+    updates.closed("s")
+    assert updates.receive(agent("x")) == updates.receive(agent("y")) == []
+    assert rules(updates) == ["update-after-close"]
+
+
+def test_updates_of_a_newer_schema_are_sorted_as_all_others() -> None:
+    updates = Collector()
+    updates.expect(LOAD)
+    newer = v1.SessionNotification(session_id="s", update=v1.OtherSessionUpdate(session_update="_mine"))
+    assert updates.receive(newer) == replayed(newer)
