@@ -7,7 +7,7 @@ import secrets
 import sys
 from collections.abc import AsyncGenerator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import anyio
 from anyio.abc import SocketAttribute
@@ -116,11 +116,10 @@ class LocalServer:
 
 def _inner(server: MCPServer[Any] | Server[Any]) -> Server[Any]:
     # As the SDK's own client does it: what it has for that in public makes a web application, and keeps it.
-    high = isinstance(server, MCPServer)
-    inner: Any = server._lowlevel_server if high else server  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]
+    inner: MCPServer[Any] | Server[Any] = getattr(server, "_lowlevel_server", server)
     if not isinstance(inner, Server):
         raise UnusableInput(f"server must be an MCPServer or a Server of mcp.server, not {type(inner).__name__}")
-    return cast("Server[Any]", inner)
+    return inner
 
 
 async def _listen(
@@ -152,8 +151,8 @@ async def _listen(
                 while True:
                     try:
                         await listener.serve(serve_one, connections)
-                    except OSError as error:
-                        _log.warning("no further connection of an agent for now: %s", error)
+                    except (OSError, anyio.BrokenResourceError) as error:  # as asyncio says it, and trio
+                        _log.warning("no further connection of an agent for now: %s", error.__cause__ or error)
                         await anyio.sleep(_FULL)
 
             async with anyio.create_task_group() as connections:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 import sys
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -98,8 +98,9 @@ def _parsed(line: bytes) -> SessionMessage | Exception:
 async def _write(outbox: MemoryObjectReceiveStream[SessionMessage], stream: SocketStream) -> None:
     # In a task of its own: a handler that is cancelled while it sends would leave half a line.
     async with outbox:
-        async for item in outbox:
-            await stream.send(_line(item))
+        with suppress(anyio.BrokenResourceError):  # of which the other direction ends too
+            async for item in outbox:
+                await stream.send(_line(item))
 
 
 def _line(item: SessionMessage) -> bytes:
