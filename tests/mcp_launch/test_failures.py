@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mcp_launch.secrets import redact
+from mcp_launch.secrets import forms as secret_forms
 from mcp_launch.secrets.redact import Redactor
 from tests.mcp_launch.failures.catalogue import CASES, Case, Scenario
 from tests.mcp_launch.failures.command import check_all
@@ -79,7 +79,7 @@ async def test_a_form_that_is_not_hidden_is_found(
     def nothing(_: str) -> tuple[str, ...]:
         return ()
 
-    monkeypatch.setattr(redact, part, nothing)
+    monkeypatch.setattr(secret_forms, part, nothing)
 
     outcome = await play(named("stdio: exits with a message on stderr"), tmp_path, grace=8)
 

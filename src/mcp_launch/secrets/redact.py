@@ -8,27 +8,20 @@ characters are left alone: replacing every "1" would hide more than it protects.
 from __future__ import annotations
 
 import base64
-import binascii
-import html
-import json
 import re
 import threading
 from collections import deque
 from collections.abc import Iterable, Iterator
 from typing import Any, cast
-from urllib.parse import parse_qsl, quote, quote_plus, unquote, urlsplit
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+from mcp_launch.secrets.forms import ALWAYS, SHORTEST, forms_of
 
 __all__ = ["Redactor", "shown_url"]
 
 MASK = "[redacted]"
-SHORTEST = 3
-"""Shorter values are not searched for."""
-ALWAYS = 8
-"""Values this long are replaced inside words too; shorter ones only where they stand alone."""
 LEARNT = 32
 """Secrets that are remembered of those which an authentication makes up as it goes, perhaps one for each request."""
-WHOLE = 131072
-"""Longer values are searched for as a whole only. No process can be given one (Linux), and no HTTP server takes it."""
 
 
 class Redactor:
@@ -56,14 +49,14 @@ class Redactor:
             self._work_in()
             known = value in self._given or any(value in forms for forms in self._learnt)
             if not known and len(value) >= SHORTEST:
-                self._learnt.append(frozenset(_forms(value)))
+                self._learnt.append(frozenset(forms_of(value)))
                 self._order()
 
     def _work_in(self) -> None:
         if not self._added:
             return
         with self._changing:
-            self._given = self._given.union(form for value in self._added for form in _forms(value))
+            self._given = self._given.union(form for value in self._added for form in forms_of(value))
             self._order()
             # Last, because who finds nothing there does not wait for us.
             self._added = set()
@@ -135,58 +128,3 @@ def _url_secrets(urls: Iterable[str]) -> Iterator[str]:
             # What is sent of them.
             pair = f"{unquote(parts.username or '')}:{unquote(parts.password or '')}"
             yield f"Basic {base64.b64encode(pair.encode(errors='replace')).decode()}"
-
-
-def _forms(value: str) -> Iterator[str]:
-    """The ways in which a value may come back: itself, its lines and words, quoted, or in another coding."""
-    if len(value) > WHOLE:
-        yield value
-        return
-    lines = [line.strip() for line in value.splitlines()]
-    words = [word for line in lines for word in line.split() if len(word) >= ALWAYS]
-    login = tuple(_login(value))
-    # Of a certificate nobody codes single lines.
-    coded = {value, *login, *(words if len(lines) == 1 else ())}
-    for part in {value, value.strip(), *lines, *words, *login}:
-        for form in (*_quoted(part), *(_coded(part) if part in coded else ())):
-            if len(part) >= SHORTEST and len(form) >= SHORTEST:
-                yield form
-
-
-def _quoted(part: str) -> Iterator[str]:
-    yield part
-    yield unquote(part)
-    yield html.escape(part)
-    for said in (json.dumps(part)[1:-1], json.dumps(part, ensure_ascii=False)[1:-1], repr(part)[1:-1]):
-        yield said
-        # Quoted twice, as where what a server said in JSON is logged.
-        yield json.dumps(said)[1:-1]
-        yield repr(said)[1:-1]
-    for quoted in (quote, quote_plus):
-        for safe in ("", "/"):
-            escaped = quoted(part, safe=safe, errors="replace")
-            yield escaped
-            yield _ESCAPE.sub(lambda escape: escape[0].lower(), escaped)
-    # As a server reads it that takes headers for Latin-1, as HTTP once did.
-    yield part.encode(errors="replace").decode("latin-1")
-
-
-_ESCAPE = re.compile("%[0-9A-F]{2}")
-
-
-def _coded(part: str) -> Iterator[str]:
-    for altchars in (b"+/", b"-_"):
-        coded = base64.b64encode(part.encode(errors="replace"), altchars).decode()
-        yield coded
-        yield coded.rstrip("=")
-
-
-def _login(value: str) -> Iterator[str]:
-    """The user, the password and both of them, if it is the header for Basic authentication."""
-    scheme, _, coded = value.strip().partition(" ")
-    if scheme.lower() == "basic":
-        try:
-            pair = base64.b64decode(coded).decode()
-        except (binascii.Error, ValueError):
-            return
-        yield from (pair, *pair.split(":", 1))
