@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from mcp_launch.agents.capabilities import capabilities
     from mcp_launch.agents.catalogue import Catalogue, CatalogueEntry, UnknownTool
-    from mcp_launch.agents.content import ContentError, to_acp, to_mcp, tool_call_update
+    from mcp_launch.agents.content import to_acp, to_mcp, tool_call_update
+    from mcp_launch.agents.kept import ContentError
     from mcp_launch.budgets import Budgets
     from mcp_launch.changes import Change, Changes
     from mcp_launch.failures import (
@@ -72,7 +73,7 @@ if not TYPE_CHECKING:
         "CatalogueEntry": "agents.catalogue",
         "Change": "changes",
         "Changes": "changes",
-        "ContentError": "agents.content",
+        "ContentError": "agents.kept",
         "Fleet": "fleet",
         "LaunchError": "failures",
         "LaunchFailure": "failures",

@@ -9,16 +9,14 @@ on the way back. A kind of block that the other one does not know is an error, e
 
 from __future__ import annotations
 
-import copy
 import json
-from collections.abc import Callable, Iterable
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, overload
 
 from pydantic import BaseModel, ValidationError
 
 from acp_bindings import DecodeError, EncodeError, decode, encode
-from mcp_launch.failures import LaunchError
+from mcp_launch.agents.kept import ContentError, Unfit, fitted
 
 if TYPE_CHECKING:
     import mcp_types
@@ -37,19 +35,12 @@ if TYPE_CHECKING:
     )
     _Other: TypeAlias = v2.OtherContentBlock | v2_unstable.OtherContentBlock
 
-__all__ = ["KEPT", "ContentError", "to_acp", "to_mcp", "tool_call_update"]
-
-KEPT = "acp-bindings/kept"
-"""The member of `_meta` that holds what the other protocol has no place for, by JSON pointers into the block."""
+__all__ = ["to_acp", "to_mcp", "tool_call_update"]
 
 T = TypeVar("T")
 Update = TypeVar(
     "Update", bound="v1.ToolCallUpdate | v1_unstable.ToolCallUpdate | v2.ToolCallUpdate | v2_unstable.ToolCallUpdate"
 )
-
-
-class ContentError(LaunchError):
-    """A block of content that the other protocol cannot express, also not with the help of `_meta`."""
 
 
 @overload
@@ -66,7 +57,7 @@ def to_acp(type_: Any, block: McpBlock) -> Any:
     Raises:
         ContentError: *type_* has no such content, or the block holds what is no JSON.
     """
-    return _fitted(_mcp_json(block), partial(_read_acp, type_), into="ACP")
+    return fitted(_mcp_json(block), partial(_read_acp, type_), into="ACP")
 
 
 @overload
@@ -94,7 +85,7 @@ def to_mcp(block: AcpBlock) -> Any:
     class_ = _mcp_classes().get(block.type)
     if class_ is None:
         raise ContentError(f'MCP has no content of type "{block.type}"')
-    return _fitted(data, partial(_read_mcp, class_), into="MCP")
+    return fitted(data, partial(_read_mcp, class_), into="MCP")
 
 
 def tool_call_update(type_: type[Update], tool_call_id: str, result: mcp_types.CallToolResult) -> Update:
@@ -116,86 +107,18 @@ def tool_call_update(type_: type[Update], tool_call_id: str, result: mcp_types.C
     said: dict[str, Any] = {
         "tool_call_id": tool_call_id,
         "status": "failed" if result.is_error else "completed",
-        "content": [_fitted(_mcp_json(block), partial(_read_item, type_), into="ACP") for block in result.content],
+        "content": [fitted(_mcp_json(block), partial(_read_item, type_), into="ACP") for block in result.content],
         "raw_output": result.structured_content,
         "meta": result.meta,
     }
     return type_(**{name: value for name, value in said.items() if value is not None})
 
 
-class _Unfit(Exception):  # noqa: N818 - no error yet: what is in the way may be kept elsewhere
-    """What a block could not be read for: paths into its JSON, and why."""
-
-    def __init__(self, issues: Iterable[tuple[tuple[str | int, ...], str]]) -> None:
-        self.issues = list(issues)
-        super().__init__("; ".join(f"{'.'.join(map(str, path)) or 'the block'}: {why}" for path, why in self.issues))
-
-
-def _fitted(data: dict[str, Any], read: Callable[[dict[str, Any]], T], *, into: str) -> T:
-    """What *read* makes of a block, with the members that it refuses kept in `_meta`."""
-    kind, data = data["type"], _restored(data)
-    kept: dict[str, Any] = {}
-    first: _Unfit | None = None
-    while True:
-        if kept and data.get("_meta") == {}:
-            kept["/_meta"] = data.pop("_meta")
-        try:
-            return read({**data, "_meta": {**(data.get("_meta") or {}), KEPT: kept}} if kept else data)
-        except _Unfit as unfit:
-            first = first or unfit
-            taken = [_take(data, path) for path, _ in unfit.issues]
-            kept.update(each for each in taken if each)
-            if not any(taken):
-                raise ContentError(f'{into} cannot express a block of type "{kind}": {first}') from None
-
-
-def _restored(data: dict[str, Any]) -> dict[str, Any]:
-    """The block with what was kept in `_meta` back in its place; as it is, if that is not of our making."""
-    meta: dict[str, Any] = data.get("_meta") or {}
-    kept = meta.get(KEPT)
-    if not kept or not isinstance(kept, dict):
-        return data
-    whole = copy.deepcopy(data)
-    del whole["_meta"][KEPT]
-    if not whole["_meta"]:
-        del whole["_meta"]
-    try:
-        for pointer, value in cast("dict[str, Any]", kept).items():
-            _put(whole, pointer, value)
-    except (LookupError, TypeError, ValueError):
-        return data
-    return whole
-
-
-def _put(data: dict[str, Any], pointer: str, value: Any) -> None:
-    start, *steps, name = (step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/"))
-    here: Any = data
-    for step in steps:
-        here = here[int(step) if isinstance(here, list) else step]
-    if start or name in here:
-        raise ValueError(pointer)
-    here[name] = value
-
-
-def _take(data: dict[str, Any], path: tuple[str | int, ...]) -> tuple[str, Any] | None:
-    """Take the member that is meant out of the block: its pointer and its value, or None if it is not there."""
-    while path and isinstance(path[-1], int):
-        path = path[:-1]
-    holder: Any = data
-    try:
-        for step in path[:-1]:
-            holder = holder[step]
-        value = holder.pop(path[-1])
-    except (LookupError, TypeError, AttributeError):
-        return None
-    return "".join(f"/{str(step).replace('~', '~0').replace('/', '~1')}" for step in path), value
-
-
 def _read_acp(type_: Any, data: dict[str, Any]) -> Any:
     try:
         return decode(type_, data, strict=True)
     except DecodeError as error:
-        raise _Unfit((issue.path, issue.message) for issue in error.issues) from None
+        raise Unfit((issue.path, issue.message) for issue in error.issues) from None
 
 
 def _read_item(type_: Any, data: dict[str, Any]) -> Any:
@@ -203,7 +126,7 @@ def _read_item(type_: Any, data: dict[str, Any]) -> Any:
     try:
         alone = decode(type_, {"toolCallId": "", "content": [{"type": "content", "content": data}]}, strict=True)
     except DecodeError as error:
-        raise _Unfit((issue.path[3:], issue.message) for issue in error.issues) from None
+        raise Unfit((issue.path[3:], issue.message) for issue in error.issues) from None
     return alone.content[0]
 
 
@@ -243,4 +166,4 @@ def _read_mcp(class_: type[BaseModel], data: dict[str, Any]) -> Any:
             for path, why in issues
             if path[0] != "resource" or path[1] == meant
         ]
-    raise _Unfit(issues)
+    raise Unfit(issues)
