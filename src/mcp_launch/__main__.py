@@ -15,7 +15,7 @@ def main() -> None:
         sys.stderr.write(f"mcp-launch needs {', '.join(missing)}: pip install 'acp-bindings[launch]'\n")
         raise SystemExit(2)
     try:
-        from mcp_launch.cli import app  # noqa: PLC0415 - what it imports may be missing, see above
+        from mcp_launch.command.cli import app  # noqa: PLC0415 - what it imports may be missing, see above
 
         app(prog_name="mcp-launch")
     except KeyboardInterrupt:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from mcp_launch import UnusableInput
-from mcp_launch.config import Config, read_config
+from mcp_launch.command.config import Config, read_config
 
 SERVER: dict[str, Any] = {"name": "n", "command": "/c", "args": [], "env": []}
 

@@ -14,16 +14,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import anyio
 import typer
-from rich.console import Console
-from rich.text import Text
 
-from mcp_launch.config import Config, read_config
+from mcp_launch.command.config import Config, read_config
+from mcp_launch.command.lines import print_lines, printable
 from mcp_launch.failures import UnusableInput
 from mcp_launch.fleet import launch
 from mcp_launch.terms import EVERYTHING
 
 if TYPE_CHECKING:
-    from mcp_launch.report import Report, ServerReport
+    from mcp_launch.report import Report
 
 __all__ = ["app"]
 
@@ -74,7 +73,7 @@ def check(
 def _unusable(message: str) -> typer.Exit:
     # Where that cannot be written either, the status still tells.
     with contextlib.suppress(OSError):
-        typer.echo(f"mcp-launch: {_printable(message)}", err=True)
+        typer.echo(f"mcp-launch: {printable(message)}", err=True)
     return typer.Exit(2)
 
 
@@ -123,36 +122,4 @@ def _show(found: Report, *, as_json: bool) -> None:
     if as_json:
         typer.echo(json.dumps(found, indent=2))
     else:
-        _print(found)
-
-
-def _print(found: Report) -> None:
-    console = Console(highlight=False, soft_wrap=True)
-    errors = Console(highlight=False, soft_wrap=True, stderr=True)
-    servers = found["servers"]
-    width = max((len(server["name"]) for server in servers), default=0)
-    if not servers:
-        console.print("no servers")
-    for server in servers:
-        name = Text(_printable(server["name"]).ljust(width), style="bold")
-        kind = Text((server["transport"] or "?").ljust(5), style="dim")
-        console.print(_mark(server), name, kind, Text(_printable(_outcome(server))))
-        for warning in server["warnings"]:
-            errors.print(Text(_printable(f"warning: {server['name']}: {warning}"), style="yellow"))
-
-
-def _mark(server: ServerReport) -> Text:
-    return Text("ok  ", style="green") if server["failure"] is None else Text("FAIL", style="red")
-
-
-def _outcome(server: ServerReport) -> str:
-    if failure := server["failure"]:
-        return f"{failure['code']} in {failure['stage']} after {failure['elapsed']:.1f} s: {failure['message']}"
-    tools = [tool["name"] for tool in server["tools"] or ()]
-    count = "no tools" if not tools else f"{len(tools)} tool{'s' if len(tools) > 1 else ''}: {', '.join(tools)}"
-    return f"{count} ({sum(server['seconds'].values()):.1f} s)"
-
-
-def _printable(text: str) -> str:
-    """The text without what could move the cursor or recolour the terminal: servers write it."""
-    return "".join(char if char.isprintable() else " " for char in text)
+        print_lines(found)
