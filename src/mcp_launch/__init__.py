@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from mcp_launch.options import Options
     from mcp_launch.report import Report, report_schema
     from mcp_launch.restart import Restart
-    from mcp_launch.server import LaunchedServer
+    from mcp_launch.servers.launched import LaunchedServer
     from mcp_launch.session import open_session
 
 __all__ = [
@@ -77,7 +77,7 @@ if not TYPE_CHECKING:
         "Fleet": "fleet",
         "LaunchError": "failures",
         "LaunchFailure": "failures",
-        "LaunchedServer": "server",
+        "LaunchedServer": "servers.launched",
         "LocalServer": "local.serve",
         "NoTransport": "failures",
         "NotReady": "failures",

@@ -10,8 +10,8 @@ from typing_extensions import TypedDict  # that of Python 3.11 cannot be read by
 
 from mcp_launch.changes import State
 from mcp_launch.failures import FailureJson, Stage
-from mcp_launch.record import Record
 from mcp_launch.secrets.redact import Redactor
+from mcp_launch.servers.record import Record
 from mcp_launch.specs import TransportName
 
 if TYPE_CHECKING:

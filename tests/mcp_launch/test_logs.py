@@ -184,7 +184,7 @@ def test_records_are_left_alone_once_no_server_is_open(records: Records) -> None
 
 def test_every_logger_that_exists_when_all_transports_are_used_is_known() -> None:
     script = """
-import logging, mcp_launch.owner, mcp_launch.transports.sse.transport, mcp.client.auth, httpcore, httpcore2
+import logging, mcp_launch.servers.owner, mcp_launch.transports.sse.transport, mcp.client.auth, httpcore, httpcore2
 import httpcore._async.http11, httpcore._async.http_proxy, httpcore2._async.http11, httpcore2._async.http_proxy
 print(*sorted({name.partition(".")[0] for name in logging.root.manager.loggerDict}))
 """

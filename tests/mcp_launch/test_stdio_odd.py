@@ -16,7 +16,8 @@ import pytest
 from mcp import MCPError
 
 import mcp_launch
-from mcp_launch import Budgets, LaunchFailure, listing
+from mcp_launch import Budgets, LaunchFailure
+from mcp_launch.servers import listing
 from mcp_launch.transports.stdio import transport as stdio
 from tests.mcp_launch.support import SERVERS, Marked, ask
 

@@ -12,8 +12,8 @@ import anyio.to_thread
 from acp_bindings.connection.processes import ChildProcess
 from mcp_launch.failures import LaunchFailure
 from mcp_launch.processes.spawn import spawn
-from mcp_launch.record import Record
 from mcp_launch.restart import Restart
+from mcp_launch.servers.record import Record
 from mcp_launch.specs import ServerSpec, StdioServer
 from mcp_launch.terms import Terms
 
@@ -99,5 +99,5 @@ async def _sdk(terms: Terms) -> ModuleType:
         async with terms.importing:
             owner = _owner
             if owner is None:
-                owner = _owner = await anyio.to_thread.run_sync(importlib.import_module, "mcp_launch.owner")
+                owner = _owner = await anyio.to_thread.run_sync(importlib.import_module, "mcp_launch.servers.owner")
     return owner

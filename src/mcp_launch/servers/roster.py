@@ -12,12 +12,12 @@ import anyio
 
 from mcp_launch.agents.catalogue import Catalogue
 from mcp_launch.changes import Change, Changes
-from mcp_launch.entries import read_entry
 from mcp_launch.failures import LaunchError, UnknownServer
-from mcp_launch.life import live
 from mcp_launch.options import OptionsFor
-from mcp_launch.record import Record
-from mcp_launch.server import LaunchedServer
+from mcp_launch.servers.entries import read_entry
+from mcp_launch.servers.launched import LaunchedServer
+from mcp_launch.servers.life import live
+from mcp_launch.servers.record import Record
 from mcp_launch.terms import Terms
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import anyio.lowlevel
 
 from mcp_launch.changes import State
 from mcp_launch.failures import LaunchFailure
-from mcp_launch.record import Record
+from mcp_launch.servers.record import Record
 from mcp_launch.specs import TransportName
 
 if TYPE_CHECKING:

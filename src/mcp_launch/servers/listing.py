@@ -9,7 +9,7 @@ import anyio
 from mcp import MCPError
 from mcp_types import CONNECTION_CLOSED
 
-from mcp_launch.offer import Offer
+from mcp_launch.servers.offer import Offer
 from mcp_launch.terms import Listing
 
 if TYPE_CHECKING:
