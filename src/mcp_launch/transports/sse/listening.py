@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import anyio
 import httpx
 from anyio.abc import TaskStatus
 from httpx_sse import SSEError
-from mcp.shared.message import SessionMessage
 from mcp_types import CONNECTION_CLOSED, ErrorData, jsonrpc_message_adapter
 from pydantic import ValidationError
 
@@ -19,21 +16,17 @@ from mcp_launch.diagnosis.http import UNMAPPED, TooLong
 from mcp_launch.failures import Stage
 from mcp_launch.transports.sse.client import EventClient
 from mcp_launch.transports.sse.endpoint import endpoint_of
-from mcp_launch.transports.unanswered import Unanswered
-
-if TYPE_CHECKING:
-    from anyio.streams.memory import MemoryObjectSendStream
+from mcp_launch.transports.sse.inbox import Inbox
 
 __all__ = ["Listener"]
 
 
 class Listener:
-    """Reads the event stream for one session, and answers in its place what it leaves open."""
+    """Reads the event stream for one session."""
 
     def __init__(
         self,
         client: EventClient,
-        unanswered: Unanswered,
         *,
         warn: Callable[[str], None],
         on_lost: Callable[[], None],
@@ -43,10 +36,7 @@ class Listener:
         """Where messages are posted, once it is known."""
         self.found: Diagnosis | None = None
         """Why it ended, or is of no use."""
-        self.refusing = anyio.Lock()
-        """Held while somebody is told that no answer will come, for which the session must still be there."""
         self._client = client
-        self._unanswered = unanswered
         self._warn = warn
         self._warned = False
         self._on_lost = on_lost
@@ -57,16 +47,10 @@ class Listener:
         """The stage of what goes wrong now, where the session does not know better."""
         return None if self.endpoint is not None else "connect"
 
-    async def run(
-        self,
-        url: str,
-        to_session: MemoryObjectSendStream[SessionMessage],
-        *,
-        task_status: TaskStatus[httpx.URL],
-    ) -> None:
+    async def run(self, url: str, inbox: Inbox, *, task_status: TaskStatus[httpx.URL]) -> None:
         """Read the event stream; started, with the endpoint, once it has named that."""
         try:
-            await self._read(url, to_session, task_status)
+            await self._read(url, inbox, task_status)
             self._end("its event stream ended")
         except SSEError:
             # Not an event stream; the memory has what came instead.
@@ -80,17 +64,13 @@ class Listener:
         except (anyio.BrokenResourceError, anyio.ClosedResourceError):
             pass
         finally:
-            await self._tell(to_session)
+            if self.found is not None:
+                await inbox.end(ErrorData(code=CONNECTION_CLOSED, message=self.found.message))
             self._on_lost()
             if self.endpoint is None:
                 self._give_up()
 
-    async def _read(
-        self,
-        url: str,
-        to_session: MemoryObjectSendStream[SessionMessage],
-        task_status: TaskStatus[httpx.URL],
-    ) -> None:
+    async def _read(self, url: str, inbox: Inbox, task_status: TaskStatus[httpx.URL]) -> None:
         async with self._client.events(url) as events:
             async for event in events.aiter_sse():
                 if event.event == "endpoint" and self.endpoint is None:
@@ -104,13 +84,13 @@ class Listener:
                             task_status.started(endpoint)
                 elif event.event == "message" and event.data:
                     try:
-                        await self._deliver(event.data, to_session)
+                        await self._deliver(event.data, inbox)
                     except anyio.get_cancelled_exc_class():
                         # It comes again at the next read, and ends httpx's generators, which otherwise would be left
                         # for the garbage collector.
                         continue
 
-    async def _deliver(self, data: str, to_session: MemoryObjectSendStream[SessionMessage]) -> None:
+    async def _deliver(self, data: str, inbox: Inbox) -> None:
         try:
             message = jsonrpc_message_adapter.validate_json(data, by_name=False)
         except ValidationError:
@@ -118,19 +98,9 @@ class Listener:
                 self._warned = True
                 self._warn("sent an event that is no JSON-RPC message")
             return
-        self._unanswered.received(message)
-        await to_session.send(SessionMessage(message))
+        await inbox.put(message)
 
     def _end(self, message: str, **facts: str) -> None:
         answer = self._client.memory.answer
         shown = {**(answer.facts if answer else {}), **facts}
         self.found = self.found or Diagnosis("disconnected", message, shown, stage=self.stage)
-
-    async def _tell(self, to_session: MemoryObjectSendStream[SessionMessage]) -> None:
-        """Answer the requests that will not be answered any more."""
-        if self.found is not None:
-            error = ErrorData(code=CONNECTION_CLOSED, message=self.found.message)
-            async with self.refusing:
-                with contextlib.suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
-                    for reply in self._unanswered.refused(error):
-                        await to_session.send(SessionMessage(reply))

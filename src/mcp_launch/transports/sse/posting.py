@@ -9,17 +9,16 @@ from typing import TYPE_CHECKING
 import anyio
 import httpx
 from mcp.shared.message import SessionMessage
-from mcp_types import CONNECTION_CLOSED, ErrorData, JSONRPCError, JSONRPCMessage, JSONRPCRequest
+from mcp_types import CONNECTION_CLOSED, ErrorData, JSONRPCMessage, JSONRPCRequest
 
 from mcp_launch.diagnosis.http import UNMAPPED
 from mcp_launch.transports.media import JSON
 from mcp_launch.transports.messages import UNWRITABLE, UnwritableError, written
 from mcp_launch.transports.sse.client import EventClient
-from mcp_launch.transports.sse.listening import Listener
-from mcp_launch.transports.unanswered import Unanswered
+from mcp_launch.transports.sse.inbox import Inbox
 
 if TYPE_CHECKING:
-    from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+    from anyio.streams.memory import MemoryObjectReceiveStream
 
 __all__ = ["Poster"]
 
@@ -27,52 +26,35 @@ __all__ = ["Poster"]
 class Poster:
     """Posts what one session sends to the endpoint of its event stream."""
 
-    def __init__(
-        self,
-        client: EventClient,
-        endpoint: httpx.URL,
-        unanswered: Unanswered,
-        listener: Listener,
-        *,
-        on_lost: Callable[[], None],
-    ) -> None:
+    def __init__(self, client: EventClient, endpoint: httpx.URL, inbox: Inbox, *, on_lost: Callable[[], None]) -> None:
         self._client = client
         self._endpoint = endpoint
-        self._listener = listener
-        self._unanswered = unanswered
+        self._inbox = inbox
         self._on_lost = on_lost
 
-    async def run(
-        self,
-        from_session: MemoryObjectReceiveStream[SessionMessage],
-        to_session: MemoryObjectSendStream[SessionMessage],
-    ) -> None:
+    async def run(self, from_session: MemoryObjectReceiveStream[SessionMessage]) -> None:
         """Post each message, until there are no more."""
         async with anyio.create_task_group() as posts:
             async for item in from_session:
                 if isinstance(item.message, JSONRPCRequest):
                     # A server may hold the POST until it has answered: others must not wait for that.
-                    posts.start_soon(self._post, item.message, to_session)
+                    posts.start_soon(self._post, item.message)
                 else:
-                    await self._post(item.message, to_session)
+                    await self._post(item.message)
 
-    async def _post(self, message: JSONRPCMessage, to_session: MemoryObjectSendStream[SessionMessage]) -> None:
+    async def _post(self, message: JSONRPCMessage) -> None:
         error = await self._sent(message)
-        # No answer will come on the event stream: give the waiting request one.
         if error is not None and isinstance(message, JSONRPCRequest):
-            reply = JSONRPCError(jsonrpc="2.0", id=message.id, error=error)
-            async with self._listener.refusing:
-                if self._unanswered.received(reply):
-                    with contextlib.suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
-                        await to_session.send(SessionMessage(reply))
+            # No answer will come on the event stream.
+            await self._inbox.refuse(message, error)
         if self._client.lost:
             self._on_lost()
 
     async def _sent(self, message: JSONRPCMessage) -> ErrorData | None:
         """Send it; why it did not reach the server, if it did not."""
-        self._unanswered.sent(message)
-        if (ended := self._listener.found) is not None:
-            return ErrorData(code=CONNECTION_CLOSED, message=ended.message)
+        self._inbox.sent(message)
+        if self._inbox.ended is not None:
+            return self._inbox.ended
         try:
             body = written(message)
         except UnwritableError:

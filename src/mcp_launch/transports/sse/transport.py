@@ -18,9 +18,9 @@ from mcp_launch.transports import DOUBTFUL
 from mcp_launch.transports.http import speaks_http
 from mcp_launch.transports.network import network
 from mcp_launch.transports.sse.client import EventClient
+from mcp_launch.transports.sse.inbox import Inbox
 from mcp_launch.transports.sse.listening import Listener
 from mcp_launch.transports.sse.posting import Poster
-from mcp_launch.transports.unanswered import Unanswered
 
 if TYPE_CHECKING:
     from mcp.client import Transport as Streams
@@ -45,10 +45,7 @@ class SseTransport:
         self._client = EventClient(spec, self._network, connect=budgets.connect)
         self.warnings = [*self._client.rule.warnings, *self._network.warnings]
         self._on_lost = on_lost
-        self._unanswered = Unanswered()
-        self._listener = Listener(
-            self._client, self._unanswered, warn=self.warnings.append, on_lost=on_lost, give_up=give_up
-        )
+        self._listener = Listener(self._client, warn=self.warnings.append, on_lost=on_lost, give_up=give_up)
 
     def prove(self) -> None:
         """Say that the session is initialised: what the server does not know now, it has forgotten."""
@@ -63,9 +60,10 @@ class SseTransport:
         to_session, read = anyio.create_memory_object_stream[SessionMessage](0)
         write, from_session = anyio.create_memory_object_stream[SessionMessage](0)
         async with self._client, to_session, read, write, from_session, anyio.create_task_group() as tasks:
-            endpoint = await tasks.start(self._listener.run, self._spec.url, to_session)
-            poster = Poster(self._client, endpoint, self._unanswered, self._listener, on_lost=self._on_lost)
-            tasks.start_soon(poster.run, from_session, to_session)
+            inbox = Inbox(to_session)
+            endpoint = await tasks.start(self._listener.run, self._spec.url, inbox)
+            poster = Poster(self._client, endpoint, inbox, on_lost=self._on_lost)
+            tasks.start_soon(poster.run, from_session)
             yield read, write
             tasks.cancel_scope.cancel()
 

@@ -1,0 +1,61 @@
+"""What the session of an SSE server reads: its messages, and errors in place of the answers that will not come."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING
+
+import anyio
+from mcp.shared.message import SessionMessage
+from mcp_types import ErrorData, JSONRPCError, JSONRPCMessage, JSONRPCRequest
+
+from mcp_launch.transports.unanswered import Unanswered
+
+if TYPE_CHECKING:
+    from anyio.streams.memory import MemoryObjectSendStream
+
+__all__ = ["Inbox"]
+
+
+class Inbox:
+    """Filled from the event stream, and from the POSTs that fail."""
+
+    def __init__(self, to_session: MemoryObjectSendStream[SessionMessage]) -> None:
+        self.ended: ErrorData | None = None
+        """Why there will be no more answers."""
+        self._to_session = to_session
+        self._unanswered = Unanswered()
+        # Held while somebody is told that no answer will come, for which the session must still be there.
+        self._refusing = anyio.Lock()
+
+    def sent(self, message: JSONRPCMessage) -> None:
+        """The session sends a message; if it is a request, it waits for the answer."""
+        self._unanswered.sent(message)
+
+    async def put(self, message: JSONRPCMessage) -> None:
+        """Pass on what the server says.
+
+        Raises:
+            anyio.BrokenResourceError: the session no longer reads.
+            anyio.ClosedResourceError: it is closed.
+        """
+        self._unanswered.received(message)
+        await self._to_session.send(SessionMessage(message))
+
+    async def refuse(self, request: JSONRPCRequest, error: ErrorData) -> None:
+        """Answer a request, if it still waits for that."""
+        reply = JSONRPCError(jsonrpc="2.0", id=request.id, error=error)
+        async with self._refusing:
+            if self._unanswered.received(reply):
+                await self._tell(reply)
+
+    async def end(self, error: ErrorData) -> None:
+        """Answer all that wait; done when nobody is being told any more."""
+        self.ended = error
+        async with self._refusing:
+            for reply in self._unanswered.refused(error):
+                await self._tell(reply)
+
+    async def _tell(self, reply: JSONRPCError) -> None:
+        with contextlib.suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
+            await self._to_session.send(SessionMessage(reply))
