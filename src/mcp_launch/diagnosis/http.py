@@ -1,11 +1,9 @@
-"""What an HTTP answer means, or that there was none: a code, and what to try. Whoever reads it is not an expert."""
+"""What an HTTP answer means: a code, and what to try. Whoever reads it is not an expert."""
 
 from __future__ import annotations
 
 import json
 import re
-import socket
-import ssl
 from collections.abc import Iterator
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -13,11 +11,8 @@ from typing import Any, cast
 from urllib.request import parse_http_list
 
 from mcp_launch.diagnosis import Diagnosis
-from mcp_launch.failures import Code, family
-from mcp_launch.transports import LONGEST
-from mcp_launch.transports.headers import Url
 
-__all__ = ["UNMAPPED", "Answer", "TooLong", "judge", "trouble"]
+__all__ = ["Answer", "judge"]
 
 _QUOTED = 160
 """Characters of what a server says that stand in a message."""
@@ -70,14 +65,6 @@ class Answer:
         }
 
 
-UNMAPPED = (OSError, UnicodeError)
-"""What both libraries let through of what goes wrong below them, such as a TLS alert after the handshake."""
-
-
-class TooLong(Exception):  # noqa: N818 - says what happened
-    """The body was given up before it filled the memory."""
-
-
 def judge(answer: Answer, *, authorized: bool) -> Diagnosis | None:  # noqa: PLR0911 - a list of cases
     """What an answer says against the server; None when it is good, or tells of an error in MCP."""
     if answer.is_mcp and answer.status < HTTPStatus.BAD_REQUEST:
@@ -117,70 +104,6 @@ def judge(answer: Answer, *, authorized: bool) -> Diagnosis | None:  # noqa: PLR
         case _:
             kind = answer.media_type or "nothing"
             return Diagnosis("not_mcp", f"{told} and {kind}, which is no MCP message; is the path right?", facts)
-
-
-def trouble(  # noqa: PLR0911 - a list of cases
-    error: Exception, url: Url, *, connect: float, via: str | None
-) -> Diagnosis:
-    """Why there was no answer, by the error of either library."""
-    # By name: both libraries have these errors, and neither is imported for the sake of the other's.
-    kinds = {kind.__name__ for kind in type(error).__mro__}
-    port = url.port or {"http": 80, "https": 443}.get(url.scheme)
-    where = f"{url.host}:{port}"
-    causes = list(family(error))
-    facts = {"host": url.host, "port": port, "error": type(error).__name__, **({"proxy": via} if via else {})}
-
-    def found(code: Code, message: str) -> Diagnosis:
-        return Diagnosis(code, message, facts, stage="connect")
-
-    if tls := next((cause for cause in causes if isinstance(cause, ssl.SSLError)), None):
-        return found("tls", f"TLS with {where} failed: {_tls_reason(tls)}")
-    if "AuthFailed" in kinds:
-        return found("unauthorized", f"the login for {where} failed: {error}")
-    if "TooLong" in kinds:
-        return found("not_mcp", f"{where} sent a message of more than {LONGEST >> 20} MB, and was given up")
-    if "ProxyError" in kinds:
-        return found("refused", f"the proxy {via} did not connect to {where}: {error}")
-    if any(isinstance(cause, socket.gaierror | UnicodeError) for cause in causes):
-        name = f"the name of the proxy {via}" if via else f'the name "{url.host}"'
-        return found("dns", f"{name} is not known; is it spelt right?")
-    if "TimeoutException" in kinds:
-        return found("timeout", f"no connection to {via or where} within {connect:g} s")
-    if "ConnectError" in kinds:
-        told = f"the proxy {via} does" if via else f"{where} does"
-        return found("refused", f"{told} not accept connections; is {'it' if via else 'the server'} running?")
-    if "UnsupportedProtocol" in kinds:
-        return found("invalid_spec", "the URL must start with http:// or https://")
-    if "DecodingError" in kinds:
-        return found("http_error", f"{where} sent an answer that is not compressed in the way that it says")
-    if "RemoteProtocolError" in kinds:
-        return found(*_protocol(str(error), where))
-    return found("disconnected", f"{where} dropped the connection without an answer")
-
-
-def _protocol(complaint: str, where: str) -> tuple[Code, str]:
-    if "too long" in complaint:
-        return "http_error", f"the headers that {where} sent are too long"
-    if "without sending a response" in complaint:
-        return "disconnected", f"{where} dropped the connection without an answer"
-    if "incomplete" in complaint or "without sending complete" in complaint:
-        return "disconnected", f"{where} dropped the connection in the middle of its answer"
-    return "not_mcp", f"what {where} sent is not HTTP ({complaint}); is the port right?"
-
-
-def _tls_reason(error: ssl.SSLError) -> str:
-    reason = getattr(error, "verify_message", "") or (error.reason or str(error)).replace("_", " ").lower()
-    match error.reason:
-        case "WRONG_VERSION_NUMBER" | "RECORD_LAYER_FAILURE":
-            return f"{reason}; does it want http://?"
-        case "CERTIFICATE_VERIFY_FAILED" if "name mismatch" in reason.lower():
-            return f"{reason.rstrip('.')}; is the host right?"
-        case "CERTIFICATE_VERIFY_FAILED":
-            return f"{reason}; who issued its certificate must be trusted here, as by SSL_CERT_FILE"
-        case "TLSV13_ALERT_CERTIFICATE_REQUIRED" | "SSLV3_ALERT_HANDSHAKE_FAILURE" | "SSLV3_ALERT_BAD_CERTIFICATE":
-            return f"{reason}; does it want a client certificate?"
-        case _:
-            return reason
 
 
 def _schemes(challenge: str) -> Iterator[str]:

@@ -17,7 +17,7 @@ from mcp_types import CONNECTION_CLOSED, PARSE_ERROR, ErrorData, JSONRPCError
 
 from mcp_launch.budgets import Budgets
 from mcp_launch.diagnosis import Diagnosis
-from mcp_launch.diagnosis.http import UNMAPPED, TooLong
+from mcp_launch.diagnosis.no_answer import UNMAPPED, TooLong
 from mcp_launch.failures import Stage
 from mcp_launch.options import Options
 from mcp_launch.specs import HttpServer

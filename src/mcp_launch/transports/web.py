@@ -19,7 +19,8 @@ import anyio
 from pydantic_core import from_json
 
 from mcp_launch.diagnosis import Diagnosis
-from mcp_launch.diagnosis.http import Answer, TooLong, judge, trouble
+from mcp_launch.diagnosis.http import Answer, judge
+from mcp_launch.diagnosis.no_answer import TooLong, trouble
 from mcp_launch.failures import Stage
 from mcp_launch.secrets.redact import Redactor, shown_url
 from mcp_launch.transports.headers import HeaderRule, Headers, Request, Url

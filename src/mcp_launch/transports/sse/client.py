@@ -11,7 +11,7 @@ import anyio
 import httpx
 from httpx_sse import EventSource, SSEError
 
-from mcp_launch.diagnosis.http import UNMAPPED, TooLong
+from mcp_launch.diagnosis.no_answer import UNMAPPED, TooLong
 from mcp_launch.specs import HttpServer
 from mcp_launch.transports import TRIAL
 from mcp_launch.transports.headers import HeaderRule, follows

@@ -9,7 +9,7 @@ import anyio
 import httpx
 from httpx_sse import EventSource
 
-from mcp_launch.diagnosis.http import TooLong
+from mcp_launch.diagnosis.no_answer import TooLong
 from mcp_launch.transports import LONGEST
 from mcp_launch.transports.media import EVENT_STREAM
 

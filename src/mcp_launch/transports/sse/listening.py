@@ -12,7 +12,7 @@ from mcp_types import CONNECTION_CLOSED, ErrorData, jsonrpc_message_adapter
 from pydantic import ValidationError
 
 from mcp_launch.diagnosis import Diagnosis
-from mcp_launch.diagnosis.http import UNMAPPED, TooLong
+from mcp_launch.diagnosis.no_answer import UNMAPPED, TooLong
 from mcp_launch.failures import Stage
 from mcp_launch.transports.sse.client import EventClient
 from mcp_launch.transports.sse.endpoint import endpoint_of

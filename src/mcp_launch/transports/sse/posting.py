@@ -11,7 +11,7 @@ import httpx
 from mcp.shared.message import SessionMessage
 from mcp_types import CONNECTION_CLOSED, ErrorData, JSONRPCMessage, JSONRPCRequest
 
-from mcp_launch.diagnosis.http import UNMAPPED
+from mcp_launch.diagnosis.no_answer import UNMAPPED
 from mcp_launch.transports.media import JSON
 from mcp_launch.transports.messages import UNWRITABLE, UnwritableError, written
 from mcp_launch.transports.sse.client import EventClient
