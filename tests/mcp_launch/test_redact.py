@@ -120,8 +120,8 @@ def test_who_asks_or_adds_while_another_thread_works_in_a_secret_loses_none(monk
                 other.join(0.3)
         yield from forms_of(value)
 
-    forms_of = redact._forms  # pyright: ignore[reportPrivateUsage]
-    monkeypatch.setattr(redact, "_forms", forms_and_a_pause)
+    forms_of = redact.forms_of
+    monkeypatch.setattr(redact, "forms_of", forms_and_a_pause)
     ask()
     for other in others:
         other.join(5)
