@@ -1,0 +1,57 @@
+"""Which requests wait for an answer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mcp_types import ErrorData, JSONRPCError, JSONRPCMessage, jsonrpc_message_adapter
+
+from mcp_launch.transports.unanswered import Unanswered
+
+ENDED = ErrorData(code=-32000, message="it ended")
+
+
+def message(**members: Any) -> JSONRPCMessage:
+    return jsonrpc_message_adapter.validate_python({"jsonrpc": "2.0", **members})
+
+
+def asked(*ids: int | str) -> Unanswered:
+    """Requests by those ids, and a notification, which waits for nothing."""
+    unanswered = Unanswered()
+    for number in ids:
+        unanswered.sent(message(id=number, method="tools/list"))
+    unanswered.sent(message(method="notifications/initialized"))
+    return unanswered
+
+
+def test_each_that_waits_is_refused_once_in_the_order_of_the_requests() -> None:
+    unanswered = asked(0, "a", 2)
+
+    assert list(unanswered.refused(ENDED)) == [
+        JSONRPCError(jsonrpc="2.0", id=number, error=ENDED) for number in (0, "a", 2)
+    ]
+    assert (bool(unanswered), list(unanswered.refused(ENDED))) == (False, [])
+
+
+def test_an_answer_ends_the_wait_also_when_its_id_comes_back_as_text() -> None:
+    unanswered = asked(0, 1, 2)
+
+    assert unanswered.received(message(id="0", result={}))
+    assert unanswered.received(message(id=1, error={"code": 1, "message": "no"}))
+    assert [reply.id for reply in unanswered.refused(ENDED)] == [2]
+
+
+def test_what_answers_nothing_ends_no_wait() -> None:
+    unanswered = asked(1)
+
+    others = [message(id=1, method="ping"), message(method="notifications/message"), message(id=7, result={})]
+    assert [unanswered.received(each) for each in others] == [False, False, False]
+    assert unanswered
+
+
+def test_a_request_that_is_cancelled_waits_no_longer() -> None:
+    unanswered = asked(1, 2)
+
+    unanswered.sent(message(method="notifications/cancelled", params={"requestId": "2"}))
+    unanswered.sent(message(method="notifications/cancelled", params={"reason": "no id"}))
+    assert [reply.id for reply in unanswered.refused(ENDED)] == [1]
