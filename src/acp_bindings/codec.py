@@ -50,7 +50,7 @@ def decode(type_: Any, data: Any, *, strict: bool = False, findings: list[Findin
         DecodeError: *data* is not JSON or not a valid *type_*; `issues` says what and where, of the first 200 errors;
             of a message beyond 50 KB only the first bad item of each list is looked for.
     """
-    read = _strict_reader(type_) if strict else _READERS.get(type_) or _reader(type_)
+    read = _strict_reader(type_) if strict else _READERS.get(type_) or reader_of(type_)
     text: Any = data
     try:
         if not isinstance(data, _BYTES):
@@ -110,8 +110,10 @@ _READERS: dict[Any, TextReader] = {}
 """What reads each type that has been asked for, so that a message costs one look-up."""
 
 
-def _reader(type_: Any) -> TextReader:
-    return _READERS.setdefault(type_, text_reader(_validate_of(type_), by_classes=_is_class(type_, Model)))
+def reader_of(type_: Any) -> TextReader:
+    """What reads text as *type_*, by the reader's rules, and raises `ValueError`."""
+    known = _READERS.get(type_)
+    return known or _READERS.setdefault(type_, text_reader(_validate_of(type_), by_classes=_is_class(type_, Model)))
 
 
 @cache

@@ -19,7 +19,7 @@ from types import EllipsisType, MappingProxyType
 from typing import Any, NamedTuple, Protocol, cast, overload
 
 from pydantic import BaseModel
-from pydantic_core import ValidationError, from_json, to_json
+from pydantic_core import from_json, to_json
 
 from acp_bindings._envelope import (
     INTERNAL_ERROR,
@@ -33,11 +33,11 @@ from acp_bindings._envelope import (
     unclear,
     unmarked,
 )
-from acp_bindings._lines import HEAD, LONGEST_HEAD, call_reader, response_reader
+from acp_bindings._lines import HEAD, LONGEST_HEAD, PARAMS, value_after
 from acp_bindings._numbers import refuse_infinite, refuse_names
 from acp_bindings._roles import Role, handles, sends
 from acp_bindings._text import TextReader
-from acp_bindings.codec import decode, encode
+from acp_bindings.codec import decode, encode, reader_of
 from acp_bindings.errors import DecodeError, Finding
 from acp_bindings.messages import (
     BadLine,
@@ -155,7 +155,7 @@ class Codec:
         Never raises because of what the peer sent. An empty line says nothing: a `BadLine` without a reply.
         """
         try:
-            text = line.encode() if isinstance(line, str) else bytes(line)
+            text = line if type(line) is bytes else line.encode() if isinstance(line, str) else bytes(line)
             if not self.findings and (message := self._read_quickly(text)):
                 return message
             refuse_names(text)
@@ -246,41 +246,39 @@ class Codec:
 
     def _read_quickly(self, line: bytes) -> Message | None:
         """What *line* says if it is just what its head makes it look like: a valid call of a method, or a result."""
-        end = line.find(b'"params"', 0, LONGEST_HEAD)
+        start = line.find(PARAMS, 0, LONGEST_HEAD) + len(PARAMS)
         try:
-            if end > 0 and (seen := self._heads.get(line[:end])):
+            if seen := self._heads.get(line[:start]):
                 type_, read = seen
-                return Notification(type_.method, read(line)["params"], type_)
-            if head := HEAD.match(line):
-                return self._read_result(line, head) if head["result"] else self._read_known_call(line, head, end)
-        except ValidationError:
+                return Notification(type_.method, read(value_after(line, start)), type_)
+            if (head := HEAD.match(line)) and head["marked"]:
+                return self._read_result(line, head) if head["result"] else self._read_known_call(line, head)
+        except ValueError:
             pass
         return None
 
-    def _read_known_call(self, line: bytes, head: re.Match[bytes], end: int) -> Message | None:
+    def _read_known_call(self, line: bytes, head: re.Match[bytes]) -> Message | None:
         id_, name = head["id"], head["method"]
         known = self._protocol.METHODS.get(name.decode()) if name else None
         type_ = (known.request if id_ else known.notification) if known else None
         if type_ is None or not handles(self.role, type_):
             return None
-        read = call_reader(type_, self._protocol.RequestId if id_ else None)
-        message = read(line)
+        read = reader_of(type_.params)
+        params = read(value_after(line, head.end()))
         if isinstance(type_, RequestType):
-            return Request(message["id"], type_.method, message["params"], type_)
-        if head.end() == end + len(b'"params"') and len(self._heads) < MOST_HEADS:
-            self._heads[line[:end]] = type_, read
-        return Notification(type_.method, message["params"], type_)
+            return Request(decode(self._protocol.RequestId, id_), type_.method, params, type_)
+        if head[0].endswith(PARAMS) and head.end() <= LONGEST_HEAD and len(self._heads) < MOST_HEADS:
+            self._heads[head[0]] = type_, read
+        return Notification(type_.method, params, type_)
 
     def _read_result(self, line: bytes, head: re.Match[bytes]) -> Message | None:
         id_: Id = from_json(head["id"]) if head["id"] else None
         method, type_ = self._open.get(id_, (None, None))
         if method is None or type_ is None or head["method"] is not None:
             return None
-        message = response_reader(type_.result, self._protocol.RequestId)(line)
-        if message["id"] != id_:
-            return None
+        result = reader_of(type_.result)(value_after(line, head.end()))
         del self._open[id_]
-        return Response(id_, method, message["result"])
+        return Response(id_, method, result)
 
     def _read_value(self, value: object) -> Message:
         """What a line says that holds *value*."""

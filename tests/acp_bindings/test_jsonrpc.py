@@ -735,6 +735,19 @@ class TestQuickReading:
 
         assert repr(read[0]) == repr(read[1])  # 1, 1.0 and True are equal
 
+    @pytest.mark.parametrize(
+        "head", ['"id":1,"method":"logout","result"', '"id":1,"result"', '"result"', '"id":null,"result"']
+    )
+    def test_what_stands_before_the_result_counts_too(self, head: str) -> None:
+        read: list[object] = []
+        for kind in (Codec, Thorough):
+            codec = kind(v1, role="client")
+            codec.request(v1.LogoutRequest(), id=1)
+            codec.request(v1.ListSessionsRequest(), id=None)
+            read.append(codec.read(f'{{"jsonrpc":"2.0",{head}:{{"sessions":[]}}}}'))
+
+        assert read[0] == read[1]
+
     def test_a_result_with_another_id_after_it_answers_that_one(self) -> None:
         codec = client()
         codec.request(v1.LogoutRequest())
@@ -780,6 +793,18 @@ class TestHeads:
             assert isinstance(codec.read(f'{head}"params":{{}}}}'), BadLine)
             assert isinstance(codec.read(f'{head}"params":{update},"id":1}}'), BadLine)
 
+    @pytest.mark.parametrize(
+        "end", ["}", "}\n", "}\r\n", "} \t\r\n", "", "\n", "}}", "}x", "}\x0b", "}\x0c", ",}", '}{"a":{}}']
+    )
+    def test_the_end_of_a_line_is_trusted_no_more(self, end: str) -> None:
+        codec, thorough = client(), Thorough(v1, role="client")
+        text = line(method="session/update", params={"sessionId": "s", "update": {"sessionUpdate": "new"}})
+        start = text.removesuffix("}")
+
+        for _ in range(2):
+            assert codec.read(text) == thorough.read(text)
+            assert codec.read(start + end) == thorough.read(start + end)
+
     def test_heads_are_forgotten_when_another_protocol_is_spoken(self) -> None:
         codec = client(v2)
         text = line(method="session/update", params={"sessionId": "s", "update": {"sessionUpdate": "new"}})
@@ -793,8 +818,10 @@ class TestHeads:
 
     def test_no_more_heads_are_remembered_than_peers_have(self) -> None:
         codec = agent()
-        for spaces in range(150):
+        for spaces in (10**6, *range(150)):
             text = f'{{"jsonrpc":"2.0",{" " * spaces}"method":"session/cancel","params":{{"sessionId":"s"}}}}'
             assert isinstance(codec.read(text), Notification)
 
-        assert len(codec._heads) == MOST_HEADS  # pyright: ignore[reportPrivateUsage]
+        heads = codec._heads  # pyright: ignore[reportPrivateUsage]
+        assert len(heads) == MOST_HEADS
+        assert max(map(len, heads)) < 200
