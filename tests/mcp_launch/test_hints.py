@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from mcp_launch.diagnosis.hints import explain_end
+from mcp_launch.diagnosis.hints import explain_end, explain_silence
 
 NPM_404 = """\
 npm error code E404
@@ -186,3 +186,35 @@ def test_a_status_of_a_shell_is_explained_when_it_said_nothing() -> None:
 
 def test_a_silent_end_is_just_that() -> None:
     assert explain_end([], status=3) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("said", "where"),
+    [
+        (["INFO:     Uvicorn running on http://127.0.0.1:8000 (Press CTRL+C to quit)"], "at http://127.0.0.1:8000"),
+        (["Weather server is up: http://localhost:3000/mcp."], "at http://localhost:3000/mcp"),
+        (["starting", "Serving on <http://[::]:80/a/mcp?key=12#3>"], "at http://[::]:80/a/mcp"),
+        (["\x1b[32mhttp://me:secret@0.0.0.0:8/\x1b[0m"], "at http://0.0.0.0:8/"),
+        (["MCP Streamable HTTP Server listening on port 3000"], "on port 3000"),
+        (["Listening on :8080"], "on port 8080"),
+        (["listening on 127.0.0.1:8080"], "on port 8080"),
+    ],
+)
+def test_a_server_that_listens_elsewhere_is_told_how_to_be_reached(said: list[str], where: str) -> None:
+    hint = explain_silence(said)
+
+    assert hint == f'it listens {where}; if it speaks MCP there, set "type" to "http" and "url" to that'
+
+
+def test_a_server_that_listens_for_sse_is_told_so() -> None:
+    hint = explain_silence(["SSE at http://localhost:3000/sse"])
+
+    assert hint is not None
+    assert 'set "type" to "sse"' in hint
+
+
+@pytest.mark.parametrize(
+    "line", ["see https://example.com/mcp for help", "connecting to http://10.0.0.1:80", "http://", "port 80 is free"]
+)
+def test_an_address_elsewhere_is_no_hint(line: str) -> None:
+    assert explain_silence([line]) is None

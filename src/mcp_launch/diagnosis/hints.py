@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-__all__ = ["explain_end"]
+__all__ = ["explain_end", "explain_silence"]
 
 
 def explain_end(lines: Sequence[str], *, status: int | None = None) -> tuple[str | None, str | None]:
@@ -21,6 +21,25 @@ def explain_end(lines: Sequence[str], *, status: int | None = None) -> tuple[str
                 return hint.format(*match.groups()), line.strip()
     return _STATUS.get(status or 0), lines[-1].strip() if lines else None
 
+
+def explain_silence(lines: Iterable[str]) -> str | None:
+    """What to try when a process says nothing on standard output, because it says there that it listens elsewhere."""
+    for line in lines:
+        if found := _LISTENS.search(line):
+            scheme, place, port = found.groups(default="")
+            where = f"on port {port}" if port else f"at {scheme}{place.rstrip('.,;:!')}"
+            kind = "sse" if where.endswith("/sse") else "http"
+            return f'it listens {where}; if it speaks MCP there, set "type" to "{kind}" and "url" to that'
+    return None
+
+
+_LISTENS = re.compile(
+    r"(https?://)(?:[^\s/@]*@)?"
+    r"((?:localhost|127(?:\.\d+){3}|0\.0\.0\.0|\[::1?\])(?![\w.-]*\w)(?::\d+)?(?:/[^\s\"'<>()?#\x1b]*)?)"
+    r"|\blistening (?:on|at) (?:port |[\w.*\[\]:]*:)(\d+)\b",
+    re.IGNORECASE,
+)
+"""A URL of this machine, without user-info and query, or a port."""
 
 _NPM = r"npm (?:error|ERR!) "
 _NO_PROGRAM = "there is no program {}; is it installed, and on the PATH that the server gets?"

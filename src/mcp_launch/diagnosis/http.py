@@ -65,8 +65,11 @@ class Answer:
         }
 
 
-def judge(answer: Answer, *, authorized: bool) -> Diagnosis | None:  # noqa: PLR0911 - a list of cases
-    """What an answer says against the server; None when it is good, or tells of an error in MCP."""
+def judge(answer: Answer, *, authorized: bool, usual: str) -> Diagnosis | None:  # noqa: PLR0911 - a list of cases
+    """What an answer says against the server; None when it is good, or tells of an error in MCP.
+
+    `authorized` says whether the request carried credentials, `usual` is the path that most servers have.
+    """
     if answer.is_mcp and answer.status < HTTPStatus.BAD_REQUEST:
         return None
     told = f"{answer.method} {answer.url} was answered with {answer.status} {answer.reason}".strip()
@@ -88,7 +91,8 @@ def judge(answer: Answer, *, authorized: bool) -> Diagnosis | None:  # noqa: PLR
         case _ if answer.is_mcp:
             return None
         case HTTPStatus.NOT_FOUND:
-            return Diagnosis("not_found", f"{told}; is the path right? Often it is /mcp", facts)
+            often = "" if answer.url.endswith(usual) else f" Often it is {usual}"
+            return Diagnosis("not_found", f"{told}; is the path right?{often}", facts)
         case HTTPStatus.METHOD_NOT_ALLOWED:
             return Diagnosis("method_not_allowed", f"{told}; is this the URL of an MCP server?", facts)
         case HTTPStatus.TOO_MANY_REQUESTS:

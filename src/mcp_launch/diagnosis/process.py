@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from mcp_launch.diagnosis import Diagnosis
-from mcp_launch.diagnosis.hints import explain_end
+from mcp_launch.diagnosis.hints import explain_end, explain_silence
 from mcp_launch.secrets.redact import Redactor
 
 __all__ = ["SHOWN", "Seen", "diagnose_process"]
@@ -55,10 +55,10 @@ def diagnose_process(seen: Seen, *, waited: float | None, hide: Redactor) -> Dia
     if (status := seen.status) is not None:
         facts |= {"signal": _signal(status)} if status < 0 else {"exit_code": status}
         return Diagnosis("exited", f"{_how(status)}{_last_words(seen, hide)}", facts)
-    if waited is not None and not seen.spoke and (wrong := _no_mcp(seen, hide)):
-        return Diagnosis("not_mcp", wrong, facts)
     if waited is not None:
-        return Diagnosis("timeout", f"did not answer within {waited:.1f} s{_last_words(seen, hide)}", facts)
+        told = f"did not answer within {waited:.1f} s{_last_words(seen, hide)}"
+        wrong = None if seen.spoke else _no_mcp(seen, hide)
+        return Diagnosis("not_mcp" if wrong else "timeout", f"{wrong or told}{_elsewhere(seen, hide)}", facts)
     if seen.closed:
         return Diagnosis("disconnected", f"closed its standard {seen.closed}{_last_words(seen, hide)}", facts)
     return None
@@ -85,6 +85,15 @@ def _last_words(seen: Seen, hide: Redactor) -> str:
     if seen.stray:
         return f'{told}; it wrote "{seen.stray[0]}" on stdout, which is no JSON-RPC message'
     return f"{told}; it printed nothing"
+
+
+def _elsewhere(seen: Seen, hide: Redactor) -> str:
+    """Where it listens instead of here."""
+    if seen.spoke:
+        return ""
+    # Redacted first: of a secret that is cut in two, neither half would be recognised.
+    hint = explain_silence(hide(line) for line in (*seen.stray, seen.unfinished, *seen.stderr))
+    return f"; {hint}" if hint else ""
 
 
 def _how(status: int) -> str:

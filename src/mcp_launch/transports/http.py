@@ -140,7 +140,7 @@ class WebClient(httpx2.AsyncClient):
                 timeout=httpx2.Timeout(connect, read=None),
                 event_hooks={"request": [self._apply_rule] if self.rule.adds else []},
             )
-        self.memory = Memory(self.rule, network, hide=spec.redactor, connect=connect)
+        self.memory = Memory(self.rule, network, usual="/mcp", hide=spec.redactor, connect=connect)
         self.proven = False
         """Whether a POST that fails is answered with a JSON-RPC error that says why.
 

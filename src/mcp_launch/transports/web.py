@@ -53,12 +53,13 @@ class Response(Protocol):
 class Memory:
     """What came of the last request to one server; nothing in it is secret."""
 
-    def __init__(self, rule: HeaderRule, network: Network, *, hide: Redactor, connect: float) -> None:
+    def __init__(self, rule: HeaderRule, network: Network, *, usual: str, hide: Redactor, connect: float) -> None:
         self._tell: Callable[[], Answer] | None = None
         self.found: Diagnosis | None = None
         """What is wrong with it, or why there was none."""
         self._rule = rule
         self._via = network.via
+        self._usual = usual
         self._hide = hide
         self._connect = connect
 
@@ -90,7 +91,7 @@ class Memory:
         )
         # What is as it should be is not looked into, since every call of a tool comes here.
         fine = is_mcp and response.status_code < HTTPStatus.BAD_REQUEST
-        self.found = None if fine else judge(self._tell(), authorized=self._rule.authorizes)
+        self.found = None if fine else judge(self._tell(), authorized=self._rule.authorizes, usual=self._usual)
 
     def _answer_of(
         self,

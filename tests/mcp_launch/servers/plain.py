@@ -163,6 +163,13 @@ def start_logs_then_silent() -> None:
     forever()
 
 
+def start_listens_for_http() -> None:
+    """Be a web server that says where, and is careless with its key."""
+    sys.stderr.write(leaked(f"running on http://key:{os.environ.get('SECRET')}@127.0.0.1:8000/mcp?key=1") + "\n")
+    sys.stderr.flush()
+    forever()
+
+
 def start_prints_banner() -> None:
     """Say hello on the wrong stream."""
     write(leaked("Welcome to plain 1.0"))
