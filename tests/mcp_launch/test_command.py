@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import re
@@ -134,6 +135,18 @@ def test_a_missing_file_exits_2(tmp_path: Path) -> None:
 
     assert (done.returncode, done.stdout) == (2, "")
     assert "missing.json: No such file or directory" in done.stderr
+
+
+@pytest.mark.parametrize("columns", [60, 80, 120])
+def test_the_lines_of_its_help_are_as_long_as_the_terminal_is_wide(columns: int) -> None:
+    done = run("check", "--help", COLUMNS=str(columns))
+
+    text = done.stdout.partition("╭")[0].strip()
+    paragraphs = re.split(r"\n\s*\n", text)
+    for paragraph in paragraphs:
+        for line, following in itertools.pairwise(line.strip() for line in paragraph.splitlines()):
+            assert len(f" {line} {following.split(' ')[0]} ") > columns
+    assert len(paragraphs) > 3
 
 
 @pytest.mark.parametrize("args", [("--help",), ("check", "--help"), ("check", "/no/such/file")])
