@@ -189,6 +189,7 @@ def _schema_issue(issue: SchemaIssue, entry: object) -> Issue:
 
 _HEADER_NAME = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
 _CONTROL = re.compile(r"[\x00-\x20\x7f]")
+_URL = re.compile(r"https?://(?P<path>[^?#]*)", re.IGNORECASE)
 _NOT_IN_HEADERS = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 
 
@@ -208,6 +209,9 @@ def _value_issues(spec: ServerSpec) -> Iterator[Issue]:
 def _process_issues(spec: StdioServer) -> Iterator[Issue]:
     if not spec.command or "\0" in spec.command:
         yield _issue("/command", "value", "must be the path of a program")
+    elif found := _URL.match(spec.command):
+        kind = "sse" if found["path"].endswith("/sse") else "http"
+        yield _issue("/command", "value", f'is a URL, and no program: give it as "url", with "type": "{kind}"')
     for number, arg in enumerate(spec.args):
         if "\0" in arg:
             yield _issue(f"/args/{number}", "value", "must not contain NUL")

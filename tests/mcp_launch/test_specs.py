@@ -54,6 +54,7 @@ def test_each_form_is_read(raw: dict[str, Any], spec: object) -> None:
         ({**STDIO, "args": ["a", 1]}, "/args/1"),
         ({**STDIO, "args": "a b"}, "/args"),
         ({**STDIO, "command": ""}, "/command"),
+        ({**STDIO, "command": "https://h/mcp"}, "/command"),
         ({**STDIO, "name": 3}, "/name"),
         ({"type": 3, **STDIO}, "/type"),
         ({**STDIO, "type": "http"}, "/url"),
@@ -74,6 +75,21 @@ def test_what_is_wrong_is_named_by_its_path(raw: object, path: str) -> None:
     assert (raised.value.stage, raised.value.code) == ("spec", "invalid_spec")
     assert path in [issue["path"] for issue in raised.value.facts["issues"]]
     assert path in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("command", "kind"),
+    [
+        ("https://me:secret123@h/mcp?key=secret123", "http"),
+        ("HTTP://h/api/sse", "sse"),
+        ("http://[/secret123", "http"),
+    ],
+)
+def test_a_command_that_is_a_url_is_told_how_to_write_it(command: str, kind: str) -> None:
+    with pytest.raises(LaunchFailure) as raised:
+        parse_server({**STDIO, "command": command})
+
+    assert raised.value.message == f'/command: is a URL, and no program: give it as "url", with "type": "{kind}"'
 
 
 @pytest.mark.parametrize(
