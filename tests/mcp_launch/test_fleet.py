@@ -189,6 +189,22 @@ async def test_an_sse_server_launches_also_where_warnings_are_errors(tmp_path: P
             assert any("deprecated" in warning for warning in fleet["old"].warnings)
 
 
+async def test_the_warning_about_an_sse_server_names_the_line_that_launched_it(tmp_path: Path) -> None:
+    old: dict[str, Any] = {"type": "sse", "name": "old", "url": "http://127.0.0.1:9/sse", "headers": []}
+
+    async def launch_in_every_way() -> None:
+        async with mcp_launch.launch([old], cwd=tmp_path) as fleet:
+            fleet.add(old | {"name": "added"})
+        with pytest.raises(LaunchFailure):
+            async with mcp_launch.open_session(old, cwd=tmp_path):
+                pass
+
+    with pytest.warns(DeprecationWarning, match="deprecated by MCP") as warned:
+        await launch_in_every_way()
+
+    assert [warning.filename for warning in warned] == [__file__] * 3
+
+
 async def test_tools_are_called_by_their_names_in_the_catalogue(
     marked: Marked, echo_urls: dict[str, str], tmp_path: Path
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 import warnings
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
@@ -75,4 +76,13 @@ def _deprecate(record: Record) -> None:
     record.warn("the SSE transport is deprecated by MCP; ask for a Streamable HTTP url")
     # Where warnings are errors, what a client sends must not decide whether anything is launched.
     with contextlib.suppress(DeprecationWarning):
-        warnings.warn(f"{record.name}: the SSE transport is deprecated by MCP", DeprecationWarning, stacklevel=6)
+        warnings.warn(f"{record.name}: the SSE transport is deprecated by MCP", DeprecationWarning, _caller())
+
+
+def _caller() -> int:
+    """The stack level of who called this package, as `warnings.warn` counts in the function that asks."""
+    level, frame = 0, inspect.currentframe()
+    # A launch is entered by contextlib. From Python 3.12 on, warnings.warn could skip both by itself.
+    while frame and frame.f_globals.get("__name__", "").partition(".")[0] in ("mcp_launch", "contextlib"):
+        level, frame = level + 1, frame.f_back
+    return level
