@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any, cast
+from typing import Any, TypeGuard, cast
+
+from pydantic_core import from_json
 
 from acp_bindings._envelope import INTERNAL_ERROR
+from acp_bindings.codec import encode
 from acp_bindings.setup.errors import (
     AUTH_REQUIRED,
     NOT_FOUND,
@@ -37,14 +40,18 @@ def error_from(error: Any, *, peer: Peer | None = None, session_id: str | None =
         `AuthRequired` for -32000; `SessionNotFound` for -32002 where the request was about a session or the answer is,
         and for an internal error that says so in words; `UnsupportedProtocolVersion` for -32022; else a `RequestError`.
     """
-    code, message, data = cast("int", error.code), cast("str", error.message), error.data
+    code, message = cast("int", error.code), cast("str", error.message)
+    # Where the schema knows the data they are an object of it.
+    data: Any = from_json(encode(error.data))
     told = _session_in(data)
     if code == AUTH_REQUIRED:
         return AuthRequired(message, methods=peer.auth_methods if isinstance(peer, AgentPeer) else (), data=data)
     about_session = session_id is not None or told is not None
-    if (code == NOT_FOUND and about_session) or (code == INTERNAL_ERROR and any(map(_LOST.search, _texts(error)))):
-        lost = SessionNotFound(session_id if told is None else told, message=message, data=data)
-        lost.code = code
+    if (code == NOT_FOUND and about_session) or (
+        code == INTERNAL_ERROR and any(map(_LOST.search, _texts(message, data)))
+    ):
+        lost = SessionNotFound(session_id if told is None else told, message=message)
+        lost.code, lost.data = code, data
         return lost
     if code == UNSUPPORTED_VERSION:
         return _unsupported_version(data)
@@ -64,12 +71,12 @@ def _unsupported_version(data: Any) -> UnsupportedProtocolVersion:
     members = cast("dict[str, object]", data) if isinstance(data, dict) else {}
     requested: Any = members.get("requested")
     listed: Any = members.get("supported")
-    supported: list[int] = list(filter(_is_int, listed)) if isinstance(listed, list) else []
+    supported = [each for each in cast("list[object]", listed) if _is_int(each)] if isinstance(listed, list) else []
     known = requested if _is_int(requested) else None
     return UnsupportedProtocolVersion(requested=known, answered=None, supported=supported)
 
 
-def _is_int(value: object) -> bool:
+def _is_int(value: object) -> TypeGuard[int]:
     return type(value) is int
 
 
@@ -78,9 +85,8 @@ def _session_in(data: Any) -> str | None:
     return told if isinstance(told, str) else None
 
 
-def _texts(error: Any) -> Iterator[str]:
+def _texts(message: str, data: Any) -> Iterator[str]:
     """What an error says in words: its message, and what SDKs make of an exception in its data."""
-    yield error.message
-    data: Any = error.data
+    yield message
     members = cast("dict[str, object]", data) if isinstance(data, dict) else {"details": data}
     yield from (text for name in ("details", "message") if isinstance(text := members.get(name), str))

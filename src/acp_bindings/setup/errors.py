@@ -27,9 +27,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from acp_bindings._envelope import INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND
+from acp_bindings.codec import decode, encode
 from acp_bindings.errors import AcpError, Issue
 
 if TYPE_CHECKING:
+    from acp_bindings.jsonrpc import ProtocolPackage
     from acp_bindings.setup.peer import AuthMethod
 
 AUTH_REQUIRED, NOT_FOUND, UNSUPPORTED_VERSION = -32000, -32002, -32022
@@ -151,6 +153,12 @@ class RequestError(AcpError):
     def __str__(self) -> str:
         """`Resource not found (-32002)`."""
         return f"{self.message} ({self.code})"
+
+    def as_error(self, protocol: ProtocolPackage) -> Any:
+        """The `Error` of a protocol package that says so, as `Codec.fail` takes it."""
+        package: Any = protocol
+        more = {} if self.data is None else {"data": self.data}
+        return decode(package.Error, encode({"code": self.code, "message": self.message, **more}))
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copies and other processes get all of it, whatever the constructor takes."""

@@ -66,7 +66,7 @@ def check_method(peer: Peer, method: str, *, assume: Collection[str] = ()) -> No
         return
     needed = METHODS[peer.side].get(method)
     if method not in METHODS[peer.side] or method not in peer.protocol.METHODS:
-        raise ValueError(f"{method} is no method that a client or an agent sends to {peer}")
+        raise ValueError(f"{method} is no method that an ACP v{peer.version} {peer.side} has")
     if needed is not None:
         check_capability(peer, needed, method=method, assume=assume)
 

@@ -135,7 +135,7 @@ class Peer:
         for each in self.findings:
             if isinstance(each, Finding):
                 if each.path == way[: len(each.path)]:
-                    return f": what it sent as {'.'.join(map(str, each.path))} is wrong, {each.causes[0]}"
+                    return f": what it sent as {'.'.join(map(str, each.path))} is wrong ({each.causes[0].message})"
             elif each.rule == "unknown-capability" and (*each.path[:-1], each.facts["meant"]) == way[: len(each.path)]:
                 return f": it has written {'.'.join(map(str, each.path))}"
         return ""

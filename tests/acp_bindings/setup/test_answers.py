@@ -1,0 +1,137 @@
+"""What the errors mean that an agent answers with."""
+
+import copy
+import pickle
+from typing import Any
+
+import pytest
+
+from acp_bindings import decode, encode, v1, v1_unstable, v2, v2_unstable
+from acp_bindings.setup import (
+    AuthRequired,
+    BadProtocolVersion,
+    InvalidParams,
+    NotInitialized,
+    RequestError,
+    SessionNotFound,
+    UnsupportedProtocolVersion,
+    error_from,
+    is_closed,
+)
+from acp_bindings.setup.peer import parsed
+from tests.acp_bindings.setup.peers import agent
+
+
+def test_r42_minus_32000_asks_for_a_login_by_the_methods_that_were_advertised() -> None:
+    peer = agent(v1, auth_methods=[{"id": "browser", "name": "In the browser"}, {"id": "key", "name": "API key"}])
+    error = error_from(v1.Error(code=-32000, message="Authentication required"), peer=peer)
+    assert isinstance(error, AuthRequired)
+    assert error.methods == peer.auth_methods
+    assert str(error) == 'Authentication required (-32000); log in with "In the browser", "API key"'
+    assert error_from(v1.Error(code=-32000, message="no")).code == -32000
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        v1.Error(code=-32002, message="Resource not found"),
+        v1.Error(code=-32002, message="Resource not found", data={"uri": "x"}),
+        decode(v2.Error, {"code": -32002, "message": "Resource not found", "data": {"sessionId": "s1"}}),
+        v1.Error(code=-32603, message="Session not found"),
+        v1.Error(code=-32603, message="Could not load session"),
+        v1.Error(code=-32603, message="Internal error", data={"details": "Session s1 not found"}),
+        v1.Error(code=-32603, message="Internal error", data={"message": "COULD NOT LOAD SESSION: gone"}),
+        v1.Error(code=-32603, message="Internal error", data="Session not found"),
+        v1.Error(code=-32603, message="Internal error", data={"details": "No conversation found with session ID: s1"}),
+    ],
+)
+def test_r95_d20_a_session_that_is_not_there_is_told_in_many_ways(error: Any) -> None:
+    meant = error_from(error, session_id="s1")
+    assert isinstance(meant, SessionNotFound)
+    assert (meant.session_id, meant.code, meant.message, meant.data) == (
+        "s1",
+        error.code,
+        error.message,
+        parsed(encode(error)).get("data"),
+    )
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        v1.Error(code=-32603, message="Internal error"),
+        v1.Error(code=-32603, message="Internal error", data={"details": "file not found"}),
+        v1.Error(code=-32603, message="Internal error", data=[1]),
+        v1.Error(code=-32602, message="Session not found"),
+        v1.Error(code=7, message="odd", data={"sessionId": "s1"}),
+    ],
+)
+def test_other_errors_stay_what_they_are(error: Any) -> None:
+    meant = error_from(error, session_id="s1")
+    assert type(meant) is RequestError
+    assert (meant.code, meant.message, meant.data) == (error.code, error.message, error.data)
+
+
+def test_a_file_that_is_not_there_is_no_session() -> None:
+    assert (
+        type(error_from(v1.Error(code=-32002, message="Resource not found", data={"uri": "file:///x"}))) is RequestError
+    )
+    found = error_from(decode(v2.Error, {"code": -32002, "message": "no", "data": {"sessionId": "s2"}}))
+    assert isinstance(found, SessionNotFound)
+    assert found.session_id == "s2"
+
+
+@pytest.mark.parametrize(
+    ("data", "requested", "supported"),
+    [
+        ({"requested": 1, "supported": [3, 2]}, 1, (2, 3)),
+        ({"requested": "1", "supported": ["2", 3, True]}, None, (3,)),
+        ({"supported": None}, None, ()),
+        (None, None, ()),
+        ("2", None, ()),
+    ],
+)
+def test_r22_minus_32022_says_which_versions_there_are(data: Any, requested: Any, supported: Any) -> None:
+    error = error_from(decode(v2.Error, {"code": -32022, "message": "Unsupported protocol version", "data": data}))
+    assert isinstance(error, UnsupportedProtocolVersion)
+    assert (error.requested, error.answered, error.supported) == (requested, None, supported)
+
+
+def test_x2_in_v2_a_session_that_is_not_there_is_closed() -> None:
+    error = error_from(v2.Error(code=-32002, message="Resource not found"), session_id="s")
+    assert is_closed(error, peer=agent(v2, {"session": {}}))
+    assert not is_closed(error, peer=agent(v1))
+    assert not is_closed(error_from(v2.Error(code=-32603, message="no")), peer=agent(v2, {"session": {}}))
+
+
+ERRORS = [
+    RequestError(7, "odd", data={"a": 1}),
+    NotInitialized("session/new"),
+    BadProtocolVersion("1", "no"),
+    InvalidParams("no", data={"type": "sse"}),
+    UnsupportedProtocolVersion(requested=1, answered=None, supported={3, 2}),
+    AuthRequired(),
+    SessionNotFound("s"),
+]
+
+
+@pytest.mark.parametrize("error", ERRORS, ids=lambda error: type(error).__name__)
+def test_an_error_can_be_copied_and_sent_to_another_process(error: RequestError) -> None:
+    for twin in (copy.copy(error), copy.deepcopy(error), pickle.loads(pickle.dumps(error))):
+        assert type(twin) is type(error)
+        assert (str(twin), vars(twin), twin.args) == (str(error), vars(error), error.args)
+
+
+@pytest.mark.parametrize("error", ERRORS, ids=lambda error: type(error).__name__)
+def test_an_error_that_is_to_be_sent_fits_every_version(error: RequestError) -> None:
+    packages: list[Any] = [v1, v1_unstable, v2, v2_unstable]
+    for package in packages:
+        sent = error.as_error(package)
+        assert isinstance(sent, package.Error)
+        got = error_from(sent)
+        assert (got.code, got.message, got.data) == (error.code, error.message, error.data)
+
+
+def test_the_data_of_an_error_is_not_shown() -> None:
+    error = error_from(v1.Error(code=-32000, message="log in", data={"token": "hunter2"}))
+    assert "hunter2" not in f"{error} {error!r}"

@@ -1,0 +1,121 @@
+"""Logging in: what is offered to whom, and what may be asked for."""
+
+from typing import Any
+
+import pytest
+
+from acp_bindings import decode, v1, v1_unstable, v2, v2_unstable
+from acp_bindings.setup import (
+    AgentHandshake,
+    AuthMethodRefused,
+    CapabilityNotAdvertised,
+    ClientHandshake,
+    InvalidParams,
+    MethodNotAdvertised,
+    auth_methods_for,
+    login,
+    logout,
+    method_id,
+    refuse_unadvertised,
+)
+from tests.acp_bindings.setup.peers import agent, client
+
+INFO = v1.Implementation(name="it", version="1")
+BROWSER = v1.AuthMethodAgent(id="browser", name="Browser")
+TUI = v1.AuthMethodTerminal(id="tui", name="In a terminal", args=["--login"], env={"TOKEN": "hunter2"})
+V1 = [{"id": "browser", "name": "Browser"}, {"type": "terminal", "id": "tui", "name": "In a terminal"}]
+V2 = [
+    {"type": "agent", "methodId": "browser", "name": "Browser"},
+    {"type": "terminal", "methodId": "tui", "name": "In a terminal"},
+    {"type": "_oauth", "methodId": "oauth", "name": "OAuth"},
+]
+
+
+@pytest.mark.parametrize("package", [v1, v1_unstable])
+def test_r42_d12_a_client_of_v1_authenticates_by_a_method_that_was_advertised(package: Any) -> None:
+    assert login(agent(package, auth_methods=V1), "browser") == package.AuthenticateRequest(method_id="browser")
+
+
+@pytest.mark.parametrize("package", [v2, v2_unstable])
+def test_r42_a_client_of_v2_logs_in_by_the_same_call(package: Any) -> None:
+    peer = agent(package, auth_methods=V2)
+    assert login(peer, "browser") == package.LoginAuthRequest(method_id="browser")
+    assert login(peer, "oauth") == package.LoginAuthRequest(method_id="oauth")
+
+
+@pytest.mark.parametrize(("package", "methods"), [(v1, V1), (v2, V2[:2])])
+def test_r42_x14_d12_an_id_that_was_not_advertised_or_is_for_a_terminal_is_refused(package: Any, methods: Any) -> None:
+    peer = agent(package, auth_methods=methods)
+    with pytest.raises(AuthMethodRefused, match="the agent has not advertised it; it has browser") as caught:
+        login(peer, "password")
+    assert (caught.value.method_id, caught.value.advertised) == ("password", ("browser",))
+    with pytest.raises(AuthMethodRefused, match="it is for a terminal"):
+        login(peer, "tui")
+    with pytest.raises(AuthMethodRefused, match=r"has not advertised it$"):
+        login(agent(package), "browser")
+
+
+@pytest.mark.parametrize(("package", "methods"), [(v1, V1), (v2, V2)])
+def test_r42_x14_an_agent_refuses_them_too(package: Any, methods: Any) -> None:
+    own = agent(package, auth_methods=methods)
+    type_ = package.AuthenticateRequest if package is v1 else package.LoginAuthRequest
+    refuse_unadvertised(own, type_(method_id="browser"))
+    for id_ in ("tui", "password"):
+        with pytest.raises(InvalidParams) as caught:
+            refuse_unadvertised(own, type_(method_id=id_))
+        assert caught.value.data == {"methodId": id_}
+    with pytest.raises(MethodNotAdvertised):
+        refuse_unadvertised(agent(package), type_(method_id="browser"))
+
+
+@pytest.mark.parametrize(("package", "terminal"), [(v1, True), (v1_unstable, True), (v2, {}), (v2_unstable, {})])
+def test_x14_methods_for_a_terminal_are_offered_to_clients_that_have_one(package: Any, terminal: Any) -> None:
+    plain, able = client(package), client(package, {"auth": {"terminal": terminal}})
+    assert [method_id(each) for each in auth_methods_for(plain, [BROWSER, TUI])] == ["browser"]
+    assert [method_id(each) for each in auth_methods_for(able, [BROWSER, TUI])] == ["browser", "tui"]
+
+
+def test_x14_the_handshake_offers_each_client_what_it_can_do() -> None:
+    handshake = AgentHandshake(info=INFO, auth_methods=[TUI, BROWSER])
+    for capabilities, offered in ((set[str](), ["browser"]), ({"auth.terminal"}, ["tui", "browser"])):
+        settled = handshake.answer(ClientHandshake(info=INFO, capabilities=capabilities).request().model_dump())
+        assert [method_id(each) for each in settled.agent.auth_methods] == offered
+
+
+def test_methods_are_said_in_the_words_of_either_version() -> None:
+    v2_tui = v2.AuthMethodTerminal(
+        method_id="tui", name="In a terminal", args=["--login"], env=[v2.EnvVariable(name="TOKEN", value="hunter2")]
+    )
+    v2_browser = v2.AuthMethodAgent(method_id="browser", name="Browser")
+    able: dict[str, Any] = {"auth": {"terminal": {}}}
+    assert auth_methods_for(client(v2, able), [BROWSER, TUI]) == [v2_browser, v2_tui]
+    able = {"auth": {"terminal": True}}
+    assert auth_methods_for(client(v1, able), [v2_browser, v2_tui]) == [BROWSER, TUI]
+
+
+def test_a_kind_of_method_that_v1_does_not_know_is_offered_in_v2_alone() -> None:
+    oauth = decode(v2.AuthMethod, V2[2] | {"issuer": "https://example.com"})
+    assert auth_methods_for(client(v1), [oauth]) == []
+    assert auth_methods_for(client(v2), [oauth]) == [oauth]
+
+
+def test_x14_logging_out_needs_the_capability_in_v1_and_a_way_to_log_in_in_v2() -> None:
+    assert logout(agent(v1, {"auth": {"logout": {}}})) == v1.LogoutRequest()
+    assert logout(agent(v2, auth_methods=V2)) == v2.LogoutAuthRequest()
+    for peer, method in ((agent(v1, auth_methods=V1), "logout"), (agent(v2), "auth/logout")):
+        with pytest.raises(CapabilityNotAdvertised) as caught:
+            logout(peer)
+        assert (caught.value.capability, caught.value.method) == ("auth.logout", method)
+        logout(peer, assume={"auth.logout"})
+
+
+def test_an_agent_cannot_say_that_one_can_log_in_and_not_how() -> None:
+    with pytest.raises(ValueError, match="auth_methods"):
+        AgentHandshake(info=INFO, capabilities={"auth.login"})
+    AgentHandshake(info=INFO, capabilities={"auth.login"}, auth_methods=[BROWSER])
+
+
+def test_what_a_terminal_gets_is_not_shown() -> None:
+    assert "hunter2" not in repr(agent(v1, auth_methods=[{**V1[1], "env": {"TOKEN": "hunter2"}}]))
+    v2_tui: Any = {**V2[1], "env": [{"name": "TOKEN", "value": "hunter2"}]}
+    assert "hunter2" not in repr(agent(v2, auth_methods=[v2_tui]))

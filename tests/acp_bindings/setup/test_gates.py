@@ -1,0 +1,307 @@
+"""What is refused before it is sent, with its reason; what is assumed; and what is refused after it came."""
+
+from typing import Any
+
+import pytest
+
+from acp_bindings import decode, v1, v1_unstable, v2, v2_unstable
+from acp_bindings.setup import (
+    CapabilityNotAdvertised,
+    InvalidParams,
+    McpServersRefused,
+    MethodNotAdvertised,
+    UnknownCapability,
+    check_capability,
+    check_message,
+    check_method,
+    gate_mcp_servers,
+    refuse_servers,
+    refuse_unadvertised,
+)
+from tests.acp_bindings.setup.peers import agent, client
+
+STDIO = v1.McpServerStdio(name="files", command="/bin/files", args=[], env=[])
+HTTP = v1.McpServerHttp(name="search", url="https://example.com/mcp", headers=[])
+SSE = v1.McpServerSse(name="clock", url="https://example.com/sse", headers=[])
+LOAD = v1.LoadSessionRequest(session_id="s", cwd="/", mcp_servers=[])
+
+
+def test_r54_r55_r103_load_is_refused_before_anything_is_sent() -> None:
+    denials: list[dict[str, Any]] = [{}, {"loadSession": False}, {"sessionCapabilities": {"load": {}}}]
+    for said in denials:
+        with pytest.raises(CapabilityNotAdvertised) as caught:
+            check_message(agent(v1, said), LOAD)
+        assert (caught.value.capability, caught.value.method) == ("session.load", "session/load")
+        assert caught.value.reason == "the agent has not advertised agentCapabilities.loadSession"
+        advice = 'If you know better, say assume={"session.load"}'
+        assert str(caught.value) == f"session/load: {caught.value.reason}. {advice}"
+    check_message(agent(v1, {"loadSession": True}), LOAD)
+
+
+def test_a_capability_that_was_sent_wrongly_is_refused_with_what_was_wrong() -> None:
+    with pytest.raises(CapabilityNotAdvertised) as caught:
+        check_message(agent(v1, {"loadSession": "yes"}), LOAD)
+    assert caught.value.reason.endswith(
+        "what it sent as agentCapabilities.loadSession is wrong (Input should be a valid boolean)"
+    )
+
+
+def test_what_is_assumed_is_sent() -> None:
+    check_message(agent(), LOAD, assume={"session.load"})
+    check_method(agent(), "session/load", assume=["session.load"])
+    check_capability(agent(), "session.load", assume=("session.load",))
+    with pytest.raises(CapabilityNotAdvertised):
+        check_message(agent(), LOAD, assume={"session.resume"})
+
+
+@pytest.mark.parametrize("assume", [{"session.laod"}, {"load"}, {"mcp"}])
+def test_what_is_assumed_has_to_be_a_capability(assume: set[str]) -> None:
+    with pytest.raises(UnknownCapability):
+        check_message(agent(v1, {"loadSession": True}), LOAD, assume=assume)
+    with pytest.raises(UnknownCapability):
+        gate_mcp_servers(agent(), [], assume=assume)
+    with pytest.raises(TypeError, match="assume is a set of names"):
+        gate_mcp_servers(agent(), [HTTP], assume="mcp.http")
+
+
+@pytest.mark.parametrize(
+    ("method", "capability"),
+    [
+        ("session/load", "session.load"),
+        ("session/resume", "session.resume"),
+        ("session/close", "session.close"),
+        ("session/list", "session.list"),
+        ("session/delete", "session.delete"),
+        ("session/fork", "session.fork"),
+        ("logout", "auth.logout"),
+        ("mcp/message", "mcp.acp"),
+    ],
+)
+def test_x1_x2_x3_r39_each_optional_method_names_the_capability_that_it_needs(method: str, capability: str) -> None:
+    with pytest.raises(CapabilityNotAdvertised) as caught:
+        check_method(agent(v1_unstable), method)
+    assert (caught.value.capability, caught.value.method) == (capability, method)
+    check_method(agent(v1_unstable), method, assume={capability})
+
+
+@pytest.mark.parametrize(
+    "method", ["initialize", "session/new", "session/prompt", "session/cancel", "session/set_mode"]
+)
+def test_r38_baseline_methods_need_nothing_in_v1(method: str) -> None:
+    check_method(agent(), method)
+
+
+def test_extensions_need_nothing_and_other_methods_have_to_be_there() -> None:
+    check_method(agent(), "_acme/do")
+    for peer, method in ((agent(v2), "session/load"), (agent(), "session/fork"), (agent(), "fs/read_text_file")):
+        with pytest.raises(ValueError, match=f"{method} is no method that an ACP v{peer.version} agent has"):
+            check_method(peer, method)
+
+
+@pytest.mark.parametrize("method", ["fs/read_text_file", "terminal/create", "terminal/release", "elicitation/create"])
+def test_r29_r30_r31_an_agent_asks_a_client_for_nothing_that_it_has_not_advertised(method: str) -> None:
+    with pytest.raises(CapabilityNotAdvertised, match="the client has not advertised clientCapabilities"):
+        check_method(client(), method)
+    check_method(client(), "session/request_permission")
+    check_method(client(), "session/update")
+
+
+@pytest.mark.parametrize("package", [v1, v1_unstable, v2, v2_unstable])
+def test_an_elicitation_needs_its_mode(package: Any) -> None:
+    request = {"sessionId": "s", "message": "m", "mode": "url", "url": "https://x", "elicitationId": "e"}
+    params = decode(package.CreateElicitationRequest, request)
+    with pytest.raises(CapabilityNotAdvertised) as caught:
+        check_message(client(package, {"elicitation": {"form": {}}}), params)
+    assert caught.value.capability == "elicitation.url"
+    check_message(client(package, {"elicitation": {"url": {}}}), params)
+
+
+def test_r34_r35_every_block_of_a_prompt_is_looked_at() -> None:
+    blocks: list[v1.ContentBlock] = [
+        v1.TextContent(text="t"),
+        v1.ResourceLink(name="l", uri="file:///l"),
+        v1.ImageContent(data="", mime_type="image/png"),
+    ]
+    peer = agent(v1, {"promptCapabilities": {"audio": True}})
+    with pytest.raises(CapabilityNotAdvertised) as caught:
+        check_message(peer, v1.PromptRequest(session_id="s", prompt=blocks))
+    assert (caught.value.capability, caught.value.field) == ("prompt.image", "prompt[2]")
+    assert str(caught.value).startswith("prompt[2] of session/prompt: the agent has not advertised")
+    check_message(peer, v1.PromptRequest(session_id="s", prompt=blocks[:2]))
+
+
+def test_content_that_the_schema_does_not_know_is_refused_unless_it_is_assumed() -> None:
+    block = decode(v2.ContentBlock, {"type": "_hologram"})
+    params = v2.PromptRequest(session_id="s", prompt=[block])
+    with pytest.raises(CapabilityNotAdvertised, match="no capability stands for it in ACP v2"):
+        check_message(agent(v2, {"session": {}}), params)
+    check_message(agent(v2, {"session": {}}), params, assume={"prompt._hologram"})
+
+
+@pytest.mark.parametrize("type_", [v1.NewSessionRequest, v1.LoadSessionRequest, v1.ResumeSessionRequest])
+def test_x5_additional_directories_are_refused_and_never_dropped(type_: Any) -> None:
+    members: dict[str, Any] = {"cwd": "/", "mcp_servers": [], "additional_directories": ["/more"]}
+    members |= {} if type_ is v1.NewSessionRequest else {"session_id": "s"}
+    with pytest.raises(CapabilityNotAdvertised) as caught:
+        check_message(agent(v1, {"loadSession": True, "sessionCapabilities": {"resume": {}}}), type_(**members))
+    assert (caught.value.capability, caught.value.field) == ("session.additional_directories", "additionalDirectories")
+    members["additional_directories"] = []
+    check_message(agent(v1, {"loadSession": True, "sessionCapabilities": {"resume": {}}}), type_(**members))
+
+
+def test_a_system_prompt_that_replaces_the_agents_own_needs_more_than_one_that_adds_to_it() -> None:
+    text = v1_unstable.TextContent(text="Be brief.")
+    peer = agent(v1_unstable, {"sessionCapabilities": {"systemPrompt": {}}})
+    for mode, able in (("append", True), ("override", False)):
+        prompt = v1_unstable.SystemPrompt(mode=mode, content=[text])
+        params = v1_unstable.NewSessionRequest(cwd="/", mcp_servers=[], system_prompt=prompt)
+        if able:
+            check_message(peer, params)
+        else:
+            with pytest.raises(CapabilityNotAdvertised, match="override"):
+                check_message(peer, params)
+
+
+def test_r70_r71_d15_stdio_is_always_there_in_v1_and_a_capability_in_v2() -> None:
+    assert gate_mcp_servers(agent(v1), [STDIO]).accepted == [STDIO]
+    server = v2.McpServerStdio(name="files", command="/bin/files")
+    with pytest.raises(McpServersRefused) as caught:
+        gate_mcp_servers(agent(v2, {"session": {}}), [server])
+    assert caught.value.refused[0].reason == "the agent has not advertised capabilities.session.mcp.stdio"
+    assert gate_mcp_servers(agent(v2, {"session": {"mcp": {"stdio": {}}}}), [server]).accepted == [server]
+    assert gate_mcp_servers(agent(v2, {"session": {}}), [server], assume={"mcp.stdio"}).accepted == [server]
+
+
+@pytest.mark.parametrize("tag", ["stdio", "bogus"])
+def test_r73_a_server_of_v1_with_a_type_that_means_nothing_is_stdio(tag: str) -> None:
+    server = decode(v1.McpServer, {"type": tag, "name": "s", "command": "/s", "args": [], "env": []})
+    assert gate_mcp_servers(agent(v1), [server]).refused == ()
+
+
+def test_r79_r83_r87_servers_are_refused_each_with_its_reason() -> None:
+    with pytest.raises(McpServersRefused) as caught:
+        check_message(agent(), v1.NewSessionRequest(cwd="/", mcp_servers=[STDIO, HTTP, SSE]))
+    assert [(each.index, each.name, each.transport, each.capability) for each in caught.value.refused] == [
+        (1, "search", "http", "mcp.http"),
+        (2, "clock", "sse", "mcp.sse"),
+    ]
+    assert str(caught.value) == (
+        "search (http): the agent has not advertised agentCapabilities.mcpCapabilities.http; "
+        "clock (sse): the agent has not advertised agentCapabilities.mcpCapabilities.sse. "
+        'If you know better, say assume={"mcp.http", "mcp.sse"}; or leave them out with on_refusal=\'drop\''
+    )
+    assert (caught.value.method, caught.value.field) == ("session/new", "mcpServers")
+    assert isinstance(caught.value, CapabilityNotAdvertised)
+
+
+def test_r79_r87_servers_are_dropped_and_reported_where_that_is_asked_for() -> None:
+    peer = agent(v1, {"mcpCapabilities": {"sse": True}})
+    accepted, refused = gate_mcp_servers(peer, [HTTP, STDIO, SSE], on_refusal="drop")
+    assert accepted == [STDIO, SSE]
+    assert [str(each) for each in refused] == [
+        "search (http): the agent has not advertised agentCapabilities.mcpCapabilities.http"
+    ]
+
+
+def test_r87_an_agent_that_forgot_to_say_so_is_given_what_is_assumed() -> None:
+    assert gate_mcp_servers(agent(), [HTTP, SSE], assume={"mcp.http", "mcp.sse"}).accepted == [HTTP, SSE]
+    with pytest.raises(McpServersRefused) as caught:
+        gate_mcp_servers(agent(), [HTTP, SSE], assume={"mcp.http"})
+    assert [each.name for each in caught.value.refused] == ["clock"]
+
+
+def test_http_does_not_stand_for_stdio_nor_the_other_way_round() -> None:
+    peer = agent(v2, {"session": {"mcp": {"http": {}}}})
+    servers: list[Any] = [v2.McpServerStdio(name="s", command="/s"), v2.McpServerHttp(name="h", url="https://h")]
+    assert [each.name for each in gate_mcp_servers(peer, servers, on_refusal="drop").refused] == ["s"]
+
+
+@pytest.mark.parametrize("type_", ["sse", "_pigeon", "websocket"])
+def test_a_transport_that_v2_does_not_know_is_refused_unless_it_is_assumed(type_: str) -> None:
+    server = decode(v2.McpServer, {"type": type_, "name": "odd", "url": "https://odd"})
+    peer = agent(v2, {"session": {"mcp": {"http": {}, type_: {}}}})
+    (refused,) = gate_mcp_servers(peer, [server], on_refusal="drop").refused
+    assert (refused.name, refused.transport) == ("odd", type_)
+    assert gate_mcp_servers(peer, [server], assume={f"mcp.{type_}"}).accepted == [server]
+
+
+def test_x7_two_servers_of_one_name_are_refused_in_v2_alone() -> None:
+    twins = [v2.McpServerStdio(name="twin", command=f"/{each}") for each in "ab"]
+    peer = agent(v2, {"session": {"mcp": {"stdio": {}}}})
+    accepted, refused = gate_mcp_servers(peer, twins, on_refusal="drop")
+    assert (accepted, [(each.index, each.capability) for each in refused]) == (twins[:1], [(1, None)])
+    assert gate_mcp_servers(agent(v1), [STDIO, STDIO]).refused == ()
+
+
+def test_no_error_of_a_server_shows_a_secret() -> None:
+    secret = v1.McpServerHttp(
+        name="s", url="https://u:hunter2@x/?key=hunter2", headers=[v1.HttpHeader(name="A", value="hunter2")]
+    )
+    with pytest.raises(McpServersRefused) as caught:
+        gate_mcp_servers(agent(), [secret])
+    assert "hunter2" not in f"{caught.value} {caught.value!r} {caught.value.refused}"
+
+
+def test_r29_a_method_that_was_not_advertised_is_answered_with_method_not_found() -> None:
+    with pytest.raises(MethodNotAdvertised) as caught:
+        refuse_unadvertised(agent(), LOAD)
+    assert (caught.value.code, caught.value.method, caught.value.capability) == (-32601, "session/load", "session.load")
+    refuse_unadvertised(agent(v1, {"loadSession": True}), LOAD)
+    with pytest.raises(MethodNotAdvertised):
+        refuse_unadvertised(client(), v1.ReadTextFileRequest(session_id="s", path="/p"))
+    refuse_unadvertised(agent(), {"a": 1}, method="_acme/do")
+
+
+def test_x6_an_unsupported_transport_is_answered_with_its_type() -> None:
+    own = agent(v2, {"session": {"mcp": {"stdio": {}}}})
+    servers = [
+        v2.McpServerStdio(name="s", command="/s"),
+        decode(v2.McpServer, {"type": "sse", "name": "e", "url": "https://e"}),
+    ]
+    with pytest.raises(InvalidParams) as caught:
+        refuse_unadvertised(own, v2.NewSessionRequest(cwd="/", mcp_servers=servers))
+    assert (caught.value.code, caught.value.data) == (-32602, {"type": "sse"})
+    with pytest.raises(InvalidParams) as caught:
+        refuse_servers(agent(v1), [STDIO, SSE])
+    assert caught.value.data == {"type": "sse"}
+
+
+def test_x7_a_second_server_of_one_name_is_answered_with_the_name() -> None:
+    own = agent(v2, {"session": {"mcp": {"stdio": {}}}})
+    twins: list[v2.McpServer] = [v2.McpServerStdio(name="twin", command=f"/{each}") for each in "ab"]
+    with pytest.raises(InvalidParams) as caught:
+        refuse_unadvertised(own, v2.ResumeSessionRequest(session_id="s", cwd="/", mcp_servers=twins))
+    assert (caught.value.code, caught.value.data) == (-32602, {"name": "twin"})
+    refuse_servers(agent(v1), [STDIO, STDIO])
+
+
+def test_x12_a_replay_cursor_that_is_not_known_is_refused_and_not_replaced() -> None:
+    own = agent(v2, {"session": {}})
+    odd = decode(v2.ReplayFrom, {"type": "_middle", "of": 5})
+    with pytest.raises(InvalidParams) as caught:
+        refuse_unadvertised(own, v2.ResumeSessionRequest(session_id="s", cwd="/", replay_from=odd))
+    assert (caught.value.code, caught.value.data) == (-32602, {"type": "_middle"})
+    refuse_unadvertised(own, v2.ResumeSessionRequest(session_id="s", cwd="/", replay_from=v2.ReplayFromStart()))
+    refuse_unadvertised(own, v2.ResumeSessionRequest(session_id="s", cwd="/", replay_from=None))
+
+
+def test_r35_x5_members_that_need_what_was_not_advertised_are_invalid_params() -> None:
+    image = v1.ImageContent(data="", mime_type="image/png")
+    asked: list[tuple[Any, Any]] = [
+        (v1.PromptRequest(session_id="s", prompt=[image]), {"type": "image"}),
+        (
+            v1.NewSessionRequest(cwd="/", mcp_servers=[], additional_directories=["/m"]),
+            {"field": "additionalDirectories"},
+        ),
+    ]
+    for params, data in asked:
+        with pytest.raises(InvalidParams) as caught:
+            refuse_unadvertised(agent(), params)
+        assert (caught.value.code, caught.value.data) == (-32602, data)
+
+
+def test_params_that_belong_to_no_method_are_a_mistake_of_the_caller() -> None:
+    with pytest.raises(TypeError, match="TextContent belongs to no method"):
+        check_message(agent(), v1.TextContent(text="t"))
+    with pytest.raises(TypeError, match="belongs to no method"):
+        check_message(agent(v2), LOAD)

@@ -1,0 +1,157 @@
+"""Where a connection stands: what may come when, for both sides and for who reads a recording."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from acp_bindings import v1, v2
+from acp_bindings.jsonrpc import BadLine, BadResponse, ErrorResponse, Message, Notification, Request, Response
+from acp_bindings.setup import AgentHandshake, InitializedAlready, Lifecycle, NotInitialized
+from acp_bindings.setup.capabilities import Side
+
+INITIALIZE = Request(0, "initialize", {})
+NEW = Request(1, "session/new", {})
+INFO = v1.Implementation(name="it", version="1")
+
+
+def answered(version: int, id_: int | str = 0) -> Response:
+    return Response(id_, "initialize", {"protocolVersion": version})
+
+
+def failed(id_: int | str = 0) -> ErrorResponse:
+    return ErrorResponse(id_, "initialize", v1.Error(code=-32602, message="no"))
+
+
+def after(*said: tuple[Side, Message]) -> Lifecycle:
+    lifecycle = Lifecycle()
+    for sender, message in said:
+        lifecycle.see(sender, message)
+    return lifecycle
+
+
+def ready(version: int) -> Lifecycle:
+    return after(("client", INITIALIZE), ("agent", answered(version)))
+
+
+@pytest.mark.parametrize("method", ["session/new", "authenticate", "session/list", "_acme/do", "no/such"])
+def test_r2_r43_nothing_comes_before_initialize_is_answered(method: str) -> None:
+    for lifecycle in (after(), after(("client", INITIALIZE)), after(("client", INITIALIZE), ("agent", failed()))):
+        with pytest.raises(NotInitialized) as caught:
+            lifecycle.check(method)
+        assert (caught.value.code, caught.value.method) == (-32600, method)
+        for message in (Request(1, method, {}), Notification(method, {})):
+            with pytest.raises(NotInitialized):
+                lifecycle.see("client", message)
+    ready(1).check(method)
+
+
+def test_an_agent_waits_for_initialize_as_well() -> None:
+    for message in (Request(0, "fs/read_text_file", {}), Notification("session/update", {}), INITIALIZE):
+        with pytest.raises(NotInitialized):
+            after(("client", INITIALIZE)).see("agent", message)
+        ready(1).see("agent", message)
+
+
+def test_r2_x1_what_came_too_early_changes_nothing() -> None:
+    lifecycle = Lifecycle()
+    with pytest.raises(NotInitialized):
+        lifecycle.see("client", NEW)
+    lifecycle.see("client", INITIALIZE)
+    lifecycle.see("agent", answered(2))
+    assert (lifecycle.is_ready, lifecycle.version) == (True, 2)
+    # It was not answered, so that it is no other request before a second initialize.
+    lifecycle.see("client", INITIALIZE)
+
+
+def test_what_is_cancelled_may_be_so_at_any_time() -> None:
+    cancel = Notification("$/cancel_request", {"requestId": 0})
+    after(("client", cancel), ("client", INITIALIZE), ("client", cancel))
+
+
+def test_r20_the_version_is_that_of_the_answer_untyped_or_typed() -> None:
+    assert ready(1).version == 1
+    result = AgentHandshake(info=INFO).answer({"protocolVersion": 1}).result
+    assert after(("client", INITIALIZE), ("agent", Response(0, "initialize", result))).version == 1
+
+
+@pytest.mark.parametrize("answer", [failed(), BadResponse(0, "initialize", "no"), Response(0, "initialize", None)])
+def test_an_initialize_that_failed_may_come_again(answer: Message) -> None:
+    lifecycle = after(("client", INITIALIZE), ("agent", answer))
+    assert (lifecycle.phase, lifecycle.version) == ("new", None)
+    lifecycle.see("client", Request("again", "initialize", {}))
+    lifecycle.see("agent", answered(1, "again"))
+    assert lifecycle.is_ready
+
+
+def test_only_the_answer_to_initialize_settles_it() -> None:
+    said: Sequence[tuple[Side, Any]] = [
+        ("agent", answered(1, 7)),
+        ("agent", answered(1, "0")),
+        ("client", answered(1)),
+        ("agent", BadLine(-32700, "?", None)),
+    ]
+    for each in said:
+        assert after(("client", INITIALIZE), each).phase == "initializing"
+    assert after(("agent", answered(1))).phase == "new"
+
+
+def test_r9_initialize_may_have_the_id_0_or_any_other() -> None:
+    for id_ in (0, 1, "", "x"):
+        lifecycle = after(("client", Request(id_, "initialize", {})), ("agent", answered(1, id_)))
+        assert lifecycle.is_ready
+
+
+def test_a_second_initialize_waits_for_the_first() -> None:
+    with pytest.raises(InitializedAlready, match="while it was being answered") as caught:
+        after(("client", INITIALIZE)).check("initialize")
+    assert caught.value.code == -32600
+
+
+def test_a_repeated_initialize_is_fine_in_v1_and_in_v2_only_before_other_requests() -> None:
+    ready(2).check("initialize")
+    for version in (1, 2):
+        lifecycle = ready(version)
+        lifecycle.see("client", NEW)
+        lifecycle.see("agent", Response(1, "session/new", {}))
+        if version == 1:
+            lifecycle.check("initialize")
+        else:
+            with pytest.raises(InitializedAlready, match="after other requests"):
+                lifecycle.check("initialize")
+
+
+def test_a_repeated_initialize_that_failed_leaves_the_first_in_effect() -> None:
+    lifecycle = ready(2)
+    lifecycle.see("client", Request(5, "initialize", {}))
+    with pytest.raises(NotInitialized):
+        lifecycle.check("session/new")
+    lifecycle.see("agent", failed(5))
+    assert (lifecycle.is_ready, lifecycle.version) == (True, 2)
+    lifecycle.check("session/new")
+
+
+def test_checking_changes_nothing() -> None:
+    lifecycle = Lifecycle()
+    lifecycle.check("initialize")
+    assert lifecycle.phase == "new"
+
+
+def test_a_proxy_is_initialized_by_a_method_of_its_own() -> None:
+    assert after(("client", Request(0, "proxy/initialize", {})), ("agent", answered(2))).is_ready
+
+
+def test_the_order_of_a_whole_conversation_is_taken_as_it_is() -> None:
+    lifecycle = ready(1)
+    said: Sequence[tuple[Side, Any]] = [
+        ("client", Request(1, "session/new", v1.NewSessionRequest(cwd="/", mcp_servers=[]))),
+        ("agent", Notification("session/update", {})),
+        ("agent", Response(1, "session/new", v1.NewSessionResponse(session_id="s"))),
+        ("client", Request(2, "session/prompt", {})),
+        ("agent", Request(0, "fs/read_text_file", {})),
+        ("client", Response(0, "fs/read_text_file", {})),
+        ("agent", ErrorResponse(2, "session/prompt", v2.Error(code=-32603, message="no"))),
+    ]
+    for sender, message in said:
+        lifecycle.see(sender, message)
+    assert lifecycle.is_ready

@@ -1,0 +1,77 @@
+"""All pages of `session/list`: what is asked for next, and when there is no more."""
+
+from typing import Any
+
+import pytest
+
+from acp_bindings import decode, v1, v1_unstable, v2
+from acp_bindings.setup import CapabilityNotAdvertised, EndlessListing, SessionListing
+from tests.acp_bindings.setup.peers import agent
+
+ABLE: dict[Any, dict[str, Any]] = {v1: {"sessionCapabilities": {"list": {}}}, v2: {"session": {}}}
+
+
+def page(package: Any, *ids: str, **members: Any) -> Any:
+    sessions = [{"sessionId": each, "cwd": "/"} for each in ids]
+    return decode(package.ListSessionsResponse, {"sessions": sessions, **members})
+
+
+@pytest.mark.parametrize("package", [v1, v2])
+def test_x3_pages_are_asked_for_until_one_names_no_cursor(package: Any) -> None:
+    listing = SessionListing(agent(package, ABLE[package]), package.ListSessionsRequest(cwd="/p"))
+    assert listing.request == package.ListSessionsRequest(cwd="/p")
+    assert [each.session_id for each in listing.take(page(package, "a", "b", nextCursor="2"))] == ["a", "b"]
+    assert listing.request == package.ListSessionsRequest(cwd="/p", cursor="2")
+    assert listing.take(page(package, nextCursor="3")) == []
+    assert [each.session_id for each in listing.take(page(package, "c"))] == ["c"]
+    assert listing.request is None
+    with pytest.raises(ValueError, match="all pages"):
+        listing.take(page(package))
+
+
+@pytest.mark.parametrize("package", [v1, v2])
+@pytest.mark.parametrize("end", [{}, {"nextCursor": None}])
+def test_x3_no_cursor_and_null_are_the_end(package: Any, end: dict[str, Any]) -> None:
+    listing = SessionListing(agent(package, ABLE[package]))
+    assert listing.request == package.ListSessionsRequest()
+    listing.take(page(package, "a", **end))
+    assert listing.request is None
+
+
+@pytest.mark.parametrize("package", [v1, v2])
+@pytest.mark.parametrize("cursor", ["", " ", "0", "null", "é\n"])
+def test_x3_a_cursor_is_any_text_also_the_empty_one_and_goes_back_as_it_came(package: Any, cursor: str) -> None:
+    listing = SessionListing(agent(package, ABLE[package]))
+    listing.take(page(package, "a", nextCursor=cursor))
+    assert listing.request == package.ListSessionsRequest(cursor=cursor)
+
+
+def test_x3_an_agent_that_has_not_said_that_it_lists_sessions_is_not_asked() -> None:
+    with pytest.raises(CapabilityNotAdvertised) as caught:
+        SessionListing(agent())
+    assert (caught.value.capability, caught.value.method) == ("session.list", "session/list")
+    assert SessionListing(agent(), assume={"session.list"}).request is not None
+
+
+def test_a_filter_that_needs_a_capability_is_gated_too() -> None:
+    peer = agent(v1_unstable, {"sessionCapabilities": {"list": {}}})
+    with pytest.raises(CapabilityNotAdvertised, match="archived of session/list"):
+        SessionListing(peer, v1_unstable.ListSessionsRequest(archived="only"))
+
+
+def test_pages_that_go_round_in_a_circle_end() -> None:
+    listing = SessionListing(agent(v1, ABLE[v1]))
+    listing.take(page(v1, "a", nextCursor="1"))
+    listing.take(page(v1, "b", nextCursor="2"))
+    with pytest.raises(EndlessListing) as caught:
+        listing.take(page(v1, "a", nextCursor="1"))
+    assert caught.value.pages == 3
+    assert listing.request is None
+
+
+def test_a_cursor_that_is_always_the_same_is_fine_while_sessions_come() -> None:
+    listing = SessionListing(agent(v1, ABLE[v1]))
+    for each in ("a", "b", "c"):
+        listing.take(page(v1, each, nextCursor="more"))
+    listing.take(page(v1, "d"))
+    assert listing.request is None

@@ -1,0 +1,67 @@
+"""What a peer said of itself, asked by one name for all versions."""
+
+from typing import Any
+
+import pytest
+
+from acp_bindings import v1, v1_unstable, v2, v2_unstable
+from acp_bindings.setup import AgentPeer, UnknownCapability
+from tests.acp_bindings.setup.peers import agent, client
+
+
+def test_r16_a_peer_is_called_by_its_title_or_else_by_its_name() -> None:
+    named = {"protocolVersion": 1, "agentInfo": {"name": "claude-code", "title": "Claude Code", "version": "1.2"}}
+    assert AgentPeer.read(named, [v1]).display_name == "Claude Code"
+    assert agent().display_name == "it"
+    assert AgentPeer.read({"protocolVersion": 1}, [v1]).display_name == "the agent"
+
+
+def test_r16_an_empty_title_is_no_title() -> None:
+    named = {"protocolVersion": 1, "agentInfo": {"name": "claude-code", "title": "", "version": "1.2"}}
+    assert AgentPeer.read(named, [v1]).display_name == "claude-code"
+
+
+def test_r18_a_line_for_a_log_names_the_peer_its_version_and_the_protocol() -> None:
+    assert str(agent(v2)) == "it 1 (ACP v2)"
+    assert str(AgentPeer.read({"protocolVersion": 1}, [v1_unstable])) == "the agent (ACP v1)"
+
+
+def test_r17_r13_a_title_or_an_info_that_is_none_is_left_out() -> None:
+    named: Any = {"protocolVersion": 1, "agentInfo": {"name": "x", "title": 5, "version": "1"}}
+    peer = AgentPeer.read(named, [v1])
+    assert peer.display_name == "x"
+    assert [each.path for each in peer.findings] == [("agentInfo", "title")]
+    assert AgentPeer.read({"protocolVersion": 1, "agentInfo": {"name": "x"}}, [v1]).info is None
+
+
+def test_r27_a_capability_that_there_is_not_is_a_mistake_and_not_unsupported() -> None:
+    with pytest.raises(UnknownCapability, match=r'did you mean "mcp\.http"'):
+        agent().supports("mcp.https")
+    with pytest.raises(UnknownCapability):
+        client().supports("mcp.http")
+
+
+def test_what_a_version_has_no_word_for_is_unsupported_with_that_reason() -> None:
+    assert agent(v1).lacks("session.fork") == "v1 has no word for session.fork"
+    assert agent(v1_unstable, {"sessionCapabilities": {"fork": {}}}).supports("session.fork")
+    assert agent(v2).lacks("mcp.sse") == "v2 has no word for mcp.sse"
+    assert client(v2).lacks("terminal") == "v2 has no word for terminal"
+
+
+def test_r40_d10b_load_is_one_question_in_both_versions() -> None:
+    assert agent(v1, {"loadSession": True}).supports("session.load")
+    assert not agent(v1, {"sessionCapabilities": {"load": {}}}).supports("session.load")
+    assert agent(v2, {"session": {}}).supports("session.load")
+    assert not agent(v2).supports("session.load")
+
+
+@pytest.mark.parametrize(("package", "version"), [(v1, 1), (v1_unstable, 1), (v2, 2), (v2_unstable, 2)])
+def test_r20_a_peer_is_bound_to_one_package(package: Any, version: int) -> None:
+    peer = agent(package)
+    assert (peer.protocol, peer.version) == (package, version)
+    assert isinstance(peer.capabilities, package.AgentCapabilities)
+
+
+def test_a_peer_cannot_be_changed() -> None:
+    with pytest.raises(AttributeError):
+        setattr(agent(), "info", None)  # noqa: B010

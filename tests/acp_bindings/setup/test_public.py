@@ -1,0 +1,71 @@
+"""What `acp_bindings.setup` gives to whom, and what it costs to import."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from acp_bindings import AcpError, setup
+from acp_bindings.setup import errors
+
+NAMES: list[str] = vars(setup)["__all__"]
+SOURCE = Path(setup.__file__)
+
+
+def test_the_names_for_type_checkers_are_those_that_there_are() -> None:
+    tree = ast.parse(SOURCE.read_text(encoding="utf-8"))
+    listed = [each.asname for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for each in node.names]
+    assert sorted(filter(None, listed)) == NAMES
+    for name in NAMES:
+        assert getattr(setup, name) is not None
+
+
+def test_importing_it_loads_no_models_and_each_name_what_it_needs() -> None:
+    loaded = "print(*(name for name in sys.modules if name.startswith('acp_bindings.v')))"
+    for code, modules in (
+        ("import acp_bindings.setup", []),
+        ("from acp_bindings.setup import AgentPeer, Lifecycle, negotiate, check_message, SessionListing, OPENING", []),
+        ("from acp_bindings.setup import ClientHandshake; ClientHandshake(anonymous=True).request()", ["v1"]),
+    ):
+        done = subprocess.run(
+            [sys.executable, "-W", "error", "-c", f"import sys; {code}; {loaded}"],
+            check=True,
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+        assert {"acp_bindings." + each for each in modules} <= set(done.stdout.split())
+        assert modules or not done.stdout.split()
+        assert "acp_bindings.v2" not in done.stdout
+
+
+@pytest.mark.parametrize("module", [path.stem for path in SOURCE.parent.glob("*.py")])
+def test_it_does_no_io(module: str) -> None:
+    tree = ast.parse((SOURCE.parent / f"{module}.py").read_text(encoding="utf-8"))
+    imported = {
+        name.split(".")[0]
+        for node in ast.walk(tree)
+        for name in (
+            [each.name for each in node.names]
+            if isinstance(node, ast.Import)
+            else [node.module or ""]
+            if isinstance(node, ast.ImportFrom) and not node.level
+            else []
+        )
+    }
+    assert not imported & {"anyio", "asyncio", "trio", "socket", "subprocess", "mcp", "httpx", "httpx2"}
+
+
+def test_every_error_stands_in_the_tree() -> None:
+    classes = [
+        value
+        for value in vars(errors).values()
+        if isinstance(value, type) and issubclass(value, AcpError) and value is not AcpError
+    ]
+    assert errors.__doc__
+    for each in classes:
+        assert f"─ {each.__name__} " in errors.__doc__ + " "
+        assert each.__doc__
+        assert hasattr(setup, each.__name__)
