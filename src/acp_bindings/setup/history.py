@@ -45,7 +45,7 @@ def asks_for_history(request: LoadSessionRequest | ResumeSessionRequest) -> bool
         return True
     start: Any = getattr(request, "replay_from", None)
     if start is not None and start.type != "start":
-        raise InvalidParams(f'replayFrom: "{start.type}" is not supported; "start" is')
+        raise InvalidParams(f'replayFrom: "{start.type}" is not supported; "start" is', data={"type": start.type})
     return start is not None
 
 

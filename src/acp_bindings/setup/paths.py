@@ -11,9 +11,18 @@ import re
 from collections.abc import Iterable
 from typing import Literal, TypeAlias
 
-from acp_bindings.errors import AcpError
+from acp_bindings.setup.errors import InvalidParams
 
-__all__ = ["Flavour", "Likeness", "NotAbsolute", "is_absolute", "likeness", "require_absolute", "require_directories"]
+__all__ = [
+    "Flavour",
+    "Likeness",
+    "NotAbsolute",
+    "check_paths",
+    "is_absolute",
+    "likeness",
+    "require_absolute",
+    "require_directories",
+]
 
 Flavour: TypeAlias = Literal["posix", "windows", "any"]
 """Whose paths: those of the system that the agent runs on, or of either where that is not known."""
@@ -35,11 +44,13 @@ Likeness: TypeAlias = Literal[
 """What a text is that is no absolute path."""
 
 
-class NotAbsolute(AcpError, ValueError):  # noqa: N818 - says what is wrong, which a suffix would not
-    """A path that the protocol wants absolute is not."""
+class NotAbsolute(InvalidParams, ValueError):  # noqa: N818 - says what is wrong, which a suffix would not
+    """A path that the protocol wants absolute is not: what a client must not send, and an agent refuses (-32602)."""
 
     def __init__(self, path: str, field: str, likeness: Likeness, flavour: Flavour) -> None:
-        super().__init__(path, field, likeness, flavour)
+        example = _EXAMPLES[flavour]
+        told = f"{field}: {_shown(path)} is no absolute path: {_REASONS[likeness]}, as in {example}"
+        super().__init__(told, data={"field": field})
         self.path = path
         """The text that was given."""
         self.field = field
@@ -51,8 +62,7 @@ class NotAbsolute(AcpError, ValueError):  # noqa: N818 - says what is wrong, whi
 
     def __str__(self) -> str:
         """`cwd: "~/x" is no absolute path: only a shell knows "~"; send the whole path, as in /home/me/project`."""
-        example = _EXAMPLES[self.flavour]
-        return f"{self.field}: {_shown(self.path)} is no absolute path: {_REASONS[self.likeness]}, as in {example}"
+        return self.message
 
 
 def require_absolute(path: str | os.PathLike[str], *, flavour: Flavour = "any", field: str = "cwd") -> str:
@@ -87,6 +97,22 @@ def require_directories(paths: Iterable[str | os.PathLike[str]], *, flavour: Fla
         require_absolute(path, flavour=flavour, field=f"additionalDirectories[{index}]")
         for index, path in enumerate(paths)
     ]
+
+
+def check_paths(params: object, *, flavour: Flavour = "any") -> None:
+    """Refuse a request whose `cwd` or `additionalDirectories` are not absolute, as an agent that got it should.
+
+    Args:
+        params: of `session/new`, `session/load`, … of any protocol package; what has no paths passes.
+        flavour: whose paths, those of the system that the agent runs on.
+
+    Raises:
+        NotAbsolute: one is not; it is the error to answer with.
+    """
+    cwd: str | None = getattr(params, "cwd", None)
+    if cwd is not None:
+        require_absolute(cwd, flavour=flavour)
+    require_directories(getattr(params, "additional_directories", ()), flavour=flavour)
 
 
 def is_absolute(path: str, *, flavour: Flavour = "any") -> bool:

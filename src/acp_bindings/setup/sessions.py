@@ -11,7 +11,7 @@ import os
 from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from acp_bindings.setup.errors import CapabilityNotAdvertised
+from acp_bindings.setup.gates import check_capability, check_message, check_method
 from acp_bindings.setup.paths import Flavour, require_absolute, require_directories
 from acp_bindings.setup.records import SessionRecord
 from acp_bindings.setup.servers import servers_for
@@ -62,7 +62,8 @@ def new_session(
         meta: what to send as `_meta`.
 
     Raises:
-        CapabilityNotAdvertised: the agent does not take additional directories, or one of the servers.
+        CapabilityNotAdvertised: the agent does not take additional directories, or one of the servers
+            (`McpServersRefused`); `gate_mcp_servers` sorts out those that it takes.
         NotAbsolute: a path is not absolute.
         DecodeError: a server is none.
     """
@@ -226,11 +227,9 @@ class _Draft(NamedTuple):
     method: str
     assume: Collection[str]
 
-    def require(self, capability: str, *, field: str | None = None) -> None:
-        """See that the agent has what the request, or a *field* of it, needs."""
-        reason = self.agent.lacks(capability)
-        if reason and capability not in self.assume:
-            raise CapabilityNotAdvertised(capability, self.method, reason, field=field)
+    def require(self, capability: str) -> None:
+        """See that the agent has what the method needs, under the name that it has in all versions."""
+        check_capability(self.agent, capability, method=self.method, assume=self.assume)
 
     def place(
         self, cwd: str | os.PathLike[str], additional: Iterable[str | os.PathLike[str]], flavour: Flavour
@@ -238,8 +237,6 @@ class _Draft(NamedTuple):
         """Where the session works."""
         members: dict[str, Any] = {"cwd": require_absolute(cwd, flavour=flavour)}
         if directories := require_directories(additional, flavour=flavour):
-            # Not left out where the agent does not take them: the session would seem to have what it has not.
-            self.require("session.additional_directories", field="additionalDirectories")
             members["additional_directories"] = directories
         return members
 
@@ -257,9 +254,13 @@ class _Draft(NamedTuple):
 
     def request(self, name: str, meta: Mapping[str, Any] | None, **members: Any) -> Any:
         """The params, of the class *name* of the package that the agent speaks."""
+        check_method(self.agent, self.method, assume=self.assume)
         if meta is not None:
             members["meta"] = dict(meta)
-        return getattr(self.agent.protocol, name)(**members)
+        request = getattr(self.agent.protocol, name)(**members)
+        # Nothing is left out where the agent does not take it: the session would seem to have what it has not.
+        check_message(self.agent, request, assume=self.assume)
+        return request
 
 
 def _id(session: SessionRecord | str) -> str:

@@ -137,7 +137,7 @@ def test_x12_a_replay_from_elsewhere_is_refused_and_not_taken_for_the_start(prot
     raw = {"sessionId": "s", "cwd": "/", "replayFrom": {"type": "_message", "messageId": "m"}}
     with pytest.raises(InvalidParams, match='replayFrom: "_message" is not supported; "start" is') as raised:
         asks_for_history(decode(protocol.ResumeSessionRequest, raw))
-    assert raised.value.code == -32602
+    assert (raised.value.code, raised.value.data) == (-32602, {"type": "_message"})
     assert not asks_for_history(decode(protocol.ResumeSessionRequest, raw | {"replayFrom": None}))
 
 

@@ -8,7 +8,17 @@ from typing import get_args
 
 import pytest
 
-from acp_bindings.setup.paths import Flavour, Likeness, NotAbsolute, is_absolute, require_absolute, require_directories
+from acp_bindings import v1, v2
+from acp_bindings.setup.errors import InvalidParams
+from acp_bindings.setup.paths import (
+    Flavour,
+    Likeness,
+    NotAbsolute,
+    check_paths,
+    is_absolute,
+    require_absolute,
+    require_directories,
+)
 
 POSIX = ["/", "/home/me", "//net/share", "/with space/ü", "/~", "/a/../b", "/file:/x", "/C:/x", "/a\nb"]
 WINDOWS = [
@@ -118,6 +128,25 @@ def test_x5_each_of_several_directories_must_be_absolute() -> None:
 def test_x5_one_path_is_not_taken_for_several() -> None:
     with pytest.raises(TypeError, match="a list of paths"):
         require_directories("/home/me")
+
+
+def test_r50_an_agent_refuses_what_came_with_the_error_to_answer_with() -> None:
+    with pytest.raises(NotAbsolute) as raised:
+        check_paths(v1.NewSessionRequest(cwd="~/x", mcp_servers=[]))
+    assert isinstance(raised.value, InvalidParams)
+    assert (raised.value.code, raised.value.data) == (-32602, {"field": "cwd"})
+    with pytest.raises(NotAbsolute, match="without a drive"):
+        check_paths(v2.ListSessionsRequest(cwd="/home/me"), flavour="windows")
+    check_paths(v2.ListSessionsRequest())
+    check_paths(v1.LoadSessionRequest(session_id="s", cwd="/", mcp_servers=[]))
+    check_paths(v1.CloseSessionRequest(session_id="s"))
+
+
+def test_x5_an_agent_refuses_additional_directories_that_are_not_absolute() -> None:
+    request = v2.ResumeSessionRequest(session_id="s", cwd="/", additional_directories=["/a", ""])
+    with pytest.raises(NotAbsolute) as raised:
+        check_paths(request)
+    assert raised.value.data == {"field": "additionalDirectories[1]"}
 
 
 def test_a_refusal_can_be_copied_and_sent_to_another_process() -> None:

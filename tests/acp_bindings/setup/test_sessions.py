@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from acp_bindings import DecodeError, decode, encode, v1
-from acp_bindings.setup.errors import CapabilityNotAdvertised
+from acp_bindings.setup.errors import CapabilityNotAdvertised, McpServersRefused, UnknownCapability
 from acp_bindings.setup.paths import NotAbsolute
 from acp_bindings.setup.peer import AgentPeer
 from acp_bindings.setup.records import SessionRecord
@@ -29,6 +29,7 @@ RECORD = SessionRecord(
     session_id="Sess_1 ", cwd="/home/me", additional_directories=("/data",), mcp_servers=(FILES,), prompted=True
 )
 AGAIN = {"sessionId": "Sess_1 ", "cwd": "/home/me", "additionalDirectories": ["/data"]}
+LOADS = {"session.load"}
 NAMES = ["v1", "v1_unstable", "v2", "v2_unstable"]
 FIRST = ["v1", "v1_unstable"]
 SECOND = ["v2", "v2_unstable"]
@@ -115,6 +116,31 @@ def test_r54_r55_r103_x1_x4_what_is_not_advertised_is_refused_before_there_is_an
     assert build(BARE["v1_unstable"], record, assume={capability}) == build(ABLE["v1_unstable"], record)
 
 
+def test_what_a_package_has_no_word_for_cannot_be_assumed() -> None:
+    with pytest.raises(ValueError, match="session/fork is no method"):
+        fork_session(ABLE["v1"], RECORD, assume={"session.fork"})
+
+
+def test_a_capability_that_is_none_cannot_be_assumed() -> None:
+    with pytest.raises(UnknownCapability):
+        new_session(ABLE["v1"], cwd="/", assume={"session.laod"})
+
+
+@pytest.mark.parametrize("build", [new_session, load_session, resume_session])
+@pytest.mark.parametrize("transport", ["http", "sse"])
+def test_a_server_that_the_agent_does_not_take_is_refused_before_there_is_anything_to_send(
+    build: Callable[..., Any], transport: str
+) -> None:
+    server: dict[str, Any] = {"type": transport, "name": "search", "url": "https://h", "headers": []}
+    stdio_only = agent(v1, V1_ALL | {"mcpCapabilities": {}})
+    place: dict[str, Any] = {"cwd": "/"} if build is new_session else {"record": RECORD}
+    with pytest.raises(McpServersRefused) as raised:
+        build(stdio_only, **place, mcp_servers=[FILES, server])
+    assert [(each.index, each.capability) for each in raised.value.refused] == [(1, f"mcp.{transport}")]
+    request = build(stdio_only, **place, mcp_servers=[FILES, server], assume={f"mcp.{transport}"})
+    assert sent(request)["mcpServers"] == [ON_V1, server]
+
+
 @pytest.mark.parametrize("advertised", [False, None, "yes", {}, 1])
 def test_r54_r55_r103_only_true_says_that_sessions_can_be_loaded(advertised: Any) -> None:
     with pytest.raises(CapabilityNotAdvertised, match=r"session/load: the agent has not advertised .*loadSession"):
@@ -147,12 +173,12 @@ def test_x5_additional_directories_that_are_not_advertised_are_refused_and_never
     ]
     for build in builders:
         with pytest.raises(CapabilityNotAdvertised) as raised:
-            build(assume={"session.load"})
+            build(assume=LOADS)
         assert (raised.value.capability, raised.value.field) == (
             "session.additional_directories",
             "additionalDirectories",
         )
-        assert "additionalDirectories" in sent(build(assume={"session.load", "session.additional_directories"}))
+        assert "additionalDirectories" in sent(build(assume=LOADS | {"session.additional_directories"}))
     assert "additionalDirectories" not in sent(new_session(BARE[name], cwd="/"))
 
 
