@@ -7,17 +7,23 @@ AcpError
 │   └── McpServersRefused                     it has not said so of some MCP servers
 ├── AuthMethodRefused                         `authenticate` is not for this method; nothing was sent
 ├── EndlessListing                            the pages of `session/list` go round in a circle
+├── ServersMissing (also a ValueError)        a record has only the names of its MCP servers
+├── SessionIdReused                           a new session has the id of another one
+├── CommandNotFound (also a LookupError)      no program of this system is meant
+├── OutsideRoots (also a PermissionError)     a path leads out of the directories of a session
 └── RequestError                              what a request is answered with, received or to be sent: code and data
     ├── NotInitialized                        -32600  it came before `initialize` was settled
     ├── InitializedAlready                    -32600  `initialize` came again, when it could no more
     ├── MethodNotAdvertised                   -32601  its capability was not advertised
     ├── InvalidParams                         -32602  a member breaks a rule that the schema does not have
-    │   └── BadProtocolVersion                -32602  what stands for a version is none
+    │   ├── BadProtocolVersion                -32602  what stands for a version is none
+    │   └── NotAbsolute (also a ValueError)   -32602  a path is not absolute
     ├── UnsupportedProtocolVersion            -32022  there is no version that both sides have
     ├── AuthRequired                          -32000  log in first
     └── SessionNotFound                       -32002  the agent has no such session
 
-A `RequestError` goes both ways: an agent raises one where it answers a request, a client gets one from `error_from`.
+Those of sessions, paths and commands stand beside what raises them. A `RequestError` goes both ways: an agent raises
+one where it answers a request, a client gets one from `error_from`.
 """
 
 from __future__ import annotations

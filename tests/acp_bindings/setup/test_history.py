@@ -16,8 +16,8 @@ from acp_bindings.setup.history import (
 )
 from acp_bindings.setup.records import SessionRecord
 from acp_bindings.setup.remarks import Remark
-from acp_bindings.setup.replay import ReplayCollector
 from acp_bindings.setup.sessions import load_session, resume_session
+from acp_bindings.setup.updates import ReplayCollector
 from tests.acp_bindings.setup.agents import ABLE
 
 PACKAGES: dict[str, Any] = {"v1": v1, "v1_unstable": v1_unstable, "v2": v2, "v2_unstable": v2_unstable}

@@ -7,8 +7,8 @@ import pytest
 
 from acp_bindings import v1, v2
 from acp_bindings.setup.records import SessionRecord
-from acp_bindings.setup.replay import ReplayCollector, SessionIdReused, Update
 from acp_bindings.setup.sessions import load_session, resume_session
+from acp_bindings.setup.updates import ReplayCollector, SessionIdReused, Update
 from tests.acp_bindings.setup.agents import ABLE
 
 Collector = ReplayCollector[v1.SessionNotification]
