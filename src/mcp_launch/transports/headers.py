@@ -6,27 +6,11 @@ from typing import Protocol
 
 import httpx2
 
+from acp_bindings.setup.headers import is_owned
 from mcp_launch.failures import LaunchFailure
 from mcp_launch.specs import HttpServer
 
 __all__ = ["HeaderRule", "Headers", "Request", "Url", "follows", "origin"]
-
-_OWNED = frozenset(
-    (
-        "accept",
-        "connection",
-        "content-length",
-        "content-type",
-        "host",
-        "last-event-id",
-        "mcp-method",
-        "mcp-name",
-        "mcp-protocol-version",
-        "mcp-session-id",
-        "transfer-encoding",
-    )
-)
-"""Headers that the transport writes; a specification that names one has no say in it."""
 
 
 class Url(Protocol):
@@ -75,11 +59,11 @@ class HeaderRule:
             self.url = httpx2.URL(spec.url)
         except httpx2.InvalidURL as error:
             raise _invalid(spec, "/url", f"is not a URL: {error}") from None
-        kept = [(name, value) for name, value in spec.headers if not _owned(name)]
+        kept = [(name, value) for name, value in spec.headers if not is_owned(name)]
         self.warnings = [
             f'its header "{name}" was not sent: the transport writes that one'
             for name, _ in spec.headers
-            if _owned(name)
+            if is_owned(name)
         ]
         if logs_in and any(name.lower() == "authorization" for name, _ in kept):
             kept = [(name, value) for name, value in kept if name.lower() != "authorization"]
@@ -117,10 +101,6 @@ def follows(sent: Request, following: Request | None) -> bool:
 def origin(url: Url) -> str:
     """Scheme, host and port of a URL, in the one way of writing them."""
     return f"{url.scheme}://{url.netloc.decode('ascii')}"
-
-
-def _owned(name: str) -> bool:
-    return name.lower() in _OWNED or name.lower().startswith("mcp-param-")
 
 
 def _within(ours: Url, url: Url) -> bool:
