@@ -2,14 +2,21 @@
 
 import json
 import os
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from acp_bindings import encode, v1, v2
 from acp_bindings.setup.claude_code import candidate_paths, encode_project_path, read_transcript
+from acp_bindings.setup.errors import SessionNotFound
 from acp_bindings.setup.history import replay
+from acp_bindings.setup.records import SessionRecord, load_remarks
 from acp_bindings.setup.remarks import Remark
+from acp_bindings.setup.sessions import load_session
+from acp_bindings.setup.updates import ReplayCollector
+from tests.acp_bindings.setup.agents import ABLE
 
 PACKAGES: dict[str, Any] = {"v1": v1, "v2": v2}
 SESSION = "0b0e7d9c-6c3f-4b53-9d6f-2a1d3f0a4c11"
@@ -117,3 +124,68 @@ def test_r97_pieces_of_one_message_of_claude_have_its_id() -> None:
     (update,) = read_transcript(v2, [line("assistant", "", message=message)])
     assert isinstance(update, v2.AgentMessageChunk)
     assert update.message_id == "msg_1"
+
+
+def load(request: v1.LoadSessionRequest, config_dir: Path) -> Iterator[v1.SessionNotification | v1.LoadSessionResponse]:
+    """An agent that is an adapter of Claude Code: what it sends, the answer last."""
+    (path, *_) = candidate_paths(request.session_id, request.cwd, config_dir=config_dir)
+    if not os.path.exists(path):
+        raise SessionNotFound(request.session_id)
+    with open(path, "rb") as file:
+        history = read_transcript(v1, file, session_id=request.session_id)
+    for notification in replay(v1, request.session_id, history):
+        assert isinstance(notification, v1.SessionNotification)
+        yield notification
+    yield v1.LoadSessionResponse(modes=v1.SessionModeState(current_mode_id="ask", available_modes=[]))
+
+
+@pytest.fixture
+def stored(tmp_path: Path) -> Path:
+    """Where Claude Code keeps one session, of `/home/me/app`."""
+    (tmp_path / "projects" / "-home-me-app").mkdir(parents=True)
+    path = tmp_path / "projects" / "-home-me-app" / f"{SESSION}.jsonl"
+    path.write_text("\n".join([line("user", "Hello"), line("assistant", "Hi")]), encoding="utf-8")
+    return tmp_path
+
+
+def test_r57_r60_r92_r96_r97_r98_a_session_of_claude_code_is_loaded_from_its_file(stored: Path) -> None:
+    request = load_session(ABLE["v1"], SessionRecord(session_id=SESSION, cwd="/home/me/app", prompted=True))
+    assert isinstance(request, v1.LoadSessionRequest)
+    updates: ReplayCollector[v1.SessionNotification] = ReplayCollector()
+    updates.expect(request)
+    *notifications, answer = load(request, stored)
+    for notification in notifications:
+        assert isinstance(notification, v1.SessionNotification)
+        updates.receive(notification)
+    assert isinstance(answer, v1.LoadSessionResponse)
+    history: list[Any] = [each.update for each in updates.opened(SESSION)]
+    assert [(each.session_update, each.content.text) for each in history] == [
+        ("user_message_chunk", "Hello"),
+        ("agent_message_chunk", "Hi"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("session_id", "cwd"),
+    [
+        (SESSION, "/home/me"),
+        (SESSION, "/home/me/app/"),
+        (SESSION.upper(), "/home/me/app"),
+        (f"session-{SESSION}", "/home/me/app"),
+    ],
+)
+def test_r99_r101_another_cwd_or_another_spelling_of_the_id_finds_nothing(
+    session_id: str, cwd: str, stored: Path
+) -> None:
+    request = v1.LoadSessionRequest(session_id=session_id, cwd=cwd, mcp_servers=[])
+    with pytest.raises(SessionNotFound):
+        list(load(request, stored))
+
+
+def test_r102_a_session_without_a_prompt_has_no_file(tmp_path: Path) -> None:
+    record = SessionRecord.of(v1.NewSessionRequest(cwd="/home/me/app", mcp_servers=[]), SESSION)
+    assert [each.rule for each in load_remarks(record)] == ["load-before-prompt"]
+    request = load_session(ABLE["v1"], record)
+    assert isinstance(request, v1.LoadSessionRequest)
+    with pytest.raises(SessionNotFound):
+        list(load(request, tmp_path))

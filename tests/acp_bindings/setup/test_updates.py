@@ -96,7 +96,7 @@ def test_x1_a_resume_brings_no_history() -> None:
     assert updates.opened("s") == ()
 
 
-def test_r58_sessions_are_told_apart() -> None:
+def test_r44_r58_sessions_are_told_apart() -> None:
     updates = Collector()
     updates.expect(LOAD)
     updates.created("other")

@@ -1,0 +1,145 @@
+"""What the generated types of sessions must do for the rules around them to hold, on the wire and in Python."""
+
+from typing import Any, get_args
+
+import pytest
+
+from acp_bindings import DecodeError, decode, encode, v1, v1_unstable, v2, v2_unstable
+
+FIRST: list[Any] = [v1, v1_unstable]
+SECOND: list[Any] = [v2, v2_unstable]
+SECRET = "hunter2-hunter2"
+PAIRS = [{"name": "TOKEN", "value": SECRET}]
+
+
+def issues(type_: Any, raw: Any) -> set[tuple[Any, ...]]:
+    with pytest.raises(DecodeError) as raised:
+        decode(type_, raw)
+    return {each.path for each in raised.value.issues}
+
+
+@pytest.mark.parametrize("protocol", [*FIRST, *SECOND])
+def test_r47_an_answer_to_session_new_has_an_id(protocol: Any) -> None:
+    assert issues(protocol.NewSessionResponse, {}) == {("sessionId",)}
+    assert issues(protocol.NewSessionResponse, {"sessionId": 5}) == {("sessionId",)}
+    assert decode(protocol.NewSessionResponse, {"sessionId": ""}).session_id == ""
+
+
+@pytest.mark.parametrize("protocol", FIRST)
+def test_r48_modes_are_of_v1_and_lenient(protocol: Any) -> None:
+    modes: Any = {"currentModeId": "ask", "availableModes": [{"id": "ask", "name": "Ask"}, {"id": "code"}]}
+    read = decode(protocol.NewSessionResponse, {"sessionId": "s", "modes": modes}).modes
+    assert [each.id for each in read.available_modes] == ["ask"]
+    assert decode(protocol.NewSessionResponse, {"sessionId": "s", "modes": {"currentModeId": "ask"}}).modes is None
+
+
+@pytest.mark.parametrize("protocol", SECOND)
+def test_r48_in_v2_there_are_no_modes(protocol: Any) -> None:
+    assert "modes" not in protocol.NewSessionResponse.model_fields
+    assert "session/set_mode" not in protocol.METHODS
+
+
+@pytest.mark.parametrize("protocol", [*FIRST, *SECOND])
+def test_r49_r68_an_id_is_a_text_that_is_kept_to_the_letter(protocol: Any) -> None:
+    assert protocol.SessionId is str
+    for id_ in ("Sess_1 ", "", "0B0E7D9C", "session-é"):
+        assert decode(protocol.CloseSessionRequest, {"sessionId": id_}).session_id == id_
+    for method in ("session/prompt", "session/cancel", "session/resume", "session/close"):
+        known = protocol.METHODS[method]
+        assert "session_id" in (known.request or known.notification).params.model_fields
+
+
+@pytest.mark.parametrize("protocol", FIRST)
+def test_r53_r56_r63_r64_r67_a_load_wants_all_three_and_always_writes_them(protocol: Any) -> None:
+    assert issues(protocol.LoadSessionRequest, {}) == {("cwd",), ("mcpServers",), ("sessionId",)}
+    request = protocol.LoadSessionRequest(session_id="s", cwd="/", mcp_servers=[])
+    assert decode(dict[str, Any], encode(request)) == {"sessionId": "s", "cwd": "/", "mcpServers": []}
+    assert decode(protocol.LoadSessionRequest, encode(request)) == request
+
+
+@pytest.mark.parametrize("protocol", SECOND)
+def test_r53_in_v2_there_is_no_load(protocol: Any) -> None:
+    assert "session/load" not in protocol.METHODS
+    assert not hasattr(protocol, "LoadSessionRequest")
+
+
+@pytest.mark.parametrize("protocol", [*FIRST, *SECOND])
+def test_r45_r66_a_new_session_wants_a_directory_and_in_v1_the_servers(protocol: Any) -> None:
+    wanted = {("cwd",), ("mcpServers",)} if protocol in FIRST else {("cwd",)}
+    assert issues(protocol.NewSessionRequest, {}) == wanted
+    assert decode(protocol.NewSessionRequest, {"cwd": "/", "mcpServers": None}).mcp_servers == []
+
+
+@pytest.mark.parametrize("protocol", [*FIRST, *SECOND])
+def test_r59_an_update_is_a_notification(protocol: Any) -> None:
+    update = protocol.METHODS["session/update"]
+    assert update.request is None
+    assert update.notification.side == "client"
+
+
+@pytest.mark.parametrize("protocol", FIRST)
+def test_r61_a_load_is_answered_with_an_object_and_null_reads_as_the_empty_one(protocol: Any) -> None:
+    empty = protocol.LoadSessionResponse()
+    assert decode(protocol.LoadSessionResponse, None) == decode(protocol.LoadSessionResponse, b"null") == empty
+    assert decode(protocol.LoadSessionResponse, {}) == empty
+    assert encode(empty) == b"{}"
+
+
+def test_r98_a_load_may_be_answered_with_modes_and_what_the_schema_does_not_know() -> None:
+    raw: Any = {"modes": {"currentModeId": "ask", "availableModes": []}, "models": {"currentModelId": "opus"}}
+    response = decode(v1.LoadSessionResponse, raw)
+    assert response.modes is not None
+    assert response.modes.current_mode_id == "ask"
+    assert decode(dict[str, Any], encode(response)) == raw
+
+
+@pytest.mark.parametrize("meta", [None, {}, {"cwd": "/elsewhere", "mcpServers": 5, "a": {"b": [None]}}])
+@pytest.mark.parametrize("protocol", [*FIRST, *SECOND])
+def test_r65_meta_is_opaque(protocol: Any, meta: Any) -> None:
+    raw: dict[str, Any] = {"cwd": "/", "mcpServers": [], "_meta": meta}
+    request = decode(protocol.NewSessionRequest, raw)
+    assert (request.cwd, request.mcp_servers, request.meta) == ("/", [], meta)
+    assert decode(dict[str, Any], encode(request)) == raw
+
+
+@pytest.mark.parametrize("protocol", FIRST)
+def test_r76_r77_r80_r84_the_lists_of_a_server_are_wanted_in_v1_where_null_is_empty(protocol: Any) -> None:
+    stdio: Any = {"name": "s", "command": "/s"}
+    assert issues(protocol.McpServer, stdio) == {("args",), ("env",)}
+    assert decode(protocol.McpServer, stdio | {"args": None, "env": None}).env == []
+    for type_ in ("http", "sse"):
+        remote: Any = {"type": type_, "name": "h", "url": "https://h"}
+        assert issues(protocol.McpServer, remote) == {("headers",)}
+        assert decode(protocol.McpServer, remote | {"headers": None}).headers == []
+
+
+@pytest.mark.parametrize("protocol", [*FIRST, *SECOND])
+def test_r78_r81_a_pair_has_a_name_and_a_value(protocol: Any) -> None:
+    for type_ in (protocol.EnvVariable, protocol.HttpHeader):
+        assert issues(type_, {}) == {("name",), ("value",)}
+        assert issues(type_, {"name": "A", "value": 1}) == {("value",)}
+
+
+@pytest.mark.parametrize("protocol", [*FIRST, *SECOND])
+def test_r81_headers_keep_their_order_and_their_repeats(protocol: Any) -> None:
+    pairs = [{"name": name, "value": "v"} for name in ("B", "a", "A", "B")]
+    raw = {"type": "http", "name": "h", "url": "https://h", "headers": pairs}
+    assert decode(dict[str, Any], encode(decode(protocol.McpServer, raw))) == raw
+
+
+def test_r84_sse_is_a_kind_of_server_in_v1_alone() -> None:
+    kinds = [{each.__name__ for each in get_args(get_args(protocol.McpServer)[0])} for protocol in (v1, v2)]
+    assert "McpServerSse" in kinds[0]
+    assert "McpServerSse" not in kinds[1]
+
+
+@pytest.mark.parametrize("protocol", [*FIRST, *SECOND])
+def test_r91_no_request_shows_the_secrets_in_it(protocol: Any) -> None:
+    servers = [
+        {"type": "stdio", "name": "s", "command": "/s", "args": [], "env": PAIRS},
+        {"type": "http", "name": "h", "url": "https://h", "headers": PAIRS},
+        {"type": "sse", "name": "o", "url": "https://o", "headers": PAIRS},
+    ]
+    request = decode(protocol.NewSessionRequest, {"cwd": "/", "mcpServers": servers})
+    assert len(request.mcp_servers) == 3
+    assert SECRET not in repr(request) + str(request)
