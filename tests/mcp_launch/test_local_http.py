@@ -133,13 +133,14 @@ async def test_one_connection_serves_many_requests_also_those_sent_ahead() -> No
     app = App()
     one = b"POST /repeat HTTP/1.1\r\nhost: a\r\ncontent-length: 3\r\n\r\n"
     unread = b"POST /unread HTTP/1.1\r\nhost: a\r\ncontent-length: 3\r\n\r\nabc"
-    last = b"HEAD /repeat HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n"
+    last = b"HEAD /closes HTTP/1.1\r\nhost: a\r\n\r\n"
 
     async with connected(app) as stream:
         await stream.send(one + b"one" + one + b"two" + unread + last)
         said = await all_of(stream)
 
     assert said.count(b"HTTP/1.1 200 ") == 4
+    assert b"bye" not in said
     assert said.index(b"one") < said.index(b"two") < said.index(b"unread")
     assert [scope["method"] for scope in app.scopes] == ["POST", "POST", "POST", "HEAD"]
 
@@ -205,6 +206,21 @@ async def test_who_asks_for_nothing_is_let_go(monkeypatch: pytest.MonkeyPatch) -
     async with connected(App()) as stream:
         await stream.send(b"GET / HT")
         assert await all_of(stream) == b""
+
+
+async def test_between_requests_there_is_any_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(asgi, "_FIRST", 0.01)
+    request = b"POST /repeat HTTP/1.1\r\nhost: a\r\ncontent-length: 5\r\n\r\nhello"
+
+    async with connected(App()) as stream:
+        for _ in range(2):
+            await stream.send(request)
+            said = b""
+            while not said.endswith(b"0\r\n\r\n"):
+                said += await stream.receive()
+            with anyio.move_on_after(0.05):
+                await stream.receive()
+                pytest.fail("it was let go")
 
 
 async def test_who_does_not_send_the_rest_is_let_go(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 import pytest
 
 import mcp_launch
-from mcp_launch import LaunchError, LaunchFailure, NotReady, UnknownServer, UnknownTool, UnusableInput
+from mcp_launch import LaunchError, LaunchFailure, NoTransport, NotReady, UnknownServer, UnknownTool, UnusableInput
 from mcp_launch.__main__ import NEEDED
 from tests.mcp_launch.support import run_python
 
@@ -46,6 +46,7 @@ FAILURE = LaunchFailure("is away", server="one", stage="call", code="failed", el
     "error",
     [
         FAILURE,
+        NoTransport(["acp"]),
         NotReady([FAILURE], {"ok": True, "servers": []}),
         UnknownServer("one", ["two"]),
         UnknownTool("one", ["two"]),

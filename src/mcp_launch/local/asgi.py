@@ -112,7 +112,7 @@ class _Connection:
         if self._gone:
             return
         if message["type"] == "http.response.start":
-            await self._write(h11.Response(status_code=message["status"], headers=message["headers"]))
+            await self._write(h11.Response(status_code=message["status"], headers=message.get("headers", ())))
             return
         body = message.get("body", b"")
         if body and self._has_body:

@@ -6,6 +6,7 @@ from typing import Any, Literal, assert_type
 
 import mcp
 import mcp_types
+from mcp.server import MCPServer, Server
 from mcp_types import CallToolResult, Tool
 
 import mcp_launch
@@ -18,11 +19,14 @@ from mcp_launch import (
     LaunchedServer,
     LaunchError,
     LaunchFailure,
+    LocalServer,
+    NoTransport,
     UnknownTool,
     UnusableInput,
     capabilities,
     launch,
     open_session,
+    serve_local,
     to_acp,
     to_mcp,
     tool_call_update,
@@ -180,3 +184,21 @@ def content_to_mcp(block: v1.ContentBlock, image: v2.ImageContent, other: v1_uns
     print(there)
     to_mcp(there)  # refused
     to_mcp({"type": "text"})  # refused
+
+
+async def an_own_server(server: MCPServer, low: Server[None], agent: v1.InitializeResponse) -> None:
+    async with serve_local(server, agent=agent) as local:
+        assert_type(local, LocalServer)
+        assert_type(local.transport, Literal["http", "stdio"])
+        assert_type(local.port, int)
+        assert_type(local.spec(v1.McpServer), v1.McpServerHttp | v1.McpServerSse | v1.McpServerStdio)
+        assert_type(local.spec(v2.McpServerHttp), v2.McpServerHttp)
+        request = v1.NewSessionRequest(cwd="/", mcp_servers=[local.spec(v1.McpServer)])
+        print(request, local.token)  # refused
+    async with serve_local(low, transport="stdio"), serve_local(low, agent=v2_unstable.AgentCapabilities()):
+        pass
+    serve_local(server, transport="sse")  # refused
+    serve_local(server, agent={"agentCapabilities": {}})  # refused
+    serve_local("http://127.0.0.1/mcp", transport="http")  # refused
+    serve_local(server, "http")  # refused
+    assert_type(NoTransport(["acp"]).advertised, list[str])
