@@ -1,26 +1,23 @@
 """Cancel a launch at one exact moment: when its tasks, all together, have taken so many steps.
 
-A step is what a task does from one `await` that has to wait to the next; cancelling before each of them in turn leaves
-no place where a cancellation could come that was not tried. `python -m tests.mcp_launch.interrupted` tries them all.
+Cancelling before each of them in turn leaves no place where a cancellation could come that was not tried.
+`python -m tests.mcp_launch.interrupted` tries them all.
 """
 
 from __future__ import annotations
 
-import asyncio
 import gc
 import sys
 import tempfile
-from collections.abc import Callable, Coroutine, Generator
-from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import anyio
-import trio
 
 import mcp_launch
 from tests.mcp_launch.support import Marked, bad_web_server, http, open_files, web_server
+from tests.steps import counting_steps
 
 PATIENCE = 5.0
 """Seconds for what was cancelled to be gone."""
@@ -38,7 +35,7 @@ async def steps_of(servers: list[Any], *, cwd: Path, cancel_at: int | None = Non
             if taken == cancel_at:
                 scope.cancel()
 
-        with _counting(step):
+        with counting_steps(step):
             async with mcp_launch.launch(servers, cwd=cwd, budgets=budgets, lists=("tools", "resources")) as fleet:
                 assert len(fleet) == len(servers)
                 await anyio.lowlevel.checkpoint()
@@ -65,66 +62,6 @@ async def left_after(servers: list[Any], marked: Marked, *, cwd: Path, cancel_at
     # Whatever complains when it is collected does so here.
     gc.collect()
     return left()
-
-
-@contextmanager
-def _counting(step: Callable[[], None]) -> Generator[None]:
-    """A block in which `step` is called before each step of each task, of either event loop."""
-    try:
-        loop = asyncio.get_running_loop()
-    except RuntimeError:
-        instrument = _Instrument(step)
-        trio.lowlevel.add_instrument(instrument)
-        try:
-            yield
-        finally:
-            trio.lowlevel.remove_instrument(instrument)
-        return
-
-    def start(loop: asyncio.AbstractEventLoop, coroutine: Any, **options: Any) -> asyncio.Task[Any]:
-        return asyncio.Task(_Stepped(coroutine, step), loop=loop, **options)
-
-    before = loop.get_task_factory()
-    loop.set_task_factory(start)
-    try:
-        yield
-    finally:
-        loop.set_task_factory(before)
-
-
-class _Instrument(trio.abc.Instrument):
-    def __init__(self, step: Callable[[], None]) -> None:
-        self._step = step
-
-    def before_task_step(self, task: trio.lowlevel.Task) -> None:
-        self._step()
-
-
-class _Stepped(Coroutine[Any, Any, Any]):
-    """A coroutine that tells before each of its steps."""
-
-    def __init__(self, inner: Coroutine[Any, Any, Any], step: Callable[[], None]) -> None:
-        self._inner = inner
-        self._step = step
-        self.__name__ = self.__qualname__ = getattr(inner, "__qualname__", "stepped")
-
-    def __getattr__(self, name: str) -> Any:
-        # anyio looks into the coroutines of its tasks.
-        return getattr(self._inner, name)
-
-    def send(self, value: Any, /) -> Any:
-        self._step()
-        return self._inner.send(value)
-
-    def throw(self, *error: Any) -> Any:
-        self._step()
-        return self._inner.throw(*error)
-
-    def close(self) -> None:
-        self._inner.close()
-
-    def __await__(self) -> Generator[Any, Any, Any]:
-        return self._inner.__await__()
 
 
 async def leaks(servers: list[Any], marked: Marked, *, cwd: Path, stride: int = 1) -> tuple[list[str], int]:

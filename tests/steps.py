@@ -1,0 +1,70 @@
+"""The steps of tasks: what a task does from one `await` that has to wait to the next."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Generator
+from contextlib import contextmanager
+from typing import Any
+
+import trio
+
+
+@contextmanager
+def counting_steps(step: Callable[[], None]) -> Generator[None]:
+    """A block in which `step` is called before each step of each task, of either event loop."""
+    try:
+        loop = asyncio.get_running_loop()
+    except RuntimeError:
+        instrument = _Instrument(step)
+        trio.lowlevel.add_instrument(instrument)
+        try:
+            yield
+        finally:
+            trio.lowlevel.remove_instrument(instrument)
+        return
+
+    def start(loop: asyncio.AbstractEventLoop, coroutine: Any, **options: Any) -> asyncio.Task[Any]:
+        return asyncio.Task(_Stepped(coroutine, step), loop=loop, **options)
+
+    before = loop.get_task_factory()
+    loop.set_task_factory(start)
+    try:
+        yield
+    finally:
+        loop.set_task_factory(before)
+
+
+class _Instrument(trio.abc.Instrument):
+    def __init__(self, step: Callable[[], None]) -> None:
+        self._step = step
+
+    def before_task_step(self, task: trio.lowlevel.Task) -> None:
+        self._step()
+
+
+class _Stepped(Coroutine[Any, Any, Any]):
+    """A coroutine that tells before each of its steps."""
+
+    def __init__(self, inner: Coroutine[Any, Any, Any], step: Callable[[], None]) -> None:
+        self._inner = inner
+        self._step = step
+        self.__name__ = self.__qualname__ = getattr(inner, "__qualname__", "stepped")
+
+    def __getattr__(self, name: str) -> Any:
+        # anyio looks into the coroutines of its tasks.
+        return getattr(self._inner, name)
+
+    def send(self, value: Any, /) -> Any:
+        self._step()
+        return self._inner.send(value)
+
+    def throw(self, *error: Any) -> Any:
+        self._step()
+        return self._inner.throw(*error)
+
+    def close(self) -> None:
+        self._inner.close()
+
+    def __await__(self) -> Generator[Any, Any, Any]:
+        return self._inner.__await__()
