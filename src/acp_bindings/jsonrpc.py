@@ -206,6 +206,19 @@ class Codec:
             raise ValueError(f"no request with the id {id!r} is open")
         return line_of({"method": CANCEL}, "params", {"requestId": id})
 
+    def forget(self, id: Id) -> str:  # noqa: A002
+        """Wait no longer for the response to our request *id*, whose method this gives.
+
+        Nothing is kept of it: a response that comes all the same is a `BadLine` without a reply, as any to a request
+        that is not open. Ids that the codec chose are not used again.
+
+        Raises:
+            ValueError: no request with this id is open.
+        """
+        if id not in self._open:
+            raise ValueError(f"no request with the id {id!r} is open")
+        return self._open.pop(id)[0]
+
     def respond(self, request: Request, result: Any) -> bytes:
         """The line that answers *request*.
 

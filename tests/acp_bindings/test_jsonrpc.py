@@ -412,6 +412,18 @@ class TestWriting:
         with pytest.raises(ValueError, match="no request with the id 0 is open"):
             asking.cancel(sent.id)
 
+    def test_of_a_request_that_is_forgotten_nothing_is_kept(self) -> None:
+        asking = client()
+        sent = asking.request(v1.LogoutRequest())
+
+        assert asking.forget(sent.id) == "logout"
+        assert dict(asking.pending) == {}
+        late = asking.read(line(id=sent.id, result={}))
+        assert late == BadLine(INVALID_REQUEST, "It answers no request that is open", None)
+        assert asking.request(v1.LogoutRequest()).id != sent.id
+        with pytest.raises(ValueError, match="no request with the id 0 is open"):
+            asking.forget(sent.id)
+
     def test_an_error_may_carry_data(self) -> None:
         request = Request(1, "logout", v1.LogoutRequest())
 
