@@ -1,1 +1,61 @@
-"""The one part of this package that does I/O; it needs the extra `connection`, and importing it loads no models."""
+"""Running connections: the one part of this package that does I/O. It needs the extra `connection`.
+
+    async with connect_process(["agent", "--acp"], protocol=v1) as connection:
+        session = await connection.request(v1.NewSessionRequest(cwd="/home/me/project", mcp_servers=[]))
+
+Importing this package loads nothing; its names load what they need.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from acp_bindings._lazy import lazy_names
+
+if TYPE_CHECKING:
+    from acp_bindings.connection.command import ProcessConnection, connect_process
+    from acp_bindings.connection.connection import Connection
+    from acp_bindings.connection.errors import (
+        BadAnswer,
+        CannotStart,
+        ConnectionClosed,
+        Refusal,
+        RequestFailed,
+        TimedOut,
+    )
+    from acp_bindings.connection.handlers import Handlers
+    from acp_bindings.connection.stdio import connect_stdio
+else:
+    _, _load, __dir__ = lazy_names(
+        __name__,
+        {
+            "command": "ProcessConnection connect_process",
+            "connection": "Connection",
+            "errors": "BadAnswer CannotStart ConnectionClosed Refusal RequestFailed TimedOut",
+            "handlers": "Handlers",
+            "stdio": "connect_stdio",
+        },
+    )
+
+    def __getattr__(name: str) -> Any:
+        try:
+            return _load(name)
+        except ModuleNotFoundError as error:
+            raise ImportError(
+                f"acp_bindings.connection needs {error.name}: pip install 'acp-bindings[connection]'"
+            ) from error
+
+
+__all__ = [
+    "BadAnswer",
+    "CannotStart",
+    "Connection",
+    "ConnectionClosed",
+    "Handlers",
+    "ProcessConnection",
+    "Refusal",
+    "RequestFailed",
+    "TimedOut",
+    "connect_process",
+    "connect_stdio",
+]

@@ -1,4 +1,4 @@
-"""The standard streams of a child as pipes of our own, which cost little and tell whether the child reads.
+"""Ends of pipes, those to a child too, which cost little and tell whether the child reads.
 
 That tells one which leaves because of what it was asked from one that never came so far.
 """
@@ -20,16 +20,14 @@ from collections.abc import Awaitable, Callable
 import anyio
 import anyio.lowlevel
 
-__all__ = ["InputPipe", "OutputPipe"]
+__all__ = ["InputPipe", "OutputPipe", "Reader", "Writer"]
 
 
-class _Pipe:
-    """Our end of a pipe; give `child_end` to the child and close it here."""
+class _End:
+    """A descriptor that is ours to close."""
 
-    def __init__(self, our_end: int, child_end: int) -> None:
-        os.set_blocking(our_end, False)
-        self.child_end = child_end
-        self._end = our_end
+    def __init__(self, descriptor: int) -> None:
+        self._end = descriptor
         self._open = True
         self._waiting: anyio.CancelScope | None = None
 
@@ -58,12 +56,11 @@ class _Pipe:
             raise anyio.ClosedResourceError
 
 
-class InputPipe(_Pipe):
-    """Standard input of the child."""
+class Writer(_End):
+    """What is written to; the descriptor must not block."""
 
-    def __init__(self) -> None:
-        child_end, our_end = os.pipe()
-        super().__init__(our_end, child_end)
+    def __init__(self, descriptor: int) -> None:
+        super().__init__(descriptor)
         self._sent = 0
         self._unsent = bytearray()
         self._turn = anyio.Lock(fast_acquire=True)
@@ -72,28 +69,13 @@ class InputPipe(_Pipe):
         """Write all of it. What is left of it on cancellation is written before what is sent next.
 
         Raises:
-            OSError: the child no longer reads.
+            OSError: nobody reads any more.
             anyio.ClosedResourceError: it was closed here.
         """
         async with self._turn:
             if self._unsent:
                 await self._write(bytes(self._unsent))
             await self._write(data)
-
-    def was_read(self) -> bool:
-        """Whether anything that was sent has been read. Where the system does not tell, everything was."""
-        if not self._open:
-            return False
-        unread: int = struct.unpack("i", fcntl.ioctl(self._end, termios.FIONREAD, bytes(4)))[0]
-        return unread < self._sent
-
-    def has_reader(self) -> bool:
-        """Whether anybody holds the other end."""
-        if not self._open:
-            return False
-        poll = select.poll()
-        poll.register(self._end, 0)
-        return not poll.poll(0)
 
     async def _write(self, data: bytes) -> None:
         rest = memoryview(data)
@@ -112,15 +94,11 @@ class InputPipe(_Pipe):
             self._unsent[:] = rest
 
 
-class OutputPipe(_Pipe):
-    """Standard output or standard error of the child."""
+class Reader(_End):
+    """What is read from; the descriptor may block, since nothing is read that is not there."""
 
-    def __init__(self) -> None:
-        our_end, child_end = os.pipe()
-        super().__init__(our_end, child_end)
-
-    async def receive(self, max_bytes: int) -> bytes:
-        """What it wrote, as it comes; a cancellation loses nothing of it.
+    async def receive(self, max_bytes: int = 65536) -> bytes:
+        """What was written, as it comes; a cancellation loses nothing of it.
 
         Raises:
             anyio.EndOfStream: nobody writes any more.
@@ -136,3 +114,36 @@ class OutputPipe(_Pipe):
             if not chunk:
                 raise anyio.EndOfStream
             return chunk
+
+
+class InputPipe(Writer):
+    """Standard input of a child; give it `child_end`, and close that here."""
+
+    def __init__(self) -> None:
+        self.child_end, our_end = os.pipe()
+        os.set_blocking(our_end, False)
+        super().__init__(our_end)
+
+    def was_read(self) -> bool:
+        """Whether anything that was sent has been read. Where the system does not tell, everything was."""
+        if not self._open:
+            return False
+        unread: int = struct.unpack("i", fcntl.ioctl(self._end, termios.FIONREAD, bytes(4)))[0]
+        return unread < self._sent
+
+    def has_reader(self) -> bool:
+        """Whether anybody holds the other end."""
+        if not self._open:
+            return False
+        poll = select.poll()
+        poll.register(self._end, 0)
+        return not poll.poll(0)
+
+
+class OutputPipe(Reader):
+    """Standard output or standard error of a child; give it `child_end`, and close that here."""
+
+    def __init__(self) -> None:
+        our_end, self.child_end = os.pipe()
+        os.set_blocking(our_end, False)
+        super().__init__(our_end)

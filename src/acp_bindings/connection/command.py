@@ -1,0 +1,233 @@
+"""A connection to a child process, such as an agent that a client starts: started, heard to the end, and ended."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+
+import anyio
+
+from acp_bindings.connection.connection import LONGEST, MOST_REQUESTS, Connection
+from acp_bindings.connection.errors import CannotStart, ConnectionClosed
+from acp_bindings.connection.handlers import Handle, Handlers
+from acp_bindings.connection.processes import ChildProcess
+from acp_bindings.connection.serving import log
+from acp_bindings.jsonrpc import ProtocolPackage, Role
+
+__all__ = ["ProcessConnection", "connect_process"]
+
+_LAST_WORDS = 0.5
+"""Seconds for the exit status and the last of standard error, when the output has ended."""
+_SHOWN_LINES = 20
+_LONGEST_ERROR = 16384
+"""Bytes of a line on standard error that is told."""
+_SHORTEST_SECRET = 3
+"""Shorter values of `env` are no secrets, but would be found everywhere."""
+
+
+class ProcessConnection(Connection):
+    """The connection to a child process."""
+
+    def __init__(self, process: ChildProcess, *, secrets: Sequence[str], **options: Any) -> None:
+        pipes = _Pipes(process)
+        super().__init__(pipes, pipes, grace=0, **options)
+        self._process = process
+        self._secrets = secrets
+
+    @property
+    def pid(self) -> int:
+        """The id of the process."""
+        return self._process.pid
+
+    @property
+    def exit_status(self) -> int | None:
+        """Its exit status, negative for a signal; None while it runs."""
+        return self._process.returncode
+
+    @property
+    def stderr(self) -> list[str]:
+        """The last lines that it wrote to standard error, without the values of its `env`."""
+        return [self.hide(line) for line in self._process.stderr.lines()[-_SHOWN_LINES:]]
+
+    def hide(self, text: str) -> str:
+        """The text without the values of its `env`."""
+        for secret in self._secrets:
+            text = text.replace(secret, "[redacted]")
+        return text
+
+    async def _explain(self, end: ConnectionClosed) -> ConnectionClosed:
+        await self._process.settle(_LAST_WORDS)
+        status, stderr = self.exit_status, self.stderr
+        reason = end.reason if status is None else f"the process {_how(status)}"
+        said = next((line for line in reversed(stderr) if line.strip()), None)
+        reason += f"; it said on stderr: {said}" if said else "; it said nothing on stderr"
+        return ConnectionClosed(reason, exit_status=status, stderr=stderr)
+
+
+@asynccontextmanager
+async def connect_process(
+    command: Sequence[str | os.PathLike[str]],
+    *,
+    protocol: ProtocolPackage,
+    role: Role = "client",
+    handlers: Handlers | Mapping[Any, Handle[Any]] | None = None,
+    cwd: str | os.PathLike[str] | None = None,
+    env: Mapping[str, str] | None = None,
+    stderr: Callable[[str], object] | None = None,
+    pass_unknown: bool = False,
+    limit: int = LONGEST,
+    most_requests: int = MOST_REQUESTS,
+    patience: float = 5.0,
+) -> AsyncGenerator[ProcessConnection]:
+    """Start a command, and connect to its standard streams for the time of the block; no process is left at its end.
+
+    Args:
+        command: the program, by path or by a name on `PATH`, and its arguments. No shell sees it.
+        protocol: `v1`, `v1_unstable`, `v2` or `v2_unstable`.
+        role: who we are; the process is the peer.
+        handlers: what is done about what the peer sends, as `Handlers`, or by class of params or method.
+        cwd: the directory it runs in; ours if there is none.
+        env: variables that it gets beside ours. Their values are hidden in what is shown of it.
+        stderr: called with each line that it writes to standard error, from the event loop. Without it they are read
+            and the last are kept.
+        pass_unknown: let methods through that the protocol does not have, as if they were extensions.
+        limit: bytes that a line may have. A longer one is answered with an error, and ends the connection.
+        most_requests: requests of the peer that are handled at a time; while there are as many, nothing is read.
+        patience: seconds it has at the end of the block: to leave when its input is closed, and on SIGTERM.
+
+    Raises:
+        CannotStart: it could not be started.
+    """
+    process = await _start(command, cwd=cwd, env=env or {})
+    secrets = sorted({value for value in (env or {}).values() if len(value) >= _SHORTEST_SECRET}, key=len, reverse=True)
+    connection = ProcessConnection(
+        process,
+        secrets=secrets,
+        protocol=protocol,
+        role=role,
+        handlers=handlers,
+        pass_unknown=pass_unknown,
+        limit=limit,
+        most_requests=most_requests,
+    )
+    error: BaseException | None = None
+    beside = anyio.CancelScope(shield=True)
+
+    told = _Told(stderr, connection.hide) if stderr else None
+
+    async def run_beside() -> None:
+        # Shielded: it has more to say while it ends, also after a cancellation.
+        with beside:
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(_watch, process)
+                await process.drain_stderr(tell=told.feed if told else None)
+
+    try:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(run_beside)
+            try:
+                async with connection:
+                    yield connection
+            except BaseException as caught:  # noqa: BLE001 - kept out of the task group, which would wrap it
+                error = caught
+            await process.stop(patience=patience)
+            beside.cancel()
+        if told:
+            told.finish()
+    finally:
+        # Also when the task group was left before that.
+        await process.stop(patience=0)
+    if error is not None:
+        raise error
+
+
+async def _start(
+    command: Sequence[str | os.PathLike[str]], *, cwd: str | os.PathLike[str] | None, env: Mapping[str, str]
+) -> ChildProcess:
+    program, *arguments = [os.fspath(each) for each in command]
+    variables = os.environ | env
+    # Windows would not find what is there as a .cmd, such as npx.
+    found = shutil.which(program, path=variables.get("PATH")) or program
+    try:
+        return await ChildProcess.start([found, *arguments], cwd=os.fspath(cwd or os.getcwd()), env=variables)
+    except FileNotFoundError as error:
+        advice = "the working directory does not exist" if error.filename != found else "no such program"
+        raise CannotStart(program, f"{advice}: is the path right?") from error
+    except OSError as error:
+        raise CannotStart(program, error.strerror or str(error)) from error
+
+
+async def _watch(process: ChildProcess) -> None:
+    """Notice the end of a process whose output does not end, because a child of it holds it open.
+
+    One that exits with 0 may have handed its streams to that child; one that fails has not, and neither has one whose
+    input nobody can read.
+    """
+    if await process.wait() != 0 or not process.is_heard:
+        await anyio.sleep(_LAST_WORDS)
+        await process.hang_up()
+
+
+class _Pipes:
+    """The standard streams of a process, which are closed when it is ended."""
+
+    def __init__(self, process: ChildProcess) -> None:
+        self._process = process
+
+    async def receive(self, max_bytes: int = 65536, /) -> bytes:
+        """What it wrote on standard output."""
+        return await self._process.receive(max_bytes)
+
+    async def send(self, item: bytes, /) -> None:
+        """Write to its standard input."""
+        await self._process.send(item)
+
+    async def aclose(self) -> None:
+        """Nothing."""
+
+
+class _Told:
+    """Lines on standard error for a listener."""
+
+    def __init__(self, listener: Callable[[str], object], hide: Callable[[str], str]) -> None:
+        self._listener: Callable[[str], object] | None = listener
+        self._hide = hide
+        self._begun = b""
+
+    def feed(self, chunk: bytes) -> None:
+        """Tell the lines that it ends."""
+        *lines, begun = (self._begun + chunk).split(b"\n")
+        for line in lines:
+            self._tell(line)
+        # Enough to see that it is too long.
+        self._begun = begun[: _LONGEST_ERROR + 1]
+
+    def finish(self) -> None:
+        """Tell what has not ended as a line."""
+        if self._begun:
+            self._tell(self._begun)
+
+    def _tell(self, line: bytes) -> None:
+        text = line.decode(errors="replace").rstrip("\r")
+        if len(line) > _LONGEST_ERROR:
+            # Not the start of it: a secret may be cut in two there.
+            text = f"[a line of more than {_LONGEST_ERROR} bytes]"
+        try:
+            if self._listener:
+                self._listener(self._hide(text))
+        except Exception as error:  # noqa: BLE001 - theirs, and no reason to lose the process
+            log.error("the listener to standard error failed, and is told no more", exc_info=error)
+            self._listener = None
+
+
+def _how(status: int) -> str:
+    if status >= 0:
+        return f"exited with status {status}"
+    try:
+        return f"was ended by {signal.Signals(-status).name}"
+    except ValueError:
+        return f"was ended by signal {-status}"

@@ -1,0 +1,406 @@
+"""One end of a running connection: asks, tells, and lets handlers answer what the peer asks."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from types import TracebackType
+from typing import Any, Protocol, Self, TypeVar, cast, overload
+
+import anyio
+from anyio.abc import TaskStatus
+
+from acp_bindings.codec import encode
+from acp_bindings.connection.errors import BadAnswer, ConnectionClosed, RequestFailed, TimedOut
+from acp_bindings.connection.handlers import Handle, Handlers
+from acp_bindings.connection.lines import LineBuffer
+from acp_bindings.connection.outbox import ByteSink, Outbox
+from acp_bindings.connection.serving import TURN, Serving, log
+from acp_bindings.jsonrpc import CANCEL, PARSE_ERROR, Codec, ProtocolPackage, Role
+from acp_bindings.messages import BadLine, BadResponse, ErrorResponse, Id, Notification, Request, Response
+
+__all__ = ["LONGEST", "MOST_REQUESTS", "ByteSource", "Connection"]
+
+T = TypeVar("T")
+
+LONGEST = 32 * 1024 * 1024
+"""Bytes of a line, unless said otherwise."""
+MOST_REQUESTS = 1000
+"""Requests of the peer that are handled at a time, unless said otherwise."""
+GRACE = 5.0
+"""Seconds for handlers when the peer has stopped sending, unless said otherwise."""
+
+_CHUNK = 65536
+_LAST_WORDS = 0.5
+"""Seconds for what a peer has still to say that no longer reads."""
+_FLUSH = 1.0
+"""Seconds for what is still to be sent when the block ends."""
+
+
+class ByteSource(Protocol):
+    """Where bytes come from: any `anyio.abc.ByteReceiveStream`."""
+
+    async def receive(self, max_bytes: int = ..., /) -> bytes: ...  # noqa: D102
+    async def aclose(self) -> None: ...  # noqa: D102
+
+
+class Connection:
+    """A connection over two byte streams, for the time of an `async with` block.
+
+    `connect_process` and `connect_stdio` make one over the pipes of a child process, and over our own.
+    """
+
+    def __init__(
+        self,
+        source: ByteSource,
+        sink: ByteSink,
+        *,
+        protocol: ProtocolPackage,
+        role: Role,
+        handlers: Handlers | Mapping[Any, Handle[Any]] | None = None,
+        pass_unknown: bool = False,
+        limit: int = LONGEST,
+        most_requests: int = MOST_REQUESTS,
+        grace: float = GRACE,
+    ) -> None:
+        """A connection that begins, and ends, with its block.
+
+        Args:
+            source: where the peer's bytes come from: any `anyio.abc.ByteReceiveStream`. It is closed with the block.
+            sink: where ours go: any `anyio.abc.ByteSendStream`. It is closed with the block.
+            protocol: `v1`, `v1_unstable`, `v2` or `v2_unstable`.
+            role: who we are.
+            handlers: what is done about what the peer sends, as `Handlers`, or by class of params or method.
+            pass_unknown: let methods through that the protocol does not have, as if they were extensions.
+            limit: bytes that a line may have. A longer one is answered with an error, and ends the connection.
+            most_requests: requests of the peer that are handled at a time; while there are as many, nothing is read.
+            grace: seconds that handlers get for the peer's last requests when it has stopped sending.
+        """
+        self._codec = Codec(protocol, role=role, pass_unknown=pass_unknown)
+        self._source, self._sink = source, sink
+        self._outbox = Outbox(sink)
+        self._serving = Serving(
+            self,
+            handlers if isinstance(handlers, Handlers) else Handlers(handlers),
+            codec=self._codec,
+            outbox=self._outbox,
+            most_requests=most_requests,
+        )
+        self._limit = limit
+        self._grace = grace
+        self._calls: dict[Id, _Call] = {}
+        self._gone: ConnectionClosed | None = None
+        """Why nothing more will come, when that is so."""
+        self._reading = anyio.CancelScope()
+        self._has_read = anyio.Event()
+        self._ended = anyio.Event()
+        self._block: AbstractAsyncContextManager[None] = self._running()
+
+    def __repr__(self) -> str:
+        state = f"closed: {self._gone}" if self._gone else "open"
+        return f"<{type(self).__name__} of {self.role}, {state}>"
+
+    @property
+    def role(self) -> Role:
+        """Who we are."""
+        return self._codec.role
+
+    @property
+    def protocol(self) -> ProtocolPackage:
+        """Whose methods and types are spoken, from the next line on; set it when `initialize` has settled on another.
+
+        That is before the next line only in an exclusive handler (`Handlers.on`) and in the `then` of a request.
+        """
+        return self._codec.protocol
+
+    @protocol.setter
+    def protocol(self, protocol: ProtocolPackage) -> None:
+        self._codec.protocol = protocol
+
+    @overload
+    async def request(self, params: Any = None, *, method: str | None = None, timeout: float | None = None) -> Any: ...
+    @overload
+    async def request(
+        self, params: Any = None, *, method: str | None = None, timeout: float | None = None, then: Callable[[Any], T]
+    ) -> T: ...
+    async def request(
+        self,
+        params: Any = None,
+        *,
+        method: str | None = None,
+        timeout: float | None = None,
+        then: Callable[[Any], Any] | None = None,
+    ) -> Any:
+        """The peer's answer, when all that came before it has been handled.
+
+        Whoever gives up, by *timeout* or because the task is cancelled, has `$/cancel_request` sent, and the answer
+        that may still come is dropped.
+
+        Args:
+            params: an object of the protocol, which tells the method; for an extension method a JSON object or list, or
+                None for none.
+            method: an extension method, one of a newer protocol, or one whose params another has too.
+            timeout: seconds for sending it and for the answer; None for as long as it takes.
+            then: called with the answer before the next line is read; what it gives is given, what it raises is raised.
+
+        Returns:
+            An object of the method's type; of an extension method the JSON value.
+
+        Raises:
+            RequestFailed: the peer answered with an error.
+            BadAnswer: the peer answered with what is no answer.
+            TimedOut: it did not answer in time.
+            ConnectionClosed: there is no peer any more.
+            TypeError: *params* belong to no method, or not to *method*.
+            ValueError: the method is not for the peer to handle.
+            EncodeError: *params* cannot be sent.
+        """
+        turn = TURN.get()
+        inside = turn is not None and turn.connection is self
+        if inside and turn is not None and turn.exclusive:
+            raise RuntimeError("an exclusive handler cannot ask the peer: nothing is read before it is done")
+        sent = self._codec.request(params, method=method)
+        call = self._calls[sent.id] = _Call(then, inside=inside)
+        name = None
+        try:
+            if self._gone:
+                self._fail(sent.id, self._gone)
+            elif timeout is None:
+                await self._ask(call, sent.line)
+            else:
+                with anyio.move_on_after(timeout):
+                    await self._ask(call, sent.line)
+        finally:
+            name = self._give_up(sent.id)
+        if timeout is not None and not call.answered.is_set():
+            raise TimedOut(name or call.method, timeout)
+        if call.error is not None:
+            raise call.error
+        return call.result
+
+    async def notify(self, params: Any = None, *, method: str | None = None) -> None:
+        """Tell the peer, after all that this task has sent before. Waits only while the peer is behind with reading.
+
+        Raises:
+            ConnectionClosed: nobody reads any more.
+            TypeError: *params* belong to no method, or not to *method*.
+            ValueError: the method is not for the peer to handle.
+            EncodeError: *params* cannot be sent.
+        """
+        line = self._codec.notify(params, method=method)
+        await self._outbox.put(line)
+        if self._outbox.broken.is_set():
+            raise self._gone or ConnectionClosed(_DEAF)
+
+    def close(self) -> None:
+        """End the handlers and fail what is pending, without waiting; leaving the block does it too."""
+        self._lose(ConnectionClosed("the connection was closed"))
+        self._fail_all()
+        self._reading.cancel()
+        self._serving.cancel_all()
+
+    async def wait_ended(self) -> None:
+        """Wait until the peer has gone, or `close`, and what it had sent has been handled."""
+        await self._ended.wait()
+
+    async def __aenter__(self) -> Self:
+        """The connection, running."""
+        await self._block.__aenter__()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        """End it: what was sent is written, if the peer reads it soon, and nothing is left running."""
+        await self._block.__aexit__(kind, error, traceback)
+
+    async def _explain(self, end: ConnectionClosed) -> ConnectionClosed:
+        """The end with more about it, where more is known."""
+        return end
+
+    @asynccontextmanager
+    async def _running(self) -> AsyncGenerator[None]:
+        error: BaseException | None = None
+        try:
+            async with anyio.create_task_group() as tasks:
+                await tasks.start(self._serve)
+                for beside in (self._outbox.run, self._read, self._watch):
+                    tasks.start_soon(beside)
+                try:
+                    yield
+                except BaseException as caught:  # noqa: BLE001 - kept out of the task group, which would wrap it
+                    error = caught
+                self.close()
+                with anyio.move_on_after(_FLUSH, shield=True):
+                    await self._outbox.flush()
+                tasks.cancel_scope.cancel()
+        finally:
+            with anyio.CancelScope(shield=True):
+                await self._source.aclose()
+                await self._sink.aclose()
+        if error is not None:
+            raise error
+
+    async def _serve(self, *, task_status: TaskStatus[None]) -> None:
+        try:
+            await self._serving.run(grace=self._grace, task_status=task_status)
+        finally:
+            self._ended.set()
+
+    async def _watch(self) -> None:
+        """End the connection to a peer that no longer reads, after a moment for what it has still to say."""
+        await self._outbox.broken.wait()
+        with anyio.move_on_after(_LAST_WORDS):
+            await self._has_read.wait()
+        self._reading.cancel()
+
+    async def _ask(self, call: _Call, line: bytes) -> None:
+        if self._outbox.is_full:
+            with anyio.CancelScope() as call.sending:
+                await self._outbox.room()
+            call.sending = None
+        if not call.settled:
+            self._outbox.add(line)
+            call.sent = True
+        await call.answered.wait()
+
+    def _give_up(self, id_: Id) -> str | None:
+        """Have done with a request; its method, if there was no answer."""
+        call = self._calls.pop(id_, None)
+        if call is None:
+            return None
+        if call.sent:
+            self._outbox.add(self._codec.cancel(id_))
+        return self._codec.forget(id_)
+
+    async def _read(self) -> None:
+        end = ConnectionClosed(_DEAF)
+        with self._reading:
+            end = await self._read_to_end()
+        if not self._gone:
+            self._lose(await self._explain(end))
+
+    async def _read_to_end(self) -> ConnectionClosed:
+        lines = LineBuffer(limit=self._limit)
+        while not lines.overflowed:
+            try:
+                chunk = await self._source.receive(_CHUNK)
+            except anyio.EndOfStream:
+                if rest := lines.rest():
+                    await self._take_all([rest])
+                return ConnectionClosed("the peer closed the connection")
+            except (anyio.BrokenResourceError, anyio.ClosedResourceError, OSError):
+                return ConnectionClosed("the connection broke")
+            await self._take_all(lines.feed(chunk))
+        wrong = f"a line has more than {self._limit} bytes"
+        error = {"code": PARSE_ERROR, "message": f"Parse error: {wrong}"}
+        self._outbox.owe(encode({"jsonrpc": "2.0", "id": None, "error": error}) + b"\n")
+        return ConnectionClosed(f"the peer is not read any further, since {wrong}")
+
+    async def _take_all(self, lines: list[bytes]) -> None:
+        for line in lines:
+            if done := self._take(line):
+                await done.wait()
+        # Once for all of them, which are in memory anyway.
+        if self._serving.is_crowded:
+            await self._serving.room()
+        if self._outbox.owes_much:
+            await self._outbox.paid()
+
+    def _take(self, line: bytes) -> anyio.Event | None:
+        """Have a line handled; with it, what to wait for before the next one, if anything."""
+        message = self._codec.read(line)
+        if isinstance(message, Notification):
+            if message.method == CANCEL:
+                self._serving.cancel(_cancelled(message.params))
+            else:
+                self._serving.notification(message, len(line))
+        elif isinstance(message, Request):
+            return self._serving.request(message, len(line))
+        elif isinstance(message, BadLine):
+            log.debug("a line that cannot be used: %s", message.message)
+            if message.reply:
+                self._outbox.owe(message.reply)
+        else:
+            self._answer(message, len(line))
+        return None
+
+    def _answer(self, message: Response | ErrorResponse | BadResponse, size: int) -> None:
+        call = self._calls.pop(message.id, None)
+        if call is None:
+            log.warning("the peer could not read a line of ours: %s", message)
+            return
+        call.settle(message)
+        if call.inside:
+            # Its handler is what the others wait for.
+            call.answered.set()
+        else:
+            self._serving.in_turn(call.answered.set, size)
+
+    def _lose(self, end: ConnectionClosed) -> None:
+        if self._gone:
+            return
+        self._gone = end
+        self._has_read.set()
+        for id_, call in list(self._calls.items()):
+            if call.inside:
+                self._fail(id_, end)
+        self._serving.end(self._fail_all)
+
+    def _fail_all(self) -> None:
+        if end := self._gone:
+            for id_ in list(self._calls):
+                self._fail(id_, end)
+
+    def _fail(self, id_: Id, end: ConnectionClosed) -> None:
+        call = self._calls.pop(id_)
+        call.error = end.of(self._codec.forget(id_))
+        call.settled = True
+        call.answered.set()
+        if call.sending:
+            call.sending.cancel()
+
+
+class _Call:
+    """A request of ours, and what became of it."""
+
+    __slots__ = ("answered", "error", "inside", "method", "result", "sending", "sent", "settled", "then")
+
+    def __init__(self, then: Callable[[Any], Any] | None, *, inside: bool) -> None:
+        self.then = then
+        self.inside = inside
+        """Whether it is a handler that asks, for which everything else waits."""
+        self.sending: anyio.CancelScope | None = None
+        """There while it waits to be sent."""
+        self.sent = False
+        self.settled = False
+        """Whether it is known what became of it. That it may be told, `answered` says."""
+        self.answered = anyio.Event()
+        self.method = ""
+        self.result: Any = None
+        self.error: Exception | None = None
+
+    def settle(self, message: Response | ErrorResponse | BadResponse) -> None:
+        """Take the answer."""
+        self.settled = True
+        self.method = message.method or ""
+        if isinstance(message, Response):
+            try:
+                self.result = self.then(message.result) if self.then else message.result
+            except Exception as error:  # noqa: BLE001 - belongs to whoever asks
+                self.error = error
+        elif isinstance(message, ErrorResponse):
+            failed = message.error
+            self.error = RequestFailed(self.method, failed.code, failed.message, failed.data)
+        else:
+            self.error = BadAnswer(self.method, message.message, message.issues)
+
+
+_DEAF = "the peer no longer reads"
+
+
+def _cancelled(params: Any) -> Id:
+    """The request that the peer gives up, also where the protocol has no types."""
+    if isinstance(params, dict):
+        return cast("dict[str, Id]", params).get("requestId")
+    return getattr(params, "request_id", None)

@@ -1,0 +1,121 @@
+"""What can go wrong on a connection, below `AcpError`.
+
+AcpError
+├── CannotStart          the peer's command could not be run: .command
+├── ConnectionClosed     there is no peer any more: .method .exit_status .stderr
+├── TimedOut             no answer in time: .method .seconds
+├── RequestFailed        the peer answered with an error: .method .code .message .data
+├── BadAnswer            the peer answered with what is no answer: .method .issues
+└── Refusal              raised by a handler to answer with an error: .code .message .data
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from acp_bindings.errors import AcpError, Issue
+
+__all__ = ["BadAnswer", "CannotStart", "ConnectionClosed", "Refusal", "RequestFailed", "TimedOut"]
+
+
+class _FactsError(AcpError):
+    """An error that can be copied and sent to another process, with its facts."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # An exception would be made again from its message alone, which is not what these take.
+        return _made_again, (type(self), self.args), self.__dict__
+
+
+def _made_again(kind: type[_FactsError], args: tuple[Any, ...]) -> _FactsError:
+    error = kind.__new__(kind)
+    error.args = args
+    return error
+
+
+class CannotStart(_FactsError):  # noqa: N818 - says what is wrong, which a suffix would not
+    """The command of the peer could not be run."""
+
+    def __init__(self, command: str, reason: str) -> None:
+        super().__init__(f'cannot start "{command}": {reason}')
+        self.command = command
+        """The program, without its arguments, which may be secret."""
+
+
+class ConnectionClosed(_FactsError):  # noqa: N818 - says what is wrong, which a suffix would not
+    """There is no peer any more, so that nothing is sent and no answer will come."""
+
+    def __init__(
+        self,
+        reason: str,
+        *,
+        method: str | None = None,
+        exit_status: int | None = None,
+        stderr: Sequence[str] = (),
+    ) -> None:
+        super().__init__(f"{method}: {reason}" if method else reason)
+        self.reason = reason
+        self.method = method
+        """The method of the request that gets no answer for it, if it is one that failed."""
+        self.exit_status = exit_status
+        """Of a child process: its exit status, negative for a signal; None while it runs, and of other peers."""
+        self.stderr = tuple(stderr)
+        """Of a child process: the last lines that it wrote to standard error, without the values of its `env`."""
+
+    def of(self, method: str) -> ConnectionClosed:
+        """The same of one request."""
+        return ConnectionClosed(self.reason, method=method, exit_status=self.exit_status, stderr=self.stderr)
+
+
+class TimedOut(_FactsError):  # noqa: N818 - says what is wrong, which a suffix would not
+    """The peer did not answer in time. It was asked to give up; an answer that still comes is dropped."""
+
+    def __init__(self, method: str, seconds: float) -> None:
+        super().__init__(f"{method}: no answer within {seconds:g} s")
+        self.method = method
+        self.seconds = seconds
+
+
+class RequestFailed(_FactsError):  # noqa: N818 - it was the request that failed, over there
+    """The peer answered with an error."""
+
+    def __init__(self, method: str, code: int, message: str, data: Any = None) -> None:
+        super().__init__(f"{method}: {message} ({code})")
+        self.method = method
+        self.code = code
+        """As JSON-RPC and the protocol number it (`ErrorCode`)."""
+        self.message = message
+        """What the peer says of it."""
+        self.data = data
+        """What the peer says beside it: any JSON value, None for nothing."""
+
+
+class BadAnswer(_FactsError):  # noqa: N818 - says what is wrong, which a suffix would not
+    """The peer answered with what is no answer to the request."""
+
+    def __init__(self, method: str, reason: str, issues: Sequence[Issue] = ()) -> None:
+        super().__init__("; ".join([f"{method}: the answer cannot be used: {reason}", *map(str, issues[:_SHOWN])]))
+        self.method = method
+        self.issues = tuple(issues)
+        """What is wrong in the result or the error, with the paths from there on."""
+
+
+class Refusal(_FactsError):  # noqa: N818 - no error of ours, but what a handler answers
+    """Raise it in the handler of a request to answer with an error; any other exception is answered as internal."""
+
+    def __init__(self, code: int, message: str, data: Any = None) -> None:
+        """An error to be sent.
+
+        Args:
+            code: as JSON-RPC and the protocol number it (`ErrorCode`).
+            message: what went wrong, in a sentence. The peer gets it as it is.
+            data: any JSON value that says more, None for none.
+        """
+        super().__init__(f"{message} ({code})")
+        self.code = code
+        self.message = message
+        self.data = data
+
+
+_SHOWN = 3
+"""How many issues of an answer a message has room for."""

@@ -1,0 +1,116 @@
+"""What is done about what the peer sends: one handler for each method."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from inspect import iscoroutinefunction
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, overload
+
+from acp_bindings.messages import Notification, Request
+from acp_bindings.methods import Methods, NotificationType
+
+if TYPE_CHECKING:
+    from acp_bindings.connection.connection import Connection
+
+__all__ = ["Handle", "Handler", "Handlers"]
+
+P = TypeVar("P")
+
+Handle: TypeAlias = "Callable[[P, Connection], Any]"
+"""A handler: given the params and the connection they came on, gives the result, now or when it is awaited."""
+
+
+@dataclass(frozen=True, slots=True)
+class Handler:
+    """A handler, and how it is run."""
+
+    handle: Handle[Any]
+    waits: bool
+    """Whether it is an `async def`."""
+    exclusive: bool
+    """Whether nothing further is read before it is done."""
+
+
+class Handlers:
+    """The handlers of a connection, by the class of their params or by method.
+
+        handlers = Handlers()
+
+        @handlers.on(v1.NewSessionRequest)
+        async def new_session(request: v1.NewSessionRequest, connection: Connection) -> v1.NewSessionResponse: ...
+
+        @handlers.on("_acme/do")
+        async def do(params: Any, connection: Connection) -> Any: ...
+
+    Handlers for several protocol versions can stand side by side; the version in use decides which are called.
+    """
+
+    def __init__(self, handlers: Mapping[Any, Handle[Any]] | None = None) -> None:
+        """The *handlers* given by class or method, and what is added by `on`.
+
+        Raises:
+            TypeError: a class is not what a method is called with.
+        """
+        self._by_type: dict[NotificationType, Handler] = {}
+        self._by_method: dict[str, Handler] = {}
+        for calls, handle in (handlers or {}).items():
+            self.on(calls)(handle)
+
+    @overload
+    def on(self, calls: type[P], *, exclusive: bool = False) -> Callable[[Handle[P]], Handle[P]]: ...
+    @overload
+    def on(self, calls: str, *, exclusive: bool = False) -> Callable[[Handle[Any]], Handle[Any]]: ...
+    def on(self, calls: Any, *, exclusive: bool = False) -> Callable[[Handle[Any]], Handle[Any]]:
+        """Register what is decorated as the handler of a method.
+
+        It may be an `async def` or not; one that is not must not take long. A request's gives the result, None for the
+        empty one, or raises `Refusal`. Of requests each runs in a task of its own; notifications are handled one after
+        the other, in the order in which they came.
+
+        Args:
+            calls: the class of the params, or the method by name. The name goes where both are registered, and is the
+                only way for extension methods (`_…`), whose params are plain JSON.
+            exclusive: read nothing further before the handler is done, as with a request that decides how the next line
+                is to be read. It cannot ask the peer anything meanwhile. That of `initialize` always is.
+
+        Raises:
+            TypeError: the class is not what a method is called with.
+        """
+
+        def register(handle: Handle[Any]) -> Handle[Any]:
+            waits = iscoroutinefunction(handle) or iscoroutinefunction(getattr(handle, "__call__", None))  # noqa: B004
+            if isinstance(calls, str):
+                self._by_method[calls] = Handler(handle, waits, exclusive or calls in _EXCLUSIVE)
+            for type_ in types:
+                self._by_type[type_] = Handler(handle, waits, exclusive or type_.method in _EXCLUSIVE)
+            return handle
+
+        types = () if isinstance(calls, str) else _types_of(calls)
+        return register
+
+    def of(self, message: Request | Notification) -> Handler | None:
+        """What handles *message*, if anything does."""
+        handler = self._by_method.get(message.method) if self._by_method else None
+        if handler is None and message.type is not None:
+            return self._by_type.get(message.type)
+        return handler
+
+
+_EXCLUSIVE = {"initialize"}
+"""The method that settles the version, and with it what the next line means."""
+
+
+def _types_of(params: type[object]) -> tuple[NotificationType, ...]:
+    """The methods that are called with objects of a class."""
+    package = sys.modules.get(params.__module__.rpartition(".")[0])
+    methods = getattr(package, "METHODS", None)
+    types: tuple[NotificationType | None, ...] = ()
+    if isinstance(methods, Methods):
+        # One without members: only its class is looked at.
+        example: Any = object.__new__(params)
+        types = methods.request_with(example), methods.notification_with(example)
+    if found := tuple(type_ for type_ in types if type_ is not None):
+        return found
+    raise TypeError(f"no method is called with {params.__name__}; name the method")

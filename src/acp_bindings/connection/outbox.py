@@ -1,0 +1,115 @@
+"""Lines on their way to the peer: written whole and in order by one task, many at a time, and never piling up."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import anyio
+
+__all__ = ["ByteSink", "Outbox"]
+
+_FULL = 65536
+"""Bytes that may wait; who has more to send waits too."""
+
+
+class ByteSink(Protocol):
+    """Where bytes go: any `anyio.abc.ByteSendStream`."""
+
+    async def send(self, item: bytes, /) -> None: ...  # noqa: D102
+    async def aclose(self) -> None: ...  # noqa: D102
+
+
+class Outbox:
+    """`put` lines from any task while `run` writes them."""
+
+    def __init__(self, sink: ByteSink) -> None:
+        self.broken = anyio.Event()
+        """Set when nothing can be sent any more."""
+        self._sink = sink
+        self._lines: list[bytes] = []
+        self._size = 0
+        self._owed = 0
+        self._writing = False
+        self._news = anyio.Event()
+        self._progress: anyio.Event | None = None
+        """Set when lines were taken or written; there when somebody waits for that."""
+
+    @property
+    def is_full(self) -> bool:
+        """Whether `put` would wait."""
+        return self._size >= _FULL
+
+    @property
+    def owes_much(self) -> bool:
+        """Whether the peer causes more answers than it reads."""
+        return self._owed >= _FULL
+
+    async def put(self, line: bytes) -> None:
+        """Send *line* after all that were put before, when there is room; a cancellation before that leaves it unsent.
+
+        What is put when nothing can be sent any more is dropped.
+        """
+        if self._size >= _FULL:
+            await self.room()
+        self.add(line)
+
+    def add(self, line: bytes) -> None:
+        """Send *line*, room or not."""
+        if not self.broken.is_set():
+            self._lines.append(line)
+            self._size += len(line)
+            self._news.set()
+
+    def owe(self, line: bytes) -> None:
+        """Send *line*, which answers what was read, by whoever cannot wait for room."""
+        self.add(line)
+        self._owed += len(line)
+
+    async def room(self) -> None:
+        """Wait until `put` would not."""
+        while self._size >= _FULL:
+            await self._next_progress()
+
+    async def paid(self) -> None:
+        """Wait until not much is owed."""
+        while self._owed >= _FULL:
+            await self._next_progress()
+
+    async def flush(self) -> None:
+        """Wait until all is written, or cannot be."""
+        while self._lines or self._writing:
+            await self._next_progress()
+
+    async def run(self) -> None:
+        """Write what is put, until it breaks or is cancelled."""
+        try:
+            while True:
+                await self._news.wait()
+                self._news = anyio.Event()
+                while self._lines:
+                    await self._write()
+        except (anyio.BrokenResourceError, anyio.ClosedResourceError, OSError):
+            pass
+        finally:
+            self.broken.set()
+            self._lines, self._size, self._owed, self._writing = [], 0, 0, False
+            self._tell_progress()
+
+    async def _write(self) -> None:
+        lines, self._lines = self._lines, []
+        self._size = self._owed = 0
+        self._writing = True
+        self._tell_progress()
+        await self._sink.send(lines[0] if len(lines) == 1 else b"".join(lines))
+        self._writing = False
+        self._tell_progress()
+
+    async def _next_progress(self) -> None:
+        if self._progress is None:
+            self._progress = anyio.Event()
+        await self._progress.wait()
+
+    def _tell_progress(self) -> None:
+        if self._progress is not None:
+            self._progress.set()
+            self._progress = None

@@ -1,0 +1,274 @@
+"""What the peer sends, handled in the order in which it came: requests side by side, notifications one by one.
+
+What can be done without waiting is done at once, by whoever reads. The rest waits in a backlog, and with it all that
+came later, answers to our own requests too.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+from collections import deque
+from collections.abc import Awaitable, Callable
+from contextvars import ContextVar
+from functools import partial
+from inspect import isawaitable
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+import anyio
+import anyio.lowlevel
+from anyio.abc import TaskStatus
+from pydantic import ValidationError
+
+from acp_bindings.connection.errors import Refusal
+from acp_bindings.connection.handlers import Handler, Handlers
+from acp_bindings.connection.outbox import Outbox
+from acp_bindings.jsonrpc import INTERNAL_ERROR, METHOD_NOT_FOUND, REQUEST_CANCELLED, Codec
+from acp_bindings.messages import Id, Notification, Request
+
+if TYPE_CHECKING:
+    from acp_bindings.connection.connection import Connection
+
+__all__ = ["TURN", "Serving", "Turn", "log"]
+
+log = logging.getLogger("acp_bindings.connection")
+
+_MOST_WAITING = 1000
+"""Messages that may wait for those before them."""
+_MOST_BYTES = 8 * 1024 * 1024
+"""Bytes that these may have had."""
+
+
+class Turn(NamedTuple):
+    """What is being handled in the task, while others wait for it."""
+
+    connection: Connection
+    exclusive: bool
+
+
+TURN: ContextVar[Turn | None] = ContextVar("acp_bindings.connection.turn", default=None)
+
+
+class Serving:
+    """Takes messages from the reader and runs their handlers."""
+
+    def __init__(
+        self, connection: Connection, handlers: Handlers, *, codec: Codec, outbox: Outbox, most_requests: int
+    ) -> None:
+        self._connection = connection
+        self._handlers = handlers
+        self._codec = codec
+        self._outbox = outbox
+        self._most_requests = most_requests
+        self._tasks = anyio.create_task_group()
+        self._backlog: deque[tuple[int, Callable[[], Awaitable[None] | None]]] = deque()
+        self._bytes = 0
+        self._busy = False
+        """Whether there is a backlog, or the last of it is still being done."""
+        self._news = anyio.Event()
+        self._room: anyio.Event | None = None
+        """Set when something has been done; there when the reader waits for that."""
+        self._scopes: dict[Id, anyio.CancelScope] = {}
+        """The requests that have no answer yet."""
+        self._requests = 0
+        self._unstarted = 0
+        """Of the requests those whose handlers have not begun although it is their turn."""
+        self._ending = False
+
+    async def run(self, *, grace: float, task_status: TaskStatus[None]) -> None:
+        """Run the handlers until `end`, and then for so many seconds those of requests that have no answer yet."""
+        async with self._tasks:
+            task_status.started()
+            while not self._ending:
+                await self._work()
+            if grace and self._requests and not self._outbox.broken.is_set():
+                self._tasks.cancel_scope.deadline = anyio.current_time() + grace
+                self._tasks.start_soon(self._stop_when_nobody_listens)
+                while self._requests:
+                    await self._something_done()
+            self._tasks.cancel_scope.cancel()
+
+    def cancel_all(self) -> None:
+        """End the handlers."""
+        self._tasks.cancel_scope.cancel()
+
+    @property
+    def is_crowded(self) -> bool:
+        """Whether so much waits that no more should be read."""
+        waiting = len(self._backlog) >= _MOST_WAITING or self._bytes >= _MOST_BYTES
+        return waiting or self._requests >= self._most_requests
+
+    async def room(self) -> None:
+        """Wait until that is over."""
+        while self.is_crowded:
+            await self._something_done()
+
+    def request(self, request: Request, size: int) -> anyio.Event | None:
+        """Answer a request when it is its turn; with it, what to wait for before the next line is read, if anything."""
+        handler = self._handlers.of(request)
+        if handler is None:
+            self._outbox.owe(self._codec.fail(request, METHOD_NOT_FOUND, "Method not found"))
+            return None
+        if handler.exclusive:
+            done = anyio.Event()
+            self._later(partial(self._exclude, request, handler, done), size)
+            return done
+        scope = self._scopes[request.id] = anyio.CancelScope()
+        self._requests += 1
+        self.in_turn(partial(self._begin, request, handler, scope), size)
+        return None
+
+    def notification(self, message: Notification, size: int) -> None:
+        """Have a notification handled when it is its turn."""
+        handler = self._handlers.of(message)
+        if handler is None:
+            log.debug("nothing handles %s", message.method)
+        elif handler.waits or self._busy or self._unstarted:
+            self._later(partial(self._notify, message, handler), size)
+        elif waiting := self._told(message, handler):
+            self._later(partial(self._finish, message, waiting), size)
+
+    def in_turn(self, step: Callable[[], None], size: int) -> None:
+        """Do something when all that came before is done, which may be now."""
+        if self._busy:
+            self._later(step, size)
+        else:
+            step()
+
+    def cancel(self, id_: Id) -> None:
+        """The peer no longer wants an answer."""
+        if scope := self._scopes.get(id_):
+            scope.cancel()
+
+    def end(self, then: Callable[[], None]) -> None:
+        """Nothing more will come. When all that came is handled, do the last."""
+
+        def step() -> None:
+            self._ending = True
+            then()
+
+        self._later(step, 0)
+
+    def _later(self, step: Callable[[], Awaitable[None] | None], size: int) -> None:
+        self._backlog.append((size, step))
+        self._bytes += size
+        self._busy = True
+        self._news.set()
+
+    async def _work(self) -> None:
+        while not self._backlog:
+            self._busy = False
+            await self._news.wait()
+            self._news = anyio.Event()
+        size, step = self._backlog.popleft()
+        self._bytes -= size
+        self._tell()
+        if waiting := step():
+            await waiting
+
+    def _begin(self, request: Request, handler: Handler, scope: anyio.CancelScope) -> None:
+        self._unstarted += 1
+        self._tasks.start_soon(self._serve, request, handler, scope)
+
+    async def _serve(self, request: Request, handler: Handler, scope: anyio.CancelScope) -> None:
+        self._unstarted -= 1
+        # A notification handler may have caused this, which others waited for; nobody waits for this.
+        TURN.set(None)
+        line = None
+        try:
+            with scope:
+                if not scope.cancel_called:
+                    line = await self._answer(request, handler)
+            if self._scopes.get(request.id) is scope:
+                del self._scopes[request.id]
+            await self._outbox.put(line or self._codec.fail(request, REQUEST_CANCELLED, "Request cancelled"))
+        finally:
+            # Not before its answer is on its way: a peer that does not read them gets no more requests through.
+            self._requests -= 1
+            self._tell()
+
+    async def _exclude(self, request: Request, handler: Handler, done: anyio.Event) -> None:
+        token = TURN.set(Turn(self._connection, exclusive=True))
+        try:
+            await self._outbox.put(await self._answer(request, handler))
+        finally:
+            TURN.reset(token)
+            done.set()
+
+    async def _answer(self, request: Request, handler: Handler) -> bytes:
+        try:
+            result = handler.handle(request.params, self._connection)
+            if handler.waits or isawaitable(result):
+                result = await result
+            return self._codec.respond(request, _filled(request, result))
+        except Exception as error:  # noqa: BLE001 - whatever it is, it costs this request and no other
+            return self._refuse(request, error)
+
+    def _refuse(self, request: Request, error: Exception) -> bytes:
+        try:
+            if refusal := _refusal(error):
+                return self._codec.fail(request, refusal.code, refusal.message, data=refusal.data)
+        except ValueError as unsendable:
+            error = unsendable
+        # The peer is told nothing of it: a message may hold what is none of its business.
+        log.error("the handler of %s failed", request.method, exc_info=error)
+        return self._codec.fail(request, INTERNAL_ERROR, "Internal error")
+
+    async def _notify(self, message: Notification, handler: Handler) -> None:
+        # What came before has begun: it would be odd to be told of the end of what is still to come.
+        while self._unstarted:
+            await anyio.lowlevel.checkpoint()
+        if waiting := self._told(message, handler):
+            await self._finish(message, waiting)
+
+    def _told(self, message: Notification, handler: Handler) -> Awaitable[Any] | None:
+        """Tell a handler; what is to be awaited of it, if anything."""
+        try:
+            result = handler.handle(message.params, self._connection)
+        except Exception:
+            log.exception("the handler of %s failed", message.method)
+            return None
+        return result if result is not None and isawaitable(result) else None
+
+    async def _finish(self, message: Notification, waiting: Awaitable[Any]) -> None:
+        token = TURN.set(Turn(self._connection, exclusive=False))
+        try:
+            await waiting
+        except Exception:
+            log.exception("the handler of %s failed", message.method)
+        finally:
+            TURN.reset(token)
+
+    async def _stop_when_nobody_listens(self) -> None:
+        await self._outbox.broken.wait()
+        self.cancel_all()
+
+    async def _something_done(self) -> None:
+        if self._room is None:
+            self._room = anyio.Event()
+        await self._room.wait()
+
+    def _tell(self) -> None:
+        if self._room is not None:
+            self._room.set()
+            self._room = None
+
+
+def _filled(request: Request, result: object) -> object:
+    """The empty answer for None, where the protocol has one."""
+    wanted: Any = request.type.result if request.type else Any
+    if result is None and wanted is not Any and isinstance(wanted, type):
+        empty: Callable[[], object] = wanted
+        with contextlib.suppress(ValidationError):
+            return empty()
+    return result
+
+
+def _refusal(error: Exception) -> Refusal | None:
+    """The refusal that it is, perhaps in the groups of a handler's own tasks."""
+    while isinstance(error, ExceptionGroup):
+        first, *others = cast("ExceptionGroup[Exception]", error).exceptions
+        if others:
+            return None
+        error = first
+    return error if isinstance(error, Refusal) else None

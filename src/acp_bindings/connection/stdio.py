@@ -1,0 +1,161 @@
+"""A connection over our own standard streams, such as an agent's to the client that started it.
+
+While it lasts, the streams are its own: what the process prints goes to standard error instead, whoever prints it, and
+what reads standard input finds it empty. Otherwise one forgotten `print` would end up between two messages.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+import sys
+from collections.abc import AsyncGenerator, Generator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from typing import Any
+
+import anyio
+import anyio.to_thread
+
+from acp_bindings.connection.connection import GRACE, LONGEST, MOST_REQUESTS, ByteSource, Connection
+from acp_bindings.connection.handlers import Handle, Handlers
+from acp_bindings.connection.outbox import ByteSink
+from acp_bindings.jsonrpc import ProtocolPackage, Role
+
+if sys.platform != "win32":
+    from acp_bindings.connection.processes.pipe import Reader, Writer
+
+__all__ = ["connect_stdio"]
+
+STDIN, STDOUT, STDERR = 0, 1, 2
+
+
+@asynccontextmanager
+async def connect_stdio(
+    *,
+    protocol: ProtocolPackage,
+    role: Role = "agent",
+    handlers: Handlers | Mapping[Any, Handle[Any]] | None = None,
+    pass_unknown: bool = False,
+    limit: int = LONGEST,
+    most_requests: int = MOST_REQUESTS,
+    grace: float = GRACE,
+) -> AsyncGenerator[Connection]:
+    """Connect to whoever started this process, for the time of the block.
+
+        async with connect_stdio(protocol=v1, handlers=handlers) as connection:
+            await connection.wait_ended()
+
+    In the block `print`, C code and child processes write to standard error in place of standard output, and standard
+    input is empty to them. Afterwards the streams are what they were.
+
+    Args:
+        protocol: `v1`, `v1_unstable`, `v2` or `v2_unstable`.
+        role: who we are.
+        handlers: what is done about what the peer sends, as `Handlers`, or by class of params or method.
+        pass_unknown: let methods through that the protocol does not have, as if they were extensions.
+        limit: bytes that a line may have. A longer one is answered with an error, and ends the connection.
+        most_requests: requests of the peer that are handled at a time; while there are as many, nothing is read.
+        grace: seconds that handlers get for the peer's last requests when standard input has ended.
+    """
+    with _standard_streams() as (source, sink):
+        async with Connection(
+            source,
+            sink,
+            protocol=protocol,
+            role=role,
+            handlers=handlers,
+            pass_unknown=pass_unknown,
+            limit=limit,
+            most_requests=most_requests,
+            grace=grace,
+        ) as connection:
+            yield connection
+
+
+@contextmanager
+def _standard_streams() -> Generator[tuple[ByteSource, ByteSink]]:
+    """Standard input and output for us alone; for everybody else there are others in their place meanwhile."""
+    # First of all, and kept: where there is no standard error, it has its number, which ours must not get.
+    with open(os.devnull, "r+b", buffering=0) as nothing, contextlib.ExitStack() as at_end:
+        inwards, outwards = _taken(STDIN, at_end), _taken(STDOUT, at_end)
+        os.dup2(nothing.fileno(), STDIN)
+        os.dup2(STDERR if sys.__stderr__ else nothing.fileno(), STDOUT)
+        # What was printed before, or is in the end, but is still in Python's buffer.
+        _flush()
+        at_end.callback(_flush)
+        yield _source(inwards), _sink(outwards, at_end)
+
+
+def _taken(descriptor: int, at_end: contextlib.ExitStack) -> int:
+    """A copy of a descriptor, which is given its place again at the end."""
+    ours, kept = os.dup(descriptor), os.dup(descriptor)
+
+    def restore() -> None:
+        os.dup2(kept, descriptor)
+        os.close(kept)
+
+    at_end.callback(restore)
+    return ours
+
+
+def _flush() -> None:
+    with contextlib.suppress(OSError, ValueError):
+        if sys.stdout:
+            sys.stdout.flush()
+
+
+def _source(descriptor: int) -> ByteSource:
+    if sys.platform != "win32" and (_flows(descriptor) or os.isatty(descriptor)):
+        return Reader(descriptor)
+    return _ThreadedSource(descriptor)
+
+
+def _sink(descriptor: int, at_end: contextlib.ExitStack) -> ByteSink:
+    if sys.platform != "win32" and _flows(descriptor):
+        # Whoever shares the stream, such as the shell that a script of ours was started from, has it so too.
+        was_blocking = os.get_blocking(descriptor)
+        os.set_blocking(descriptor, False)
+        copy = os.dup(descriptor)
+        at_end.callback(os.close, copy)
+        at_end.callback(os.set_blocking, copy, was_blocking)
+        return Writer(descriptor)
+    return _ThreadedSink(descriptor)
+
+
+def _flows(descriptor: int) -> bool:
+    """Whether it is a pipe or a socket, for which the system tells when there is something to do."""
+    mode = os.fstat(descriptor).st_mode
+    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)
+
+
+class _Threaded:
+    """A descriptor for which the system does not tell: files, and all of them on Windows."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self._limiter = anyio.CapacityLimiter(1)
+
+    async def aclose(self) -> None:
+        os.close(self._descriptor)
+
+
+class _ThreadedSource(_Threaded):
+    async def receive(self, max_bytes: int = 65536, /) -> bytes:
+        # Left behind on cancellation: nobody knows when it would end.
+        chunk = await anyio.to_thread.run_sync(
+            os.read, self._descriptor, max_bytes, abandon_on_cancel=True, limiter=self._limiter
+        )
+        if not chunk:
+            raise anyio.EndOfStream
+        return chunk
+
+
+class _ThreadedSink(_Threaded):
+    async def send(self, item: bytes, /) -> None:
+        rest = memoryview(item)
+        while rest:
+            written = await anyio.to_thread.run_sync(
+                os.write, self._descriptor, rest, abandon_on_cancel=True, limiter=self._limiter
+            )
+            rest = rest[written:]

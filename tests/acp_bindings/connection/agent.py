@@ -1,0 +1,72 @@
+"""An agent over its standard streams, for the tests: it answers, prints where it should not, dies, or stays."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from typing import Any
+
+import anyio
+
+from acp_bindings import v1
+from acp_bindings.connection import Connection, Handlers, connect_stdio
+
+handlers = Handlers()
+
+
+@handlers.on(v1.NewSessionRequest)
+async def new_session(request: v1.NewSessionRequest, connection: Connection) -> v1.NewSessionResponse:
+    return v1.NewSessionResponse(session_id="s")
+
+
+@handlers.on("_test/print")
+async def print_everywhere(params: Any, connection: Connection) -> None:
+    print("from print")
+    os.write(1, b"from C\n")
+    subprocess.run([sys.executable, "-S", "-c", "print('from a child')"], check=True)
+
+
+@handlers.on("_test/read")
+async def read(params: Any, connection: Connection) -> str:
+    return sys.stdin.read()
+
+
+@handlers.on("_test/exit")
+async def leave(params: list[Any], connection: Connection) -> None:
+    print(*params[1:], file=sys.stderr, flush=True)
+    os._exit(params[0])
+
+
+@handlers.on("_test/where")
+async def where(params: list[str], connection: Connection) -> list[Any]:
+    return [os.getcwd(), {name: os.environ.get(name) for name in params}]
+
+
+@handlers.on("_test/stay")
+async def stay(params: Any, connection: Connection) -> None:
+    await anyio.sleep_forever()
+
+
+@handlers.on("_test/block")
+async def block(params: Any, connection: Connection) -> None:
+    """Take up the whole process, deaf to everything but SIGKILL."""
+    import signal
+    import time
+
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    await connection.notify(method="_test/blocked")
+    await anyio.sleep(0.05)
+    while True:
+        time.sleep(1)
+
+
+async def main() -> None:
+    print("before the connection")
+    async with connect_stdio(protocol=v1, handlers=handlers) as connection:
+        await connection.wait_ended()
+    if "--farewell" in sys.argv:
+        print("after the connection")
+
+
+anyio.run(main, backend=os.environ.get("BACKEND", "asyncio"))

@@ -1,0 +1,51 @@
+"""Each test runs on asyncio and on trio, and must leave no process, descriptor or task behind."""
+
+from __future__ import annotations
+
+import gc
+import os
+from collections.abc import AsyncGenerator
+from pathlib import Path
+
+import anyio
+import pytest
+
+
+@pytest.fixture(params=["asyncio", "trio"])
+def anyio_backend(request: pytest.FixtureRequest) -> str:
+    """The event loops that are supported."""
+    return request.param
+
+
+@pytest.fixture(autouse=True)
+async def nothing_left(anyio_backend: str) -> AsyncGenerator[None]:
+    """At the end of the test, what there was at its beginning and no more."""
+    files, tasks = open_files(), len(anyio.get_running_tasks())
+    yield
+    with anyio.move_on_after(2):
+        # The kernel takes a moment to let go of what was killed or closed.
+        while len(open_files()) > len(files) or children():
+            gc.collect()
+            await anyio.sleep(0.01)
+    assert len(open_files()) <= len(files), open_files()
+    assert children() == []
+    assert len(anyio.get_running_tasks()) <= tasks
+
+
+def open_files() -> list[str]:
+    """What our descriptors point to, of the kinds that connections are made of."""
+    targets: list[str] = []
+    for descriptor in Path("/proc/self/fd").iterdir():
+        try:
+            target = os.readlink(descriptor)
+        except OSError:
+            continue
+        if target.startswith(("socket:", "pipe:")):
+            targets.append(target)
+    return sorted(targets)
+
+
+def children() -> list[int]:
+    """Our child processes, also dead ones that nobody has waited for."""
+    me = Path(f"/proc/self/task/{os.getpid()}/children").read_text(encoding="ascii").split()
+    return [int(each) for each in me]

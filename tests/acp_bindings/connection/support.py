@@ -1,0 +1,77 @@
+"""Both ends of a connection, ours or bare, over a real socket pair."""
+
+from __future__ import annotations
+
+import json
+import socket
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import anyio
+from anyio.abc import UNIXSocketStream
+
+from acp_bindings import v1
+from acp_bindings.connection import Connection, Handlers
+from acp_bindings.jsonrpc import ProtocolPackage, Role
+
+HELLO = v1.SessionNotification(session_id="s", update=v1.AgentMessageChunk(content=v1.TextContent(text="hello")))
+NEW = v1.NewSessionRequest(cwd="/project", mcp_servers=[])
+PROMPT = v1.PromptRequest(session_id="s", prompt=[])
+
+
+async def streams() -> tuple[UNIXSocketStream, UNIXSocketStream]:
+    """Two ends that are connected."""
+    one, other = socket.socketpair()
+    return await UNIXSocketStream.from_socket(one), await UNIXSocketStream.from_socket(other)
+
+
+@asynccontextmanager
+async def both(
+    *, agent: Any = None, client: Any = None, **options: Any
+) -> AsyncGenerator[tuple[Connection, Connection]]:
+    """An agent and a client with these handlers."""
+    one, other = await streams()
+    async with (
+        Connection(one, one, protocol=v1, role="agent", handlers=agent, **options) as agent_,
+        Connection(other, other, protocol=v1, role="client", handlers=client, **options) as client_,
+    ):
+        yield agent_, client_
+
+
+class Bare:
+    """The other end without a connection of ours: lines as they are."""
+
+    def __init__(self, stream: UNIXSocketStream) -> None:
+        self.stream = stream
+        self._bytes = b""
+
+    async def say(self, *messages: dict[str, Any] | bytes) -> None:
+        """Send messages, or lines, all at once."""
+        await self.stream.send(b"".join(_line(each) + b"\n" for each in messages))
+
+    async def hear(self) -> Any:
+        """The next message."""
+        with anyio.fail_after(5):
+            while b"\n" not in self._bytes:
+                self._bytes += await self.stream.receive()
+        line, _, self._bytes = self._bytes.partition(b"\n")
+        return {name: value for name, value in json.loads(line).items() if name != "jsonrpc"}
+
+
+@asynccontextmanager
+async def against(
+    handlers: Handlers | dict[Any, Any] | None = None,
+    *,
+    role: Role = "agent",
+    protocol: ProtocolPackage = v1,
+    **options: Any,
+) -> AsyncGenerator[tuple[Connection, Bare]]:
+    """One end of ours, and a bare one."""
+    one, other = await streams()
+    async with other, Connection(one, one, protocol=protocol, role=role, handlers=handlers, **options) as connection:
+        yield connection, Bare(other)
+
+
+def _line(message: dict[str, Any] | bytes) -> bytes:
+    return message if isinstance(message, bytes) else json.dumps({"jsonrpc": "2.0", **message}).encode()

@@ -1,0 +1,203 @@
+"""A child process as the peer: started, talked to, heard to its end, and nothing of it left."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from acp_bindings import v1
+from acp_bindings.connection import (
+    CannotStart,
+    Connection,
+    ConnectionClosed,
+    ProcessConnection,
+    RequestFailed,
+    connect_process,
+)
+from tests.acp_bindings.connection.support import NEW
+
+pytestmark = pytest.mark.anyio
+
+AGENT = [sys.executable, str(Path(__file__).with_name("agent.py"))]
+SECRET = "sk-hunter2-never-shown"
+
+
+@asynccontextmanager
+async def agent(backend: str = "asyncio", **options: Any) -> AsyncGenerator[ProcessConnection]:
+    env = {"BACKEND": backend, "PYTHONUNBUFFERED": "", **options.pop("env", {})}
+    async with connect_process(AGENT, protocol=v1, env=env, **options) as connection:
+        yield connection
+
+
+@asynccontextmanager
+async def script(code: str, **options: Any) -> AsyncGenerator[ProcessConnection]:
+    async with connect_process([sys.executable, "-S", "-c", code], protocol=v1, **options) as connection:
+        yield connection
+
+
+async def test_an_agent_is_started_asked_and_ended(anyio_backend_name: str) -> None:
+    async with agent(anyio_backend_name) as connection:
+        assert (await connection.request(NEW, timeout=20)).session_id == "s"
+        assert connection.exit_status is None
+    assert connection.exit_status == 0
+
+
+async def test_it_runs_where_and_with_what_it_should(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OURS", "kept")
+    async with agent(cwd=tmp_path, env={"THEIRS": "given"}) as connection:
+        where, env = await connection.request(["OURS", "THEIRS"], method="_test/where", timeout=20)
+    assert (where, env) == (str(tmp_path), {"OURS": "kept", "THEIRS": "given"})
+
+
+@pytest.mark.parametrize("backend", ["asyncio", "trio"])
+async def test_what_an_agent_prints_does_not_get_between_its_messages(backend: str) -> None:
+    told: list[str] = []
+    async with agent(backend, stderr=told.append) as connection:
+        for _ in range(3):
+            assert await connection.request(method="_test/print", timeout=20) is None
+        assert await connection.request(method="_test/read", timeout=20) == ""
+    # What Python has in its buffer comes when it is full, or in the end.
+    assert told.count("from C") == told.count("from a child") == told.count("from print") == 3
+    assert told.count("before the connection") == 1
+
+
+async def test_the_end_of_a_process_fails_what_is_pending_and_says_how_it_went() -> None:
+    async with agent(env={"TOKEN": SECRET}) as connection:
+        with pytest.raises(ConnectionClosed) as caught:
+            await connection.request([3, f"bad token {SECRET}"], method="_test/exit", timeout=20)
+        with pytest.raises(ConnectionClosed, match=r"^session/new: the process exited with status 3"):
+            await connection.request(NEW)
+    error = caught.value
+    expected = "_test/exit: the process exited with status 3; it said on stderr: bad token [redacted]"
+    assert (str(error), error.method, error.exit_status) == (expected, "_test/exit", 3)
+    assert error.stderr[-1] == "bad token [redacted]"
+
+
+async def test_a_process_that_is_killed_says_by_what() -> None:
+    async with agent() as connection, anyio.create_task_group() as tasks:
+        await connection.request(NEW, timeout=20)
+
+        async def ask() -> None:
+            with pytest.raises(ConnectionClosed, match="the process was ended by SIGKILL"):
+                await connection.request(method="_test/stay")
+
+        tasks.start_soon(ask)
+        await anyio.wait_all_tasks_blocked()
+        os.kill(connection.pid, signal.SIGKILL)
+        with anyio.fail_after(10):
+            await connection.wait_ended()
+
+
+async def test_a_child_that_holds_the_output_of_a_dead_process_holds_up_nobody() -> None:
+    code = "import os, sys; sys.stdin.readline(); os.spawnvp(os.P_NOWAIT, 'sleep', ['sleep', '60']); os._exit(3)"
+    async with script(code) as connection:
+        with anyio.fail_after(10), pytest.raises(ConnectionClosed, match="exited with status 3"):
+            await connection.request(NEW)
+
+
+async def test_a_process_that_closes_its_input_is_given_up() -> None:
+    code = "import os, time; os.close(0); os.write(2, b'deaf\\n'); time.sleep(60)"
+    async with script(code, patience=0.2) as connection:
+        with anyio.fail_after(10):
+            while connection.stderr != ["deaf"]:
+                await anyio.sleep(0.01)
+            with pytest.raises(ConnectionClosed, match="it said on stderr: deaf"):
+                await connection.request(NEW)
+
+
+async def test_a_process_that_does_not_leave_is_ended() -> None:
+    blocked = anyio.Event()
+
+    def notice(params: Any, connection: Connection) -> None:
+        blocked.set()
+
+    handlers = {"_test/blocked": notice}
+    with anyio.fail_after(20):
+        async with agent(handlers=handlers, patience=0.4) as connection, anyio.create_task_group() as tasks:
+
+            async def ask() -> None:
+                with pytest.raises(ConnectionClosed):
+                    await connection.request(method="_test/block")
+
+            tasks.start_soon(ask)
+            await blocked.wait()
+            connection.close()
+    assert connection.exit_status == -signal.SIGKILL
+
+
+async def test_garbage_on_standard_output_costs_nothing_but_itself() -> None:
+    code = (
+        "import sys; print('Starting v1.2...'); print('\\xff'); print(); sys.stdout.flush(); sys.stdin.readline();"
+        'print(\'{"jsonrpc":"2.0","id":0,"result":{"sessionId":"s"}}\', flush=True); sys.stdin.read()'
+    )
+    async with script(code) as connection:
+        assert (await connection.request(NEW, timeout=10)).session_id == "s"
+
+
+async def test_a_program_that_sends_back_what_it_gets_is_no_agent() -> None:
+    async with connect_process(["cat"], protocol=v1) as connection:
+        with pytest.raises(RequestFailed, match="session/new is for the agent, which this is not"):
+            await connection.request(NEW, timeout=10)
+
+
+async def test_what_cannot_be_started_says_why(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_text("text")
+    cases: list[tuple[Any, Any, str]] = [
+        ("no-such-agent", None, 'cannot start "no-such-agent": no such program: is the path right?'),
+        (sys.executable, tmp_path / "gone", "the working directory does not exist: is the path right?"),
+        (file, None, f'cannot start "{file}": Permission denied'),
+    ]
+    for command, cwd, says in cases:
+        with pytest.raises(CannotStart) as caught:
+            async with connect_process([command, "--secret"], protocol=v1, cwd=cwd):
+                pass
+        assert says in str(caught.value)
+        assert "--secret" not in str(caught.value)
+
+
+async def test_standard_error_is_told_line_by_line() -> None:
+    told: list[str] = []
+
+    code = "import os; os.write(2, b'one\\ntw'); os.write(2, b'o\\r\\n' + b'x' * 20000 + b'\\ncaf\\xe9\\nthe rest')"
+    async with script(code, stderr=told.append) as connection:
+        with anyio.fail_after(10):
+            await connection.wait_ended()
+    assert told == ["one", "two", "[a line of more than 16384 bytes]", "caf\ufffd", "the rest"]
+
+
+async def test_a_listener_that_fails_is_told_no_more(caplog: pytest.LogCaptureFixture) -> None:
+    calls: list[str] = []
+
+    def listen(line: str) -> None:
+        calls.append(line)
+        raise ValueError
+
+    async with script("import os; os.write(2, b'one\\ntwo\\n')", stderr=listen) as connection:
+        with anyio.fail_after(10):
+            await connection.wait_ended()
+    assert calls == ["one"]
+    assert len(caplog.records) == 1
+
+
+async def test_a_process_that_is_loud_on_standard_error_is_not_held_up() -> None:
+    code = (
+        "import os, sys; sys.stdin.readline(); os.write(2, b'x' * 3000000);"
+        'print(\'{"jsonrpc":"2.0","id":0,"result":{"sessionId":"s"}}\', flush=True); sys.stdin.read()'
+    )
+    async with script(code) as connection:
+        assert (await connection.request(NEW, timeout=20)).session_id == "s"
+
+
+async def test_an_exception_of_the_block_comes_out_as_it_is() -> None:
+    with pytest.raises(KeyError, match="mine"):
+        async with agent():
+            raise KeyError("mine")

@@ -1,0 +1,79 @@
+"""Our own standard streams as the connection, whatever they are: pipes, files; and what they are afterwards."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+AGENT = [sys.executable, str(Path(__file__).with_name("agent.py"))]
+ASK = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "session/new", "params": {"cwd": "/", "mcpServers": []}})
+ANSWER = {"jsonrpc": "2.0", "id": 1, "result": {"sessionId": "s"}}
+PRINT = json.dumps({"jsonrpc": "2.0", "id": 2, "method": "_test/print"})
+
+
+@pytest.fixture(autouse=True)
+def nothing_left() -> None:
+    """These are processes of their own, without a loop here."""
+
+
+@pytest.fixture(params=["asyncio", "trio"])
+def environment(request: pytest.FixtureRequest) -> dict[str, str]:
+    # Whose printing is not buffered has printed before there was a connection.
+    return {**os.environ, "BACKEND": request.param, "PYTHONUNBUFFERED": ""}
+
+
+def answers(text: str) -> dict[int, Any]:
+    return {answer["id"]: answer for answer in map(json.loads, text.splitlines())}
+
+
+def test_what_was_piped_in_is_answered_although_the_input_has_ended(environment: dict[str, str]) -> None:
+    done = subprocess.run(
+        [*AGENT], input=f"{ASK}\n{PRINT}", capture_output=True, text=True, env=environment, timeout=30, check=True
+    )
+    assert answers(done.stdout) == {1: ANSWER, 2: {"jsonrpc": "2.0", "id": 2, "result": None}}
+    assert "before the connection" in done.stderr
+
+
+def test_files_do_as_well_as_pipes(environment: dict[str, str], tmp_path: Path) -> None:
+    (tmp_path / "in").write_text(f"{ASK}\n")
+    with (tmp_path / "in").open() as source, (tmp_path / "out").open("w") as sink:
+        subprocess.run(AGENT, stdin=source, stdout=sink, env=environment, timeout=30, check=True)
+    assert answers((tmp_path / "out").read_text()) == {1: ANSWER}
+
+
+def test_without_any_input_it_ends(environment: dict[str, str]) -> None:
+    done = subprocess.run(AGENT, stdin=subprocess.DEVNULL, capture_output=True, env=environment, timeout=30, check=True)
+    assert done.stdout == b""
+
+
+def test_without_a_standard_error_nothing_is_mixed_in_either(environment: dict[str, str]) -> None:
+    command = ["sh", "-c", 'exec "$0" "$@" 2>&-', *AGENT]
+    done = subprocess.run(
+        command, input=f"{ASK}\n{PRINT}", stdout=subprocess.PIPE, text=True, env=environment, timeout=30, check=True
+    )
+    assert set(answers(done.stdout)) == {1, 2}
+
+
+def test_afterwards_the_streams_are_what_they_were(environment: dict[str, str]) -> None:
+    done = subprocess.run(
+        [*AGENT, "--farewell"], input=ASK, capture_output=True, text=True, env=environment, timeout=30, check=True
+    )
+    answer, farewell = done.stdout.splitlines()
+    assert (json.loads(answer), farewell) == (ANSWER, "after the connection")
+
+
+def test_afterwards_the_output_blocks_again_for_who_shares_it(environment: dict[str, str]) -> None:
+    reader, writer = os.pipe()
+    try:
+        subprocess.run(AGENT, input=ASK.encode(), stdout=writer, env=environment, timeout=30, check=True)
+        assert os.get_blocking(writer)
+        assert json.loads(os.read(reader, 1000)) == ANSWER
+    finally:
+        os.close(reader)
+        os.close(writer)
