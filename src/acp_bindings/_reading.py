@@ -174,7 +174,7 @@ def _unless(mark: When, inner: Any) -> Any:
         beside = cast("dict[str, Any] | None", info.data)
         if beside is None or beside.get(mark.member) == mark.value:
             raise PydanticCustomError("bad_value", "not what this member holds here")
-        return value
+        return _note_untyped(value)
 
     free = cs.with_info_plain_validator_function(check, metadata=described_by(lambda _handler: {}))
     return cs.union_schema([(inner, VALUE), (free, NULL)], mode="left_to_right")

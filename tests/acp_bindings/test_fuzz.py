@@ -216,6 +216,8 @@ def test_what_json_cannot_hold_is_not_written(value: Any) -> None:
         (v1.ElicitationSchema, '{"type":"object","properties":{"n":{"type":"number","newer":[1e999]}}}'),
         (v1.ExtRequest, "[1e999]"),
         (v2.Error, '{"code":1,"message":"m","data":1e999}'),
+        (v2.IdleStateUpdate, '{"stopReason":"end_turn","error":1e999}'),
+        (v2.IdleStateUpdate, '{"stopReason":"end_turn","error":[1e999]}'),
         (list[v1.LogoutRequest], '[{"newer":1e999}]'),
     ],
 )
