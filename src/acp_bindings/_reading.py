@@ -50,9 +50,11 @@ def _note_untyped(value: Any) -> Any:
 _FINITE = frozenset({str, int, bool, type(None)})
 
 
+_ANY = cs.any_schema()
+
 # A core schema of finite JSON would do without Python, but its union tries each kind for each value: of a small tool
 # input it takes three times as long, of a long list of numbers nine times.
-UNTYPED = cs.no_info_after_validator_function(_note_untyped, cs.any_schema())
+UNTYPED = cs.no_info_after_validator_function(_note_untyped, _ANY)
 """What takes any value, and leaves word of it."""
 
 
@@ -66,7 +68,8 @@ def _finished(schema: Any) -> Any:
         return UNTYPED
     if kind == "function-after":  # which is shared between the lenient and the strict way to read a member
         return schema
-    if kind in ("list", "dict") and schema.get("items_schema", schema.get("values_schema", UNTYPED))["type"] == "any":
+    boundless = kind == "float" and schema.get("allow_inf_nan", True)
+    if boundless or (kind in _ITEMS and schema.get(_ITEMS[kind], _ANY)["type"] == "any"):
         return cs.no_info_after_validator_function(_note_untyped, schema)
     if kind == "list":
         schema["fail_fast"] = True
@@ -81,6 +84,7 @@ def _finished(schema: Any) -> Any:
     return schema
 
 
+_ITEMS = {"list": "items_schema", "dict": "values_schema"}
 _WRAPPED = ("schema", "items_schema", "values_schema", "lax_schema", "strict_schema")
 
 

@@ -205,6 +205,10 @@ def test_what_json_cannot_hold_is_not_written(value: Any) -> None:
         decode(v1.LogoutRequest, {"_meta": {"a": value}})
 
 
+def odd_server(type_: str) -> str:
+    return f'{{"cwd":"/","mcpServers":[{{"type":{type_},"name":"n","command":"/c","args":[],"env":[]}}]}}'
+
+
 @pytest.mark.parametrize(
     ("type_", "text"),
     [
@@ -216,6 +220,7 @@ def test_what_json_cannot_hold_is_not_written(value: Any) -> None:
         (v1.ElicitationSchema, '{"type":"object","properties":{"n":{"type":"number","newer":[1e999]}}}'),
         (v1.ExtRequest, "[1e999]"),
         (v2.Error, '{"code":1,"message":"m","data":1e999}'),
+        *((v1.NewSessionRequest, odd_server(type_)) for type_ in ("1e999", "[1e999]", '{"a":1e999}')),
         (v2.IdleStateUpdate, '{"stopReason":"end_turn","error":1e999}'),
         (v2.IdleStateUpdate, '{"stopReason":"end_turn","error":[1e999]}'),
         (list[v1.LogoutRequest], '[{"newer":1e999}]'),
