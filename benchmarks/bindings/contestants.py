@@ -90,7 +90,7 @@ def plain() -> Way:
     def write(model: Any) -> bytes:
         return model.__pydantic_serializer__.to_json(model, by_alias=True, exclude_unset=True)
 
-    return Way(read, write)
+    return Way(read, write, read("SessionUpdateLine"))
 
 
 def structs() -> Way:

@@ -192,6 +192,12 @@ class SessionNotification(Plain):
     ]
 
 
+class SessionUpdateLine(Plain):
+    jsonrpc: Literal["2.0"]
+    method: Literal["session/update"]
+    params: SessionNotification
+
+
 class Pair(Plain):
     name: str
     value: str
