@@ -14,7 +14,6 @@ from typing import Annotated, Any
 import jsonschema_rs
 import pytest
 from pydantic import BaseModel, TypeAdapter, ValidationError
-from pydantic.alias_generators import to_camel
 
 from acp_bindings import DecodeError, EncodeError, decode, encode, v1, v1_unstable, v2, v2_unstable
 from acp_bindings._model import Model
@@ -55,16 +54,6 @@ WRAPPINGS: list[Callable[[Any], Any]] = [lambda model: model, lambda model: {"pa
 def a_request() -> v1.NewSessionRequest:
     server = v1.McpServerStdio(name="s", command="/s", args=["-v"], env=[v1.EnvVariable(name="TOKEN", value=SECRET)])
     return v1.NewSessionRequest(cwd="/", mcp_servers=[server])
-
-
-@pytest.mark.parametrize("package", PACKAGES)
-def test_members_have_the_wire_names_that_the_generator_leaves_to_the_base_class(package: Any) -> None:
-    classes = [each for each in (getattr(package, name) for name in package.__all__) if isinstance(each, type)]
-    fields = [field for each in classes for field in getattr(each, "__pydantic_fields__", {}).items()]
-    made = {name: info.alias for name, info in fields if info.alias_priority == 1}
-    assert made["session_id"] == "sessionId"
-    # The generator writes an alias where this one would be wrong.
-    assert made == {name: to_camel(name) for name in made}
 
 
 def test_meta_is_an_argument_like_any_other() -> None:
