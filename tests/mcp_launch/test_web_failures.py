@@ -114,6 +114,33 @@ async def test_a_call_that_fails_later_says_why_and_the_session_goes_on(
             await session.list_prompts()
 
 
+@pytest.mark.parametrize(("kind", "path"), [("http", "expires"), ("sse", "tells")])
+async def test_what_fails_in_a_call_is_told_to_the_caller_as_a_failure_is(
+    kind: str, path: str, web: Web, marked: Marked, tmp_path: Path
+) -> None:
+    server = http(f"{web.origin}/{path}", kind=kind, headers={"X-Key": SECRET})
+    async with mcp_launch.launch([server], cwd=tmp_path, lists=()) as fleet:
+        with pytest.raises(MCPError) as raised:
+            await fleet["web"].session.list_tools()
+        assert (fleet["web"].state, fleet.report["ok"]) == ("ready", True)
+
+    told = raised.value.error.data
+    assert (told["code"], told["status"], "www_authenticate" in told) == ("unauthorized", 401, True)
+    assert SECRET not in str(told)
+
+
+async def test_a_url_that_is_gone_is_told_to_the_caller_by_its_code(marked: Marked, tmp_path: Path) -> None:
+    with misbehaving_web() as gone:
+        async with mcp_launch.open_session(http(f"{gone.origin}/works"), cwd=tmp_path) as session:
+            gone.stop()
+            with pytest.raises(MCPError):
+                await session.list_tools()
+            with pytest.raises(MCPError) as raised:
+                await session.list_tools()
+
+    assert (raised.value.error.data["code"], raised.value.error.data["port"]) == ("refused", gone.port)
+
+
 async def test_a_forgotten_session_is_told_to_the_caller_and_is_the_failure_of_the_server(
     web: Web, marked: Marked, tmp_path: Path
 ) -> None:
@@ -206,12 +233,13 @@ async def test_an_event_stream_that_ends_during_a_call_is_the_end_of_the_session
     web: Web, marked: Marked, tmp_path: Path
 ) -> None:
     async with mcp_launch.launch([http(f"{web.origin}/events", kind="sse")], cwd=tmp_path) as fleet:
-        with pytest.raises(MCPError, match="its event stream ended"):
+        with pytest.raises(MCPError, match="its event stream ended") as raised:
             await ask(fleet["web"].session, "hang_up")
         failure = await later_failure(fleet["web"])
 
     assert (failure.stage, failure.code) == ("call", "disconnected")
     assert failure.message == "its event stream ended"
+    assert raised.value.error.data == {"code": "disconnected", **failure.facts}
 
 
 @pytest.mark.parametrize("round_", range(3))

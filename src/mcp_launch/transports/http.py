@@ -13,7 +13,7 @@ import anyio
 import httpx2
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.message import SessionMessage
-from mcp_types import CONNECTION_CLOSED, PARSE_ERROR, ErrorData, JSONRPCError
+from mcp_types import PARSE_ERROR, ErrorData, JSONRPCError
 
 from mcp_launch.budgets import Budgets
 from mcp_launch.diagnosis import Diagnosis
@@ -28,6 +28,7 @@ from mcp_launch.transports.media import EVENT_STREAM, JSON, media_type
 from mcp_launch.transports.messages import UNWRITABLE
 from mcp_launch.transports.network import Network, network, usable
 from mcp_launch.transports.streams import ReadStream, Source
+from mcp_launch.transports.unanswered import farewell
 from mcp_launch.transports.web import Memory, is_jsonrpc, start_of, whole
 
 if TYPE_CHECKING:
@@ -115,7 +116,8 @@ class _WatchedStream(ReadStream):
                 # The SDK's own words quote the answer, with whatever is in it.
                 found = Diagnosis("invalid_response", "gave an answer that is not valid MCP")
                 self._client.memory.found = self._client.memory.found or found
-                error.message = found.message
+                told = farewell(found, hide=self._client.hide)
+                error.message, error.data = told.message, told.data
             case _:
                 pass
         return item
@@ -140,7 +142,8 @@ class WebClient(httpx2.AsyncClient):
                 timeout=httpx2.Timeout(connect, read=None),
                 event_hooks={"request": [self._apply_rule] if self.rule.adds else []},
             )
-        self.memory = Memory(self.rule, network, usual="/mcp", hide=spec.redactor, connect=connect)
+        self.hide = spec.redactor
+        self.memory = Memory(self.rule, network, usual="/mcp", hide=self.hide, connect=connect)
         self.proven = False
         """Whether a POST that fails is answered with a JSON-RPC error that says why.
 
@@ -183,8 +186,7 @@ class WebClient(httpx2.AsyncClient):
         found = self.memory.found
         if found is not None and self.proven and not follows(request, response.next_request):
             self.lost = self.lost or found.code == "session_lost"
-            answer = ErrorData(code=CONNECTION_CLOSED, message=found.message)
-            response = _error_answer(request, answer, status=response.status_code)
+            response = _error_answer(request, farewell(found, hide=self.hide), status=response.status_code)
         if not stream:
             await response.aread()
         return response

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from mcp.shared.dispatcher import coerce_request_id
 from mcp_types import (
+    CONNECTION_CLOSED,
     ErrorData,
     JSONRPCError,
     JSONRPCMessage,
@@ -15,7 +16,19 @@ from mcp_types import (
     RequestId,
 )
 
-__all__ = ["Unanswered"]
+from mcp_launch.diagnosis import Diagnosis
+from mcp_launch.secrets.redact import Redactor
+
+__all__ = ["Unanswered", "farewell"]
+
+_SAID = 2000
+"""Characters of an error that a caller gets; a server may have written more."""
+
+
+def farewell(found: Diagnosis, *, hide: Redactor) -> ErrorData:
+    """What whoever waits for an answer is told instead: why there is none, and as data the code and the facts of it."""
+    data = hide.json({"code": found.code, **found.facts})
+    return ErrorData(code=CONNECTION_CLOSED, message=hide.start(found.message, _SAID), data=data)
 
 
 class Unanswered:

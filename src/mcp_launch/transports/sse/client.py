@@ -40,7 +40,8 @@ class EventClient(httpx.AsyncClient):
                 event_hooks={"request": [self._apply_rule]},
             )
         self.rule = HeaderRule(spec, logs_in=network.auth is not None)
-        self.memory = Memory(self.rule, network, usual="/sse", hide=spec.redactor, connect=connect)
+        self.hide = spec.redactor
+        self.memory = Memory(self.rule, network, usual="/sse", hide=self.hide, connect=connect)
         self.proven = False
         """Whether the session is initialised."""
         self.lost = False

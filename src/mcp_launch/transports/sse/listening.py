@@ -8,7 +8,7 @@ import anyio
 import httpx
 from anyio.abc import TaskStatus
 from httpx_sse import SSEError
-from mcp_types import CONNECTION_CLOSED, ErrorData, jsonrpc_message_adapter
+from mcp_types import jsonrpc_message_adapter
 from pydantic import ValidationError
 
 from mcp_launch.diagnosis import Diagnosis
@@ -17,6 +17,7 @@ from mcp_launch.failures import Stage
 from mcp_launch.transports.sse.client import EventClient
 from mcp_launch.transports.sse.endpoint import endpoint_of
 from mcp_launch.transports.sse.inbox import Inbox
+from mcp_launch.transports.unanswered import farewell
 
 __all__ = ["Listener"]
 
@@ -65,7 +66,7 @@ class Listener:
             pass
         finally:
             if self.found is not None:
-                await inbox.end(ErrorData(code=CONNECTION_CLOSED, message=self.found.message))
+                await inbox.end(farewell(self.found, hide=self._client.hide))
             self._on_lost()
             if self.endpoint is None:
                 self._give_up()

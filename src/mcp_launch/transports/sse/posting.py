@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 import anyio
 import httpx
 from mcp.shared.message import SessionMessage
-from mcp_types import CONNECTION_CLOSED, ErrorData, JSONRPCMessage, JSONRPCRequest
+from mcp_types import ErrorData, JSONRPCMessage, JSONRPCRequest
 
 from mcp_launch.diagnosis.no_answer import UNMAPPED
 from mcp_launch.transports.media import JSON
 from mcp_launch.transports.messages import UNWRITABLE, UnwritableError, written
 from mcp_launch.transports.sse.client import EventClient
 from mcp_launch.transports.sse.inbox import Inbox
+from mcp_launch.transports.unanswered import farewell
 
 if TYPE_CHECKING:
     from anyio.streams.memory import MemoryObjectReceiveStream
@@ -64,4 +65,4 @@ class Poster:
         with contextlib.suppress(httpx.RequestError, *UNMAPPED):
             await self._client.send_within_origin(request)
         found = self._client.memory.found
-        return None if found is None else ErrorData(code=CONNECTION_CLOSED, message=found.message)
+        return None if found is None else farewell(found, hide=self._client.hide)

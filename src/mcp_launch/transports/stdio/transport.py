@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import anyio
 from mcp import MCPError
 from mcp.shared.message import SessionMessage
-from mcp_types import CONNECTION_CLOSED, ErrorData, JSONRPCMessage, JSONRPCRequest
+from mcp_types import ErrorData, JSONRPCMessage, JSONRPCRequest
 
 from acp_bindings.connection.processes import ChildProcess
 from mcp_launch.diagnosis import Diagnosis
@@ -26,15 +26,13 @@ from mcp_launch.transports.era import bound_probe
 from mcp_launch.transports.messages import UNWRITABLE, UnwritableError, written
 from mcp_launch.transports.stdio.ending import Ending
 from mcp_launch.transports.stdio.stdout import Stdout, trimmed
-from mcp_launch.transports.unanswered import Unanswered
+from mcp_launch.transports.unanswered import Unanswered, farewell
 
 if TYPE_CHECKING:
     from mcp.client import Transport as Streams
 
 __all__ = ["StdioTransport"]
 
-_SAID = 2000
-"""Characters of an error that a caller gets; a server may have written more."""
 _HURRY = 1.0
 """Seconds for ending a server that never became ready."""
 
@@ -171,8 +169,7 @@ class StdioTransport:
     def _farewell(self) -> ErrorData:
         """What whoever waits for an answer is told instead."""
         found = self._diagnosis(waited=None) or Diagnosis("disconnected", "the connection was closed")
-        data = self._hide.json({"code": found.code, **found.facts})
-        return ErrorData(code=CONNECTION_CLOSED, message=self._hide.start(found.message, _SAID), data=data)
+        return farewell(found, hide=self._hide)
 
     async def _lose(self) -> None:
         """The output ended: find out why, and answer what the server no longer does."""
