@@ -139,7 +139,7 @@ class _ReadStream(ReadStream):
 
     async def receive(self) -> SessionMessage | Exception:
         if self._probe.over:
-            return await super().receive()
+            return await self._inner.receive()
         return await self._receive_while_probing()
 
     async def _receive_while_probing(self) -> SessionMessage | Exception:
@@ -148,7 +148,7 @@ class _ReadStream(ReadStream):
         while waits:
             probe.scope = anyio.CancelScope(deadline=probe.scope.deadline)
             with probe.scope:
-                return probe.weigh(await super().receive())
+                return probe.weigh(await self._inner.receive())
             waits = probe.goes_on()
         if self._tell:
             await self._tell.send(probe.withdrawal())
@@ -163,4 +163,4 @@ class _WriteStream(WriteStream):
     async def send(self, item: SessionMessage, /) -> None:
         if not self._probe.over and isinstance(item.message, JSONRPCRequest):
             self._probe.ask(item.message)
-        await super().send(item)
+        await self._inner.send(item)
