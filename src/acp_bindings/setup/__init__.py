@@ -8,129 +8,79 @@ this package loads no models; each of its names loads what it needs.
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .answers import error_from as error_from
-    from .answers import is_closed as is_closed
-    from .auth import auth_methods_for as auth_methods_for
-    from .auth import login as login
-    from .auth import logout as logout
-    from .commands import CommandNotFound as CommandNotFound
-    from .commands import resolve_command as resolve_command
+    from .answers import error_from as error_from, is_closed as is_closed
+    from .auth import auth_methods_for as auth_methods_for, login as login, logout as logout
+    from .commands import CommandNotFound as CommandNotFound, resolve_command as resolve_command
     from .errors import (
         AuthMethodRefused as AuthMethodRefused,
-    )
-    from .errors import (
         AuthRequired as AuthRequired,
-    )
-    from .errors import (
         BadProtocolVersion as BadProtocolVersion,
-    )
-    from .errors import (
         CapabilityNotAdvertised as CapabilityNotAdvertised,
-    )
-    from .errors import (
         EndlessListing as EndlessListing,
-    )
-    from .errors import (
         InitializedAlready as InitializedAlready,
-    )
-    from .errors import (
         InvalidParams as InvalidParams,
-    )
-    from .errors import (
         McpServersRefused as McpServersRefused,
-    )
-    from .errors import (
         MethodNotAdvertised as MethodNotAdvertised,
-    )
-    from .errors import (
         NotInitialized as NotInitialized,
-    )
-    from .errors import (
         RefusedServer as RefusedServer,
-    )
-    from .errors import (
         RequestError as RequestError,
-    )
-    from .errors import (
         SessionNotFound as SessionNotFound,
-    )
-    from .errors import (
         UnknownCapability as UnknownCapability,
-    )
-    from .errors import (
         UnsupportedProtocolVersion as UnsupportedProtocolVersion,
     )
     from .gates import (
         GatedServers as GatedServers,
-    )
-    from .gates import (
         check_capability as check_capability,
-    )
-    from .gates import (
         check_message as check_message,
-    )
-    from .gates import (
         check_method as check_method,
-    )
-    from .gates import (
         gate_mcp_servers as gate_mcp_servers,
-    )
-    from .gates import (
         refuse_servers as refuse_servers,
-    )
-    from .gates import (
         refuse_unadvertised as refuse_unadvertised,
     )
     from .handshake import (
         AgentHandshake as AgentHandshake,
-    )
-    from .handshake import (
         ClientHandshake as ClientHandshake,
-    )
-    from .handshake import (
         Settled as Settled,
     )
-    from .history import asks_for_history as asks_for_history
-    from .history import history_line as history_line
-    from .history import is_history as is_history
-    from .history import read_history as read_history
-    from .history import replay as replay
-    from .history import user_chunks as user_chunks
+    from .history import (
+        asks_for_history as asks_for_history,
+        history_line as history_line,
+        is_history as is_history,
+        read_history as read_history,
+        replay as replay,
+        user_chunks as user_chunks,
+    )
     from .lifecycle import Lifecycle as Lifecycle
     from .listing import SessionListing as SessionListing
     from .opening import OPENING as OPENING
-    from .paths import Flavour as Flavour
-    from .paths import NotAbsolute as NotAbsolute
-    from .paths import check_paths as check_paths
-    from .paths import is_absolute as is_absolute
-    from .paths import require_absolute as require_absolute
-    from .peer import AgentPeer as AgentPeer
-    from .peer import ClientPeer as ClientPeer
-    from .peer import Peer as Peer
-    from .peer import method_id as method_id
-    from .records import ServersMissing as ServersMissing
-    from .records import SessionRecord as SessionRecord
-    from .records import load_remarks as load_remarks
-    from .records import new_session_remarks as new_session_remarks
-    from .remarks import Remark as Remark
-    from .remarks import Severity as Severity
-    from .roots import OutsideRoots as OutsideRoots
-    from .roots import Roots as Roots
-    from .servers import servers_for as servers_for
-    from .servers import servers_remarks as servers_remarks
-    from .sessions import close_session as close_session
-    from .sessions import delete_session as delete_session
-    from .sessions import fork_session as fork_session
-    from .sessions import list_sessions as list_sessions
-    from .sessions import load_session as load_session
-    from .sessions import new_session as new_session
-    from .sessions import resume_session as resume_session
-    from .updates import ReplayCollector as ReplayCollector
-    from .updates import SessionIdReused as SessionIdReused
-    from .updates import Update as Update
-    from .versions import latest_supported as latest_supported
-    from .versions import negotiate as negotiate
-    from .versions import version_of as version_of
+    from .paths import (
+        Flavour as Flavour,
+        NotAbsolute as NotAbsolute,
+        check_paths as check_paths,
+        is_absolute as is_absolute,
+        require_absolute as require_absolute,
+    )
+    from .peer import AgentPeer as AgentPeer, ClientPeer as ClientPeer, Peer as Peer, method_id as method_id
+    from .records import (
+        ServersMissing as ServersMissing,
+        SessionRecord as SessionRecord,
+        load_remarks as load_remarks,
+        new_session_remarks as new_session_remarks,
+    )
+    from .remarks import Remark as Remark, Severity as Severity
+    from .roots import OutsideRoots as OutsideRoots, Roots as Roots
+    from .servers import servers_for as servers_for, servers_remarks as servers_remarks
+    from .sessions import (
+        close_session as close_session,
+        delete_session as delete_session,
+        fork_session as fork_session,
+        list_sessions as list_sessions,
+        load_session as load_session,
+        new_session as new_session,
+        resume_session as resume_session,
+    )
+    from .updates import ReplayCollector as ReplayCollector, SessionIdReused as SessionIdReused, Update as Update
+    from .versions import latest_supported as latest_supported, negotiate as negotiate, version_of as version_of
 else:
     from acp_bindings._lazy import lazy_names
 
