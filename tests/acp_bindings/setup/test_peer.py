@@ -41,6 +41,12 @@ def test_r27_a_capability_that_there_is_not_is_a_mistake_and_not_unsupported() -
         client().supports("mcp.http")
 
 
+@pytest.mark.parametrize("value", [1, "yes", {"a": 1}, [1], 1.0])
+def test_r27_d11_what_python_takes_for_true_is_no_capability_also_of_an_object_made_without_checks(value: Any) -> None:
+    unchecked = v1.AgentCapabilities.model_construct(load_session=value)
+    assert not AgentPeer(protocol=v1, capabilities=unchecked).supports("session.load")
+
+
 def test_what_a_version_has_no_word_for_is_unsupported_with_that_reason() -> None:
     assert agent(v1).lacks("session.fork") == "v1 has no word for session.fork"
     assert agent(v1_unstable, {"sessionCapabilities": {"fork": {}}}).supports("session.fork")
