@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeAlias, TypeVar, cast
 
 from acp_bindings._model import Model
 from acp_bindings.setup.capabilities import CONTENT, METHODS, TABLES, known
@@ -27,10 +27,13 @@ OnRefusal: TypeAlias = Literal["raise", "drop"]
 """What becomes of MCP servers that an agent cannot be given."""
 
 
-class GatedServers(NamedTuple):
+ServerT = TypeVar("ServerT")
+
+
+class GatedServers(NamedTuple, Generic[ServerT]):
     """MCP servers, sorted into those that an agent can be given and those that it cannot."""
 
-    accepted: list[Any]
+    accepted: list[ServerT]
     """In their order."""
     refused: tuple[RefusedServer, ...]
     """Each with its reason."""
@@ -98,12 +101,12 @@ def check_message(peer: Peer, params: Any, *, method: str | None = None, assume:
 
 def gate_mcp_servers(
     peer: Peer,
-    servers: Iterable[Any],
+    servers: Iterable[ServerT],
     *,
     on_refusal: OnRefusal = "raise",
     assume: Collection[str] = (),
     method: str | None = None,
-) -> GatedServers:
+) -> GatedServers[ServerT]:
     """Sort *servers* into those that an agent can be given and those that it cannot, each with its reason.
 
     In v1 stdio is always there; in v2 it is a capability like the others, and names are unique.

@@ -60,7 +60,7 @@ def _meant(name: str, names: Mapping[str, object]) -> str | None:
         return None
     if given in plain:
         return plain[given]
-    begun = (each for each in plain if each.startswith(given) or given.startswith(each))
+    begun = (each for each in plain if each.startswith(given))
     close = difflib.get_close_matches(given, plain, n=1, cutoff=0.8)
     return plain.get(next(begun, None) or next(iter(close), ""))
 

@@ -300,10 +300,11 @@ def test_d1_other_misspelt_capabilities_are_noticed_too(
 
 
 def test_r26_a_capability_that_is_new_is_kept_and_no_finding() -> None:
-    said = {"agentCapabilities": {"telepathy": {"range": 5}}, "agentInfo": raw(HELPER)}
-    peer = ClientHandshake(info=EDITOR).accept({"protocolVersion": 1, **said})
+    new = {"telepathy": {"range": 5}, "loadSessionPartially": True}
+    answer = {"protocolVersion": 1, "agentCapabilities": new, "agentInfo": raw(HELPER)}
+    peer = ClientHandshake(info=EDITOR).accept(answer)
     assert peer.findings == ()
-    assert raw(peer.capabilities) == {"telepathy": {"range": 5}}
+    assert raw(peer.capabilities) == new
 
 
 def test_an_answer_in_the_words_of_another_version_is_noticed() -> None:

@@ -1,0 +1,114 @@
+"""What users of `acp_bindings.setup` write to set a connection up: checkers accept all of it but what is marked."""
+
+import json
+from typing import Any, assert_type
+
+from acp_bindings import Finding, v1, v1_unstable, v2, v2_unstable
+from acp_bindings.jsonrpc import Codec, ErrorResponse, ProtocolPackage
+from acp_bindings.setup import (
+    OPENING,
+    AgentHandshake,
+    AgentPeer,
+    AuthRequired,
+    ClientHandshake,
+    ClientPeer,
+    Lifecycle,
+    RefusedServer,
+    Remark,
+    RequestError,
+    SessionListing,
+    Settled,
+    check_message,
+    error_from,
+    gate_mcp_servers,
+    login,
+    negotiate,
+    refuse_unadvertised,
+    version_of,
+)
+
+INFO = v1.Implementation(name="editor", version="3.1")
+
+
+def client(answer: object) -> None:
+    handshake = ClientHandshake(info=INFO, protocols=[v1, v2_unstable], capabilities={"terminal"})
+    ClientHandshake(info=v2.Implementation(name="editor", version="3.1"), protocols=(v2,), meta={"example.com": 1})
+    ClientHandshake(anonymous=True)
+    ClientHandshake(INFO)  # refused
+    ClientHandshake(info="editor")  # refused
+    ClientHandshake(info=INFO, protocols=[json])  # refused
+    ClientHandshake(info=INFO, protocols=v1)  # refused
+    codec = Codec(OPENING, role="client")
+    codec.request(handshake.request())
+
+    peer = handshake.accept(answer)
+    assert_type(peer, AgentPeer)
+    codec.protocol = peer.protocol
+    assert_type(peer.version, int)
+    assert_type(peer.supports("session.load"), bool)
+    assert_type(peer.lacks("session.load"), str | None)
+    assert_type(peer.findings, tuple[Finding | Remark, ...])
+    peer.supports(1)  # refused
+    peer.info = None  # refused
+    if isinstance(peer.capabilities, v1.AgentCapabilities):
+        assert_type(peer.capabilities.load_session, bool)
+    for method in peer.auth_methods:
+        match method:
+            case v1.AuthMethodTerminal(args=args):
+                assert_type(args, list[str])
+            case _:
+                print(method.name)
+    own: ProtocolPackage = v1_unstable
+    assert_type(handshake.own(own), ClientPeer)
+
+
+def agent(params: dict[str, Any]) -> bytes | None:
+    handshake = AgentHandshake(info=INFO, auth_methods=[v1.AuthMethodAgent(id="browser", name="Browser")])
+    AgentHandshake(info=INFO, auth_methods=["browser"])  # refused
+    try:
+        settled = handshake.answer(params)
+    except RequestError as error:
+        assert_type(error.code, int)
+        return None
+    assert_type(settled, Settled)
+    assert_type(settled.client, ClientPeer)
+    refuse_unadvertised(settled.agent, v1.ListSessionsRequest())
+    result, *_ = settled
+    print(result.protocol_version)
+    return None
+
+
+def gates(peer: AgentPeer, servers: list[v1.McpServer]) -> None:
+    check_message(peer, v1.ListSessionsRequest(), assume={"session.list"})
+    check_message(peer, v1.ListSessionsRequest(), assume=1)  # refused
+    accepted, refused = gate_mcp_servers(peer, servers, on_refusal="drop")
+    assert_type(accepted, list[v1.McpServer])
+    assert_type(refused, tuple[RefusedServer, ...])
+    gate_mcp_servers(peer, servers, on_refusal="ignore")  # refused
+
+
+def listing(peer: AgentPeer, response: v1.ListSessionsResponse) -> None:
+    pages = SessionListing(peer, v1.ListSessionsRequest(cwd="/"))
+    SessionListing(peer, v1.NewSessionRequest(cwd="/", mcp_servers=[]))  # refused
+    for info in pages.take(response):
+        assert_type(info, v1.SessionInfo)
+    pages.take([])  # refused
+    if pages.request is not None:
+        print(pages.request.cursor)
+
+
+def errors(peer: AgentPeer, response: ErrorResponse) -> None:
+    match error_from(response.error, peer=peer):
+        case AuthRequired(methods=methods):
+            login(peer, methods[0].name)
+        case error:
+            assert_type(error, RequestError)
+    login(peer, None)  # refused
+
+
+def rules(lifecycle: Lifecycle) -> None:
+    lifecycle.check("session/new", sender="client")
+    lifecycle.check("session/new", sender="server")  # refused
+    assert_type(negotiate(2, {1, 2}), int)
+    assert_type(version_of(v1), int)
+    version_of("v1")  # refused
