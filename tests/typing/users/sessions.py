@@ -1,0 +1,105 @@
+"""What users of `acp_bindings.setup` write about sessions: each checker accepts all of it but what is marked."""
+
+from pathlib import Path
+from typing import Any, Literal, assert_type
+
+from acp_bindings import v1, v1_unstable, v2, v2_unstable
+from acp_bindings.setup import (
+    AgentPeer,
+    NotAbsolute,
+    Remark,
+    ReplayCollector,
+    Roots,
+    SessionRecord,
+    Update,
+    list_sessions,
+    load_remarks,
+    load_session,
+    new_session,
+    read_history,
+    replay,
+    require_absolute,
+    resolve_command,
+    servers_for,
+    servers_remarks,
+    user_chunks,
+)
+
+AnyServer = v1.McpServerHttp | v1.McpServerSse | v1.McpServerStdio
+AnyNew = v1.NewSessionRequest | v1_unstable.NewSessionRequest | v2.NewSessionRequest | v2_unstable.NewSessionRequest
+
+
+def asking(agent: AgentPeer, server: v1.McpServer, other: v2.McpServer, raw: dict[str, Any]) -> None:
+    request = new_session(agent, cwd="/", mcp_servers=[server, other, raw], additional_directories=["/a", Path("/b")])
+    assert_type(request, AnyNew)
+    assert_type(request.cwd, str)
+    if isinstance(request, v1.NewSessionRequest):
+        assert_type(request.mcp_servers, list[AnyServer])
+    new_session(agent, cwd=Path("/"), mcp_servers=servers_for(agent.protocol, [raw]), flavour="windows", meta=raw)
+    new_session(agent, cwd="/", assume={"mcp.http"})
+    new_session(agent)  # refused
+    new_session(agent, "/")  # refused
+    new_session(agent, cwd=None)  # refused
+    new_session(agent, cwd="/", mcp_servers=None)  # refused
+    new_session(agent, cwd="/", mcp_servers=[5])  # refused
+    new_session(agent, cwd="/", flavour="dos")  # refused
+    new_session(v1, cwd="/")  # refused
+    list_sessions(agent, cursor=5)  # refused
+    servers_for(v1, [server])
+    servers_for("v1", [server])  # refused
+
+
+def coming_back(agent: AgentPeer, record: SessionRecord, info: v1.SessionInfo) -> str | None:
+    load_session(agent, record, mcp_servers=[])
+    load_session(agent, "sess_1")  # refused
+    load_session(agent)  # refused
+    record.cwd = "/"  # refused
+    SessionRecord("s", "/")  # refused
+    SessionRecord(session_id="s")  # refused
+    assert_type(SessionRecord.from_json("{}").to_json(), dict[str, Any])
+    assert_type(load_remarks(record, listed=[info]), list[Remark])
+    SessionRecord.of_listed(info)  # refused
+    match load_session(agent, record):
+        case v1.LoadSessionRequest(cwd=cwd):
+            return cwd
+        case v2.ResumeSessionRequest(replay_from=start):
+            return start.type if start else None
+        case other:
+            return other.session_id
+
+
+def collecting(agent: AgentPeer, record: SessionRecord, notification: v1.SessionNotification) -> None:
+    updates: ReplayCollector[v1.SessionNotification] = ReplayCollector(keep=10)
+    updates.expect(load_session(agent, record))
+    updates.expect(new_session(agent, cwd="/"))  # refused
+    assert_type(updates.receive(notification), list[Update[v1.SessionNotification]])
+    assert_type(updates.opened("s"), tuple[v1.SessionNotification, ...])
+    updates.receive(v2.UpdateSessionNotification(session_id="s", update=v2.SessionStateUpdateIdle()))  # refused
+    both: ReplayCollector[v1.SessionNotification | v2.UpdateSessionNotification] = ReplayCollector()
+    both.receive(notification)
+    strange: ReplayCollector[str] = ReplayCollector()  # refused
+    print(strange)
+
+
+def replaying(prompt: v1.PromptRequest, remarks: list[Remark]) -> None:
+    history = read_history(v1, ["{}"], remarks=remarks)
+    history += user_chunks(v1, prompt)
+    history.append(v1.AgentMessageChunk(content=v1.TextContent(text="Hi")))
+    for notification in replay(v1, "s", history):
+        assert_type(notification.session_id, str)
+    replay(v1, "s", [prompt])  # refused
+    read_history(v1)  # refused
+
+
+def paths(remark: Remark) -> None:
+    assert_type(require_absolute(Path("/")), str)
+    assert_type(resolve_command("npx", cwd="/"), str)
+    assert_type(Roots("/", Path("/a")).resolve("b"), Path)
+    assert_type(remark.severity, Literal["error", "warning", "info"])
+    servers_remarks([{"name": "s"}], version=2, flavour="posix")
+    remark.rule = "other"  # refused
+    try:
+        require_absolute(b"/")  # refused
+    except NotAbsolute as error:
+        assert_type(error.path, str)
+        assert_type(error.code, int)
