@@ -84,7 +84,8 @@ class SessionRecord:
             session_id=id_,
             cwd=request.cwd,
             additional_directories=tuple(request.additional_directories),
-            mcp_servers=tuple(request.mcp_servers),
+            # A model can be changed, a record cannot.
+            mcp_servers=tuple(each.model_copy(deep=True) for each in request.mcp_servers),
             prompted=asked_for is not None,
         )
 

@@ -50,6 +50,15 @@ def test_r99_a_record_does_not_change() -> None:
         RECORD.cwd = "/elsewhere"  # type: ignore[misc]
 
 
+def test_r99_a_record_stays_as_it_is_when_the_request_is_changed() -> None:
+    request = new_session(ABLE["v1"], cwd="/", mcp_servers=[FILES.model_copy(deep=True)])
+    record = SessionRecord.of(request, "s")
+    assert isinstance(request, v1.NewSessionRequest)
+    assert isinstance(request.mcp_servers[0], v1.McpServerStdio)
+    request.mcp_servers[0].env.clear()
+    assert record.mcp_servers == (FILES,)
+
+
 def test_r91_r99_a_record_is_stored_without_what_its_servers_are() -> None:
     stored = json.dumps(RECORD.to_json())
     assert SECRET not in stored

@@ -91,8 +91,19 @@ def test_r78_r81_a_map_is_refused_with_what_to_write(name: str, protocol: Any) -
 
 
 def test_a_url_without_a_type_is_refused_with_what_to_write() -> None:
-    with pytest.raises(DecodeError, match='without a type it is read as stdio; write "type": "http"'):
+    with pytest.raises(DecodeError) as raised:
         servers_for(v1, [{"name": "search", "url": "https://example.com"}])
+    hint = '; without a type it is read as stdio; write "type": "http"'
+    assert [(each.path[2], each.message) for each in raised.value.issues][:2] == [
+        ("command", f"Field required{hint}"),
+        ("args", "Field required"),
+    ]
+
+
+def test_a_server_without_a_command_is_no_url_that_lacks_a_type() -> None:
+    with pytest.raises(DecodeError) as raised:
+        servers_for(v1, [{"name": "files", "args": [], "env": []}])
+    assert [each.message for each in raised.value.issues] == ["Field required"]
 
 
 @pytest.mark.parametrize("given", [STDIO_V1, "[]", b"[]"])
