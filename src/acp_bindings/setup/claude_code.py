@@ -77,11 +77,11 @@ def read_transcript(
                 told = f"line {number} is skipped, because it is not JSON"
                 remarks.append(Remark((), "malformed-line", told, facts={"line": number}))
             continue
-        found += _updates(cast("Any", protocol), entry, session_id)
+        found += _updates(cast("Any", protocol), entry, session_id, f"line-{number}")
     return found
 
 
-def _updates(package: Any, entry: Any, session_id: str | None) -> Iterator[SessionUpdate]:
+def _updates(package: Any, entry: Any, session_id: str | None, line: str) -> Iterator[SessionUpdate]:
     match entry:
         case {"isSidechain": True} | {"isMeta": True}:
             return
@@ -89,10 +89,10 @@ def _updates(package: Any, entry: Any, session_id: str | None) -> Iterator[Sessi
             return
         case {"type": "user" | "assistant", "message": {"role": "user" | "assistant" as role, "content": content}}:
             # Claude writes a message in several entries, which have its id in common.
-            id_ = entry["message"].get("id") or entry.get("uuid")
+            id_ = entry["message"].get("id") or entry.get("uuid") or line
         case _:
             return
-    ids = {"message_id": id_} if isinstance(id_, str) else {"message_id": "unknown"}
+    ids = {"message_id": str(id_)}
     chunk = package.UserMessageChunk if role == "user" else package.AgentMessageChunk
     blocks: list[Any] = [{"type": "text", "text": content}] if isinstance(content, str) else content
     for block in blocks if isinstance(content, str | list) else ():

@@ -59,7 +59,10 @@ class SessionIdReused(AcpError):  # noqa: N818 - says what is wrong, which a suf
 
     def __str__(self) -> str:
         """Which id, and what to do."""
-        return f'the agent gave a new session the id "{self.session_id}", which another one has; close one of them'
+        return (
+            f'the agent gave a new session the id "{self.session_id}", which another one has or had; their updates '
+            "cannot be told apart, so use neither"
+        )
 
 
 class ReplayCollector(Generic[N]):
@@ -92,7 +95,8 @@ class ReplayCollector(Generic[N]):
         Returns:
             Nothing, but where it comes too late: what has come already.
         """
-        session = _Session[N]("replaying" if _asks_for_history(request) else "resuming")
+        phase: _Phase = "replaying" if _asks_for_history(request) else "resuming"
+        session = _Session[N](phase, before=self._sessions.get(request.session_id))
         self._sessions[request.session_id] = session
         return [session.take(each) for each in self._take_early(request.session_id)]
 
@@ -123,16 +127,17 @@ class ReplayCollector(Generic[N]):
         """End the history of a session, whose load or resume is answered, and begin its news.
 
         Returns:
-            The history, which is not kept any longer; nothing of a session that was not expected.
+            The history, which is not kept any longer; of a session that was not expected, what has come.
         """
-        session = self._sessions.setdefault(session_id, _Session[N]("opened"))
-        session.phase = "opened"
-        history, session.history = tuple(session.history), []
-        return history
+        session = self._sessions.get(session_id) or _Session[N]("opened", list(self._take_early(session_id)))
+        self._sessions[session_id] = _Session[N]("opened")
+        return tuple(session.history)
 
     def failed(self, session_id: str) -> None:
-        """Forget a session, whose load or resume is answered with an error."""
-        self._sessions.pop(session_id, None)
+        """Take back that a session is expected, whose load or resume is answered with an error."""
+        session = self._sessions.pop(session_id, None)
+        if session and session.before:
+            self._sessions[session_id] = session.before
 
     def prompted(self, session_id: str) -> None:
         """Note that a prompt is sent, so that a message of the user that comes now is no late history."""
@@ -187,6 +192,8 @@ _Phase = Literal["replaying", "resuming", "opened", "live", "closed"]
 class _Session(Generic[N]):
     phase: _Phase
     history: list[N] = field(default_factory=list[N])
+    before: _Session[N] | None = None
+    """What it was before it was loaded again, and is again when that fails."""
 
     def take(self, notification: N) -> Update[N]:
         replay = self.phase == "replaying"

@@ -126,6 +126,11 @@ def test_r97_pieces_of_one_message_of_claude_have_its_id() -> None:
     assert update.message_id == "msg_1"
 
 
+def test_messages_without_an_id_are_told_apart_by_their_lines() -> None:
+    history = read_transcript(v2, [line("assistant", each, uuid=None) for each in ("One", "Two")])
+    assert [each.message_id for each in history if isinstance(each, v2.AgentMessageChunk)] == ["line-1", "line-2"]
+
+
 def load(request: v1.LoadSessionRequest, config_dir: Path) -> Iterator[v1.SessionNotification | v1.LoadSessionResponse]:
     """An agent that is an adapter of Claude Code: what it sends, the answer last."""
     (path, *_) = candidate_paths(request.session_id, request.cwd, config_dir=config_dir)

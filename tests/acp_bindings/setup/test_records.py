@@ -135,6 +135,7 @@ def test_r102_a_load_before_the_first_prompt_is_remarked_on() -> None:
     (remark,) = load_remarks(fresh)
     assert (remark.path, remark.rule, remark.severity) == (("sessionId",), "load-before-prompt", "warning")
     assert load_remarks(fresh.after_prompt()) == []
+    assert load_remarks(SessionRecord(session_id="s", cwd="/")) == [remark]
 
 
 def test_r99_another_cwd_than_the_listed_one_is_remarked_on() -> None:

@@ -200,6 +200,11 @@ def test_r82_other_headers_are_not(name: str) -> None:
     assert rules(HTTP | {"headers": [{"name": name, "value": SECRET}]}) == []
 
 
+def test_r85_the_headers_of_sse_are_looked_through_as_those_of_http() -> None:
+    entry = SSE | {"headers": [{"name": "Accept", "value": "x"}]}
+    assert rules(entry)[1:] == [((0, "headers", 0, "name"), "transport-header", "warning")]
+
+
 @pytest.mark.parametrize("pair", [{"name": "A\r\nB", "value": ""}, {"name": "A", "value": "b\nC: d"}])
 def test_r81_a_line_break_in_a_header_is_remarked_on(pair: Any) -> None:
     assert rules(HTTP | {"headers": [pair]}) == [((0, "headers", 0), "header-line-break", "error")]

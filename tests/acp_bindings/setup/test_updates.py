@@ -162,7 +162,7 @@ def test_what_a_flood_of_unknown_sessions_costs_is_bounded() -> None:
 def test_r47_an_id_that_is_given_again_is_an_error() -> None:
     updates = Collector()
     updates.created("s")
-    with pytest.raises(SessionIdReused, match='the id "s", which another one has') as raised:
+    with pytest.raises(SessionIdReused, match='the id "s", which another one has or had') as raised:
         updates.created("s")
     assert str(pickle.loads(pickle.dumps(raised.value))) == str(raised.value)
     updates.closed("s")
@@ -183,9 +183,30 @@ def test_a_load_that_failed_leaves_nothing_behind() -> None:
     updates.receive(user("half"))
     updates.failed("s")
     updates.failed("never heard of")
+    updates.prompted("never heard of")
     updates.expect(LOAD)
     updates.receive(user("whole"))
     assert updates.opened("s") == (user("whole"),)
+
+
+def test_a_session_that_could_not_be_loaded_again_is_what_it_was() -> None:
+    updates = Collector()
+    updates.created("s")
+    updates.expect(LOAD)
+    updates.failed("s")
+    assert updates.receive(agent("news")) == live(agent("news"))
+    updates.closed("s")
+    updates.expect(LOAD)
+    updates.failed("s")
+    assert updates.receive(agent("late")) == []
+
+
+def test_of_a_session_that_nobody_expected_all_that_came_is_history() -> None:
+    updates = Collector()
+    updates.receive(user("Hello"))
+    assert updates.opened("s") == (user("Hello"),)
+    assert updates.receive(agent("news")) == live(agent("news"))
+    assert updates.opened("s") == ()
 
 
 def test_a_session_that_is_loaded_again_has_its_history_again() -> None:
@@ -203,7 +224,7 @@ def test_what_comes_of_a_closed_session_is_remarked_on_and_lost() -> None:
     updates.created("s")
     updates.closed("s")
     assert updates.receive(agent("x")) == updates.receive(agent("y")) == []
-    assert rules(updates) == ["update-after-close"]
+    assert [(each.rule, each.severity) for each in updates.remarks] == [("update-after-close", "error")]
 
 
 def test_updates_of_a_newer_schema_are_sorted_as_all_others() -> None:
