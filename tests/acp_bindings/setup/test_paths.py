@@ -154,5 +154,5 @@ def test_a_refusal_can_be_copied_and_sent_to_another_process() -> None:
     assert str(copy.copy(error)) == str(pickle.loads(pickle.dumps(error))) == str(error)
 
 
-def test_r101_a_path_is_never_rewritten() -> None:
+def test_r50_a_path_is_never_rewritten() -> None:
     assert require_absolute("/a//b/../c/.") == "/a//b/../c/."
