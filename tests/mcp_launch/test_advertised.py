@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from acp_bindings import encode, v1, v1_unstable, v2, v2_unstable
+from acp_bindings.setup import AgentHandshake, ClientHandshake
 from mcp_launch import UnusableInput, capabilities
 
 
@@ -40,6 +41,19 @@ def test_they_fit_into_the_answer_to_initialize() -> None:
 
     assert encode(old) == b'{"protocolVersion":1,"agentCapabilities":{"mcpCapabilities":{"http":true,"sse":false}}}'
     assert b'"capabilities":{"session":{"mcp":{"stdio":{},"http":{}}}}' in encode(new)
+
+
+@pytest.mark.parametrize("protocol", [v1, v1_unstable, v2, v2_unstable])
+def test_r36_r37_r70_r72_by_their_names_they_go_into_the_handshake_of_any_version(protocol: Any) -> None:
+    info = v1.Implementation(name="agent", version="1")
+    sessions = {"session.close", "session.list", "session.load", "session.resume"}
+    handshake = AgentHandshake(info=info, protocols=[protocol], capabilities=sessions | capabilities())
+    request = ClientHandshake(info=info, protocols=[protocol]).request()
+
+    agent = handshake.answer(encode(request)).agent
+
+    assert [name for name in ("stdio", "http", "sse") if agent.supports(f"mcp.{name}")] == ["stdio", "http"]
+    assert capabilities(transports={"sse", "stdio"}) == {"mcp.sse", "mcp.stdio"}
 
 
 @pytest.mark.parametrize(("transports", "named"), [(["http", "acp"], "acp"), ("stdioo", "stdioo"), ({"HTTP"}, "HTTP")])

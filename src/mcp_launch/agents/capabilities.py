@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, TypeVar, get_args, overload
 
 from acp_bindings import decode
 from mcp_launch.failures import UnusableInput
@@ -21,9 +21,14 @@ T = TypeVar(
 )
 
 
-def capabilities(type_: type[T], *, transports: Transports = ("stdio", "http")) -> T:
+@overload
+def capabilities(*, transports: Transports = ("stdio", "http")) -> frozenset[str]: ...
+@overload
+def capabilities(type_: type[T], *, transports: Transports = ("stdio", "http")) -> T: ...
+def capabilities(type_: type[Any] | None = None, *, transports: Transports = ("stdio", "http")) -> Any:
     """The MCP part of what an agent advertises in its answer to `initialize`.
 
+        AgentHandshake(capabilities={"session.load"} | capabilities(), …)
         v1.AgentCapabilities(mcp_capabilities=capabilities(v1.McpCapabilities))
         v2.SessionCapabilities(mcp=capabilities(v2.McpCapabilities))
 
@@ -32,7 +37,8 @@ def capabilities(type_: type[T], *, transports: Transports = ("stdio", "http")) 
     are not advertised.
 
     Args:
-        type_: `McpCapabilities` of the protocol package that the agent speaks.
+        type_: `McpCapabilities` of the protocol package that the agent speaks. Without it, they come as names, which
+            `acp_bindings.setup.AgentHandshake` writes in the form of the version that it settles on.
         transports: those that the agent wants to use. SSE is not among them unless asked for: MCP has deprecated it.
 
     Raises:
@@ -41,6 +47,8 @@ def capabilities(type_: type[T], *, transports: Transports = ("stdio", "http")) 
     wanted = frozenset[str]([transports] if isinstance(transports, str) else transports)
     if unknown := wanted.difference(_TRANSPORTS):
         raise UnusableInput(f'there is no transport "{min(unknown)}"; they are {", ".join(_TRANSPORTS)}')
+    if type_ is None:
+        return frozenset(f"mcp.{name}" for name in wanted)
     members = type_.model_fields.keys()
     said: dict[str, Any] = (
         {name: {} for name in wanted & members}

@@ -154,6 +154,8 @@ async def tools_of_all(fleet: Fleet) -> CallToolResult | None:
 def what_to_advertise() -> None:
     assert_type(capabilities(v1.McpCapabilities), v1.McpCapabilities)
     assert_type(capabilities(v2_unstable.McpCapabilities, transports={"stdio"}), v2_unstable.McpCapabilities)
+    assert_type(capabilities(), frozenset[str])
+    assert_type(capabilities(transports=["http"]), frozenset[str])
     capabilities(v1.McpCapabilities, transports=["http", "sse"])
     capabilities(v1.McpCapabilities, transports=["acp"])  # refused
     capabilities(v1.PromptCapabilities)  # refused
