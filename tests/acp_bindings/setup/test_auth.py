@@ -99,7 +99,7 @@ def test_a_kind_of_method_that_v1_does_not_know_is_offered_in_v2_alone() -> None
     assert auth_methods_for(client(v2), [oauth]) == [oauth]
 
 
-def test_x14_logging_out_needs_the_capability_in_v1_and_a_way_to_log_in_in_v2() -> None:
+def test_r39_logging_out_needs_the_capability_in_v1_and_a_way_to_log_in_in_v2() -> None:
     assert logout(agent(v1, {"auth": {"logout": {}}})) == v1.LogoutRequest()
     assert logout(agent(v2, auth_methods=V2)) == v2.LogoutAuthRequest()
     for peer, method in ((agent(v1, auth_methods=V1), "logout"), (agent(v2), "auth/logout")):

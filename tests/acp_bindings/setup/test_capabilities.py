@@ -8,7 +8,7 @@ import pytest
 from acp_bindings import v1, v1_unstable, v2, v2_unstable
 from acp_bindings._model import Model
 from acp_bindings.setup import capabilities
-from acp_bindings.setup.capabilities import AGENT, ALWAYS, CLIENT, CONTENT, METHODS, TABLES, Side, members
+from acp_bindings.setup.capabilities import AGENT, ALWAYS, CLIENT, CONTENT, METHODS, TABLES, Side, has_word, members
 from acp_bindings.setup.errors import UnknownCapability
 from acp_bindings.setup.gates import FIELDS
 from acp_bindings.setup.versions import version_of
@@ -132,6 +132,13 @@ def test_a_name_that_is_none_is_refused_with_the_likely_one() -> None:
 
 def test_r40_the_name_of_load_hides_where_it_is() -> None:
     assert AGENT["session.load"] == ("agentCapabilities.loadSession", "capabilities.session")
+
+
+def test_d21_what_was_stabilized_is_in_stable_v1_and_fork_is_still_a_draft() -> None:
+    stable = {name for name in AGENT if has_word(v1.InitializeResponse, "agent", 1, name)}
+    assert {f"session.{each}" for each in ("list", "resume", "close", "delete", "additional_directories")} <= stable
+    assert "session.fork" not in stable
+    assert has_word(v1_unstable.InitializeResponse, "agent", 1, "session.fork")
 
 
 def test_what_a_client_always_can_in_v2_is_what_has_no_place_there() -> None:

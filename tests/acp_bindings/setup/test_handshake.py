@@ -238,6 +238,13 @@ def test_the_answer_is_read_by_the_version_in_it() -> None:
         client.accept({"protocolVersion": 2})
 
 
+def test_r7_r24_a_request_of_v1_needs_nothing_but_the_version() -> None:
+    for params in ({}, {"clientCapabilities": None, "clientInfo": None}, {"clientCapabilities": "all"}):
+        settled = AgentHandshake(info=HELPER).answer({"protocolVersion": 1, **params})
+        assert settled.client.names() == set()
+        assert settled.client.info is None
+
+
 def test_r12_r14_an_answer_of_v1_needs_nothing_but_the_version() -> None:
     for answer in ({}, {"agentCapabilities": None, "authMethods": None}, {"agentCapabilities": 5, "authMethods": "x"}):
         peer = ClientHandshake(info=EDITOR).accept({"protocolVersion": 1, **answer})

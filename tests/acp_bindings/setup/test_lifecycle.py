@@ -53,7 +53,7 @@ def test_an_agent_waits_for_initialize_as_well() -> None:
         ready(1).see("agent", message)
 
 
-def test_r2_x1_what_came_too_early_changes_nothing() -> None:
+def test_r2_what_came_too_early_changes_nothing() -> None:
     lifecycle = Lifecycle()
     with pytest.raises(NotInitialized):
         lifecycle.see("client", NEW)
