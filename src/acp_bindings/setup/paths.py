@@ -49,7 +49,7 @@ class NotAbsolute(InvalidParams, ValueError):  # noqa: N818 - says what is wrong
 
     def __init__(self, path: str, field: str, likeness: Likeness, flavour: Flavour) -> None:
         example = _EXAMPLES[flavour]
-        told = f"{field}: {_shown(path)} is no absolute path: {_REASONS[likeness]}, as in {example}"
+        told = f"{field}: {_shown(path, likeness)} is no absolute path: {_REASONS[likeness]}, as in {example}"
         super().__init__(told, data={"field": field})
         self.path = path
         """The text that was given."""
@@ -148,7 +148,7 @@ _WINDOWS = re.compile(f"{_DRIVE}|{_SHARE}|{_DEVICE}")
 _LOOKS: dict[Likeness, re.Pattern[str]] = {
     "quoted": re.compile(r"""(["']).*\1$""", re.DOTALL),
     "padded": re.compile(r"\s"),
-    "home": re.compile(r"~"),
+    "home": re.compile(r"~[\w.-]*([\\/]|$)"),
     "variable": re.compile(r"\$\w|\$\{|%\w+%"),
     "url": re.compile(r"[A-Za-z][\w+.-]+:/"),
     "windows": _WINDOWS,
@@ -178,7 +178,8 @@ _EXAMPLES: dict[Flavour, str] = {
 }
 
 
-def _shown(path: str) -> str:
-    """The text in quotes, on one line and in letters that any log takes."""
-    printable = "".join(each if each.isprintable() else repr(each)[1:-1] for each in path)
+def _shown(path: str, likeness: Likeness) -> str:
+    """The text in quotes, on one line, in letters that any log takes, and without the secrets that a URL may hold."""
+    told = re.sub(r"(?<=//)[^/]*@|\?.*", "…", path, flags=re.DOTALL) if likeness == "url" else path
+    printable = "".join(each if each.isprintable() else repr(each)[1:-1] for each in told)
     return f'"{printable}"'

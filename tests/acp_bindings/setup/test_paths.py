@@ -40,6 +40,8 @@ NEITHER: dict[str, Likeness] = {
     "~": "home",
     "~/x": "home",
     "~me/x": "home",
+    "~me": "home",
+    "~$letter.docx": "relative",
     "$HOME/x": "variable",
     "${workspaceFolder}": "variable",
     "%USERPROFILE%\\x": "variable",
@@ -111,6 +113,12 @@ def test_r50_the_refusal_says_what_to_send() -> None:
 
 def test_a_refusal_is_one_line_in_letters_that_any_log_takes() -> None:
     assert str(refusal("a\nb\0\x1b[31m\udce9ü")).startswith(r'cwd: "a\nb\x00\x1b[31m\udce9ü" is no')
+
+
+def test_r91_a_refusal_does_not_show_the_secrets_of_a_url() -> None:
+    message = str(refusal("ssh://me:hunter2@host/app?token=hunter2\nhunter2"))
+    assert message.startswith('cwd: "ssh://…host/app…" is no absolute path: it is a URL')
+    assert "hunter2" not in repr(refusal("ssh://me:hunter2@host/app?token=hunter2"))
 
 
 def test_a_path_object_is_as_good_as_its_text() -> None:

@@ -95,6 +95,10 @@ def test_r52_what_others_would_take_for_something_else_is_not_within(project: Pa
     assert not Roots(project).contains(path)
 
 
+def test_a_file_whose_name_begins_with_a_tilde_is_a_file(project: Path) -> None:
+    assert Roots(project).contains("~$letter.docx")
+
+
 def test_a_root_that_cannot_be_told_contains_nothing(project: Path) -> None:
     (project / "loop").symlink_to(project / "loop")
     assert not Roots(project / "loop").contains(project / "loop" / "x")
