@@ -74,20 +74,30 @@ def user_chunks(
 
 
 def replay(
-    protocol: ProtocolPackage, session_id: str, history: Iterable[SessionUpdate]
+    protocol: ProtocolPackage,
+    session_id: str,
+    history: Iterable[SessionUpdate],
+    *,
+    state: SessionUpdate | None = None,
 ) -> Iterator[SessionNotification]:
     """Every update of *history* as a notification, in its order; to be sent before the request is answered.
 
     Pieces of text that follow each other in one message of the agent, or one thought, come as one: nobody should have
     to wait for each token again. Nothing else is merged, and nothing left out but what is no history. In v2 it ends
-    with an idle `state_update`, which is due also where there is no history.
+    with the state of the session, which is due also where there is no history.
+
+    Args:
+        protocol: the package that both sides speak.
+        session_id: of the request.
+        history: the conversation.
+        state: the `state_update` of v2, where the session is not idle.
     """
     package = cast("Any", protocol)
     carries = package.METHODS["session/update"].notification.params
     for update in _merged(each for each in history if is_history(each)):
         yield carries(session_id=session_id, update=update)
     if version_of(protocol) >= 2:
-        yield carries(session_id=session_id, update=package.SessionStateUpdateIdle())
+        yield carries(session_id=session_id, update=package.SessionStateUpdateIdle() if state is None else state)
 
 
 def history_line(update: SessionUpdate) -> bytes:

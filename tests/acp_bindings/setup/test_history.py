@@ -71,6 +71,8 @@ def test_in_v2_a_replay_ends_with_the_state_also_when_there_is_no_history(name: 
     (state,) = replay(protocol, "s", [])
     assert state == protocol.UpdateSessionNotification(session_id="s", update=protocol.SessionStateUpdateIdle())
     assert list(replay(PACKAGES[name.replace("2", "1")], "s", [])) == []
+    running = protocol.SessionStateUpdateRunning()
+    assert [each.update for each in replay(protocol, "s", [], state=running)] == [running]
 
 
 @pytest.mark.parametrize("name", PACKAGES)
