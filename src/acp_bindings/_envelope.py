@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
+from pydantic_core import to_json
+
 from acp_bindings.codec import encode
 from acp_bindings.errors import Issue
 from acp_bindings.messages import BadLine, Id
@@ -38,6 +40,11 @@ def refuse(
 
 def line_of(head: dict[str, Any], member: str, value: Any) -> bytes:
     """The line that begins with *head* and ends with *value*; None as params is no member at all."""
+    try:
+        # What is in a head takes no model to write.
+        start = to_json({"jsonrpc": "2.0", **head})
+    except ValueError:
+        start = encode({"jsonrpc": "2.0", **head})
     if value is None and member == "params":
-        return encode({"jsonrpc": "2.0", **head}) + b"\n"
-    return encode({"jsonrpc": "2.0", **head})[:-1] + b',"' + member.encode() + b'":' + encode(value) + b"}\n"
+        return start + b"\n"
+    return start[:-1] + b',"' + member.encode() + b'":' + encode(value) + b"}\n"
