@@ -177,6 +177,7 @@ class _Pipes:
 
     def __init__(self, process: ChildProcess) -> None:
         self._process = process
+        self.send_at_once = process.send_at_once
 
     async def receive(self, max_bytes: int = 65536, /) -> bytes:
         """What it wrote on standard output."""

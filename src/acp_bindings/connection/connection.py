@@ -261,6 +261,7 @@ class Connection:
             call.sending = None
         if not call.settled:
             self._outbox.add(line)
+            self._outbox.hurry()
             call.sent = True
         await call.answered.wait()
 

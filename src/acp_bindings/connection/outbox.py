@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Protocol
 
 import anyio
@@ -26,6 +27,7 @@ class Outbox:
         self.broken = anyio.Event()
         """Set when nothing can be sent any more."""
         self._sink = sink
+        self._at_once: Callable[[bytes], int] | None = getattr(sink, "send_at_once", None)
         self._lines: list[bytes] = []
         self._size = 0
         self._owed = 0
@@ -79,6 +81,16 @@ class Outbox:
         """Wait until all is written, or cannot be."""
         while self._lines or self._writing:
             await self._next_progress()
+
+    def hurry(self) -> None:
+        """Write now what can be written without waiting, if the sink can do that: for who waits for an answer to it."""
+        if self._at_once and self._lines and not self._writing:
+            data = self._lines[0] if len(self._lines) == 1 else b"".join(self._lines)
+            rest = data[self._at_once(data) :]
+            self._lines = [rest] if rest else []
+            self._size = len(rest)
+            self._owed = min(self._owed, self._size)
+            self._tell_progress()
 
     async def run(self) -> None:
         """Write what is put, until it breaks or is cancelled."""

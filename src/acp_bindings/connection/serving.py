@@ -20,7 +20,7 @@ import anyio.lowlevel
 from anyio.abc import TaskStatus
 from pydantic import ValidationError
 
-from acp_bindings.connection.errors import Refusal
+from acp_bindings.connection.errors import ConnectionClosed, Refusal
 from acp_bindings.connection.handlers import Handler, Handlers
 from acp_bindings.connection.outbox import Outbox
 from acp_bindings.jsonrpc import INTERNAL_ERROR, METHOD_NOT_FOUND, REQUEST_CANCELLED, Codec
@@ -182,6 +182,7 @@ class Serving:
             if self._scopes.get(request.id) is scope:
                 del self._scopes[request.id]
             await self._outbox.put(line or self._codec.fail(request, REQUEST_CANCELLED, "Request cancelled"))
+            self._outbox.hurry()
         finally:
             # Not before its answer is on its way: a peer that does not read them gets no more requests through.
             self._requests -= 1
@@ -210,8 +211,10 @@ class Serving:
                 return self._codec.fail(request, refusal.code, refusal.message, data=refusal.data)
         except ValueError as unsendable:
             error = unsendable
+        # That the peer has gone is no failure of whoever talks to it.
+        gone = isinstance(error, ConnectionClosed) and (self._ending or self._outbox.broken.is_set())
         # The peer is told nothing of it: a message may hold what is none of its business.
-        log.error("the handler of %s failed", request.method, exc_info=error)
+        log.log(logging.DEBUG if gone else logging.ERROR, "the handler of %s failed", request.method, exc_info=error)
         return self._codec.fail(request, INTERNAL_ERROR, "Internal error")
 
     async def _notify(self, message: Notification, handler: Handler) -> None:

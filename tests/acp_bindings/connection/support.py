@@ -1,8 +1,9 @@
-"""Both ends of a connection, ours or bare, over a real socket pair."""
+"""Both ends of a connection, ours or bare, over real pipes and sockets."""
 
 from __future__ import annotations
 
 import json
+import os
 import socket
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -13,6 +14,7 @@ from anyio.abc import UNIXSocketStream
 
 from acp_bindings import v1
 from acp_bindings.connection import Connection, Handlers
+from acp_bindings.connection.processes.pipe import Reader, Writer
 from acp_bindings.jsonrpc import ProtocolPackage, Role
 
 HELLO = v1.SessionNotification(session_id="s", update=v1.AgentMessageChunk(content=v1.TextContent(text="hello")))
@@ -30,13 +32,22 @@ async def streams() -> tuple[UNIXSocketStream, UNIXSocketStream]:
 async def both(
     *, agent: Any = None, client: Any = None, **options: Any
 ) -> AsyncGenerator[tuple[Connection, Connection]]:
-    """An agent and a client with these handlers."""
-    one, other = await streams()
-    async with (
-        Connection(one, one, protocol=v1, role="agent", handlers=agent, **options) as agent_,
-        Connection(other, other, protocol=v1, role="client", handlers=client, **options) as client_,
-    ):
-        yield agent_, client_
+    """An agent and a client with these handlers, over two pipes."""
+    (to_agent, from_client), (to_client, from_agent) = os.pipe(), os.pipe()
+    ends = Reader(to_agent), Writer(from_agent), Reader(to_client), Writer(from_client)
+    os.set_blocking(from_agent, False)
+    os.set_blocking(from_client, False)
+    try:
+        async with (
+            Connection(*ends[:2], protocol=v1, role="agent", handlers=agent, **options) as agent_,
+            Connection(*ends[2:], protocol=v1, role="client", handlers=client, **options) as client_,
+        ):
+            yield agent_, client_
+    finally:
+        # Of a connection that was not entered.
+        with anyio.CancelScope(shield=True):
+            for end in ends:
+                await end.aclose()
 
 
 class Bare:
@@ -69,7 +80,11 @@ async def against(
 ) -> AsyncGenerator[tuple[Connection, Bare]]:
     """One end of ours, and a bare one."""
     one, other = await streams()
-    async with other, Connection(one, one, protocol=protocol, role=role, handlers=handlers, **options) as connection:
+    async with (
+        one,
+        other,
+        Connection(one, one, protocol=protocol, role=role, handlers=handlers, **options) as connection,
+    ):
         yield connection, Bare(other)
 
 

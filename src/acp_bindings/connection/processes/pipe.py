@@ -77,6 +77,17 @@ class Writer(_End):
                 await self._write(bytes(self._unsent))
             await self._write(data)
 
+    def send_at_once(self, data: bytes) -> int:
+        """Write what can be written without waiting; how many bytes that were. What is wrong, `send` tells."""
+        if self._unsent or not self._open or self._turn.locked():
+            return 0
+        try:
+            written = os.write(self._end, data)
+        except OSError:
+            return 0
+        self._sent += written
+        return written
+
     async def _write(self, data: bytes) -> None:
         rest = memoryview(data)
         try:

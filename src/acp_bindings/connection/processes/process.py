@@ -172,6 +172,11 @@ class ChildProcess:
         except (OSError, anyio.ClosedResourceError) as error:
             raise anyio.BrokenResourceError from error
 
+    @property
+    def send_at_once(self) -> Callable[[bytes], int] | None:
+        """What writes to standard input without waiting, and gives how many bytes it wrote; where the system can."""
+        return getattr(self._stdin, "send_at_once", None)
+
     async def drain_stderr(self, *, tell: Callable[[bytes], None] | None = None) -> None:
         """Keep standard error's tail until it is closed, and tell all of it; a full pipe would stop it."""
 

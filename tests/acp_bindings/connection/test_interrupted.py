@@ -1,0 +1,83 @@
+"""A connection can be cancelled anywhere, and leaves nothing: before one of a few steps of its tasks, each in turn."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import anyio
+import anyio.lowlevel
+import pytest
+
+from acp_bindings import v1
+from acp_bindings.connection import Connection, connect_process
+from tests.acp_bindings.connection.conftest import children, open_files
+from tests.acp_bindings.connection.support import HELLO, NEW, PROMPT, both
+from tests.steps import counting_steps
+
+pytestmark = pytest.mark.anyio
+
+AGENT = [sys.executable, str(Path(__file__).with_name("agent.py"))]
+
+
+async def talk() -> None:
+    """All that a connection does: requests both ways, updates, a deadline, a handler that is cancelled."""
+
+    async def prompt(request: v1.PromptRequest, connection: Connection) -> v1.PromptResponse:
+        for _ in range(3):
+            await connection.notify(HELLO)
+        await connection.request(v1.ReadTextFileRequest(session_id="s", path="/file"))
+        return v1.PromptResponse(stop_reason="end_turn")
+
+    async def hear(update: v1.SessionNotification, connection: Connection) -> None:
+        await anyio.lowlevel.checkpoint()
+
+    async def read(request: v1.ReadTextFileRequest, connection: Connection) -> v1.ReadTextFileResponse:
+        await anyio.lowlevel.checkpoint()
+        return v1.ReadTextFileResponse(content="")
+
+    async def stay(params: Any, connection: Connection) -> None:
+        await anyio.sleep_forever()
+
+    client_handlers: dict[Any, Any] = {v1.SessionNotification: hear, v1.ReadTextFileRequest: read}
+    agent_handlers: dict[Any, Any] = {v1.PromptRequest: prompt, "_acme/stay": stay}
+    async with both(agent=agent_handlers, client=client_handlers) as (_, client), anyio.create_task_group() as tasks:
+        tasks.start_soon(client.request, PROMPT)
+        await client.request(PROMPT)
+        with anyio.move_on_after(0.01):
+            await client.request(method="_acme/stay")
+
+
+async def run_an_agent() -> None:
+    async with connect_process(AGENT, protocol=v1, patience=1) as connection:
+        await connection.request(NEW)
+
+
+@pytest.mark.parametrize(("work", "stride"), [(talk, 3), (run_an_agent, 6)])
+async def test_a_connection_that_is_cancelled_anywhere_leaves_nothing(work: Any, stride: int) -> None:
+    with anyio.fail_after(120):
+        steps = await steps_of(work)
+        assert steps > 10
+        for place in range(1, steps + 1, stride):
+            tasks, files = len(anyio.get_running_tasks()), len(open_files())
+            await steps_of(work, cancel_at=place)
+            assert children() == [], place
+            assert len(open_files()) <= files, place
+            assert len(anyio.get_running_tasks()) <= tasks, place
+
+
+async def steps_of(work: Any, *, cancel_at: int | None = None) -> int:
+    """Do it, cancelled before that step; how many steps were taken."""
+    taken = 0
+    with anyio.fail_after(20), anyio.CancelScope() as scope:
+
+        def step() -> None:
+            nonlocal taken
+            taken += 1
+            if taken == cancel_at:
+                scope.cancel()
+
+        with counting_steps(step):
+            await work()
+    return taken
