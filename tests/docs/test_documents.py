@@ -47,6 +47,12 @@ def test_an_example_prints_what_its_document_says(
     assert printed.getvalue() == output
 
 
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_a_file_that_a_document_shows_is_in_the_examples(document: str) -> None:
+    files = {path.read_text(encoding="utf-8") for path in (ROOT / "examples").glob("*.py")}
+    assert {body for _, mark, body in blocks(document) if mark == "file"} <= files
+
+
 def test_the_demo_prints_what_the_readme_says() -> None:
     (shown,) = [body for language, _, body in blocks() if language == "console" and "nox -s demo" in body]
     commands = (("-m", "codegen", "--check"), ("-W", "error", "examples/demo.py"))

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
         BadAnswer,
         CannotStart,
         ConnectionClosed,
-        Refusal,
         RequestFailed,
         TimedOut,
     )
@@ -31,7 +30,7 @@ else:
         {
             "command": "ProcessConnection connect_process",
             "connection": "Connection",
-            "errors": "BadAnswer CannotStart ConnectionClosed Refusal RequestFailed TimedOut",
+            "errors": "BadAnswer CannotStart ConnectionClosed RequestFailed TimedOut",
             "handlers": "Handlers",
             "stdio": "connect_stdio",
         },
@@ -53,7 +52,6 @@ __all__ = [
     "ConnectionClosed",
     "Handlers",
     "ProcessConnection",
-    "Refusal",
     "RequestFailed",
     "TimedOut",
     "connect_process",

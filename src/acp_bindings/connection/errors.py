@@ -5,8 +5,9 @@ AcpError
 ├── ConnectionClosed     there is no peer any more: .method .exit_status .stderr
 ├── TimedOut             no answer in time: .method .seconds
 ├── RequestFailed        the peer answered with an error: .method .code .message .data
-├── BadAnswer            the peer answered with what is no answer: .method .issues
-└── Refusal              raised by a handler to answer with an error: .code .message .data
+└── BadAnswer            the peer answered with what is no answer: .method .issues
+
+What a handler raises to answer with an error is `acp_bindings.setup.RequestError`.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import Any
 
 from acp_bindings.errors import AcpError, Issue
 
-__all__ = ["BadAnswer", "CannotStart", "ConnectionClosed", "Refusal", "RequestFailed", "TimedOut"]
+__all__ = ["BadAnswer", "CannotStart", "ConnectionClosed", "RequestFailed", "TimedOut"]
 
 
 class _FactsError(AcpError):
@@ -77,7 +78,7 @@ class TimedOut(_FactsError):  # noqa: N818 - says what is wrong, which a suffix 
 
 
 class RequestFailed(_FactsError):  # noqa: N818 - it was the request that failed, over there
-    """The peer answered with an error."""
+    """The peer answered with an error. `acp_bindings.setup.error_from` says what it means, where that is known."""
 
     def __init__(self, method: str, code: int, message: str, data: Any = None) -> None:
         super().__init__(f"{method}: {message} ({code})")
@@ -98,23 +99,6 @@ class BadAnswer(_FactsError):  # noqa: N818 - says what is wrong, which a suffix
         self.method = method
         self.issues = tuple(issues)
         """What is wrong in the result or the error, with the paths from there on."""
-
-
-class Refusal(_FactsError):  # noqa: N818 - no error of ours, but what a handler answers
-    """Raise it in the handler of a request to answer with an error; any other exception is answered as internal."""
-
-    def __init__(self, code: int, message: str, data: Any = None) -> None:
-        """An error to be sent.
-
-        Args:
-            code: as JSON-RPC and the protocol number it (`ErrorCode`).
-            message: what went wrong, in a sentence. The peer gets it as it is.
-            data: any JSON value that says more, None for none.
-        """
-        super().__init__(f"{message} ({code})")
-        self.code = code
-        self.message = message
-        self.data = data
 
 
 _SHOWN = 3

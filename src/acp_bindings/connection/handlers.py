@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from inspect import iscoroutinefunction
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, overload
@@ -65,9 +65,10 @@ class Handlers:
     def on(self, calls: Any, *, exclusive: bool = False) -> Callable[[Handle[Any]], Handle[Any]]:
         """Register what is decorated as the handler of a method.
 
-        It may be an `async def` or not; one that is not must not take long. A request's gives the result, None for the
-        empty one, or raises `Refusal`. Of requests each runs in a task of its own; notifications are handled one after
-        the other, in the order in which they came.
+        It may be an `async def` or not; one that is not must not take long. Each request has a task of its own;
+        notifications are handled one after the other, in the order in which they came. The handler of a request gives
+        the result, None for the empty one, or raises a `RequestError` (`acp_bindings.setup`), which is sent as it is.
+        Anything else that it raises is logged, and answered as an internal error without a word of it.
 
         Args:
             calls: the class of the params, or the method by name. The name goes where both are registered, and is the
@@ -89,6 +90,10 @@ class Handlers:
 
         types = () if isinstance(calls, str) else _types_of(calls)
         return register
+
+    def __iter__(self) -> Iterator[str]:
+        """The methods that they are for."""
+        return iter({*self._by_method, *(type_.method for type_ in self._by_type)})
 
     def of(self, message: Request | Notification) -> Handler | None:
         """What handles *message*, if anything does."""

@@ -20,11 +20,12 @@ import anyio.lowlevel
 from anyio.abc import TaskStatus
 from pydantic import ValidationError
 
-from acp_bindings.connection.errors import ConnectionClosed, Refusal
+from acp_bindings.connection.errors import ConnectionClosed
 from acp_bindings.connection.handlers import Handler, Handlers
 from acp_bindings.connection.outbox import Outbox
 from acp_bindings.jsonrpc import INTERNAL_ERROR, METHOD_NOT_FOUND, REQUEST_CANCELLED, Codec
 from acp_bindings.messages import Id, Notification, Request
+from acp_bindings.setup.errors import RequestError
 
 if TYPE_CHECKING:
     from acp_bindings.connection.connection import Connection
@@ -207,8 +208,8 @@ class Serving:
 
     def _refuse(self, request: Request, error: Exception) -> bytes:
         try:
-            if refusal := _refusal(error):
-                return self._codec.fail(request, refusal.code, refusal.message, data=refusal.data)
+            if answer := _as_answer(error):
+                return self._codec.fail(request, answer.code, answer.message, data=answer.data)
         except ValueError as unsendable:
             error = unsendable
         # That the peer has gone is no failure of whoever talks to it.
@@ -267,11 +268,11 @@ def _filled(request: Request, result: object) -> object:
     return result
 
 
-def _refusal(error: Exception) -> Refusal | None:
-    """The refusal that it is, perhaps in the groups of a handler's own tasks."""
+def _as_answer(error: Exception) -> RequestError | None:
+    """The answer that it is, perhaps in the groups of a handler's own tasks."""
     while isinstance(error, ExceptionGroup):
         first, *others = cast("ExceptionGroup[Exception]", error).exceptions
         if others:
             return None
         error = first
-    return error if isinstance(error, Refusal) else None
+    return error if isinstance(error, RequestError) else None

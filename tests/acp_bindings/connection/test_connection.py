@@ -22,12 +22,12 @@ from acp_bindings.connection import (
     Connection,
     ConnectionClosed,
     Handlers,
-    Refusal,
     RequestFailed,
     TimedOut,
 )
 from acp_bindings.errors import Issue
 from acp_bindings.jsonrpc import INTERNAL_ERROR, METHOD_NOT_FOUND, PARSE_ERROR, REQUEST_CANCELLED
+from acp_bindings.setup import OPENING, AgentHandshake, ClientHandshake, InvalidParams, RequestError
 from tests.acp_bindings.connection.support import HELLO, NEW, PROMPT, against, both, streams
 
 pytestmark = pytest.mark.anyio
@@ -175,10 +175,10 @@ class TestErrors:
                     await client.request(params, method=method)
                 assert caught.value.code == METHOD_NOT_FOUND
 
-    async def test_a_refusal_is_sent_as_it_is(self) -> None:
+    async def test_an_error_that_is_meant_for_the_peer_is_sent_as_it_is(self) -> None:
         async def refuse(*_: Any) -> None:
             async with anyio.create_task_group():
-                raise Refusal(-32000, "Log in first", data={"hint": ["x"]})
+                raise RequestError(-32000, "Log in first", data={"hint": ["x"]})
 
         async with both(agent={v1.NewSessionRequest: refuse}) as (_, client):
             with pytest.raises(RequestFailed) as caught:
@@ -204,7 +204,8 @@ class TestErrors:
         assert caplog.records[0].exc_info
 
     @pytest.mark.parametrize(
-        "wrong", [v1.PromptResponse(stop_reason="end_turn"), None, {"sessionId": "s"}, Refusal(1, "x", data=object())]
+        "wrong",
+        [v1.PromptResponse(stop_reason="end_turn"), None, {"sessionId": "s"}, RequestError(1, "x", data=object())],
     )
     async def test_a_handler_that_gives_what_is_no_answer_has_failed(
         self, wrong: Any, caplog: pytest.LogCaptureFixture
@@ -277,7 +278,6 @@ class TestErrors:
             TimedOut("m", 2),
             RequestFailed("m", -1, "x", data={"y": 1}),
             BadAnswer("m", "bad", [Issue(("a",), "missing", "Field required")]),
-            Refusal(-1, "x"),
         ]
         for error in errors:
             assert isinstance(error, AcpError)
@@ -502,6 +502,34 @@ class TestInitialize:
             assert agent.protocol is v2
         by_id = {answer["id"]: answer["result"] for answer in answers}
         assert (by_id[0], by_id[2]) == ({"sessionId": "one"}, {"sessionId": "two"})
+
+    async def test_both_handshakes_settle_a_version(self) -> None:
+        info = v1.Implementation(name="example", version="1.0")
+        agent_says = AgentHandshake(info=info, protocols=[v1, v2])
+        client_says = ClientHandshake(info=info, protocols=[v1])
+
+        async def initialize(params: Any, connection: Connection) -> Any:
+            settled = agent_says.answer(params)
+            connection.protocol = settled.protocol
+            return settled.result
+
+        def settle(result: Any) -> Any:
+            peer = client_says.accept(result)
+            client.protocol = peer.protocol
+            return peer
+
+        handlers: dict[Any, Any] = {"initialize": initialize, v1.NewSessionRequest: new_session}
+        one_end, other_end = await streams()
+        async with (
+            Connection(one_end, one_end, protocol=OPENING, role="agent", handlers=handlers) as agent,
+            Connection(other_end, other_end, protocol=OPENING, role="client") as client,
+        ):
+            with pytest.raises(RequestFailed) as caught:
+                await client.request({"protocolVersion": "1.0"}, method="initialize")
+            assert caught.value.code == InvalidParams("").code
+            peer = await client.request(client_says.request(), method="initialize", then=settle)
+            assert (agent.protocol, client.protocol, peer.version) == (v1, v1, 1)
+            assert await client.request(NEW) == v1.NewSessionResponse(session_id="session of /project")
 
     async def test_then_is_called_before_the_next_line_is_read(self) -> None:
         heard: list[Any] = []
