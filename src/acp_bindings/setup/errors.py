@@ -105,6 +105,10 @@ class McpServersRefused(CapabilityNotAdvertised):
         self.refused = tuple(refused)
         """Each, with its reason."""
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copies and other processes get all of it."""
+        return type(self), (self.refused, self.method)
+
     def __str__(self) -> str:
         """Every server with its reason, and what to do."""
         assumed = ", ".join(sorted({f'"{each.capability}"' for each in self.refused if each.capability}))

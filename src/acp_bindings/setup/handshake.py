@@ -167,18 +167,19 @@ class AgentHandshake:
                 the code of the error, and wait for a better `initialize`.
             UnsupportedProtocolVersion: by the rule of v2 there is no version to answer with.
         """
-        raw = parsed(params)
-        requested = read_version(raw)
-        protocol = self._said.protocols[negotiate(requested, self._said.protocols)]
-        version = version_of(protocol)
-        findings: list[Finding] = []
-        form, named = _readable(raw, version, requested)
         try:
-            request = decode(cast("Any", protocol).InitializeRequest, to_json(form), findings=findings)
+            return self._settle(self._read(parsed(params)))
         except DecodeError as error:
             raise InvalidParams(f"Invalid params: {'; '.join(map(str, error.issues))}", issues=error.issues) from None
+
+    def _read(self, raw: Any) -> ClientPeer:
+        requested = read_version(raw)
+        protocol = self._said.protocols[negotiate(requested, self._said.protocols)]
+        findings: list[Finding] = []
+        form, named = _readable(raw, version_of(protocol), requested, findings)
+        request = decode(cast("Any", protocol).InitializeRequest, to_json(form), findings=findings)
         client = ClientPeer.of(protocol, request, findings=findings)
-        return self._settle(client if named else replace(client, info=None))
+        return client if named else replace(client, info=None)
 
     def _settle(self, client: ClientPeer) -> Settled:
         protocol: Any = client.protocol
@@ -246,7 +247,9 @@ class _Said:
             )
 
 
-def _readable(raw: dict[str, Any], version: int, requested: int) -> tuple[dict[str, Any], bool]:
+def _readable(
+    raw: dict[str, Any], version: int, requested: int, findings: list[Finding]
+) -> tuple[dict[str, Any], bool]:
     """The params *raw*, written for *requested*, in the form of *version*; and whether they say who sent them.
 
     A client that asks for a newer version than it gets may have written only in the form of that one.
@@ -255,17 +258,22 @@ def _readable(raw: dict[str, Any], version: int, requested: int) -> tuple[dict[s
         return raw, True
     if version > 1:
         named = _is_info(raw.get("info"))
-        return (raw if named else raw | {"info": {"name": "unknown", "version": "unknown"}}), named
+        return (raw if named else raw | {"info": _UNKNOWN}), named
     if raw.keys() & set(WORDS["client"][1]):
         return raw, True
     from acp_bindings import v1, v2  # noqa: PLC0415 - packages are loaded by those who use them
 
-    newer = ClientPeer(protocol=v2, capabilities=decode(v2.ClientCapabilities, to_json(raw.get("capabilities") or {})))
+    asked = {"protocolVersion": requested, "info": _UNKNOWN, "capabilities": raw.get("capabilities", {})}
+    newer = ClientPeer.of(v2, decode(v2.InitializeRequest, to_json(asked), findings=findings))
     said: dict[str, Any] = {"clientCapabilities": {}}
     said |= written(v1.InitializeRequest, "client", 1, newer.names())
     if newer.capabilities.meta is not None:
         said["clientCapabilities"]["_meta"] = newer.capabilities.meta
     return raw | said | {"clientInfo": raw.get("info")}, True
+
+
+_UNKNOWN = {"name": "unknown", "version": "unknown"}
+"""Who stands for a client that wrote who it is as nobody can read it."""
 
 
 def _is_info(value: object) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, cast
 
 from pydantic.alias_generators import to_snake
-from pydantic_core import from_json, to_json
+from pydantic_core import to_json
 
 from acp_bindings._model import Model
 from acp_bindings.codec import decode
@@ -254,7 +254,9 @@ def method_id(method: AuthMethod) -> str:
 
 
 def parsed(message: Any) -> Any:
-    """*message*, which is JSON as text or parsed, as parsed."""
-    if isinstance(message, str | bytes | bytearray):
-        return from_json(message, allow_inf_nan=False)
-    return message
+    """*message*, which is JSON as text or parsed, as parsed.
+
+    Raises:
+        DecodeError: it is text, and not JSON.
+    """
+    return decode(Any, message) if isinstance(message, str | bytes | bytearray) else message

@@ -6,14 +6,20 @@ from typing import Any
 
 import pytest
 
-from acp_bindings import decode, encode, v1, v1_unstable, v2, v2_unstable
+from acp_bindings import AcpError, decode, encode, v1, v1_unstable, v2, v2_unstable
 from acp_bindings.setup import (
+    AuthMethodRefused,
     AuthRequired,
     BadProtocolVersion,
+    CapabilityNotAdvertised,
+    EndlessListing,
     InvalidParams,
+    McpServersRefused,
     NotInitialized,
+    RefusedServer,
     RequestError,
     SessionNotFound,
+    UnknownCapability,
     UnsupportedProtocolVersion,
     error_from,
     is_closed,
@@ -104,6 +110,13 @@ def test_x2_in_v2_a_session_that_is_not_there_is_closed() -> None:
     assert not is_closed(error_from(v2.Error(code=-32603, message="no")), peer=agent(v2, {"session": {}}))
 
 
+REFUSALS = [
+    AuthMethodRefused("id", "no", ["other"]),
+    CapabilityNotAdvertised("session.load", "session/load", "no", field="f"),
+    EndlessListing(3),
+    McpServersRefused([RefusedServer(0, "a", "http", "mcp.http", "no")], "session/new"),
+    UnknownCapability("session.laod", "session.load"),
+]
 ERRORS = [
     RequestError(7, "odd", data={"a": 1}),
     NotInitialized("session/new"),
@@ -115,8 +128,8 @@ ERRORS = [
 ]
 
 
-@pytest.mark.parametrize("error", ERRORS, ids=lambda error: type(error).__name__)
-def test_an_error_can_be_copied_and_sent_to_another_process(error: RequestError) -> None:
+@pytest.mark.parametrize("error", [*ERRORS, *REFUSALS], ids=lambda error: type(error).__name__)
+def test_an_error_can_be_copied_and_sent_to_another_process(error: AcpError) -> None:
     for twin in (copy.copy(error), copy.deepcopy(error), pickle.loads(pickle.dumps(error))):
         assert type(twin) is type(error)
         assert (str(twin), vars(twin), twin.args) == (str(error), vars(error), error.args)

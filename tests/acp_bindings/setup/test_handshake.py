@@ -1,5 +1,6 @@
 """The handshake: what each side says, what the other makes of it, and the package that both speak then."""
 
+import contextlib
 from typing import Any
 
 import pytest
@@ -14,11 +15,13 @@ from acp_bindings.setup import (
     ClientHandshake,
     InvalidParams,
     Remark,
+    RequestError,
     UnknownCapability,
     UnsupportedProtocolVersion,
     error_from,
     version_of,
 )
+from acp_bindings.setup.capabilities import AGENT, CLIENT
 from acp_bindings.setup.peer import parsed
 
 EDITOR = v1.Implementation(name="editor", title="The Editor", version="3.1")
@@ -211,6 +214,50 @@ def test_r8_a_client_of_v2_has_to_say_who_it_is(params: dict[str, Any]) -> None:
         AgentHandshake(info=HELPER, protocols=[v1, v2]).answer({"protocolVersion": 2, **params})
     assert caught.value.code == -32602
     assert caught.value.issues[0].path[0] == "info"
+
+
+JUNK: list[Any] = [None, True, 0, -1, 1.5, "", "x", [], [1], {}, {"name": "x"}, {"session": 5}, {"fs": []}, [{"id": 1}]]
+
+
+@pytest.mark.parametrize("version", [0, 1, 2, 3, 70000, "1", None])
+@pytest.mark.parametrize("junk", JUNK, ids=repr)
+def test_whatever_a_peer_says_is_taken_or_refused_by_an_error_of_ours(version: Any, junk: Any) -> None:
+    members = [
+        "info",
+        "capabilities",
+        "clientInfo",
+        "clientCapabilities",
+        "agentInfo",
+        "agentCapabilities",
+        "authMethods",
+    ]
+    messages = [{"protocolVersion": version, name: junk} for name in [*members, "_meta", "more"]]
+    messages.append({"protocolVersion": version} | dict.fromkeys(members, junk))
+    offers: list[Any] = [[v1], [v2], [v1, v2]]
+    for message in (*messages, junk):
+        for protocols in offers:
+            agent = AgentHandshake(info=HELPER, protocols=protocols, capabilities=SESSIONS)
+            client = ClientHandshake(info=EDITOR, protocols=protocols)
+            with contextlib.suppress(RequestError):
+                settled = agent.answer(message)
+                assert client.accept(raw(settled.result)) == settled.agent
+                assert settled.client.names() <= CLIENT.keys()
+            with contextlib.suppress(RequestError, DecodeError):
+                assert client.accept(message).names() <= AGENT.keys()
+
+
+def test_text_that_is_no_json_is_refused_as_any_other_message() -> None:
+    with pytest.raises(InvalidParams, match="Invalid JSON"):
+        AgentHandshake(info=HELPER).answer(b"{")
+    with pytest.raises(DecodeError, match="Invalid JSON"):
+        ClientHandshake(info=EDITOR).accept("no")
+
+
+def test_what_was_wrong_in_a_request_of_a_newer_version_is_found_too() -> None:
+    asked = {"protocolVersion": 2, "info": raw(EDITOR), "capabilities": {"auth": {"terminal": True}}}
+    settled = AgentHandshake(info=HELPER).answer(asked)
+    assert not settled.client.supports("auth.terminal")
+    assert [each.path for each in settled.client.findings] == [("capabilities", "auth", "terminal")]
 
 
 def test_r11_d9_an_agent_that_answers_with_what_is_no_version_is_refused() -> None:
