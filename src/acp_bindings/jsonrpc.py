@@ -253,8 +253,10 @@ class Codec:
             EncodeError: *data* cannot be sent.
         """
         if not is_of(error, self.protocol.Error):
-            more = {} if data is None else {"data": data}
-            error = self.protocol.Error(code=error, message=message, **more)
+            made = self.protocol.Error(code=error, message=message)
+            # Some data are objects of the schema, which JSON becomes by being read.
+            said = {"code": error, "message": message, "data": data}
+            error = made if data is None else decode(self.protocol.Error, encode(said))
         return line_of({"id": request.id}, "error", error)
 
     def _read_quickly(self, line: bytes) -> Message | None:

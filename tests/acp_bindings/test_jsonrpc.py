@@ -429,6 +429,13 @@ class TestWriting:
 
         assert json.loads(agent().fail(request, -32000, "Log in", data=["x"])) == error(1, -32000, "Log in", data=["x"])
 
+    @pytest.mark.parametrize("protocol", [v1, v2])
+    def test_an_error_may_carry_data_that_the_schema_knows_as_json(self, protocol: Any) -> None:
+        request = Request(1, "logout", None)
+        for data in ({"requested": 1, "supported": [2]}, {"sessionId": "s"}, {"more": None}):
+            sent = Codec(protocol, role="agent").fail(request, -32022, "no", data=data)
+            assert json.loads(sent) == error(1, -32022, "no", data=data)
+
     def test_an_error_is_passed_on_as_it_came(self) -> None:
         came = error(0, -32000, "Log in", data=None, hint={"url": "u"})
         proxy = agent()
