@@ -108,6 +108,7 @@ else:
             "lifecycle": "Lifecycle",
             "listing": "SessionListing",
             "misspelt": "",
+            "newer": "",
             "opening": "OPENING",
             "paths": "Flavour NotAbsolute check_paths is_absolute require_absolute",
             "peer": "AgentPeer ClientPeer Peer method_id",

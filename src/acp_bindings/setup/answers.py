@@ -32,7 +32,8 @@ def error_from(error: Any, *, peer: Peer | None = None, session_id: str | None =
             raise error_from(error, peer=peer, session_id=sent.session_id)
 
     Args:
-        error: the package's `Error`: `ErrorResponse.error`.
+        error: the package's `Error` (`ErrorResponse.error`), or what else has a `code`, a `message` and `data`, as the
+            `RequestFailed` of a connection.
         peer: who answered, whose ways to log in `AuthRequired` then has.
         session_id: the session that the request was about, if it was about one.
 
@@ -59,10 +60,7 @@ def error_from(error: Any, *, peer: Peer | None = None, session_id: str | None =
 
 
 def is_closed(error: RequestError, *, peer: Peer) -> bool:
-    """Whether `session/close`, answered with *error*, has come to what it was for: in v2 no such session is a success.
-
-    TypeScript's and Rust's SDKs take it so too.
-    """
+    """Whether `session/close`, answered with *error*, has done its work: so it has in v2 where no such session is."""
     return peer.version > 1 and error.code == NOT_FOUND
 
 

@@ -13,13 +13,12 @@ it. A client that speaks both v1 and v2 says it in both ways in one request, sin
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from pydantic_core import from_json, to_json
 
 from acp_bindings.codec import decode, encode
-from acp_bindings.errors import DecodeError, Finding
+from acp_bindings.errors import DecodeError
 from acp_bindings.jsonrpc import ProtocolPackage
 from acp_bindings.setup.auth import auth_methods_for
 from acp_bindings.setup.capabilities import V2_BASELINE, Side, has_word, known, written
@@ -168,18 +167,12 @@ class AgentHandshake:
             UnsupportedProtocolVersion: by the rule of v2 there is no version to answer with.
         """
         try:
-            return self._settle(self._read(parsed(params)))
+            raw = parsed(params)
+            version = negotiate(read_version(raw), self._said.protocols)
+            client = ClientPeer.read(raw, self._said.protocols[version])
         except DecodeError as error:
             raise InvalidParams(f"Invalid params: {'; '.join(map(str, error.issues))}", issues=error.issues) from None
-
-    def _read(self, raw: Any) -> ClientPeer:
-        requested = read_version(raw)
-        protocol = self._said.protocols[negotiate(requested, self._said.protocols)]
-        findings: list[Finding] = []
-        form, named = _readable(raw, version_of(protocol), requested, findings)
-        request = decode(cast("Any", protocol).InitializeRequest, to_json(form), findings=findings)
-        client = ClientPeer.of(protocol, request, findings=findings)
-        return client if named else replace(client, info=None)
+        return self._settle(client)
 
     def _settle(self, client: ClientPeer) -> Settled:
         protocol: Any = client.protocol
@@ -245,45 +238,6 @@ class _Said:
                 f"an agent that has sessions can do {', '.join(sorted(missing))} in v2 without saying so; "
                 "name them too, or do not offer v2"
             )
-
-
-def _readable(
-    raw: dict[str, Any], version: int, requested: int, findings: list[Finding]
-) -> tuple[dict[str, Any], bool]:
-    """The params *raw*, written for *requested*, in the form of *version*; and whether they say who sent them.
-
-    A client that asks for a newer version than it gets may have written only in the form of that one.
-    """
-    if version >= requested:
-        return raw, True
-    if version > 1:
-        named = _is_info(raw.get("info"))
-        return (raw if named else raw | {"info": _UNKNOWN}), named
-    if raw.keys() & set(WORDS["client"][1]):
-        return raw, True
-    from acp_bindings import v1, v2  # noqa: PLC0415 - packages are loaded by those who use them
-
-    asked = {"protocolVersion": requested, "info": _UNKNOWN, "capabilities": raw.get("capabilities", {})}
-    newer = ClientPeer.of(v2, decode(v2.InitializeRequest, to_json(asked), findings=findings))
-    said: dict[str, Any] = {"clientCapabilities": {}}
-    said |= written(v1.InitializeRequest, "client", 1, newer.names())
-    if newer.capabilities.meta is not None:
-        said["clientCapabilities"]["_meta"] = newer.capabilities.meta
-    return raw | said | {"clientInfo": raw.get("info")}, True
-
-
-_UNKNOWN = {"name": "unknown", "version": "unknown"}
-"""Who stands for a client that wrote who it is as nobody can read it."""
-
-
-def _is_info(value: object) -> bool:
-    from acp_bindings import v2  # noqa: PLC0415
-
-    try:
-        decode(v2.Implementation, to_json(value))
-    except DecodeError:
-        return False
-    return True
 
 
 def _message(protocol: ProtocolPackage, side: Side) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, cast
 
 from pydantic.alias_generators import to_snake
@@ -217,6 +217,29 @@ class ClientPeer(Peer):
     side: ClassVar[Side] = "client"
 
     capabilities: ClientCapabilities
+
+    @classmethod
+    def read(cls, params: Any, protocol: ProtocolPackage) -> ClientPeer:
+        """The client that asked to `initialize` with *params* and was answered in the version of *protocol*.
+
+        A client that asked for a newer version is read leniently: what it wrote for that may look different there.
+
+        Args:
+            params: JSON, as text or parsed.
+            protocol: what both sides speak from now on.
+
+        Raises:
+            BadProtocolVersion: *params* have no version that is one.
+            DecodeError: they are none of that version.
+        """
+        from acp_bindings.setup.newer import in_form_of  # noqa: PLC0415 - which reads clients by this class
+
+        raw = parsed(params)
+        findings: list[Finding] = []
+        form, named = in_form_of(version_of(protocol), raw, requested=read_version(raw), findings=findings)
+        request: Any = decode(cast("Any", protocol).InitializeRequest, to_json(form), findings=findings)
+        client = cls.of(protocol, request, findings=findings)
+        return client if named else replace(client, info=None)
 
     @classmethod
     def of(

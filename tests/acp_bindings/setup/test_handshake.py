@@ -13,6 +13,7 @@ from acp_bindings.setup import (
     AgentPeer,
     BadProtocolVersion,
     ClientHandshake,
+    ClientPeer,
     InvalidParams,
     Remark,
     RequestError,
@@ -251,6 +252,16 @@ def test_text_that_is_no_json_is_refused_as_any_other_message() -> None:
         AgentHandshake(info=HELPER).answer(b"{")
     with pytest.raises(DecodeError, match="Invalid JSON"):
         ClientHandshake(info=EDITOR).accept("no")
+
+
+def test_who_reads_a_recording_reads_a_client_as_its_agent_does() -> None:
+    offers: list[list[Any]] = [[v1], [v2], [v1, v2]]
+    for offered in offers:
+        request = raw(ClientHandshake(info=EDITOR, protocols=offered, capabilities={"auth.terminal"}).request())
+        for protocols in offers:
+            with contextlib.suppress(UnsupportedProtocolVersion):
+                settled = AgentHandshake(info=HELPER, protocols=protocols).answer(request)
+                assert ClientPeer.read(request, settled.protocol) == settled.client
 
 
 def test_what_was_wrong_in_a_request_of_a_newer_version_is_found_too() -> None:
