@@ -156,7 +156,7 @@ class Connection:
             EncodeError: *params* cannot be sent.
         """
         turn = TURN.get()
-        inside = turn is not None and turn.connection is self
+        inside = turn is not None and turn is self._serving.turn
         if inside and turn is not None and turn.exclusive:
             raise RuntimeError("an exclusive handler cannot ask the peer: nothing is read before it is done")
         sent = self._codec.request(params, method=method)

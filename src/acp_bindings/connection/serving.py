@@ -9,11 +9,11 @@ from __future__ import annotations
 import contextlib
 import logging
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Generator
 from contextvars import ContextVar
 from functools import partial
 from inspect import isawaitable
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import anyio
 import anyio.lowlevel
@@ -40,11 +40,12 @@ _MOST_BYTES = 8 * 1024 * 1024
 """Bytes that these may have had."""
 
 
-class Turn(NamedTuple):
-    """What is being handled in the task, while others wait for it."""
+class Turn:
+    """The turn of a handler for which everything else waits."""
 
-    connection: Connection
-    exclusive: bool
+    def __init__(self, *, exclusive: bool) -> None:
+        self.exclusive = exclusive
+        """Whether that is all that is read, too."""
 
 
 TURN: ContextVar[Turn | None] = ContextVar("acp_bindings.connection.turn", default=None)
@@ -56,6 +57,8 @@ class Serving:
     def __init__(
         self, connection: Connection, handlers: Handlers, *, codec: Codec, outbox: Outbox, most_requests: int
     ) -> None:
+        self.turn: Turn | None = None
+        """Whose turn it is, if anybody waits for it."""
         self._connection = connection
         self._handlers = handlers
         self._codec = codec
@@ -173,8 +176,6 @@ class Serving:
 
     async def _serve(self, request: Request, handler: Handler, scope: anyio.CancelScope) -> None:
         self._unstarted -= 1
-        # A notification handler may have caused this, which others waited for; nobody waits for this.
-        TURN.set(None)
         line = None
         try:
             with scope:
@@ -190,11 +191,11 @@ class Serving:
             self._tell()
 
     async def _exclude(self, request: Request, handler: Handler, done: anyio.Event) -> None:
-        token = TURN.set(Turn(self._connection, exclusive=True))
         try:
-            await self._outbox.put(await self._answer(request, handler))
+            with self._turn_of_handler(exclusive=True):
+                line = await self._answer(request, handler)
+            await self._outbox.put(line)
         finally:
-            TURN.reset(token)
             done.set()
 
     async def _answer(self, request: Request, handler: Handler) -> bytes:
@@ -235,12 +236,21 @@ class Serving:
         return result if result is not None and isawaitable(result) else None
 
     async def _finish(self, message: Notification, waiting: Awaitable[Any]) -> None:
-        token = TURN.set(Turn(self._connection, exclusive=False))
+        with self._turn_of_handler(exclusive=False):
+            try:
+                await waiting
+            except Exception:
+                log.exception("the handler of %s failed", message.method)
+
+    @contextlib.contextmanager
+    def _turn_of_handler(self, *, exclusive: bool) -> Generator[None]:
+        # Known here as well as to the task: those that it has started know of it still when it is over.
+        self.turn = Turn(exclusive=exclusive)
+        token = TURN.set(self.turn)
         try:
-            await waiting
-        except Exception:
-            log.exception("the handler of %s failed", message.method)
+            yield
         finally:
+            self.turn = None
             TURN.reset(token)
 
     async def _stop_when_nobody_listens(self) -> None:

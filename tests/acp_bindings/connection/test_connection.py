@@ -584,6 +584,28 @@ class TestInitialize:
                 await client.request(method="_acme/do", timeout=5)
         assert "an exclusive handler cannot ask the peer" in caplog.text
 
+    async def test_what_an_exclusive_handler_starts_may_ask_when_that_is_over(self) -> None:
+        go_on = anyio.Event()
+        answers: list[Any] = []
+
+        async with anyio.create_task_group() as tasks:
+
+            async def ask(connection: Connection) -> None:
+                await go_on.wait()
+                answers.append(await connection.request([1], method="_acme/do", timeout=5))
+
+            async def initialize(params: Any, connection: Connection) -> v1.InitializeResponse:
+                tasks.start_soon(ask, connection)
+                return v1.InitializeResponse(protocol_version=1)
+
+            async with both(agent={v1.InitializeRequest: initialize}, client={"_acme/do": same}) as (_, client):
+                await client.request(v1.InitializeRequest(protocol_version=1))
+                go_on.set()
+                with anyio.fail_after(5):
+                    while not answers:
+                        await anyio.lowlevel.checkpoint()
+        assert answers == [[1]]
+
 
 class TestHandlers:
     def test_a_class_that_no_method_takes_is_refused(self) -> None:
