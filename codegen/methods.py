@@ -17,13 +17,7 @@ def methods_source(defs: Definitions) -> str:
     Raises:
         CodegenError: two definitions are the same part of one method, a response has no request, or a side is new.
     """
-    found: dict[str, dict[str, str]] = {}
-    for name, node in sorted(defs.items()):
-        if part := kind(name, node):
-            parts = found.setdefault(node["x-method"], {})
-            if part in parts:
-                raise CodegenError(f"{name} and {parts[part]} are both the {part.lower()} of {node['x-method']}")
-            parts[part] = name
+    found = parts_of_methods(defs)
     requests = {method: _request(parts, defs) for method, parts in found.items() if parts.keys() != {"Notification"}}
     notifications = {
         method: (_side(parts["Notification"], defs), parts["Notification"])
@@ -43,6 +37,22 @@ def methods_source(defs: Definitions) -> str:
             "",
         ]
     )
+
+
+def parts_of_methods(defs: Definitions) -> dict[str, dict[str, str]]:
+    """The definitions of each method, by what they are to it: `Request`, `Response` or `Notification`.
+
+    Raises:
+        CodegenError: two definitions are the same part of one method.
+    """
+    found: dict[str, dict[str, str]] = {}
+    for name, node in sorted(defs.items()):
+        if part := kind(name, node):
+            parts = found.setdefault(node["x-method"], {})
+            if part in parts:
+                raise CodegenError(f"{name} and {parts[part]} are both the {part.lower()} of {node['x-method']}")
+            parts[part] = name
+    return found
 
 
 def _request(parts: dict[str, str], defs: Definitions) -> tuple[str | None, ...]:

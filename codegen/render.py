@@ -16,6 +16,7 @@ from jinja2 import TemplateError
 from codegen.methods import MODULE, NAME, methods_source
 from codegen.naming import snake
 from codegen.package import package_init
+from codegen.passes.answers import ANYTHING
 from codegen.passes.objects import META
 from codegen.prose import docstring
 from codegen.tree import CodegenError, Definitions, Node, arms, ref, target, walk, without
@@ -25,6 +26,7 @@ TEMPLATES = Path(__file__).parent / "templates"
 LINE_LENGTH = 120
 
 RUNTIME_NAMES = [
+    "typing.TYPE_CHECKING",
     "typing.TypeAlias",
     "typing.Annotated",
     "typing.Any",
@@ -35,6 +37,7 @@ RUNTIME_NAMES = [
     "acp_bindings._types.Unlike",
     "acp_bindings._types.When",
     "acp_bindings._types.Within",
+    "acp_bindings._model.AnsweredBy",
     "acp_bindings._model.Extensible",
 ]
 """What the templates may write beyond the generator's own types; ruff takes away what a module does not use."""
@@ -44,7 +47,7 @@ IMPORTED = {
     *("Int32", "Int64", "Number", "UInt16", "UInt32", "UInt64"),
     *("Model", "Response"),
     NAME,
-    *("BaseModel", "ConfigDict", "Optional", "TypeAliasType", "Union", "TYPE_CHECKING"),
+    *("BaseModel", "ConfigDict", "Optional", "TypeAliasType", "Union"),
 }
 """The names that definitions cannot have: what `RUNTIME_NAMES`, the passes and the generator make modules import."""
 
@@ -85,7 +88,7 @@ def render(defs: Definitions, modules: dict[str, str], package: Package, output:
     plans: dict[str, dict[str, Any]] = {_path(name, modules): {"plan": _plan(name, defs[name])} for name in defs}
     _generate(document, plans, output)
     for path in sorted(output.glob("*.py")):
-        body = path.read_text(encoding="utf-8").removeprefix("#")
+        body = path.read_text(encoding="utf-8").removeprefix("#") + _foreign_answers(path.stem, defs, modules)
         path.write_text(package.header(path.stem) + body, encoding="utf-8")
     (output / f"{MODULE}.py").write_text(package.header(MODULE) + "\n" + methods_source(defs), encoding="utf-8")
     init = package_init({**modules, NAME: MODULE})
@@ -132,6 +135,15 @@ def _path(name: str, modules: dict[str, str]) -> str:
     return f"{modules[name]}.{name}"
 
 
+def _foreign_answers(module: str, defs: Definitions, modules: dict[str, str]) -> str:
+    """The end of a *module* that names answers from other ones: only type checkers import those, so it is no cycle."""
+    named = {answer for name, node in defs.items() if modules[name] == module for answer in node.get("x-answers", [])}
+    foreign = sorted((modules[name], name) for name in named & defs.keys() if modules[name] != module)
+    # The alias keeps ruff from taking an import away that only a quoted name needs.
+    imports = [f"    from .{home} import {name} as {name}\n" for home, name in foreign]
+    return "\n\nif TYPE_CHECKING:\n" + "".join(imports) if imports else ""
+
+
 def _for_generator(node: Node, modules: dict[str, str]) -> Node:
     """*node* in the generator's words: every member required, so that its type says only whether null is valid."""
     if "x-absent" in node:
@@ -166,9 +178,17 @@ def _plan(name: str, node: Node) -> dict[str, Any]:
         members = node["properties"].items()
         plan["members"] = {key: _member(f"{name}.{key}", value, required=key in required) for key, value in members}
         plan["mixin"] = node.get("x-mixin")
+        plan["answered"] = _answered(node.get("x-answers", []))
     else:
         plan["open"], plan["close"] = _annotated([*_constraints(name, node), *_choice(node)])
     return plan
+
+
+def _answered(answers: list[str]) -> str:
+    """The mark of a request; its answer is mostly further down, so that it is named in quotes."""
+    if not answers:
+        return ""
+    return f"AnsweredBy[{ANYTHING}]" if answers == [ANYTHING] else f'AnsweredBy["{" | ".join(answers)}"]'
 
 
 def _member(where: str, node: Node, *, required: bool) -> dict[str, str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from codegen.passes.answers import name_answers
 from codegen.passes.bases import choose_bases
 from codegen.passes.constants import merge_constants
 from codegen.passes.numbers import bound_numbers
@@ -34,6 +35,7 @@ PASSES: list[Callable[[Definitions], Definitions]] = [
     settle_absence,
     bound_numbers,
     mark_secrets,
+    name_answers,
     choose_bases,
 ]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Annotated, Any, Self, cast, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Generic, Self, TypeVar, cast, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler
 from pydantic.alias_generators import to_camel
@@ -197,6 +197,36 @@ class Extensible(Model):
 
 class Response(Extensible):
     """The result of a method; `null` reads as the empty one where nothing is required."""
+
+
+if TYPE_CHECKING:
+    Answer_co = TypeVar("Answer_co", covariant=True)
+
+    class AnsweredBy(Generic[Answer_co]):
+        """What a method is called with, when it is answered with `Answer_co`.
+
+            async def ask(params: AnsweredBy[T]) -> T: ...
+
+        Only type checkers know this class: at run time the base leaves no trace, and `METHODS` has the same.
+        """
+
+        @classmethod
+        def __exchange__(cls) -> tuple[Self, Answer_co]: ...
+        @classmethod
+        def __answer__(cls) -> type[Answer_co]: ...
+
+else:
+
+    class _AnsweredBy:
+        """A base class that is none."""
+
+        def __getitem__(self, answer: Any) -> Self:
+            return self
+
+        def __mro_entries__(self, bases: tuple[Any, ...]) -> tuple[()]:
+            return ()
+
+    AnsweredBy = _AnsweredBy()
 
 
 def complete(value: object) -> None:

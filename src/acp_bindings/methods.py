@@ -8,7 +8,17 @@ from importlib import import_module
 from types import UnionType
 from typing import Annotated, Any, Literal, TypeAlias, TypeVar, Union, get_args, get_origin
 
-from acp_bindings._model import Model
+from acp_bindings._model import AnsweredBy, Model
+
+__all__ = [
+    "AnsweredBy",
+    "Method",
+    "Methods",
+    "NotificationType",
+    "RequestType",
+    "Side",
+    "is_of",
+]
 
 Side: TypeAlias = Literal["agent", "both", "client", "protocol", "proxy"]
 """Who handles a method; `both` and `protocol` are whoever gets it."""

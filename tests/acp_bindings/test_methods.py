@@ -1,16 +1,19 @@
 """`METHODS` of each package says what the published schema says."""
 
+import ast
 import importlib
+import inspect
 import json
 import subprocess
 import sys
 from collections.abc import Iterator
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 import pytest
 
 from acp_bindings import v1, v1_unstable, v2
-from acp_bindings.methods import Method, Methods, is_of
+from acp_bindings._model import Model
+from acp_bindings.methods import AnsweredBy, Method, Methods, is_of
 from tests.acp_bindings.roundtrip import generated
 from tests.acp_bindings.schemas import PACKAGES, load
 
@@ -42,6 +45,47 @@ def test_the_table_is_what_the_schema_says(package: str) -> None:
     }
     assert all(type_ is generated(package, name) for _, _, _, (name, type_) in stated)
     assert list(methods) == sorted({method for _, method, _, _ in published(package)})
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_the_class_of_every_request_names_its_answer_to_type_checkers(package: str) -> None:
+    module = importlib.import_module(f"acp_bindings.{package}")
+    asking = {
+        cls: request.result
+        for request in (method.request for method in module.METHODS.values())
+        if request is not None
+        for cls in classes_in(request.params)
+    }
+    definitions = [getattr(module, name) for name in module.__all__]
+    marked = {cls: mark(cls) for cls in definitions if inspect.isclass(cls) and issubclass(cls, Model)}
+
+    assert {cls: getattr(module, name) for cls, name in marked.items() if name} == asking
+
+
+def classes_in(type_: Any) -> Iterator[type]:
+    if inspect.isclass(type_):
+        yield type_
+    for part in get_args(type_):
+        yield from classes_in(part)
+
+
+def mark(cls: type) -> str | None:
+    """What stands in `AnsweredBy[...]` among the bases of a class."""
+    (statement,) = ast.parse(inspect.getsource(cls)).body
+    assert isinstance(statement, ast.ClassDef)
+    marks = [base for base in statement.bases if isinstance(base, ast.Subscript)]
+    assert all(ast.unparse(base.value) == "AnsweredBy" for base in marks)
+    return next((ast.literal_eval(base.slice) for base in marks), None)
+
+
+def test_the_mark_of_an_answer_leaves_no_trace_in_a_class() -> None:
+    class Ask(v1.NewSessionRequest, AnsweredBy["v1.NewSessionResponse"]): ...
+
+    async def ask(params: AnsweredBy[Any]) -> Any: ...
+
+    assert Ask.__mro__ == (Ask, *v1.NewSessionRequest.__mro__)
+    assert v1.NewSessionRequest.__bases__ == v1.LoadSessionRequest.__bases__ == v1.EnvVariable.__bases__
+    assert inspect.iscoroutinefunction(ask)
 
 
 def parts(method: Method) -> Iterator[tuple[Any, str, tuple[str, Any]]]:

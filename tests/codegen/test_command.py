@@ -92,11 +92,13 @@ def test_the_packages_are_written_whole_and_nothing_else_is_touched(
     assert (output / "v2_unstable" / "connection.py").read_text(encoding="utf-8") == (
         '"""ACP v2 unstable draft: connection. From folder:small by `nox -s generate`; do not edit."""\n'
         "\n"
-        "from acp_bindings._model import Model\n"
+        "from typing import Any\n"
+        "\n"
+        "from acp_bindings._model import AnsweredBy, Model\n"
         "from acp_bindings._types import Omittable\n"
         "\n"
         "\n"
-        "class PingRequest(Model):\n"
+        "class PingRequest(Model, AnsweredBy[Any]):\n"
         '    """Ping."""\n'
         "\n"
         "    a: Omittable[str | None] = None\n"
@@ -128,7 +130,7 @@ def test_a_check_shows_what_a_changed_description_changes_and_that_the_schema_is
     assert without_counts(printed) == (
         "--- committed/v1/connection.py\n"
         "+++ generated/v1/connection.py\n"
-        "@@ -8,4 +8,4 @@\n"
+        "@@ -10,4 +10,4 @@\n"
         '     """Ping."""\n'
         " \n"
         "     a: Omittable[str | None] = None\n"
@@ -156,7 +158,7 @@ def test_a_check_fails_for_another_schema_even_where_the_packages_are_equal(
 
 
 ADDED = ["--- committed/v1/more.py", "+++ generated/v1/more.py", "@@ -1 +0,0 @@", "-x = 1"]
-REMOVED = ["--- committed/v1/connection.py", "+++ generated/v1/connection.py", "@@ -0,0 +1,11 @@"]
+REMOVED = ["--- committed/v1/connection.py", "+++ generated/v1/connection.py", "@@ -0,0 +1,13 @@"]
 
 
 @pytest.mark.parametrize(

@@ -419,6 +419,17 @@ class TestNames:
 
         assert said == "Pair is made of ['Left', 'Lefts', 'Pair'] where the schema says ['Left', 'Right']"
 
+    def test_an_answer_that_is_another_is_found(self, tmp_path: Path) -> None:
+        defs: Definitions = {
+            name: obj() | {"x-method": method, "x-side": "agent"}
+            for name, method in {"ARequest": "a", "AResponse": "a", "BRequest": "b", "BResponse": "b"}.items()
+        }
+        path = built(defs, tmp_path) / "connection.py"
+        path.write_text(path.read_text(encoding="utf-8").replace('AnsweredBy["BResponse"]', 'AnsweredBy["AResponse"]'))
+
+        with pytest.raises(CodegenError, match=r"^BRequest is made of \['AResponse'\] where the schema says"):
+            check_names(normalise(defs), dict.fromkeys(defs, "connection"), path.parent)
+
     def test_a_class_of_another_name_is_found(self, package: Path) -> None:
         said = self.change(package, "class Right(", "class Right1(")
 

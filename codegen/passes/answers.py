@@ -1,0 +1,59 @@
+"""What the class of a request tells type checkers of the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from codegen.methods import parts_of_methods
+from codegen.tree import Definitions, Node, arms, is_class, ref, target
+
+ANYTHING = "Any"
+
+
+def name_answers(defs: Definitions) -> Definitions:
+    """`x-answers` on every class that a method is called with: the names of all types that it may be answered with.
+
+    Of a union of params each class has it. A subclass inherits it, so what it is answered with besides is said above.
+    """
+    calls = [(cls, answer) for params, answer in _exchanges(defs) for cls in _classes(ref(params), defs)]
+    asking = {cls for cls, _ in calls}
+    answers: dict[str, set[str]] = {}
+    for cls, answer in calls:
+        family = [each for each in _lineage(cls, defs) if each in asking]
+        for each in family:
+            if not asking.intersection(list(_lineage(each, defs))[1:]):
+                answers.setdefault(each, set()).add(answer)
+    return {name: node | _said(answers[name]) if name in answers else node for name, node in defs.items()}
+
+
+def _said(answers: set[str]) -> Node:
+    return {"x-answers": [ANYTHING] if ANYTHING in answers else sorted(answers)}
+
+
+def _exchanges(defs: Definitions) -> Iterator[tuple[str, str]]:
+    """The params of every request, and what answers it: a definition that is no second name of another, or anything."""
+    for parts in parts_of_methods(defs).values():
+        if "Request" in parts:
+            answer = parts.get("Response")
+            while answer and (meant := target(defs[answer])):
+                answer = meant
+            yield parts["Request"], answer or ANYTHING
+
+
+def _classes(node: Node, defs: Definitions) -> Iterator[str]:
+    """The classes that an instance of *node* may have."""
+    if name := target(node):
+        if is_class(defs[name]):
+            yield name
+        else:
+            yield from _classes(defs[name], defs)
+    for arm in arms(node):
+        yield from _classes(arm, defs)
+
+
+def _lineage(name: str, defs: Definitions) -> Iterator[str]:
+    """The class *name* and all that it is derived from."""
+    yield name
+    for part in defs[name].get("allOf", []):
+        if parent := target(part):
+            yield from _lineage(parent, defs)

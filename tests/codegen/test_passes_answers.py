@@ -1,0 +1,114 @@
+"""What the class of a request says of the answer: in the definitions, and in the code that comes of them."""
+
+import re
+from pathlib import Path
+
+from codegen.passes.answers import name_answers
+from codegen.tree import Definitions, Node
+from tests.codegen.small import TEXT, built, imported, obj, ref
+
+
+def of(method: str) -> Node:
+    return {"x-method": method, "x-side": "agent"}
+
+
+def answers(defs: Definitions) -> dict[str, list[str]]:
+    return {name: node["x-answers"] for name, node in name_answers(defs).items() if "x-answers" in node}
+
+
+def marks(package: Path) -> dict[str, str]:
+    """The class of every request, and the mark of its answer."""
+    source = "".join(path.read_text(encoding="utf-8") for path in sorted(package.glob("*.py")))
+    return dict(re.findall(r"class (\w+)\([^()]*AnsweredBy\[(.*?)\]", source))
+
+
+def test_a_request_names_its_answer_and_nothing_else_does() -> None:
+    defs = {
+        "AskRequest": obj() | of("ask"),
+        "AskResponse": obj() | of("ask"),
+        "TellNotification": obj() | of("tell"),
+        "Other": obj(),
+    }
+
+    assert name_answers(defs) == defs | {"AskRequest": defs["AskRequest"] | {"x-answers": ["AskResponse"]}}
+
+
+def test_a_request_without_a_type_for_the_answer_is_answered_with_anything() -> None:
+    assert answers({"AskRequest": obj() | of("ask")}) == {"AskRequest": ["Any"]}
+
+
+def test_each_class_of_a_union_of_requests_names_the_answer() -> None:
+    defs = {
+        "AskRequest": {"anyOf": [ref("One"), ref("Nested"), {"type": "null"}]} | of("ask"),
+        "AskResponse": TEXT | of("ask"),
+        "One": obj(),
+        "Nested": {"oneOf": [ref("Two"), ref("Again")]},
+        "Two": obj(),
+        "Again": ref("Three"),
+        "Three": obj(),
+    }
+
+    assert answers(defs) == {name: ["AskResponse"] for name in ("One", "Two", "Three")}
+
+
+def test_a_class_that_two_methods_share_names_both_answers_and_a_second_name_of_one_is_none() -> None:
+    defs = {
+        "ARequest": obj() | of("a"),
+        "AResponse": obj() | of("a"),
+        "BRequest": ref("ARequest") | of("b"),
+        "BResponse": obj() | of("b"),
+        "CRequest": ref("ARequest") | of("c"),
+        "CResponse": ref("AResponse") | of("c"),
+    }
+
+    assert answers(defs) == {"ARequest": ["AResponse", "BResponse"]}
+    assert answers(defs | {"DRequest": ref("ARequest") | of("d")}) == {"ARequest": ["Any"]}
+
+
+def test_a_class_that_is_derived_from_a_request_leaves_it_to_that_one_to_name_the_answers() -> None:
+    defs = {
+        "ARequest": obj() | of("a"),
+        "AResponse": obj() | of("a"),
+        "Between": obj() | {"allOf": [ref("ARequest")]},
+        "BRequest": obj() | {"allOf": [ref("Between")]} | of("b"),
+        "BResponse": obj() | of("b"),
+        "CRequest": obj() | {"allOf": [ref("Plain")]} | of("c"),
+        "CResponse": obj() | of("c"),
+        "Plain": obj(),
+    }
+
+    assert answers(defs) == {"ARequest": ["AResponse", "BResponse"], "CRequest": ["CResponse"]}
+
+
+def test_the_mark_stands_behind_the_base_classes(tmp_path: Path) -> None:
+    defs = {
+        "ARequest": obj() | of("a"),
+        "AResponse": obj() | of("a"),
+        "BRequest": ref("ARequest") | of("b"),
+        "BResponse": TEXT | of("b"),
+        "CRequest": obj() | of("c"),
+    }
+    package = built(defs, tmp_path)
+
+    assert marks(package) == {"ARequest": '"AResponse | BResponse"', "CRequest": "Any"}
+    with imported(package) as small:
+        assert small.ARequest.__bases__ == small.AResponse.__bases__
+
+
+def test_an_answer_from_another_module_is_imported_for_type_checkers_alone(tmp_path: Path) -> None:
+    defs = {
+        "ShareRequest": obj() | of("one/share"),
+        "ShareResponse": obj() | of("one/share"),
+        "AgainRequest": ref("ShareRequest") | of("two/again"),
+        "AgainResponse": obj("of", of=ref("ShareResponse")) | of("two/again"),
+    }
+    package = built(defs, tmp_path)
+
+    assert marks(package) == {"ShareRequest": '"AgainResponse | ShareResponse"'}
+    assert (
+        (package / "one.py")
+        .read_text(encoding="utf-8")
+        .endswith("\n\nif TYPE_CHECKING:\n    from .two import AgainResponse as AgainResponse\n")
+    )
+    with imported(package) as small:
+        assert not hasattr(small.one, "AgainResponse")
