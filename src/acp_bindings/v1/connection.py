@@ -4,7 +4,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Field
 
-from acp_bindings._model import Extensible, Model, Response
+from acp_bindings._model import AnsweredBy, Extensible, Model, Response
 from acp_bindings._types import Implied, Lenient, LenientList, NullAsEmpty, Secret, Tagged, UInt16
 
 from .common import RequestId
@@ -83,7 +83,7 @@ as `agent`.
 """
 
 
-class AuthenticateRequest(Extensible):
+class AuthenticateRequest(Extensible, AnsweredBy["AuthenticateResponse"]):
     """Request parameters for the authenticate method.
 
     Specifies which authentication method to use.
@@ -203,7 +203,7 @@ class AgentAuthCapabilities(Extensible):
     """
 
 
-class LogoutRequest(Extensible):
+class LogoutRequest(Extensible, AnsweredBy["LogoutResponse"]):
     """Request parameters for the logout method.
 
     Terminates the current authenticated session.
@@ -347,7 +347,7 @@ class ClientCapabilities(Extensible):
     """
 
 
-class InitializeRequest(Extensible):
+class InitializeRequest(Extensible, AnsweredBy["InitializeResponse"]):
     """Request parameters for the initialize method.
 
     Sent by the client to establish connection and negotiate capabilities.

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal, TypeAlias
 
-from acp_bindings._model import Extensible, Model, Response
+from acp_bindings._model import AnsweredBy, Extensible, Model, Response
 from acp_bindings._types import Implied, Lenient, LenientList, NullAsEmpty, Secret, Tagged
 
 from .common import EnvVariable, SessionConfigId, SessionConfigValueId, SessionId
@@ -21,7 +21,7 @@ class CancelNotification(Extensible):
     """The ID of the session to cancel operations for."""
 
 
-class CloseSessionRequest(Extensible):
+class CloseSessionRequest(Extensible, AnsweredBy["CloseSessionResponse"]):
     """Request parameters for closing an active session.
 
     If supported, the agent **must** cancel any ongoing work related to the session (treat it as if `session/cancel` was
@@ -38,7 +38,7 @@ class CloseSessionResponse(Response):
     """Response from closing a session."""
 
 
-class DeleteSessionRequest(Extensible):
+class DeleteSessionRequest(Extensible, AnsweredBy["DeleteSessionResponse"]):
     """Request parameters for deleting an existing session from `session/list`.
 
     Only available if the Agent supports the `sessionCapabilities.delete` capability.
@@ -62,7 +62,7 @@ class HttpHeader(Extensible):
     """The value to set for the HTTP header."""
 
 
-class ListSessionsRequest(Extensible):
+class ListSessionsRequest(Extensible, AnsweredBy["ListSessionsResponse"]):
     """Request parameters for listing existing sessions.
 
     Only available if the Agent supports the `sessionCapabilities.list` capability.
@@ -129,7 +129,7 @@ See protocol docs: [MCP Servers](https://agentclientprotocol.com/protocol/v1/ses
 """
 
 
-class LoadSessionRequest(Extensible):
+class LoadSessionRequest(Extensible, AnsweredBy["LoadSessionResponse"]):
     """Request parameters for loading an existing session.
 
     Only available if the Agent supports the `loadSession` capability.
@@ -155,7 +155,7 @@ class LoadSessionRequest(Extensible):
     """The ID of the session to load."""
 
 
-class NewSessionRequest(Extensible):
+class NewSessionRequest(Extensible, AnsweredBy["NewSessionResponse"]):
     """Request parameters for creating a new session.
 
     See protocol docs: [Creating a
@@ -205,7 +205,7 @@ class PermissionOption(Extensible):
     """Hint about the nature of this permission option."""
 
 
-class PromptRequest(Extensible):
+class PromptRequest(Extensible, AnsweredBy["PromptResponse"]):
     """Request parameters for sending a user prompt to the agent.
 
     Contains the user's message and any additional context.
@@ -243,7 +243,7 @@ class RequestPermissionOutcomeCancelled(Model):
     outcome: Literal["cancelled"] = "cancelled"
 
 
-class RequestPermissionRequest(Extensible):
+class RequestPermissionRequest(Extensible, AnsweredBy["RequestPermissionResponse"]):
     """Request for user permission to execute a tool call.
 
     Sent when the agent needs authorization before performing a sensitive operation.
@@ -262,7 +262,7 @@ class RequestPermissionRequest(Extensible):
     """Available permission options for the user to choose from."""
 
 
-class ResumeSessionRequest(Extensible):
+class ResumeSessionRequest(Extensible, AnsweredBy["ResumeSessionResponse"]):
     """Request parameters for resuming an existing session.
 
     Resumes an existing session without returning previous messages (unlike `session/load`). This is useful for agents
@@ -422,7 +422,7 @@ class ResumeSessionResponse(Response):
     """Initial session configuration options if supported by the Agent."""
 
 
-class SetSessionConfigOptionRequestBoolean(Extensible):
+class SetSessionConfigOptionRequestBoolean(Extensible, AnsweredBy["SetSessionConfigOptionResponse"]):
     """A boolean value (`type: "boolean"`)."""
 
     type: Literal["boolean"] = "boolean"
@@ -436,7 +436,7 @@ class SetSessionConfigOptionRequestBoolean(Extensible):
     """The boolean value."""
 
 
-class SetSessionConfigOptionRequestValueId(Extensible):
+class SetSessionConfigOptionRequestValueId(Extensible, AnsweredBy["SetSessionConfigOptionResponse"]):
     """A `SessionConfigValueId` string value.
 
     This is the default when `type` is absent on the wire. Unknown `type` values with string payloads also gracefully
@@ -467,7 +467,7 @@ class SetSessionConfigOptionResponse(Response):
     """The full set of configuration options and their current values."""
 
 
-class SetSessionModeRequest(Extensible):
+class SetSessionModeRequest(Extensible, AnsweredBy["SetSessionModeResponse"]):
     """Request parameters for setting a session mode."""
 
     session_id: SessionId

@@ -1,12 +1,12 @@
 """ACP v1: terminal. From npm:@agentclientprotocol/sdk@2.4.0 by `nox -s generate`; do not edit."""
 
-from acp_bindings._model import Extensible, Response
+from acp_bindings._model import AnsweredBy, Extensible, Response
 from acp_bindings._types import Lenient, NullAsEmpty, UInt32, UInt64
 
 from .common import EnvVariable, SessionId, TerminalId
 
 
-class CreateTerminalRequest(Extensible):
+class CreateTerminalRequest(Extensible, AnsweredBy["CreateTerminalResponse"]):
     """Request to create a new terminal and execute a command."""
 
     session_id: SessionId
@@ -41,7 +41,7 @@ class CreateTerminalResponse(Response):
     """The unique identifier for the created terminal."""
 
 
-class KillTerminalRequest(Extensible):
+class KillTerminalRequest(Extensible, AnsweredBy["KillTerminalResponse"]):
     """Request to kill a terminal without releasing it."""
 
     session_id: SessionId
@@ -55,7 +55,7 @@ class KillTerminalResponse(Response):
     """Response to `terminal/kill` method."""
 
 
-class ReleaseTerminalRequest(Extensible):
+class ReleaseTerminalRequest(Extensible, AnsweredBy["ReleaseTerminalResponse"]):
     """Request to release a terminal and free its resources."""
 
     session_id: SessionId
@@ -79,7 +79,7 @@ class TerminalExitStatus(Extensible):
     """The signal that terminated the process (may be null if exited normally)."""
 
 
-class TerminalOutputRequest(Extensible):
+class TerminalOutputRequest(Extensible, AnsweredBy["TerminalOutputResponse"]):
     """Request to get the current output and status of a terminal."""
 
     session_id: SessionId
@@ -102,7 +102,7 @@ class TerminalOutputResponse(Response):
     """Exit status if the command has completed."""
 
 
-class WaitForTerminalExitRequest(Extensible):
+class WaitForTerminalExitRequest(Extensible, AnsweredBy["WaitForTerminalExitResponse"]):
     """Request to wait for a terminal command to exit."""
 
     session_id: SessionId

@@ -2,7 +2,7 @@
 
 from typing import Literal, TypeAlias
 
-from acp_bindings._model import Extensible, Response
+from acp_bindings._model import AnsweredBy, Extensible, Response
 from acp_bindings._types import Lenient, LenientList
 
 
@@ -64,7 +64,7 @@ The agent's overall authentication state.
 """
 
 
-class AuthStatusRequest(Extensible):
+class AuthStatusRequest(Extensible, AnsweredBy["AuthStatusResponse"]):
     """**UNSTABLE**
 
     This capability is not part of the spec yet, and may be removed or changed at any point.

@@ -4,7 +4,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Field
 
-from acp_bindings._model import Extensible, Model, Response
+from acp_bindings._model import AnsweredBy, Extensible, Model, Response
 from acp_bindings._types import Implied, Lenient, LenientList, NullAsEmpty, Secret, Tagged, UInt16
 
 from .common import RequestId
@@ -94,7 +94,7 @@ class AuthStatusCapabilities(Extensible):
     """
 
 
-class AuthenticateRequest(Extensible):
+class AuthenticateRequest(Extensible, AnsweredBy["AuthenticateResponse"]):
     """Request parameters for the authenticate method.
 
     Specifies which authentication method to use.
@@ -225,7 +225,7 @@ class AgentAuthCapabilities(Extensible):
     """
 
 
-class LogoutRequest(Extensible):
+class LogoutRequest(Extensible, AnsweredBy["LogoutResponse"]):
     """Request parameters for the logout method.
 
     Terminates the current authenticated session.
@@ -723,7 +723,7 @@ class ClientCapabilities(Extensible):
     """
 
 
-class InitializeRequest(Extensible):
+class InitializeRequest(Extensible, AnsweredBy["InitializeResponse"]):
     """Request parameters for the initialize method.
 
     Sent by the client to establish connection and negotiate capabilities.

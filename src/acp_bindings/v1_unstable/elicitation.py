@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal, TypeAlias
 
-from acp_bindings._model import Extensible, Model
+from acp_bindings._model import AnsweredBy, Extensible, Model
 from acp_bindings._types import FirstMatch, Implied, Int64, Lenient, LenientList, Number, Tagged, UInt32, UInt64, Unlike
 
 from .common import RequestId, SessionId, ToolCallId
@@ -123,7 +123,9 @@ class ElicitationUrlModeRequest(ElicitationRequestScope):
     """The URL to direct the user to."""
 
 
-class CreateElicitationRequestUrlRequest(ElicitationUrlModeRequest, Extensible):
+class CreateElicitationRequestUrlRequest(
+    ElicitationUrlModeRequest, Extensible, AnsweredBy["CreateElicitationResponse"]
+):
     """Tied to a specific JSON-RPC request outside of a session (e.g., during auth/configuration phases before any
     session is started).
     """
@@ -143,7 +145,9 @@ class ElicitationUrlModeSession(ElicitationSessionScope):
     """The URL to direct the user to."""
 
 
-class CreateElicitationRequestUrlSession(ElicitationUrlModeSession, Extensible):
+class CreateElicitationRequestUrlSession(
+    ElicitationUrlModeSession, Extensible, AnsweredBy["CreateElicitationResponse"]
+):
     """Tied to a session, optionally to a specific tool call within that session."""
 
     mode: Literal["url"] = "url"
@@ -247,7 +251,9 @@ class NumberPropertySchema(Extensible):
     """
 
 
-class OtherCreateElicitationRequestRequest(ElicitationRequestScope, Extensible):
+class OtherCreateElicitationRequestRequest(
+    ElicitationRequestScope, Extensible, AnsweredBy["CreateElicitationResponse"]
+):
     """Tied to a specific JSON-RPC request outside of a session (e.g., during auth/configuration phases before any
     session is started).
     """
@@ -257,7 +263,9 @@ class OtherCreateElicitationRequestRequest(ElicitationRequestScope, Extensible):
     """A human-readable message describing what input is needed."""
 
 
-class OtherCreateElicitationRequestSession(ElicitationSessionScope, Extensible):
+class OtherCreateElicitationRequestSession(
+    ElicitationSessionScope, Extensible, AnsweredBy["CreateElicitationResponse"]
+):
     """Tied to a session, optionally to a specific tool call within that session."""
 
     mode: Annotated[str, Unlike("form", "url")]
@@ -508,7 +516,9 @@ class ElicitationFormModeRequest(ElicitationRequestScope):
     """A JSON Schema describing the form fields to present to the user."""
 
 
-class CreateElicitationRequestFormRequest(ElicitationFormModeRequest, Extensible):
+class CreateElicitationRequestFormRequest(
+    ElicitationFormModeRequest, Extensible, AnsweredBy["CreateElicitationResponse"]
+):
     """Tied to a specific JSON-RPC request outside of a session (e.g., during auth/configuration phases before any
     session is started).
     """
@@ -525,7 +535,9 @@ class ElicitationFormModeSession(ElicitationSessionScope):
     """A JSON Schema describing the form fields to present to the user."""
 
 
-class CreateElicitationRequestFormSession(ElicitationFormModeSession, Extensible):
+class CreateElicitationRequestFormSession(
+    ElicitationFormModeSession, Extensible, AnsweredBy["CreateElicitationResponse"]
+):
     """Tied to a session, optionally to a specific tool call within that session."""
 
     mode: Literal["form"] = "form"

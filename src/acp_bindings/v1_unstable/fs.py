@@ -1,12 +1,12 @@
 """ACP v1 unstable: fs. From npm:@agentclientprotocol/sdk@2.4.0 by `nox -s generate`; do not edit."""
 
-from acp_bindings._model import Extensible, Response
+from acp_bindings._model import AnsweredBy, Extensible, Response
 from acp_bindings._types import UInt32
 
 from .common import SessionId
 
 
-class ReadTextFileRequest(Extensible):
+class ReadTextFileRequest(Extensible, AnsweredBy["ReadTextFileResponse"]):
     """Request to read content from a text file.
 
     Only available if the client supports the `fs.readTextFile` capability.
@@ -32,7 +32,7 @@ class ReadTextFileResponse(Response):
     """Content payload returned by this response."""
 
 
-class WriteTextFileRequest(Extensible):
+class WriteTextFileRequest(Extensible, AnsweredBy["WriteTextFileResponse"]):
     """Request to write content to a text file.
 
     Only available if the client supports the `fs.writeTextFile` capability.

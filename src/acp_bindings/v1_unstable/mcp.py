@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, TypeAlias
 
-from acp_bindings._model import Extensible, Model
+from acp_bindings._model import AnsweredBy, Extensible, Model
 from acp_bindings._types import FirstMatch, Int32
 
 from .common import McpServerAcpId
@@ -65,7 +65,7 @@ class MessageMcpNotification(Extensible):
     """
 
 
-class MessageMcpRequest(Extensible):
+class MessageMcpRequest(Extensible, AnsweredBy["MessageMcpResponse"]):
     """**UNSTABLE**
 
     This capability is not part of the spec yet, and may be removed or changed at any point.

@@ -2,7 +2,7 @@
 
 from typing import Literal, TypeAlias
 
-from acp_bindings._model import Extensible, Response
+from acp_bindings._model import AnsweredBy, Extensible, Response
 from acp_bindings._types import LenientList, Secret
 
 
@@ -15,7 +15,7 @@ class DisableProviderResponse(Response):
     """
 
 
-class ListProvidersRequest(Extensible):
+class ListProvidersRequest(Extensible, AnsweredBy["ListProvidersResponse"]):
     """**UNSTABLE**
 
     This capability is not part of the spec yet, and may be removed or changed at any point.
@@ -68,7 +68,7 @@ Unique identifier for a configurable LLM provider.
 """
 
 
-class DisableProviderRequest(Extensible):
+class DisableProviderRequest(Extensible, AnsweredBy["DisableProviderResponse"]):
     """**UNSTABLE**
 
     This capability is not part of the spec yet, and may be removed or changed at any point.
@@ -116,7 +116,7 @@ class ListProvidersResponse(Response):
     """Configurable providers with current routing info suitable for UI display."""
 
 
-class SetProviderRequest(Extensible):
+class SetProviderRequest(Extensible, AnsweredBy["SetProviderResponse"]):
     """**UNSTABLE**
 
     This capability is not part of the spec yet, and may be removed or changed at any point.

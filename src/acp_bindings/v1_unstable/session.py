@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal, TypeAlias
 
-from acp_bindings._model import Extensible, Model, Response
+from acp_bindings._model import AnsweredBy, Extensible, Model, Response
 from acp_bindings._types import Implied, Lenient, LenientList, NullAsEmpty, Secret, Tagged
 
 from .common import EnvVariable, McpServerAcpId, SessionConfigId, SessionConfigValueId, SessionId
@@ -11,7 +11,7 @@ from .session_config_option import SessionConfigOption
 from .session_types import SessionModeId, ToolCallUpdate, Usage
 
 
-class ArchiveSessionRequest(Extensible):
+class ArchiveSessionRequest(Extensible, AnsweredBy["ArchiveSessionResponse"]):
     """**UNSTABLE**
 
     This capability is not part of the spec yet, and may be removed or changed at any point.
@@ -48,7 +48,7 @@ class CancelNotification(Extensible):
     """The ID of the session to cancel operations for."""
 
 
-class CloseSessionRequest(Extensible):
+class CloseSessionRequest(Extensible, AnsweredBy["CloseSessionResponse"]):
     """Request parameters for closing an active session.
 
     If supported, the agent **must** cancel any ongoing work related to the session (treat it as if `session/cancel` was
@@ -65,7 +65,7 @@ class CloseSessionResponse(Response):
     """Response from closing a session."""
 
 
-class DeleteSessionRequest(Extensible):
+class DeleteSessionRequest(Extensible, AnsweredBy["DeleteSessionResponse"]):
     """Request parameters for deleting an existing session from `session/list`.
 
     Only available if the Agent supports the `sessionCapabilities.delete` capability.
@@ -193,7 +193,7 @@ class PermissionOption(Extensible):
     """Hint about the nature of this permission option."""
 
 
-class PromptRequest(Extensible):
+class PromptRequest(Extensible, AnsweredBy["PromptResponse"]):
     """Request parameters for sending a user prompt to the agent.
 
     Contains the user's message and any additional context.
@@ -231,7 +231,7 @@ class RequestPermissionOutcomeCancelled(Model):
     outcome: Literal["cancelled"] = "cancelled"
 
 
-class RequestPermissionRequest(Extensible):
+class RequestPermissionRequest(Extensible, AnsweredBy["RequestPermissionResponse"]):
     """Request for user permission to execute a tool call.
 
     Sent when the agent needs authorization before performing a sensitive operation.
@@ -287,7 +287,7 @@ does not support rather than treating it as `exclude`.
 """
 
 
-class ListSessionsRequest(Extensible):
+class ListSessionsRequest(Extensible, AnsweredBy["ListSessionsResponse"]):
     """Request parameters for listing existing sessions.
 
     Only available if the Agent supports the `sessionCapabilities.list` capability.
@@ -471,7 +471,7 @@ Whether the Agent has a session in memory, as reported by `session/status`.
 """
 
 
-class SessionStatusRequest(Extensible):
+class SessionStatusRequest(Extensible, AnsweredBy["SessionStatusResponse"]):
     """**UNSTABLE**
 
     This capability is not part of the spec yet, and may be removed or changed at any point.
@@ -506,7 +506,7 @@ class SessionStatusResponse(Response):
     """
 
 
-class SetSessionConfigOptionRequestBoolean(Extensible):
+class SetSessionConfigOptionRequestBoolean(Extensible, AnsweredBy["SetSessionConfigOptionResponse"]):
     """A boolean value (`type: "boolean"`)."""
 
     type: Literal["boolean"] = "boolean"
@@ -520,7 +520,7 @@ class SetSessionConfigOptionRequestBoolean(Extensible):
     """The boolean value."""
 
 
-class SetSessionConfigOptionRequestValueId(Extensible):
+class SetSessionConfigOptionRequestValueId(Extensible, AnsweredBy["SetSessionConfigOptionResponse"]):
     """A `SessionConfigValueId` string value.
 
     This is the default when `type` is absent on the wire. Unknown `type` values with string payloads also gracefully
@@ -551,7 +551,7 @@ class SetSessionConfigOptionResponse(Response):
     """The full set of configuration options and their current values."""
 
 
-class SetSessionModeRequest(Extensible):
+class SetSessionModeRequest(Extensible, AnsweredBy["SetSessionModeResponse"]):
     """Request parameters for setting a session mode."""
 
     session_id: SessionId
@@ -565,7 +565,7 @@ class SetSessionModeResponse(Response):
     """Response to `session/set_mode` method."""
 
 
-class SetSessionTitleRequest(Extensible):
+class SetSessionTitleRequest(Extensible, AnsweredBy["SetSessionTitleResponse"]):
     """**UNSTABLE**
 
     This capability is not part of the spec yet, and may be removed or changed at any point.
@@ -698,7 +698,7 @@ class SystemPrompt(Extensible):
     """
 
 
-class ForkSessionRequest(Extensible):
+class ForkSessionRequest(Extensible, AnsweredBy["ForkSessionResponse"]):
     """**UNSTABLE**
 
     This capability is not part of the spec yet, and may be removed or changed at any point.
@@ -740,7 +740,7 @@ class ForkSessionRequest(Extensible):
     """
 
 
-class LoadSessionRequest(Extensible):
+class LoadSessionRequest(Extensible, AnsweredBy["LoadSessionResponse"]):
     """Request parameters for loading an existing session.
 
     Only available if the Agent supports the `loadSession` capability.
@@ -779,7 +779,7 @@ class LoadSessionRequest(Extensible):
     """
 
 
-class NewSessionRequest(Extensible):
+class NewSessionRequest(Extensible, AnsweredBy["NewSessionResponse"]):
     """Request parameters for creating a new session.
 
     See protocol docs: [Creating a
@@ -811,7 +811,7 @@ class NewSessionRequest(Extensible):
     """
 
 
-class ResumeSessionRequest(Extensible):
+class ResumeSessionRequest(Extensible, AnsweredBy["ResumeSessionResponse"]):
     """Request parameters for resuming an existing session.
 
     Resumes an existing session without returning previous messages (unlike `session/load`). This is useful for agents
@@ -850,7 +850,7 @@ class ResumeSessionRequest(Extensible):
     """
 
 
-class UnarchiveSessionRequest(Extensible):
+class UnarchiveSessionRequest(Extensible, AnsweredBy["UnarchiveSessionResponse"]):
     """**UNSTABLE**
 
     This capability is not part of the spec yet, and may be removed or changed at any point.

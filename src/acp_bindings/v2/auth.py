@@ -1,11 +1,11 @@
 """ACP v2 draft: auth. From npm:@agentclientprotocol/sdk@2.4.0 by `nox -s generate`; do not edit."""
 
-from acp_bindings._model import Extensible, Response
+from acp_bindings._model import AnsweredBy, Extensible, Response
 
 from .common import AuthMethodId
 
 
-class LoginAuthRequest(Extensible):
+class LoginAuthRequest(Extensible, AnsweredBy["LoginAuthResponse"]):
     """Request parameters for the `auth/login` method.
 
     Specifies which authentication method to use.
@@ -22,7 +22,7 @@ class LoginAuthResponse(Response):
     """Response to the `auth/login` method."""
 
 
-class LogoutAuthRequest(Extensible):
+class LogoutAuthRequest(Extensible, AnsweredBy["LogoutAuthResponse"]):
     """Request parameters for the `auth/logout` method.
 
     Terminates the current authenticated session.

@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import Field
 
-from acp_bindings._model import Extensible, Model
+from acp_bindings._model import AnsweredBy, Extensible, Model
 from acp_bindings._types import (
     Absent,
     FirstMatch,
@@ -145,7 +145,9 @@ class ElicitationUrlModeRequest(ElicitationRequestScope):
     session_id: Absent[None] = None
 
 
-class CreateElicitationRequestUrlRequest(ElicitationUrlModeRequest, Extensible):
+class CreateElicitationRequestUrlRequest(
+    ElicitationUrlModeRequest, Extensible, AnsweredBy["CreateElicitationResponse"]
+):
     """Tied to a specific JSON-RPC request outside of a session (e.g., during auth/configuration phases before any
     session is started).
     """
@@ -167,7 +169,9 @@ class ElicitationUrlModeSession(ElicitationSessionScope):
     request_id: Absent[None] = None
 
 
-class CreateElicitationRequestUrlSession(ElicitationUrlModeSession, Extensible):
+class CreateElicitationRequestUrlSession(
+    ElicitationUrlModeSession, Extensible, AnsweredBy["CreateElicitationResponse"]
+):
     """Tied to a session, optionally to a specific tool call within that session."""
 
     mode: Literal["url"] = "url"
@@ -271,7 +275,9 @@ class NumberPropertySchema(Extensible):
     """
 
 
-class OtherCreateElicitationRequestRequest(ElicitationRequestScope, Extensible):
+class OtherCreateElicitationRequestRequest(
+    ElicitationRequestScope, Extensible, AnsweredBy["CreateElicitationResponse"]
+):
     """Tied to a specific JSON-RPC request outside of a session (e.g., during auth/configuration phases before any
     session is started).
     """
@@ -283,7 +289,9 @@ class OtherCreateElicitationRequestRequest(ElicitationRequestScope, Extensible):
     session_id: Absent[None] = None
 
 
-class OtherCreateElicitationRequestSession(ElicitationSessionScope, Extensible):
+class OtherCreateElicitationRequestSession(
+    ElicitationSessionScope, Extensible, AnsweredBy["CreateElicitationResponse"]
+):
     """Tied to a session, optionally to a specific tool call within that session."""
 
     mode: Annotated[str, Unlike("form", "url")]
@@ -540,7 +548,9 @@ class ElicitationFormModeRequest(ElicitationRequestScope):
     session_id: Absent[None] = None
 
 
-class CreateElicitationRequestFormRequest(ElicitationFormModeRequest, Extensible):
+class CreateElicitationRequestFormRequest(
+    ElicitationFormModeRequest, Extensible, AnsweredBy["CreateElicitationResponse"]
+):
     """Tied to a specific JSON-RPC request outside of a session (e.g., during auth/configuration phases before any
     session is started).
     """
@@ -559,7 +569,9 @@ class ElicitationFormModeSession(ElicitationSessionScope):
     request_id: Absent[None] = None
 
 
-class CreateElicitationRequestFormSession(ElicitationFormModeSession, Extensible):
+class CreateElicitationRequestFormSession(
+    ElicitationFormModeSession, Extensible, AnsweredBy["CreateElicitationResponse"]
+):
     """Tied to a session, optionally to a specific tool call within that session."""
 
     mode: Literal["form"] = "form"

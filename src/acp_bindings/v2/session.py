@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import Field
 
-from acp_bindings._model import Extensible, Model, Response
+from acp_bindings._model import AnsweredBy, Extensible, Model, Response
 from acp_bindings._types import Lenient, LenientList, NullAsEmpty, Secret, SkipInvalid, Tagged, Unlike
 
 from .common import AbsolutePath, EnvVariable, SessionConfigId, SessionConfigValueId, SessionId, TerminalId, ToolCallId
@@ -29,7 +29,7 @@ class CancelledPermissionOutcome(Extensible):
     outcome: Literal["cancelled"] = "cancelled"
 
 
-class CloseSessionRequest(Extensible):
+class CloseSessionRequest(Extensible, AnsweredBy["CloseSessionResponse"]):
     """Request parameters for closing an active session.
 
     The Agent MUST cancel any ongoing work related to the session as if `session/cancel` was called, then free the
@@ -74,7 +74,7 @@ class CommandPermissionSubject(Extensible):
     """The associated terminal, when already known. Omitted and `null` are equivalent."""
 
 
-class DeleteSessionRequest(Extensible):
+class DeleteSessionRequest(Extensible, AnsweredBy["DeleteSessionResponse"]):
     """Request parameters for deleting an existing session from `session/list`.
 
     Only available if the Agent supports the `session.delete` capability.
@@ -188,7 +188,7 @@ See protocol docs: [MCP Servers](https://agentclientprotocol.com/protocol/v2/ses
 """
 
 
-class NewSessionRequest(Extensible):
+class NewSessionRequest(Extensible, AnsweredBy["NewSessionResponse"]):
     """Request parameters for creating a new session.
 
     See protocol docs: [Creating a
@@ -251,7 +251,7 @@ class OtherRequestPermissionSubject(Model):
     type: Annotated[str, Unlike("command", "tool_call")]
 
 
-class OtherSetSessionConfigOptionRequest(Extensible):
+class OtherSetSessionConfigOptionRequest(Extensible, AnsweredBy["SetSessionConfigOptionResponse"]):
     """Custom or future session configuration option value payload.
 
     Values beginning with `_` are reserved for implementation-specific extensions. Unknown values that do not begin with
@@ -300,7 +300,7 @@ class PermissionOption(Extensible):
     """Hint about the nature of this permission option."""
 
 
-class PromptRequest(Extensible):
+class PromptRequest(Extensible, AnsweredBy["PromptResponse"]):
     """Request parameters for sending a user prompt to the agent.
 
     Contains the user's message and any additional context.
@@ -364,7 +364,7 @@ Replay includes the position identified by the cursor.
 """
 
 
-class ResumeSessionRequest(Extensible):
+class ResumeSessionRequest(Extensible, AnsweredBy["ResumeSessionResponse"]):
     """Request parameters for resuming an existing session.
 
     Resumes an existing session and optionally replays retained conversation history according to `replayFrom`.
@@ -486,7 +486,7 @@ SessionListCursor: TypeAlias = str
 """An opaque cursor used to paginate `session/list` results."""
 
 
-class ListSessionsRequest(Extensible):
+class ListSessionsRequest(Extensible, AnsweredBy["ListSessionsResponse"]):
     """Request parameters for listing existing sessions."""
 
     cwd: AbsolutePath | None = None
@@ -519,7 +519,7 @@ class ListSessionsResponse(Response):
     """
 
 
-class SetSessionConfigOptionRequestBoolean(Extensible):
+class SetSessionConfigOptionRequestBoolean(Extensible, AnsweredBy["SetSessionConfigOptionResponse"]):
     """A boolean value (`type: "boolean"`)."""
 
     type: Literal["boolean"] = "boolean"
@@ -533,7 +533,7 @@ class SetSessionConfigOptionRequestBoolean(Extensible):
     """The boolean value."""
 
 
-class SetSessionConfigOptionRequestId(Extensible):
+class SetSessionConfigOptionRequestId(Extensible, AnsweredBy["SetSessionConfigOptionResponse"]):
     """A `SessionConfigValueId` string value (`type: "id"`)."""
 
     type: Literal["id"] = "id"
@@ -586,7 +586,7 @@ RequestPermissionSubject: TypeAlias = Annotated[
 """The operation requiring permission."""
 
 
-class RequestPermissionRequest(Extensible):
+class RequestPermissionRequest(Extensible, AnsweredBy["RequestPermissionResponse"]):
     """Request for user permission to proceed with an operation.
 
     Sent when the agent needs authorization before performing a sensitive operation.

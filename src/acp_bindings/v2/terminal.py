@@ -1,11 +1,11 @@
 """ACP v2 draft: terminal. From npm:@agentclientprotocol/sdk@2.4.0 by `nox -s generate`; do not edit."""
 
-from acp_bindings._model import Extensible, Response
+from acp_bindings._model import AnsweredBy, Extensible, Response
 
 from .common import SessionId, TerminalId
 
 
-class CancelTerminalRequest(Extensible):
+class CancelTerminalRequest(Extensible, AnsweredBy["CancelTerminalResponse"]):
     """Request parameters for cancelling one terminal.
 
     Clients MUST NOT send it unless the terminal currently advertises `capabilities.cancel`.

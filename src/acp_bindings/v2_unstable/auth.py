@@ -2,7 +2,7 @@
 
 from typing import Literal, TypeAlias
 
-from acp_bindings._model import Extensible, Response
+from acp_bindings._model import AnsweredBy, Extensible, Response
 from acp_bindings._types import Lenient, LenientList
 
 from .common import AuthMethodId
@@ -66,7 +66,7 @@ The agent's overall authentication state.
 """
 
 
-class AuthStatusRequest(Extensible):
+class AuthStatusRequest(Extensible, AnsweredBy["AuthStatusResponse"]):
     """**UNSTABLE**
 
     This capability is not part of the spec yet, and may be removed or changed at any point.
@@ -128,7 +128,7 @@ class AuthStatusUpdateNotification(Extensible):
     """
 
 
-class LoginAuthRequest(Extensible):
+class LoginAuthRequest(Extensible, AnsweredBy["LoginAuthResponse"]):
     """Request parameters for the `auth/login` method.
 
     Specifies which authentication method to use.
@@ -145,7 +145,7 @@ class LoginAuthResponse(Response):
     """Response to the `auth/login` method."""
 
 
-class LogoutAuthRequest(Extensible):
+class LogoutAuthRequest(Extensible, AnsweredBy["LogoutAuthResponse"]):
     """Request parameters for the `auth/logout` method.
 
     Terminates the current authenticated session.

@@ -4,7 +4,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Field
 
-from acp_bindings._model import Extensible, Model, Response
+from acp_bindings._model import AnsweredBy, Extensible, Model, Response
 from acp_bindings._types import Lenient, LenientList, NullAsEmpty, Tagged, Unlike
 
 from .common import AuthMethodId, EnvVariable, ProtocolVersion, RequestId
@@ -638,7 +638,7 @@ class ClientCapabilities(Extensible):
     """
 
 
-class InitializeRequest(Extensible):
+class InitializeRequest(Extensible, AnsweredBy["InitializeResponse"]):
     """Request parameters for the initialize method.
 
     Sent by the client to establish connection and negotiate capabilities.

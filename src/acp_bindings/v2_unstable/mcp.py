@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, TypeAlias
 
-from acp_bindings._model import Extensible, Model
+from acp_bindings._model import AnsweredBy, Extensible, Model
 from acp_bindings._types import FirstMatch, Int32
 
 from .common import McpServerAcpId
@@ -55,7 +55,7 @@ class MessageMcpNotification(Extensible):
     """Optional inner MCP params. Null is equivalent to omission."""
 
 
-class MessageMcpRequest(Extensible):
+class MessageMcpRequest(Extensible, AnsweredBy["MessageMcpResponse"]):
     """**UNSTABLE**
 
     Request parameters for `mcp/message`, sent from consumer to provider.

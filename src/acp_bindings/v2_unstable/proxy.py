@@ -2,7 +2,7 @@
 
 from typing import Any, TypeAlias
 
-from acp_bindings._model import Extensible
+from acp_bindings._model import AnsweredBy, Extensible
 
 from .connection import InitializeRequest, InitializeResponse
 
@@ -62,7 +62,7 @@ class ProxySuccessorNotification(Extensible):
     """
 
 
-class ProxySuccessorRequest(Extensible):
+class ProxySuccessorRequest(Extensible, AnsweredBy["ProxySuccessorResponse"]):
     """**UNSTABLE**
 
     This capability is not part of the spec yet, and may be removed or changed at any point.

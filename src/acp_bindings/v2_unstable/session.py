@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import Field
 
-from acp_bindings._model import Extensible, Model, Response
+from acp_bindings._model import AnsweredBy, Extensible, Model, Response
 from acp_bindings._types import Lenient, LenientList, NullAsEmpty, Secret, SkipInvalid, Tagged, Unlike
 
 from .common import (
@@ -22,7 +22,7 @@ from .session_config_option import SessionConfigOption
 from .session_types import AvailableCommand, MessageId, StateUpdate, ToolCallUpdate
 
 
-class ArchiveSessionRequest(Extensible):
+class ArchiveSessionRequest(Extensible, AnsweredBy["ArchiveSessionResponse"]):
     """**UNSTABLE**
 
     This capability is not part of the spec yet, and may be removed or changed at any point.
@@ -65,7 +65,7 @@ class CancelledPermissionOutcome(Extensible):
     outcome: Literal["cancelled"] = "cancelled"
 
 
-class CloseSessionRequest(Extensible):
+class CloseSessionRequest(Extensible, AnsweredBy["CloseSessionResponse"]):
     """Request parameters for closing an active session.
 
     The Agent MUST cancel any ongoing work related to the session as if `session/cancel` was called, then free the
@@ -110,7 +110,7 @@ class CommandPermissionSubject(Extensible):
     """The associated terminal, when already known. Omitted and `null` are equivalent."""
 
 
-class DeleteSessionRequest(Extensible):
+class DeleteSessionRequest(Extensible, AnsweredBy["DeleteSessionResponse"]):
     """Request parameters for deleting an existing session from `session/list`.
 
     Only available if the Agent supports the `session.delete` capability.
@@ -313,7 +313,7 @@ class OtherRequestPermissionSubject(Model):
     type: Annotated[str, Unlike("command", "tool_call")]
 
 
-class OtherSetSessionConfigOptionRequest(Extensible):
+class OtherSetSessionConfigOptionRequest(Extensible, AnsweredBy["SetSessionConfigOptionResponse"]):
     """Custom or future session configuration option value payload.
 
     Values beginning with `_` are reserved for implementation-specific extensions. Unknown values that do not begin with
@@ -362,7 +362,7 @@ class PermissionOption(Extensible):
     """Hint about the nature of this permission option."""
 
 
-class PromptRequest(Extensible):
+class PromptRequest(Extensible, AnsweredBy["PromptResponse"]):
     """Request parameters for sending a user prompt to the agent.
 
     Contains the user's message and any additional context.
@@ -533,7 +533,7 @@ SessionListCursor: TypeAlias = str
 """An opaque cursor used to paginate `session/list` results."""
 
 
-class ListSessionsRequest(Extensible):
+class ListSessionsRequest(Extensible, AnsweredBy["ListSessionsResponse"]):
     """Request parameters for listing existing sessions."""
 
     cwd: AbsolutePath | None = None
@@ -593,7 +593,7 @@ Whether the Agent has a session in memory, as reported by `session/status`.
 """
 
 
-class SessionStatusRequest(Extensible):
+class SessionStatusRequest(Extensible, AnsweredBy["SessionStatusResponse"]):
     """**UNSTABLE**
 
     This capability is not part of the spec yet, and may be removed or changed at any point.
@@ -636,7 +636,7 @@ class SessionStatusResponse(Response):
     """
 
 
-class SetSessionConfigOptionRequestBoolean(Extensible):
+class SetSessionConfigOptionRequestBoolean(Extensible, AnsweredBy["SetSessionConfigOptionResponse"]):
     """A boolean value (`type: "boolean"`)."""
 
     type: Literal["boolean"] = "boolean"
@@ -650,7 +650,7 @@ class SetSessionConfigOptionRequestBoolean(Extensible):
     """The boolean value."""
 
 
-class SetSessionConfigOptionRequestId(Extensible):
+class SetSessionConfigOptionRequestId(Extensible, AnsweredBy["SetSessionConfigOptionResponse"]):
     """A `SessionConfigValueId` string value (`type: "id"`)."""
 
     type: Literal["id"] = "id"
@@ -685,7 +685,7 @@ class SetSessionConfigOptionResponse(Response):
     """The full set of configuration options and their current values."""
 
 
-class SetSessionTitleRequest(Extensible):
+class SetSessionTitleRequest(Extensible, AnsweredBy["SetSessionTitleResponse"]):
     """**UNSTABLE**
 
     This capability is not part of the spec yet, and may be removed or changed at any point.
@@ -782,7 +782,7 @@ class SystemPrompt(Extensible):
     """
 
 
-class ForkSessionRequest(Extensible):
+class ForkSessionRequest(Extensible, AnsweredBy["ForkSessionResponse"]):
     """**UNSTABLE**
 
     This capability is not part of the spec yet, and may be removed or changed at any point.
@@ -824,7 +824,7 @@ class ForkSessionRequest(Extensible):
     """
 
 
-class NewSessionRequest(Extensible):
+class NewSessionRequest(Extensible, AnsweredBy["NewSessionResponse"]):
     """Request parameters for creating a new session.
 
     See protocol docs: [Creating a
@@ -856,7 +856,7 @@ class NewSessionRequest(Extensible):
     """
 
 
-class ResumeSessionRequest(Extensible):
+class ResumeSessionRequest(Extensible, AnsweredBy["ResumeSessionResponse"]):
     """Request parameters for resuming an existing session.
 
     Resumes an existing session and optionally replays retained conversation history according to `replayFrom`.
@@ -929,7 +929,7 @@ RequestPermissionSubject: TypeAlias = Annotated[
 """The operation requiring permission."""
 
 
-class RequestPermissionRequest(Extensible):
+class RequestPermissionRequest(Extensible, AnsweredBy["RequestPermissionResponse"]):
     """Request for user permission to proceed with an operation.
 
     Sent when the agent needs authorization before performing a sensitive operation.
@@ -964,7 +964,7 @@ class RequestPermissionRequest(Extensible):
     """Available permission options for the user to choose from. Must contain at least one option."""
 
 
-class UnarchiveSessionRequest(Extensible):
+class UnarchiveSessionRequest(Extensible, AnsweredBy["UnarchiveSessionResponse"]):
     """**UNSTABLE**
 
     This capability is not part of the spec yet, and may be removed or changed at any point.

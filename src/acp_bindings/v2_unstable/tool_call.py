@@ -1,11 +1,11 @@
 """ACP v2 unstable draft: tool_call. From npm:@agentclientprotocol/sdk@2.4.0 by `nox -s generate`; do not edit."""
 
-from acp_bindings._model import Extensible, Response
+from acp_bindings._model import AnsweredBy, Extensible, Response
 
 from .common import SessionId, ToolCallId
 
 
-class CancelToolCallRequest(Extensible):
+class CancelToolCallRequest(Extensible, AnsweredBy["CancelToolCallResponse"]):
     """Request parameters for cancelling one tool call.
 
     Clients MUST NOT send it unless the tool call currently advertises `capabilities.cancel`.
