@@ -722,14 +722,14 @@ class TestOddPeers:
             with anyio.fail_after(4):
                 await agent.wait_ended()
 
-    async def test_a_peer_that_has_gone_ends_the_handlers_that_talk_to_it(self) -> None:
+    async def test_when_one_handler_finds_that_nobody_listens_all_are_ended(self) -> None:
         async def talk(params: Any, connection: Connection) -> None:
             while True:
                 await connection.notify(HELLO)
                 await anyio.sleep(0.001)
 
-        async with against({"_acme/do": talk}, grace=60) as (agent, peer):
-            await peer.say(doing(1))
+        async with against({"_acme/do": talk, "_acme/stay": forever}, grace=60) as (agent, peer):
+            await peer.say({"id": 0, "method": "_acme/stay"}, doing(1))
             await peer.hear()
             await peer.stream.aclose()
             with anyio.fail_after(10):
