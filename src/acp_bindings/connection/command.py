@@ -11,7 +11,7 @@ from typing import Any
 
 import anyio
 
-from acp_bindings.connection.connection import LONGEST, MOST_REQUESTS, Connection
+from acp_bindings.connection.connection import LONGEST, MOST_REQUESTS, Connection, Trace
 from acp_bindings.connection.errors import CannotStart, ConnectionClosed
 from acp_bindings.connection.handlers import Handle, Handlers
 from acp_bindings.connection.processes import ChildProcess
@@ -82,6 +82,7 @@ async def connect_process(
     limit: int = LONGEST,
     most_requests: int = MOST_REQUESTS,
     patience: float = 5.0,
+    trace: Trace | None = None,
 ) -> AsyncGenerator[ProcessConnection]:
     """Start a command, and connect to its standard streams for the time of the block; no process is left at its end.
 
@@ -98,6 +99,7 @@ async def connect_process(
         limit: bytes that a line may have. A longer one is answered with an error, and ends the connection.
         most_requests: requests of the peer that are handled at a time; while there are as many, nothing is read.
         patience: seconds it has at the end of the block: to leave when its input is closed, and on SIGTERM.
+        trace: called with who says it and each line, as it is read or about to be written. Lines hold secrets.
 
     Raises:
         CannotStart: it could not be started.
@@ -113,6 +115,7 @@ async def connect_process(
         pass_unknown=pass_unknown,
         limit=limit,
         most_requests=most_requests,
+        trace=trace,
     )
     error: BaseException | None = None
     beside = anyio.CancelScope(shield=True)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from functools import partial
 from types import TracebackType
-from typing import Any, Protocol, Self, TypeVar, cast, overload
+from typing import Any, Literal, Protocol, Self, TypeAlias, TypeVar, cast, overload
 
 import anyio
 from anyio.abc import TaskStatus
@@ -19,9 +20,12 @@ from acp_bindings.connection.serving import TURN, Serving, log
 from acp_bindings.jsonrpc import CANCEL, PARSE_ERROR, Codec, ProtocolPackage, Role
 from acp_bindings.messages import BadLine, BadResponse, ErrorResponse, Id, Notification, Request, Response
 
-__all__ = ["LONGEST", "MOST_REQUESTS", "ByteSource", "Connection"]
+__all__ = ["LONGEST", "MOST_REQUESTS", "ByteSource", "Connection", "Trace"]
 
 T = TypeVar("T")
+
+Trace: TypeAlias = Callable[[Literal["us", "peer"], bytes], object]
+"""Is told who says a line, and the line. It must not take long, and not raise."""
 
 LONGEST = 32 * 1024 * 1024
 """Bytes of a line, unless said otherwise."""
@@ -62,6 +66,7 @@ class Connection:
         limit: int = LONGEST,
         most_requests: int = MOST_REQUESTS,
         grace: float = GRACE,
+        trace: Trace | None = None,
     ) -> None:
         """A connection that begins, and ends, with its block.
 
@@ -75,10 +80,12 @@ class Connection:
             limit: bytes that a line may have. A longer one is answered with an error, and ends the connection.
             most_requests: requests of the peer that are handled at a time; while there are as many, nothing is read.
             grace: seconds that handlers get for the peer's last requests when it has stopped sending.
+            trace: called with who says it and each line, as it is read or about to be written. Lines hold secrets.
         """
         self._codec = Codec(protocol, role=role, pass_unknown=pass_unknown)
         self._source, self._sink = source, sink
-        self._outbox = Outbox(sink)
+        self._trace = trace
+        self._outbox = Outbox(sink, trace=partial(trace, "us") if trace else None)
         self._serving = Serving(
             self,
             handlers if isinstance(handlers, Handlers) else Handlers(handlers),
@@ -310,6 +317,8 @@ class Connection:
 
     def _take(self, line: bytes) -> anyio.Event | None:
         """Have a line handled; with it, what to wait for before the next one, if anything."""
+        if self._trace:
+            self._trace("peer", line)
         message = self._codec.read(line)
         if isinstance(message, Notification):
             if message.method == CANCEL:

@@ -23,11 +23,12 @@ class ByteSink(Protocol):
 class Outbox:
     """`put` lines from any task while `run` writes them."""
 
-    def __init__(self, sink: ByteSink) -> None:
+    def __init__(self, sink: ByteSink, *, trace: Callable[[bytes], object] | None = None) -> None:
         self.broken = anyio.Event()
         """Set when nothing can be sent any more."""
         self._sink = sink
         self._at_once: Callable[[bytes], int] | None = getattr(sink, "send_at_once", None)
+        self._trace = trace
         self._lines: list[bytes] = []
         self._size = 0
         self._owed = 0
@@ -58,6 +59,8 @@ class Outbox:
     def add(self, line: bytes) -> None:
         """Send *line*, room or not."""
         if not self.broken.is_set():
+            if self._trace:
+                self._trace(line)
             self._lines.append(line)
             self._size += len(line)
             self._news.set()

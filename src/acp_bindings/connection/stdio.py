@@ -17,7 +17,7 @@ from typing import Any
 import anyio
 import anyio.to_thread
 
-from acp_bindings.connection.connection import GRACE, LONGEST, MOST_REQUESTS, ByteSource, Connection
+from acp_bindings.connection.connection import GRACE, LONGEST, MOST_REQUESTS, ByteSource, Connection, Trace
 from acp_bindings.connection.handlers import Handle, Handlers
 from acp_bindings.connection.outbox import ByteSink
 from acp_bindings.jsonrpc import ProtocolPackage, Role
@@ -40,6 +40,7 @@ async def connect_stdio(
     limit: int = LONGEST,
     most_requests: int = MOST_REQUESTS,
     grace: float = GRACE,
+    trace: Trace | None = None,
 ) -> AsyncGenerator[Connection]:
     """Connect to whoever started this process, for the time of the block.
 
@@ -57,6 +58,7 @@ async def connect_stdio(
         limit: bytes that a line may have. A longer one is answered with an error, and ends the connection.
         most_requests: requests of the peer that are handled at a time; while there are as many, nothing is read.
         grace: seconds that handlers get for the peer's last requests when standard input has ended.
+        trace: called with who says it and each line, as it is read or about to be written. Lines hold secrets.
     """
     with _standard_streams() as (source, sink):
         async with Connection(
@@ -69,6 +71,7 @@ async def connect_stdio(
             limit=limit,
             most_requests=most_requests,
             grace=grace,
+            trace=trace,
         ) as connection:
             yield connection
 
