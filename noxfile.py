@@ -181,7 +181,7 @@ def conformance(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def bench(session: nox.Session) -> None:
-    """Measure side by side with others: `-- bindings` or `-- launch`; further arguments go to the benchmark."""
+    """Measure side by side with others: `-- bindings`, `connection` or `launch`, and its options."""
     name, *options = session.posargs or ["bindings"]
     session.install(EXTRA, *group(f"bench-{name}"))
     session.run("python", "-m", f"benchmarks.{name}", *options)

@@ -1,0 +1,77 @@
+"""`nox -s bench -- connection`: everything side by side in one run, each figure with what it means.
+
+Only ratios mean something. They are of the best of many short rounds, in which the contestants take turns, so that a
+busy machine hurts all alike. Every stream is compared with what was sent, in its order, outside of what is measured.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from benchmarks.connection.contestants import CONTESTANTS, IN_FLIGHT, TRIPS
+from benchmarks.connection.updates import UPDATES
+from benchmarks.race import Figures, race
+
+WHO = """\
+ours         acp_bindings.connection on both sides: connect_process and connect_stdio, handlers that are `async def`
+official     agent-client-protocol on both sides: spawn_agent_process and run_agent
+our client   with their agent
+our agent    with their client
+ours, trio   ours on both sides, on trio; everybody else is on asyncio
+ours, def    ours on both sides, the client's handler not `async`
+bare         lines and JSON over the pipes: no types, no event loop, nothing checked: the limit"""
+
+OTHERS = [name for name in CONTESTANTS if name != "ours"]
+TASKS = {
+    "stream": (
+        f"stream: an update from an agent's notify to a client's handler, both typed, µs, in streams of {UPDATES}",
+        "session/update",
+        "at least 3 times as fast as the official SDK",
+        3.0,
+    ),
+    "median": (
+        f"latency: a request until its answer, typed, µs, one at a time; the median of {TRIPS}",
+        "session/new",
+        "not slower than the official SDK",
+        1.0,
+    ),
+    "p99": ("latency: the same, the 99th percentile", "session/new", "not slower than the official SDK", 1.0),
+    "in flight": (
+        f"throughput: requests of which {IN_FLIGHT} are in flight all the time, µs for one",
+        f"{IN_FLIGHT} session/new",
+        "not slower than the official SDK",
+        1.0,
+    ),
+}
+"""What is measured: what that is, its row, the goal, and the ratio that it asks for."""
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(prog="nox -s bench -- connection", description=__doc__)
+    options.add_argument("--rounds", type=int, default=20, help="turns that each contestant takes at each thing")
+    options.add_argument("--only", nargs="+", choices=CONTESTANTS, default=list(CONTESTANTS), metavar="CONTESTANT")
+    chosen = options.parse_args()
+    print(WHO)
+    figures = race("benchmarks.connection.contestants", chosen.only, dict.fromkeys(TASKS, chosen.rounds))
+    for task in TASKS:
+        report(task, figures)
+
+
+def report(task: str, figures: Figures) -> None:
+    what, row, goal, wanted = TASKS[task]
+    best = {name: min(seen) * 1e6 for (of, name), seen in figures.items() if of == task}
+    others = "".join(f"{name:>20}" for name in OTHERS)
+    print(f"\n{what}\n{'':18}{'ours':>10}{others}   (others: their figure, and it / ours)")
+    ours = best.get("ours")
+    shown = f"{row:18}" + (f"{ours:>10.1f}" if ours else f"{'-':>10}")
+    for name in OTHERS:
+        theirs = best.get(name)
+        ratio = f" ({theirs / ours:5.2f})" if ours and theirs else ""
+        shown += f"{f'{theirs:.1f}{ratio}' if theirs else '-':>20}"
+    print(shown)
+    if ours and (official := best.get("official")):
+        print(f"goal: {goal}: {'REACHED' if official / ours >= wanted else 'NOT REACHED'}, {1e6 / ours:,.0f} a second")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,95 @@
+"""An agent on its standard streams, by each library: `python -m benchmarks.connection.agents NAME [BACKEND]`.
+
+Whatever it is asked in a prompt, it streams all `UPDATES`; a new session costs it nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from typing import Any
+
+import anyio
+from pydantic_core import from_json, to_json
+
+from benchmarks.connection.updates import stream
+
+
+def ours(backend: str = "asyncio") -> None:
+    from acp_bindings import decode, v1  # noqa: PLC0415
+    from acp_bindings.connection import Connection, Handlers, connect_stdio  # noqa: PLC0415
+
+    updates = stream(lambda text: decode(v1.SessionUpdate, text))
+    handlers = Handlers()
+
+    @handlers.on(v1.InitializeRequest)
+    async def initialize(_request: v1.InitializeRequest, _connection: Connection) -> v1.InitializeResponse:
+        return v1.InitializeResponse(protocol_version=1)
+
+    @handlers.on(v1.NewSessionRequest)
+    async def new_session(_request: v1.NewSessionRequest, _connection: Connection) -> v1.NewSessionResponse:
+        return v1.NewSessionResponse(session_id="session-1")
+
+    @handlers.on(v1.PromptRequest)
+    async def prompt(request: v1.PromptRequest, connection: Connection) -> v1.PromptResponse:
+        for update in updates:
+            await connection.notify(v1.SessionNotification(session_id=request.session_id, update=update))
+        return v1.PromptResponse(stop_reason="end_turn")
+
+    async def serve() -> None:
+        async with connect_stdio(protocol=v1, handlers=handlers) as connection:
+            await connection.wait_ended()
+
+    anyio.run(serve, backend=backend)
+
+
+def official() -> None:
+    import acp  # noqa: PLC0415
+    from acp import schema  # noqa: PLC0415
+
+    updates = stream(
+        lambda text: schema.SessionNotification.model_validate({"sessionId": "", "update": from_json(text)}).update
+    )
+
+    class Agent(acp.Agent):
+        def on_connect(self, conn: Any) -> None:
+            self.connection = conn
+
+        async def initialize(self, **_: Any) -> schema.InitializeResponse:
+            return schema.InitializeResponse(protocol_version=1)
+
+        async def new_session(self, **_: Any) -> schema.NewSessionResponse:
+            return schema.NewSessionResponse(session_id="session-1")
+
+        async def prompt(self, session_id: str, **_: Any) -> schema.PromptResponse:
+            for update in updates:
+                await self.connection.session_update(session_id, update)
+            return schema.PromptResponse(stop_reason="end_turn")
+
+    asyncio.run(acp.run_agent(Agent()))
+
+
+def bare() -> None:
+    lines = stream(
+        lambda text: (
+            b'{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"session-1","update":%b}}\n' % text
+        )
+    )
+    results = {
+        "initialize": {"protocolVersion": 1},
+        "session/new": {"sessionId": "session-1"},
+        "session/prompt": {"stopReason": "end_turn"},
+    }
+    for line in sys.stdin.buffer:
+        request = from_json(line)
+        if request["method"] == "session/prompt":
+            sys.stdout.buffer.writelines(lines)
+        response = {"jsonrpc": "2.0", "id": request["id"], "result": results[request["method"]]}
+        sys.stdout.buffer.write(to_json(response) + b"\n")
+        sys.stdout.buffer.flush()
+
+
+AGENTS = {"ours": ours, "official": official, "bare": bare}
+
+if __name__ == "__main__":
+    AGENTS[sys.argv[1]](*sys.argv[2:])

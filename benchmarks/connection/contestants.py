@@ -1,0 +1,201 @@
+"""How each client talks to an agent; `python -m benchmarks.connection.contestants NAME` answers tasks on stdin.
+
+A contestant is a client of one library, which starts an agent of one. What is measured is the same code for all.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from functools import partial
+from statistics import median, quantiles
+from typing import Any, NamedTuple, TypeAlias
+
+import anyio
+import anyio.from_thread
+import anyio.to_thread
+from pydantic_core import from_json, to_json
+
+from benchmarks.connection.updates import UPDATES, stream
+from benchmarks.race import ROOT, answer_tasks
+
+TRIPS = 500
+IN_FLIGHT = 50
+
+
+class Client(NamedTuple):
+    """A client that is connected to an agent."""
+
+    prompt: Callable[[], Awaitable[object]]
+    """Asks for a stream of updates, until its end."""
+    ask: Callable[[], Awaitable[object]]
+    """Asks for a new session."""
+    updates: list[Any]
+    """What has come, as its handler was given it."""
+    expected: list[Any]
+    """What should come of one prompt."""
+
+
+Connect: TypeAlias = Callable[[list[str]], AbstractAsyncContextManager[Client]]
+
+
+@asynccontextmanager
+async def ours(command: list[str], *, waits: bool = True) -> AsyncGenerator[Client]:
+    from acp_bindings import decode, v1  # noqa: PLC0415
+    from acp_bindings.connection import connect_process  # noqa: PLC0415
+
+    updates: list[Any] = []
+
+    async def take(params: v1.SessionNotification, _connection: object) -> None:
+        updates.append(params.update)
+
+    def take_at_once(params: v1.SessionNotification, _connection: object) -> None:
+        updates.append(params.update)
+
+    handlers = {v1.SessionNotification: take if waits else take_at_once}
+    async with connect_process(command, protocol=v1, handlers=handlers, cwd=ROOT) as connection:
+
+        async def prompt() -> object:
+            text = v1.TextContent(text="Go on")
+            return await connection.request(v1.PromptRequest(session_id="session-1", prompt=[text]))
+
+        async def ask() -> object:
+            return await connection.request(v1.NewSessionRequest(cwd="/project", mcp_servers=[]))
+
+        await connection.request(v1.InitializeRequest(protocol_version=1))
+        yield Client(prompt, ask, updates, stream(lambda update: decode(v1.SessionUpdate, update)))
+
+
+@asynccontextmanager
+async def official(command: list[str]) -> AsyncGenerator[Client]:
+    import acp  # noqa: PLC0415
+    from acp import schema  # noqa: PLC0415
+
+    updates: list[Any] = []
+
+    class Handlers(acp.Client):
+        async def session_update(self, update: Any, **_: Any) -> None:
+            updates.append(update)
+
+    async with acp.spawn_agent_process(Handlers(), *command, cwd=ROOT) as (connection, _process):
+
+        async def prompt() -> object:
+            text = schema.TextContentBlock(type="text", text="Go on")
+            return await connection.prompt(session_id="session-1", prompt=[text])
+
+        async def ask() -> object:
+            return await connection.new_session(cwd="/project", mcp_servers=[])
+
+        def read(update: bytes) -> object:
+            return schema.SessionNotification.model_validate({"sessionId": "", "update": from_json(update)}).update
+
+        await connection.initialize(protocol_version=1)
+        yield Client(prompt, ask, updates, stream(read))
+
+
+@asynccontextmanager
+async def bare(command: list[str]) -> AsyncGenerator[Client]:
+    """Lines and JSON, without types and without an event loop."""
+    updates: list[Any] = []
+    with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdin
+        assert process.stdout
+        writing, reading = process.stdin, process.stdout
+
+        async def request(method: str, params: object) -> object:
+            writing.write(to_json({"jsonrpc": "2.0", "id": 0, "method": method, "params": params}) + b"\n")
+            writing.flush()
+            while "method" in (message := from_json(reading.readline())):
+                updates.append(message["params"]["update"])
+            return message["result"]
+
+        prompt = {"sessionId": "session-1", "prompt": [{"type": "text", "text": "Go on"}]}
+        new_session = {"cwd": "/project", "mcpServers": []}
+        yield Client(
+            partial(request, "session/prompt", prompt),
+            partial(request, "session/new", new_session),
+            updates,
+            stream(from_json),
+        )
+
+
+class Contestant(NamedTuple):
+    """A client and an agent."""
+
+    connect: Connect
+    agent: str
+    backend: str = "asyncio"
+    many: bool = True
+    """Whether it can have more than one request in flight."""
+
+
+CONTESTANTS = {
+    "ours": Contestant(ours, "ours"),
+    "official": Contestant(official, "official"),
+    "our client": Contestant(ours, "official"),
+    "our agent": Contestant(official, "ours"),
+    "ours, trio": Contestant(ours, "ours", "trio"),
+    "ours, def": Contestant(partial(ours, waits=False), "ours"),
+    "bare": Contestant(bare, "bare", many=False),
+}
+
+
+async def seconds_of_an_update(client: Client) -> float:
+    """What an update of a stream takes, from the prompt until its answer."""
+    client.updates.clear()
+    began = time.perf_counter()
+    await client.prompt()
+    needed = time.perf_counter() - began
+    assert client.updates == client.expected, "an update is missing, in the wrong place or not what was sent"
+    return needed / UPDATES
+
+
+async def seconds_of_trips(client: Client) -> list[float]:
+    """What each of many requests takes, one after the other."""
+    seconds: list[float] = []
+    for _ in range(TRIPS):
+        began = time.perf_counter()
+        await client.ask()
+        seconds.append(time.perf_counter() - began)
+    return seconds
+
+
+async def seconds_of_one_in_flight(client: Client) -> float:
+    """What a request takes while others are on their way, all of them by their number."""
+
+    async def ask() -> None:
+        for _ in range(TRIPS // IN_FLIGHT):
+            await client.ask()
+
+    began = time.perf_counter()
+    async with anyio.create_task_group() as tasks:
+        for _ in range(IN_FLIGHT):
+            tasks.start_soon(ask)
+    return (time.perf_counter() - began) / TRIPS
+
+
+async def compete(contestant: Contestant) -> None:
+    command = [sys.executable, "-m", "benchmarks.connection.agents", contestant.agent]
+    if contestant.agent == "ours":
+        command.append(contestant.backend)
+    async with contestant.connect(command) as client:
+
+        def do(measure: Callable[[Client], Any], figure: Callable[[Any], float] = float) -> Callable[[], float]:
+            return lambda: figure(anyio.from_thread.run(measure, client))
+
+        work = {
+            "stream": do(seconds_of_an_update),
+            "median": do(seconds_of_trips, median),
+            "p99": do(seconds_of_trips, lambda seconds: quantiles(seconds, n=100)[-1]),
+        }
+        if contestant.many:
+            work["in flight"] = do(seconds_of_one_in_flight)
+        await anyio.to_thread.run_sync(answer_tasks, work)
+
+
+if __name__ == "__main__":
+    chosen = CONTESTANTS[sys.argv[1]]
+    anyio.run(compete, chosen, backend=chosen.backend)

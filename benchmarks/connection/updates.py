@@ -1,0 +1,37 @@
+"""The updates that an agent streams: the turns of `benchmarks.bindings`, numbered, so that their order can be told."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from benchmarks.bindings.messages import TURN
+
+T = TypeVar("T")
+
+UPDATES = 20 * len(TURN)
+"""Updates of one stream."""
+
+
+def stream(read: Callable[[bytes], T]) -> list[T]:
+    """All of them, as somebody reads them."""
+    return [read(json.dumps(_numbered(TURN[number % len(TURN)], number)).encode()) for number in range(UPDATES)]
+
+
+def _numbered(update: dict[str, Any], number: int) -> dict[str, Any]:
+    """The update with its number in it, in the place that its kind has for a text."""
+    match update["sessionUpdate"]:
+        case "agent_message_chunk" | "agent_thought_chunk":
+            return update | {"content": update["content"] | {"text": f"{number}: {update['content']['text']}"}}
+        case "tool_call" | "tool_call_update":
+            return update | {"toolCallId": f"call-{number}"}
+        case "plan":
+            first, *others = update["entries"]
+            return update | {"entries": [first | {"content": f"{number}: {first['content']}"}, *others]}
+        case "available_commands_update":
+            first, *others = update["availableCommands"]
+            return update | {"availableCommands": [first | {"name": f"web-{number}"}, *others]}
+        case kind:
+            assert kind == "current_mode_update"
+            return update | {"currentModeId": f"ask-{number}"}
