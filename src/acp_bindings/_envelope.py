@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from functools import lru_cache
 from typing import Any
 
 from pydantic_core import to_json
@@ -36,6 +37,17 @@ def refuse(
     if issues:
         error["data"] = {"issues": [asdict(issue) for issue in issues]}
     return BadLine(code, message, line_of({"id": id_}, "error", error) if answer else None, method, issues)
+
+
+def notification_line(method: str, params: Any) -> bytes:
+    """The line of a notification; None as params is no member at all."""
+    start = _start_of_notification(method)
+    return start + b"}\n" if params is None else start + b',"params":' + encode(params) + b"}\n"
+
+
+@lru_cache
+def _start_of_notification(method: str) -> bytes:
+    return encode({"jsonrpc": "2.0", "method": method})[:-1]
 
 
 def line_of(head: dict[str, Any], member: str, value: Any) -> bytes:

@@ -29,6 +29,7 @@ from acp_bindings._envelope import (
     PARSE_ERROR,
     REQUEST_CANCELLED,
     line_of,
+    notification_line,
     refuse,
     unclear,
     unmarked,
@@ -194,7 +195,7 @@ class Codec:
     def notify(self, params: Any = None, *, method: str | None = None) -> bytes:
         """The line of a notification to the peer. Arguments and errors are those of `request`."""
         name, _ = self._outgoing(params, method, asks=False)
-        return line_of({"method": name}, "params", params)
+        return notification_line(name, params)
 
     def cancel(self, id: Id) -> bytes:  # noqa: A002
         """The line that asks the peer to give up our request *id*. It is still open: the peer answers it all the same.
@@ -204,7 +205,7 @@ class Codec:
         """
         if id not in self._open:
             raise ValueError(f"no request with the id {id!r} is open")
-        return line_of({"method": CANCEL}, "params", {"requestId": id})
+        return notification_line(CANCEL, {"requestId": id})
 
     def forget(self, id: Id) -> str:  # noqa: A002
         """Wait no longer for the response to our request *id*, whose method this gives.
