@@ -12,7 +12,7 @@ from mcp_launch import UnusableInput, capabilities
 
 
 @pytest.mark.parametrize("protocol", [v1, v1_unstable])
-def test_v1_says_http_and_says_sse_only_when_asked_to(protocol: Any) -> None:
+def test_r36_r37_r72_v1_says_http_and_says_sse_only_when_asked_to(protocol: Any) -> None:
     assert capabilities(protocol.McpCapabilities) == protocol.McpCapabilities(http=True, sse=False)
     every = capabilities(protocol.McpCapabilities, transports={"stdio", "http", "sse"})
     assert every == protocol.McpCapabilities(http=True, sse=True)
@@ -20,7 +20,7 @@ def test_v1_says_http_and_says_sse_only_when_asked_to(protocol: Any) -> None:
 
 
 @pytest.mark.parametrize("protocol", [v2, v2_unstable])
-def test_v2_says_stdio_and_http_and_has_no_word_for_sse(protocol: Any) -> None:
+def test_r70_r72_d15_v2_says_stdio_and_http_and_has_no_word_for_sse(protocol: Any) -> None:
     both = protocol.McpCapabilities(stdio=protocol.McpStdioCapabilities(), http=protocol.McpHttpCapabilities())
     assert capabilities(protocol.McpCapabilities) == both
     assert capabilities(protocol.McpCapabilities, transports=("sse", "stdio", "http")) == both

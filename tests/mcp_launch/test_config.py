@@ -25,7 +25,7 @@ SERVER: dict[str, Any] = {"name": "n", "command": "/c", "args": [], "env": []}
         ({"method": "session/load", "params": {"cwd": "/p", "mcpServers": None}}, Config(servers=[], cwd="/p")),
     ],
 )
-def test_acp_forms_are_passed_on_as_they_are(value: object, config: Config) -> None:
+def test_r69_acp_forms_are_passed_on_as_they_are(value: object, config: Config) -> None:
     assert read_config(json.dumps(value), source="f") == config
 
 
@@ -48,7 +48,7 @@ def test_acp_forms_are_passed_on_as_they_are(value: object, config: Config) -> N
         (5, {"type": 5}),
     ],
 )
-def test_a_desktop_map_becomes_acp(entry: object, acp: dict[str, Any]) -> None:
+def test_r69_a_desktop_map_becomes_acp(entry: object, acp: dict[str, Any]) -> None:
     config = read_config(json.dumps({"mcpServers": {"n": entry}}), source="f")
 
     assert config == Config(servers=[{"name": "n", **acp}])

@@ -17,13 +17,13 @@ PARENT = {
 }
 
 
-def test_a_child_inherits_what_it_needs_and_no_keys() -> None:
+def test_r77_a_child_inherits_what_it_needs_and_no_keys() -> None:
     inherited = {key: value for key, value in PARENT.items() if key not in ("AWS_SECRET_ACCESS_KEY", "TERM")}
 
     assert child_environment(parent=PARENT) == inherited
 
 
-def test_its_own_environment_wins_and_of_duplicates_the_last() -> None:
+def test_r77_x8_its_own_environment_wins_and_of_duplicates_the_last() -> None:
     environment = child_environment([("PATH", "/opt"), ("K", "first"), ("K", "last")], parent=PARENT)
 
     assert (environment["PATH"], environment["K"]) == ("/opt", "last")

@@ -68,7 +68,7 @@ def test_each_form_is_read(raw: dict[str, Any], spec: object) -> None:
         ({**HTTP, "headers": [{"name": "A", "value": "v\r\nB: w"}]}, "/headers/0/value"),
     ],
 )
-def test_what_is_wrong_is_named_by_its_path(raw: object, path: str) -> None:
+def test_r75_r78_r81_what_is_wrong_is_named_by_its_path(raw: object, path: str) -> None:
     with pytest.raises(LaunchFailure) as raised:
         parse_server(raw)
 
@@ -140,14 +140,14 @@ def test_a_model_of_a_transport_that_is_not_supported_is_refused(package: Any) -
 
 
 @pytest.mark.parametrize("tag", ["acp", "websocket", "HTTP"])
-def test_an_unknown_transport_is_not_taken_for_stdio(tag: str) -> None:
+def test_r73_d2_an_unknown_transport_is_not_taken_for_stdio(tag: str) -> None:
     with pytest.raises(LaunchFailure) as raised:
         parse_server({**STDIO, "type": tag})
 
     assert (raised.value.code, raised.value.facts) == ("unsupported_transport", {"type": tag})
 
 
-def test_the_representation_of_a_specification_shows_no_secret() -> None:
+def test_r91_the_representation_of_a_specification_shows_no_secret() -> None:
     stdio = parse_server({**STDIO, "env": [{"name": "K", "value": "secret123"}]})
     http = parse_server(
         {**HTTP, "url": "https://u:secret123@h/?k=secret123", "headers": [{"name": "A", "value": "secret123"}]}
