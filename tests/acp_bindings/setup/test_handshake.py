@@ -288,7 +288,7 @@ def test_r23_a_client_refuses_a_version_that_it_does_not_speak() -> None:
     assert str(caught.value).startswith("the agent answered with ACP version 7; we asked for 1 and have 1")
 
 
-def test_the_answer_is_read_by_the_version_in_it() -> None:
+def test_r13_r20_the_answer_is_read_by_the_version_in_it() -> None:
     client = ClientHandshake(info=EDITOR, protocols=[v1, v2_unstable])
     assert client.accept(b'{"protocolVersion":1}').protocol is v1
     assert client.accept('{"protocolVersion":2,"info":{"name":"a","version":"1"}}').protocol is v2_unstable
@@ -326,7 +326,7 @@ def test_r15_d8_a_peer_that_does_not_say_who_it_is_is_a_remark() -> None:
     assert [each.rule for each in settled.client.findings] == ["no-info"]
 
 
-def test_d1_mcp_in_place_of_mcp_capabilities_is_noticed_and_not_used() -> None:
+def test_r36_r37_d1_mcp_in_place_of_mcp_capabilities_is_noticed_and_not_used() -> None:
     answer = {"protocolVersion": 1, "agentCapabilities": {"mcp": {"http": True}}, "agentInfo": raw(HELPER)}
     peer = ClientHandshake(info=EDITOR).accept(answer)
     assert not peer.supports("mcp.http")

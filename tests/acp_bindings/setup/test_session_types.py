@@ -1,5 +1,6 @@
 """What the generated types of sessions must do for the rules around them to hold, on the wire and in Python."""
 
+import traceback
 from typing import Any, get_args
 
 import pytest
@@ -113,6 +114,44 @@ def test_r76_r77_r80_r84_the_lists_of_a_server_are_wanted_in_v1_where_null_is_em
         assert decode(protocol.McpServer, remote | {"headers": None}).headers == []
 
 
+@pytest.mark.parametrize("protocol", SECOND)
+def test_r76_r77_r80_d3_in_v2_the_lists_of_a_server_may_be_left_out(protocol: Any) -> None:
+    stdio: Any = {"type": "stdio", "name": "s", "command": "/s"}
+    http: Any = {"type": "http", "name": "h", "url": "https://h"}
+    for said in ({}, {"args": None, "env": None}):
+        read = decode(protocol.McpServer, stdio | said)
+        assert (read.args, read.env) == ([], [])
+    assert (
+        decode(protocol.McpServer, http).headers == decode(protocol.McpServer, http | {"headers": None}).headers == []
+    )
+    assert decode(dict[str, Any], encode(decode(protocol.McpServer, http))) == http
+
+
+@pytest.mark.parametrize("protocol", FIRST)
+def test_r46_r73_d2_in_v1_a_server_without_a_type_is_stdio_and_a_type_that_is_known_decides(protocol: Any) -> None:
+    stdio: Any = {"name": "s", "command": "/s", "args": [], "env": []}
+    for said in ({}, {"type": "stdio"}):
+        read = decode(protocol.McpServer, stdio | said)
+        assert type(read) is protocol.McpServerStdio
+    assert decode(dict[str, Any], encode(protocol.McpServerStdio(name="s", command="/s", args=[], env=[]))) == stdio
+    for type_ in ("http", "sse"):
+        assert issues(protocol.McpServer, stdio | {"type": type_}) == {("url",), ("headers",)}
+
+
+@pytest.mark.parametrize("protocol", SECOND)
+def test_r46_d2_in_v2_a_server_has_a_type(protocol: Any) -> None:
+    assert issues(protocol.McpServer, {"name": "s", "command": "/s"}) == {("type",)}
+    written = encode(protocol.McpServerStdio(name="s", command="/s"))
+    assert decode(dict[str, Any], written) == {"type": "stdio", "name": "s", "command": "/s"}
+
+
+@pytest.mark.parametrize("name", ["my server", "a.b", "Dateien für Ü", "工具", "a/b", "x" * 300])
+@pytest.mark.parametrize("protocol", [*FIRST, *SECOND])
+def test_r74_a_name_may_be_any_text(protocol: Any, name: str) -> None:
+    raw: Any = {"type": "stdio", "name": name, "command": "/s", "args": [], "env": []}
+    assert decode(protocol.McpServer, raw).name == name
+
+
 @pytest.mark.parametrize("protocol", [*FIRST, *SECOND])
 def test_r78_r81_a_pair_has_a_name_and_a_value(protocol: Any) -> None:
     for type_ in (protocol.EnvVariable, protocol.HttpHeader):
@@ -143,3 +182,17 @@ def test_r91_no_request_shows_the_secrets_in_it(protocol: Any) -> None:
     request = decode(protocol.NewSessionRequest, {"cwd": "/", "mcpServers": servers})
     assert len(request.mcp_servers) == 3
     assert SECRET not in repr(request) + str(request)
+
+
+@pytest.mark.parametrize("protocol", [*FIRST, *SECOND])
+def test_r91_no_refusal_shows_the_secrets_of_what_it_refuses(protocol: Any) -> None:
+    wrongs: list[Any] = [
+        {"type": "stdio", "name": "s", "args": [], "env": PAIRS},
+        {"type": "stdio", "name": "s", "command": "/s", "args": [], "env": {"TOKEN": SECRET}},
+        {"type": "http", "name": "h", "url": "https://h", "headers": [{"name": "TOKEN", "value": [SECRET]}]},
+    ]
+    for wrong in wrongs:
+        with pytest.raises(DecodeError) as raised:
+            decode(protocol.NewSessionRequest, {"cwd": "/", "mcpServers": [wrong]}, strict=True)
+        shown = "".join(traceback.format_exception(raised.value)) + repr(raised.value.issues)
+        assert SECRET not in shown

@@ -128,7 +128,7 @@ def test_a_capability_that_is_none_cannot_be_assumed() -> None:
 
 @pytest.mark.parametrize("build", [new_session, load_session, resume_session])
 @pytest.mark.parametrize("transport", ["http", "sse"])
-def test_a_server_that_the_agent_does_not_take_is_refused_before_there_is_anything_to_send(
+def test_r69_r87_a_server_that_the_agent_does_not_take_is_refused_before_there_is_anything_to_send(
     build: Callable[..., Any], transport: str
 ) -> None:
     server: dict[str, Any] = {"type": transport, "name": "search", "url": "https://h", "headers": []}

@@ -1,0 +1,185 @@
+"""What the generated types of `initialize` must do for the rules around them to hold, on the wire and in Python."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from acp_bindings import DecodeError, decode, encode, v1, v1_unstable, v2, v2_unstable
+from acp_bindings._model import Model
+from acp_bindings.jsonrpc import Codec, Request
+from acp_bindings.setup.capabilities import members
+
+FIRST: list[Any] = [v1, v1_unstable]
+SECOND: list[Any] = [v2, v2_unstable]
+INFO = {"name": "it", "version": "1"}
+NOT_VERSIONS: list[Any] = ["1", "2025-03-26", 1.0, 1.5, True, None, -1, 65536, [1], {}]
+UNREADABLE: list[Any] = [None, "all", 5, [None]]
+NOT_TRUE: list[Any] = ["yes", "true", 1, 1.0, {}, [], None]
+
+
+def issues(type_: Any, raw: Any) -> set[tuple[Any, ...]]:
+    with pytest.raises(DecodeError) as raised:
+        decode(type_, raw)
+    return {each.path for each in raised.value.issues}
+
+
+def below(model: type[Model]) -> Iterator[type[Model]]:
+    """The class of capabilities and those of all its members."""
+    yield model
+    for type_ in members(model).values():
+        if issubclass(type_, Model):
+            yield from below(type_)
+
+
+@pytest.mark.parametrize("message", ["InitializeRequest", "InitializeResponse"])
+@pytest.mark.parametrize("protocol", [*FIRST, *SECOND])
+def test_r6_r11_r19_d9_a_version_is_an_integer_of_16_bits_and_nothing_else(protocol: Any, message: str) -> None:
+    type_ = getattr(protocol, message)
+    named = {} if protocol in FIRST else {"info": INFO}
+    assert issues(type_, named) == {("protocolVersion",)}
+    for wrong in NOT_VERSIONS:
+        assert issues(type_, {"protocolVersion": wrong, **named}) == {("protocolVersion",)}
+    for right in (0, 1, 2, 65535):
+        read = decode(type_, {"protocolVersion": right, **named})
+        assert (read.protocol_version, type(read.protocol_version)) == (right, int)
+
+
+@pytest.mark.parametrize("protocol", FIRST)
+def test_r7_r12_d7_capabilities_of_v1_read_as_none_where_they_are_left_out_or_cannot_be_read(protocol: Any) -> None:
+    for type_, member in (
+        (protocol.InitializeRequest, "client_capabilities"),
+        (protocol.InitializeResponse, "agent_capabilities"),
+    ):
+        none = members(type_)[type_.model_fields[member].alias or ""]()
+        name = type_.model_fields[member].alias
+        assert getattr(decode(type_, {"protocolVersion": 1}), member) == none
+        for wrong in UNREADABLE:
+            assert getattr(decode(type_, {"protocolVersion": 1, name: wrong}), member) == none
+
+
+@pytest.mark.parametrize(
+    ("message", "name"), [("InitializeRequest", "clientInfo"), ("InitializeResponse", "agentInfo")]
+)
+@pytest.mark.parametrize("protocol", FIRST)
+def test_r8_r13_d8_who_one_is_may_be_left_out_in_v1(protocol: Any, message: str, name: str) -> None:
+    type_ = getattr(protocol, message)
+    for said in ({}, {name: None}, {name: "it"}, {name: {"name": "it"}}):
+        read = decode(type_, {"protocolVersion": 1, **said})
+        assert getattr(read, "client_info" if name == "clientInfo" else "agent_info") is None
+
+
+@pytest.mark.parametrize("message", ["InitializeRequest", "InitializeResponse"])
+@pytest.mark.parametrize("protocol", SECOND)
+def test_r8_r13_d8_who_one_is_has_to_be_said_in_v2(protocol: Any, message: str) -> None:
+    type_ = getattr(protocol, message)
+    assert issues(type_, {"protocolVersion": 2}) == {("info",)}
+    assert issues(type_, {"protocolVersion": 2, "info": {"name": "it"}}) == {("info", "version")}
+    assert decode(type_, {"protocolVersion": 2, "info": INFO}).info.name == "it"
+
+
+@pytest.mark.parametrize("protocol", [*FIRST, *SECOND])
+def test_r9_an_id_may_be_0_and_a_text_and_is_kept_as_it_is(protocol: Any) -> None:
+    params = '{"cwd": "/", "mcpServers": []}'
+    for written, id_ in (("0", 0), ('"0"', "0"), ('""', ""), ("-1", -1)):
+        codec = Codec(protocol, role="agent")
+        line = f'{{"jsonrpc": "2.0", "id": {written}, "method": "session/new", "params": {params}}}'
+        read = codec.read(line.encode())
+        assert isinstance(read, Request)
+        assert (read.id, type(read.id)) == (id_, type(id_))
+        answer = codec.respond(read, protocol.NewSessionResponse(session_id="s"))
+        assert decode(dict[str, Any], answer)["id"] == id_
+
+
+@pytest.mark.parametrize("protocol", [*FIRST, *SECOND])
+def test_r14_a_login_method_that_cannot_be_read_is_left_out_alone(protocol: Any) -> None:
+    id_, head = ("id", {}) if protocol in FIRST else ("methodId", {"type": "agent"})
+    needed = {"protocolVersion": 1} | ({} if protocol in FIRST else {"info": INFO})
+    methods: Any = [{**head, id_: "a", "name": "A"}, {**head, "name": "B"}, "c", None, {**head, id_: "d", "name": "D"}]
+    read = decode(protocol.InitializeResponse, {**needed, "authMethods": methods})
+    assert [each.name for each in read.auth_methods] == ["A", "D"]
+    assert decode(protocol.InitializeResponse, needed).auth_methods == []
+    for none in UNREADABLE:
+        assert decode(protocol.InitializeResponse, {**needed, "authMethods": none}).auth_methods == []
+
+
+@pytest.mark.parametrize("protocol", [*FIRST, *SECOND])
+def test_r16_r17_r18_an_implementation_has_a_name_and_a_version_and_perhaps_a_title(protocol: Any) -> None:
+    type_ = protocol.Implementation
+    assert issues(type_, {}) == {("name",), ("version",)}
+    assert decode(type_, INFO).title is None
+    for title in (None, 5, ["It"]):
+        assert decode(type_, {**INFO, "title": title}).title is None
+    assert decode(type_, {**INFO, "title": "It"}).title == "It"
+
+
+@pytest.mark.parametrize("side", ["Agent", "Client"])
+@pytest.mark.parametrize("protocol", [*FIRST, *SECOND])
+def test_r24_r33_r35_r36_r37_every_capability_may_be_left_out_and_is_not_there_then(protocol: Any, side: str) -> None:
+    found = list(below(getattr(protocol, f"{side}Capabilities")))
+    assert len(found) > 1
+    for type_ in found:
+        nothing = decode(type_, {})
+        assert encode(nothing) == b"{}"
+        for name, field in type_.model_fields.items():
+            if field.annotation is bool:
+                assert getattr(nothing, name) is False
+
+
+@pytest.mark.parametrize("protocol", FIRST)
+def test_r29_r30_r31_r33_r35_r36_r37_d11_only_true_is_true(protocol: Any) -> None:
+    for wrong in NOT_TRUE:
+        said: Any = {"loadSession": wrong, "mcpCapabilities": {"http": wrong, "sse": wrong}}
+        said |= {"promptCapabilities": dict.fromkeys(("image", "audio", "embeddedContext"), wrong)}
+        agent = decode(protocol.AgentCapabilities, said)
+        assert agent.load_session is False
+        assert agent.mcp_capabilities == protocol.McpCapabilities(http=False, sse=False)
+        assert agent.prompt_capabilities == protocol.PromptCapabilities(
+            image=False, audio=False, embedded_context=False
+        )
+        asked: Any = {"fs": {"readTextFile": wrong, "writeTextFile": wrong}, "terminal": wrong}
+        client = decode(protocol.ClientCapabilities, asked)
+        assert (client.fs.read_text_file, client.fs.write_text_file, client.terminal) == (False, False, False)
+
+
+@pytest.mark.parametrize("side", ["Agent", "Client"])
+@pytest.mark.parametrize("protocol", [*FIRST, *SECOND])
+def test_r26_r41_what_is_newer_and_what_is_in_meta_comes_back_as_it_came(protocol: Any, side: str) -> None:
+    for type_ in below(getattr(protocol, f"{side}Capabilities")):
+        raw: Any = {"telepathy": {"range": 5}, "_meta": {"example.com": {"loadSession": True}, "image": None}}
+        read = decode(type_, raw)
+        # Where a class of the schema has no `_meta`, it is kept as what is newer is.
+        assert getattr(read, "meta", raw["_meta"]) == raw["_meta"]
+        assert decode(dict[str, Any], encode(read)) == raw
+        assert decode(type_, encode(read)) == read
+
+
+@pytest.mark.parametrize("protocol", FIRST)
+def test_r39_more_methods_of_sessions_are_objects_of_their_own(protocol: Any) -> None:
+    names = ["list", "resume", "close", "delete", "additionalDirectories"]
+    for value, there in (({}, True), ({"new": 1}, True), (True, False), (None, False), ("yes", False)):
+        said = {"sessionCapabilities": dict.fromkeys(names, value)}
+        read = decode(protocol.AgentCapabilities, said).session_capabilities
+        found = (read.list, read.resume, read.close, read.delete, read.additional_directories)
+        assert [each is not None for each in found] == [there] * 5
+
+
+@pytest.mark.parametrize("protocol", [*FIRST, *SECOND])
+def test_r34_r35_every_kind_of_content_is_a_type_of_its_own(protocol: Any) -> None:
+    resource = {"uri": "file:///a", "text": "A"}
+    blocks: list[Any] = [
+        {"type": "text", "text": "Look"},
+        {"type": "resource_link", "name": "a", "uri": "file:///a"},
+        {"type": "image", "data": "AA==", "mimeType": "image/png"},
+        {"type": "audio", "data": "AA==", "mimeType": "audio/wav"},
+        {"type": "resource", "resource": resource},
+    ]
+    read = decode(protocol.PromptRequest, {"sessionId": "s", "prompt": blocks})
+    assert [type(each).__name__ for each in read.prompt] == [
+        "TextContent",
+        "ResourceLink",
+        "ImageContent",
+        "AudioContent",
+        "EmbeddedResource",
+    ]
+    assert decode(dict[str, Any], encode(read))["prompt"] == blocks
