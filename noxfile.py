@@ -88,6 +88,12 @@ def drift(session: nox.Session) -> None:
 
 
 @nox.session(default=False)
+def requirements(session: nox.Session) -> None:
+    """Write docs/requirements.md, which lists what is required and its tests; `-- --check` only compares."""
+    session.run("python", "-m", "tests.docs.requirements", *session.posargs)
+
+
+@nox.session(default=False)
 def failures(session: nox.Session) -> None:
     """Print every way in which a server fails, what must be said of it and what is; `-- --messages` shows that."""
     session.install("-e", EXTRA, *group("test"))

@@ -1,0 +1,209 @@
+"""What is required, and the tests that are named after it: `python -m tests.docs.requirements` writes the page of both.
+
+With `--check` nothing is written: exit status 1 when the page is not what rows and tests give, or when they disagree.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import re
+import sys
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = ROOT / "docs" / "requirements.md"
+MARKS = re.compile(r"test((?:_[rxd]\d+b?)+)_")
+"""What a test begins with that is named after rows and, behind them, after decisions."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One thing that is required, or that is only told."""
+
+    id: str
+    level: str
+    says: str
+    side: str = ""
+    where: tuple[str, ...] = ()
+    decisions: tuple[str, ...] = ()
+    untested: str = ""
+
+
+@dataclass(frozen=True)
+class Section:
+    """Rows about one thing, and the page of the protocol that they are from."""
+
+    title: str
+    source: str
+    rows: tuple[Row, ...]
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What is done where texts, schemas and programs disagree."""
+
+    id: str
+    differs: str
+    decided: str
+
+
+@dataclass(frozen=True)
+class Requirements:
+    """All that `docs/requirements.toml` says."""
+
+    sections: tuple[Section, ...]
+    decisions: tuple[Decision, ...]
+
+    @property
+    def rows(self) -> Iterator[Row]:
+        """The rows of all sections, in their order."""
+        return (row for section in self.sections for row in section.rows)
+
+
+@dataclass(frozen=True, order=True)
+class Proof:
+    """A test that is named after rows or decisions; the file is relative to the repository."""
+
+    file: str
+    name: str
+
+    @property
+    def marks(self) -> list[str]:
+        """The rows and decisions that the name begins with: `["R22", "D10"]`."""
+        match = MARKS.match(self.name)
+        return [mark[0].upper() + mark[1:] for mark in match[1].split("_")[1:]] if match else []
+
+
+def read(file: Path = ROOT / "docs" / "requirements.toml") -> Requirements:
+    """The rows and decisions as they are written down."""
+    written = tomllib.loads(file.read_text(encoding="utf-8"))
+    return Requirements(
+        tuple(
+            Section(each["title"], each["source"], tuple(Row(id=id_, **row) for id_, row in each["rows"].items()))
+            for each in written["sections"]
+        ),
+        tuple(Decision(id=id_, **decision) for id_, decision in written["decisions"].items()),
+    )
+
+
+def find(root: Path = ROOT) -> list[Proof]:
+    """The tests below *root* that are named after rows, found by their names; nothing is imported."""
+    found = [
+        Proof(file.relative_to(root).as_posix(), node.name)
+        for file in (root / "tests").rglob("test_*.py")
+        for node in ast.parse(file.read_bytes(), filename=str(file)).body
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    ]
+    return sorted(test for test in found if test.marks)
+
+
+def complaints(required: Requirements, tests: Sequence[Proof], *, run: Sequence[str]) -> Iterator[str]:
+    """What is wrong between the two: rows without a test, tests without a row, decisions that there are not.
+
+    Args:
+        required: what is asked for.
+        tests: those that are named after it.
+        run: the folders of tests that `nox -s tests` runs; others need what is not always there, and
+            prove no row alone.
+    """
+    decisions = {decision.id for decision in required.decisions}
+    known = {row.id for row in required.rows} | decisions
+    for test in tests:
+        for mark in test.marks:
+            if mark not in known:
+                yield f"{test.file}: {test.name}: there is no {mark}"
+    proved = by_mark([test for test in tests if test.file.startswith(tuple(f"{folder}/" for folder in run))])
+    for row in required.rows:
+        if row.untested and row.id in proved:
+            yield f"{row.id} has a test, and a reason why it has none"
+        if not row.untested and row.id not in proved:
+            yield f"{row.id} has no test: {row.says}"
+        for decision in row.decisions:
+            if decision not in decisions:
+                yield f"{row.id}: there is no {decision}"
+    for decision in sorted(decisions.difference(*(row.decisions for row in required.rows))):
+        yield f"no row needs {decision}"
+
+
+def by_mark(tests: Sequence[Proof]) -> Mapping[str, list[Proof]]:
+    """The tests of each row and decision."""
+    found: dict[str, list[Proof]] = {}
+    for test in tests:
+        for mark in test.marks:
+            found.setdefault(mark, []).append(test)
+    return found
+
+
+def page(required: Requirements, tests: Sequence[Proof]) -> str:
+    """The page, in Markdown."""
+    proofs = by_mark(tests)
+    rows = list(required.rows)
+    counted = f"{len(rows)} rows, {sum(row.id in proofs for row in rows)} with tests, {len(tests)} tests."
+    lines = [*HEAD, "", counted]
+    for section in required.sections:
+        lines += ["", f"## {section.title}", "", f"From <{section.source}>."]
+        for row in section.rows:
+            lines += ["", *_row(row, proofs.get(row.id, ()))]
+    lines += ["", "## Decisions", "", "Where texts, schemas and programs disagree, this is what is done here."]
+    for decision in required.decisions:
+        lines += ["", f"### {decision.id}", "", decision.differs, "", f"**Here:** {decision.decided}"]
+        if decision.id in proofs:
+            lines += ["", *map(_link, proofs[decision.id])]
+    return "\n".join(lines) + "\n"
+
+
+HEAD = [
+    "# What session setup requires, and what proves it",
+    "",
+    "<!-- Written by `nox -s requirements` from requirements.toml and the names of the tests; do not edit. -->",
+    "",
+    "Each row is something that a client or an agent of the Agent Client Protocol has to do, or to watch out for, when",
+    "a connection and its sessions are set up. Below it stand the tests that are named after it.",
+]
+
+
+def _row(row: Row, tests: Sequence[Proof]) -> Iterator[str]:
+    yield f"### {row.id}"
+    yield ""
+    yield row.says
+    yield ""
+    facts = [row.level, row.side or "for information", *([" and ".join(row.where)] if row.where else [])]
+    facts += [f"[{decision}](#{decision.lower()})" for decision in row.decisions]
+    yield f"*{' · '.join(facts)}*"
+    yield ""
+    yield from map(_link, tests)
+    if row.untested:
+        yield f"No test: {row.untested}"
+
+
+def _link(test: Proof) -> str:
+    return f"- [`{test.name}`](../{test.file})"
+
+
+def run_always(root: Path = ROOT) -> list[str]:
+    """The folders that pytest looks for tests in when it is given none."""
+    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
+    return list(project["tool"]["pytest"]["ini_options"]["testpaths"])
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Write the page, or with `--check` compare it; the exit status."""
+    parser = argparse.ArgumentParser(prog="nox -s requirements --", description=__doc__)
+    parser.add_argument("--check", action="store_true", help="write nothing; fail when the page is not current")
+    options = parser.parse_args(argv)
+    required, tests = read(), find()
+    wrong = list(complaints(required, tests, run=run_always()))
+    if not options.check:
+        PAGE.write_text(page(required, tests), encoding="utf-8")
+    elif PAGE.read_text(encoding="utf-8") != page(required, tests):
+        wrong.append("docs/requirements.md is not what rows and tests give; `nox -s requirements` writes it anew")
+    print(*wrong, sep="\n", end="\n" if wrong else "")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,155 @@
+"""Every row of what is required has a test that is named after it, and the page of both is current."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.docs.requirements import (
+    PAGE,
+    Decision,
+    Proof,
+    Requirements,
+    Row,
+    Section,
+    complaints,
+    find,
+    page,
+    read,
+    run_always,
+)
+
+REQUIRED = Requirements(
+    (
+        Section(
+            "Paths",
+            "https://example.org/paths",
+            (
+                Row("R1", "MUST", "A path is absolute.", side="client", where=("setup", "check"), decisions=("D1",)),
+                Row("R2", "status", "It was a draft.", untested="That was long ago."),
+                Row("R10", "MAY", "It may be long.", side="agent", where=("setup",)),
+            ),
+        ),
+    ),
+    (Decision("D1", "Some write `.`.", "It is refused."),),
+)
+GOOD = [
+    Proof("tests/a/test_x.py", "test_r1_d1_a_dot_is_refused"),
+    Proof("tests/a/test_x.py", "test_r1_r10_long_ones_too"),
+]
+
+
+def test_every_row_has_a_test_and_every_test_a_row() -> None:
+    assert list(complaints(read(), find(), run=run_always())) == []
+
+
+def test_the_page_is_what_rows_and_tests_give() -> None:
+    current = PAGE.read_text(encoding="utf-8") == page(read(), find())
+    assert current, "docs/requirements.md is out of date; `nox -s requirements` writes it anew"
+
+
+def test_a_page_lists_rows_with_their_tests_and_decisions() -> None:
+    assert page(REQUIRED, GOOD).partition("with tests, ")[2] == LISTED
+
+
+LISTED = """2 tests.
+
+## Paths
+
+From <https://example.org/paths>.
+
+### R1
+
+A path is absolute.
+
+*MUST · client · setup and check · [D1](#d1)*
+
+- [`test_r1_d1_a_dot_is_refused`](../tests/a/test_x.py)
+- [`test_r1_r10_long_ones_too`](../tests/a/test_x.py)
+
+### R2
+
+It was a draft.
+
+*status · for information*
+
+No test: That was long ago.
+
+### R10
+
+It may be long.
+
+*MAY · agent · setup*
+
+- [`test_r1_r10_long_ones_too`](../tests/a/test_x.py)
+
+## Decisions
+
+Where texts, schemas and programs disagree, this is what is done here.
+
+### D1
+
+Some write `.`.
+
+**Here:** It is refused.
+
+- [`test_r1_d1_a_dot_is_refused`](../tests/a/test_x.py)
+"""
+
+
+@pytest.mark.parametrize(
+    ("tests", "wrong"),
+    [
+        (GOOD, []),
+        (GOOD[:1], ["R10 has no test: It may be long."]),
+        ([*GOOD, Proof("tests/a/test_y.py", "test_r3_no_row")], ["tests/a/test_y.py: test_r3_no_row: there is no R3"]),
+        ([*GOOD, Proof("tests/a/test_y.py", "test_r1_d2_x")], ["tests/a/test_y.py: test_r1_d2_x: there is no D2"]),
+        ([*GOOD, Proof("tests/a/test_y.py", "test_r2_x")], ["R2 has a test, and a reason why it has none"]),
+        (
+            [GOOD[0], Proof("tests/elsewhere/test_y.py", "test_r10_where_node_is_installed")],
+            ["R10 has no test: It may be long."],
+        ),
+    ],
+)
+def test_rows_and_tests_that_do_not_agree_are_told(tests: list[Proof], wrong: list[str]) -> None:
+    assert list(complaints(REQUIRED, tests, run=["tests/a"])) == wrong
+
+
+def test_a_decision_that_is_not_written_down_or_that_no_row_needs_is_told() -> None:
+    other = Requirements(REQUIRED.sections, (Decision("D9", "", ""),))
+
+    assert list(complaints(other, GOOD[1:], run=["tests/a"])) == ["R1: there is no D1", "no row needs D9"]
+
+
+@pytest.mark.parametrize(
+    ("name", "marks"),
+    [
+        ("test_r54_load_is_refused", ["R54"]),
+        ("test_r22_d10b_x14_it_is_so", ["R22", "D10b", "X14"]),
+        ("test_r1", []),
+        ("test_rows_and_r1_are_listed", []),
+        ("test_a_row_r1_is_named", []),
+        ("test_r1_and_x2_are_told", ["R1"]),
+    ],
+)
+def test_marks_stand_at_the_beginning_of_a_name(name: str, marks: list[str]) -> None:
+    assert Proof("f", name).marks == marks
+
+
+def test_tests_are_found_by_their_names_without_importing_them(tmp_path: Path) -> None:
+    folder = tmp_path / "tests" / "deep"
+    folder.mkdir(parents=True)
+    (folder / "test_it.py").write_text(
+        "import no_such_module\n"
+        "def test_r2_later(): ...\n"
+        "async def test_r1_first(): ...\n"
+        "def test_without_a_row(): ...\n"
+        "def helper_r3_x(): ...\n"
+    )
+    (folder / "support.py").write_text("def test_r4_never_run(): ...\n")
+
+    assert find(tmp_path) == [
+        Proof("tests/deep/test_it.py", "test_r1_first"),
+        Proof("tests/deep/test_it.py", "test_r2_later"),
+    ]
