@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         TimedOut,
     )
     from acp_bindings.connection.handlers import Handlers
+    from acp_bindings.connection.opening import AgentHandlers, initialize
     from acp_bindings.connection.stdio import connect_stdio
 else:
     _, _load, __dir__ = lazy_names(
@@ -32,6 +33,7 @@ else:
             "connection": "Connection",
             "errors": "BadAnswer CannotStart ConnectionClosed RequestFailed TimedOut",
             "handlers": "Handlers",
+            "opening": "AgentHandlers initialize",
             "stdio": "connect_stdio",
         },
     )
@@ -46,6 +48,7 @@ else:
 
 
 __all__ = [
+    "AgentHandlers",
     "BadAnswer",
     "CannotStart",
     "Connection",
@@ -56,4 +59,5 @@ __all__ = [
     "TimedOut",
     "connect_process",
     "connect_stdio",
+    "initialize",
 ]

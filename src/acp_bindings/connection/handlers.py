@@ -95,8 +95,8 @@ class Handlers:
         """The methods that they are for."""
         return iter({*self._by_method, *(type_.method for type_ in self._by_type)})
 
-    def of(self, message: Request | Notification) -> Handler | None:
-        """What handles *message*, if anything does."""
+    def of(self, message: Request | Notification, connection: Connection) -> Handler | None:  # noqa: ARG002
+        """What handles *message*, which has just come on *connection*, if anything does."""
         handler = self._by_method.get(message.method) if self._by_method else None
         if handler is None and message.type is not None:
             return self._by_type.get(message.type)

@@ -109,7 +109,7 @@ class Serving:
 
     def request(self, request: Request, size: int) -> anyio.Event | None:
         """Answer a request when it is its turn; with it, what to wait for before the next line is read, if anything."""
-        handler = self._handlers.of(request)
+        handler = self._handlers.of(request, self._connection)
         if handler is None:
             self._outbox.owe(self._codec.fail(request, METHOD_NOT_FOUND, "Method not found"))
             return None
@@ -124,7 +124,7 @@ class Serving:
 
     def notification(self, message: Notification, size: int) -> None:
         """Have a notification handled when it is its turn."""
-        handler = self._handlers.of(message)
+        handler = self._handlers.of(message, self._connection)
         if handler is None:
             log.debug("nothing handles %s", message.method)
         elif handler.waits or self._busy or self._unstarted:

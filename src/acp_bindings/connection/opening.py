@@ -1,0 +1,145 @@
+"""The opening of a connection: `initialize`, and the rules that hold from there on, for clients and for agents.
+
+A connection that speaks `OPENING` reads whatever comes; these settle it on the package of one version.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+from pydantic_core import from_json
+
+from acp_bindings._model import Model
+from acp_bindings.codec import encode
+from acp_bindings.connection.handlers import Handle, Handler, Handlers
+from acp_bindings.messages import Notification, Request
+from acp_bindings.setup.errors import NotInitialized
+from acp_bindings.setup.gates import refuse_unadvertised
+from acp_bindings.setup.lifecycle import Lifecycle
+from acp_bindings.setup.opening import INITIALIZE
+from acp_bindings.setup.paths import Flavour, check_paths
+from acp_bindings.setup.versions import version_of
+
+if TYPE_CHECKING:
+    from acp_bindings.connection.connection import Connection
+    from acp_bindings.setup.handshake import AgentHandshake, ClientHandshake, Settled
+    from acp_bindings.setup.peer import AgentPeer
+
+__all__ = ["AgentHandlers", "initialize"]
+
+
+async def initialize(connection: Connection, handshake: ClientHandshake, *, timeout: float | None = None) -> AgentPeer:
+    """The agent at the other end, with which *connection* speaks `AgentPeer.protocol` from the next line on.
+
+        async with connect_process(command, protocol=OPENING) as connection:
+            agent = await initialize(connection, ClientHandshake(info=…, protocols=[v1, v2]))
+
+    Args:
+        connection: a client's, which speaks `OPENING`.
+        handshake: what the client says.
+        timeout: seconds for the answer; None for as long as it takes.
+
+    Raises:
+        UnsupportedProtocolVersion: the agent chose a version that the client does not speak. End the connection, and
+            tell the user.
+        BadProtocolVersion: the agent answered with what is no version.
+        DecodeError: its answer is none of the version in it.
+        RequestFailed: it answered with an error; `error_from` says what that means.
+        TimedOut: it did not answer in time.
+        ConnectionClosed: there is no agent any more.
+    """
+
+    def settle(result: Any) -> AgentPeer:
+        agent = handshake.accept(result)
+        connection.protocol = agent.protocol
+        return agent
+
+    return await connection.request(handshake.request(), method=INITIALIZE, timeout=timeout, then=settle)
+
+
+class AgentHandlers(Handlers):
+    """The handlers of an agent, and before them the rules that all of its requests have to pass.
+
+        handlers = AgentHandlers(AgentHandshake(info=…, protocols=[v1, v2], capabilities={"session.load"}))
+
+        @handlers.on("session/new")
+        async def new_session(request: NewSessionRequest, connection: Connection) -> Any: ...
+
+        async with connect_stdio(protocol=OPENING, handlers=handlers) as connection: ...
+
+    - `initialize` is answered by the handshake, which settles the version; `settled` has what came of it.
+    - What comes before that is refused (`NotInitialized`), also `initialize` when it may not come again.
+    - What was not advertised is refused (`refuse_unadvertised`), and so is a path that is not absolute (`check_paths`).
+
+    So a handler gets nothing that it need not answer. It may serve any number of connections.
+    """
+
+    def __init__(self, handshake: AgentHandshake, *, flavour: Flavour = "any") -> None:
+        """The handlers of an agent that does nothing but the *handshake* yet; `on` adds what it can do.
+
+        Args:
+            handshake: what the agent says.
+            flavour: whose paths it takes, those of the system it runs on.
+        """
+        super().__init__()
+        self._handshake = handshake
+        self._flavour: Flavour = flavour
+        self._opened: WeakKeyDictionary[Connection, _Opened] = WeakKeyDictionary()
+
+    def settled(self, connection: Connection) -> Settled:
+        """What `initialize` came to on *connection*: who the client is, and what it knows of us.
+
+        Raises:
+            NotInitialized: it did not come yet; never in a handler of these.
+        """
+        opened = self._opened.get(connection)
+        if opened is None or opened.settled is None:
+            raise NotInitialized("what depends on it")
+        return opened.settled
+
+    def of(self, message: Request | Notification, connection: Connection) -> Handler | None:
+        """What handles *message* by the rules, if anything does."""
+        # Here, in the order in which things came; the handlers of requests run side by side.
+        opened = self._opened.setdefault(connection, _Opened())
+        if isinstance(message, Notification):
+            return super().of(message, connection) if opened.lifecycle.is_ready else None
+        if message.method == INITIALIZE:
+            # When it comes again, it may be answered by another version than that by whose types it was read.
+            message.type = None
+            return Handler(partial(self._initialize, opened), waits=False, exclusive=True)
+        try:
+            opened.lifecycle.request(message.method, message.id)
+        except NotInitialized as error:
+            return Handler(partial(_refuse, error), waits=False, exclusive=False)
+        handler = super().of(message, connection)
+        return handler and replace(handler, handle=partial(self._checked, opened, message.method, handler.handle))
+
+    def _initialize(self, opened: _Opened, params: Any, connection: Connection) -> Any:
+        opened.lifecycle.check(INITIALIZE)
+        settled = self._handshake.answer(from_json(encode(params)) if isinstance(params, Model) else params)
+        opened.lifecycle.request(INITIALIZE, None)
+        opened.lifecycle.response(None, version=version_of(settled.protocol))
+        opened.settled = settled
+        connection.protocol = settled.protocol
+        return settled.result
+
+    def _checked(self, opened: _Opened, method: str, handle: Handle[Any], params: Any, connection: Connection) -> Any:
+        if opened.settled and isinstance(params, Model):
+            refuse_unadvertised(opened.settled.agent, params, method=method)
+            check_paths(params, flavour=self._flavour)
+        return handle(params, connection)
+
+
+@dataclass
+class _Opened:
+    """How far a connection has got."""
+
+    lifecycle: Lifecycle = field(default_factory=Lifecycle)
+    settled: Settled | None = None
+
+
+def _refuse(error: NotInitialized, params: Any, connection: Connection) -> Any:  # noqa: ARG001 - it is a handler
+    raise error

@@ -1,0 +1,197 @@
+"""The opening of a connection, over a real socket: it settles on a version, and its rules hold from there on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from acp_bindings import encode, v1, v2
+from acp_bindings.connection import AgentHandlers, Connection, RequestFailed, initialize
+from acp_bindings.setup import (
+    OPENING,
+    AgentHandshake,
+    ClientHandshake,
+    NotInitialized,
+    UnsupportedProtocolVersion,
+    error_from,
+)
+from tests.acp_bindings.connection.support import against, streams
+
+pytestmark = pytest.mark.anyio
+
+INFO = v1.Implementation(name="helper", version="1.0")
+BASELINE = {"session.close", "session.list", "session.load", "session.resume", "mcp.stdio"}
+CLIENT: dict[str, Any] = {"protocolVersion": 1, "clientCapabilities": {"fs": {"readTextFile": True}}}
+
+
+def answer(params: Any, connection: Connection) -> Any:
+    return params
+
+
+def agent(*capabilities: str, protocols: Any = (v1,)) -> AgentHandlers:
+    """An agent that knows sessions, and one method of its own."""
+    handlers = AgentHandlers(AgentHandshake(info=INFO, protocols=protocols, capabilities=capabilities), flavour="posix")
+
+    @handlers.on("session/new")
+    async def new(request: Any, connection: Connection) -> Any:
+        wire: Any = connection.protocol
+        told = handlers.settled(connection)
+        return wire.NewSessionResponse(session_id=f"{told.client.display_name} in {request.cwd}")
+
+    @handlers.on("session/load")
+    async def load(request: Any, connection: Connection) -> None: ...
+
+    handlers.on("_acme/do")(answer)
+    return handlers
+
+
+@pytest.mark.parametrize("package", [v1, v2])
+async def test_both_sides_speak_what_they_have_settled_on(package: Any) -> None:
+    one, other = await streams()
+    handlers = agent(*BASELINE, protocols=[v1, v2])
+    handshake = ClientHandshake(info=v1.Implementation(name="editor", version="1.0"), protocols=[package])
+    async with (
+        Connection(one, one, protocol=OPENING, role="agent", handlers=handlers) as served,
+        Connection(other, other, protocol=OPENING, role="client") as connection,
+    ):
+        peer = await initialize(connection, handshake, timeout=5)
+        response = await connection.request(package.NewSessionRequest(cwd="/", mcp_servers=[]))
+
+        assert (peer.protocol, connection.protocol, served.protocol) == (package, package, package)
+        assert (peer.display_name, peer.supports("session.load")) == ("helper", True)
+        assert response == package.NewSessionResponse(session_id="editor in /")
+
+
+async def test_a_client_is_told_of_a_version_that_it_does_not_speak() -> None:
+    one, other = await streams()
+    async with (
+        Connection(one, one, protocol=OPENING, role="agent", handlers=agent(*BASELINE, protocols=[v2])),
+        Connection(other, other, protocol=OPENING, role="client") as connection,
+    ):
+        with pytest.raises(RequestFailed) as caught:
+            await initialize(connection, ClientHandshake(info=INFO), timeout=5)
+
+        assert isinstance(error_from(caught.value), UnsupportedProtocolVersion)
+        assert connection.protocol is OPENING
+
+
+async def test_an_answer_of_another_version_raises_in_the_client() -> None:
+    async with against(role="client", protocol=OPENING) as (connection, bare):
+        # Its answer stands there before it is asked.
+        await bare.say({"id": 0, "result": {"protocolVersion": 7}})
+        with pytest.raises(UnsupportedProtocolVersion):
+            await initialize(connection, ClientHandshake(info=INFO), timeout=5)
+
+
+@pytest.mark.parametrize("method", ["session/new", "session/fork", "_acme/do", "_acme/other", "odd"])
+async def test_a_request_before_initialize_is_refused_whatever_it_is(method: str) -> None:
+    async with against(agent(), protocol=OPENING) as (_, bare):
+        await bare.say({"id": 1, "method": method, "params": {}})
+        assert await bare.hear() == {
+            "id": 1,
+            "error": {"code": -32600, "message": f"{method} came before initialize was answered"},
+        }
+
+
+async def test_a_notification_before_initialize_is_ignored() -> None:
+    heard: list[Any] = []
+    handlers = agent()
+    handlers.on("session/cancel")(lambda params, _: heard.append(params))
+    async with against(handlers, protocol=OPENING) as (_, bare):
+        cancel = {"method": "session/cancel", "params": {"sessionId": "s"}}
+        await bare.say(cancel, {"id": 1, "method": "initialize", "params": CLIENT}, cancel)
+        await bare.say({"id": 2, "method": "_acme/do", "params": [1]})
+        await bare.hear()
+        await bare.hear()
+
+        assert heard == [v1.CancelNotification(session_id="s")]
+
+
+async def test_a_failed_initialize_may_come_again() -> None:
+    async with against(agent(), protocol=OPENING) as (connection, bare):
+        for wrong in ({}, {"protocolVersion": "2025-03-26"}, {"protocolVersion": -1}):
+            await bare.say({"id": 1, "method": "initialize", "params": wrong})
+            assert (await bare.hear())["error"]["code"] == -32602
+        await bare.say({"id": 2, "method": "initialize", "params": CLIENT})
+        assert (await bare.hear())["result"]["protocolVersion"] == 1
+        assert connection.protocol is v1
+
+
+async def test_what_is_settled_may_be_settled_again_where_the_version_has_it() -> None:
+    handlers = agent(*BASELINE, protocols=[v1, v2])
+    async with against(handlers, protocol=OPENING) as (connection, bare):
+        other = {"protocolVersion": 2, "info": {"name": "editor", "version": "1"}, "capabilities": {}}
+        new: dict[str, Any] = {"id": 3, "method": "session/new", "params": {"cwd": "/", "mcpServers": []}}
+        for again in (CLIENT, other, other):
+            await bare.say({"id": 1, "method": "initialize", "params": again})
+            assert (await bare.hear())["result"]["protocolVersion"] == again["protocolVersion"]
+        await bare.say(new, {"id": 4, "method": "initialize", "params": other})
+        assert {each["id"]: "result" in each for each in [await bare.hear(), await bare.hear()]} == {3: True, 4: False}
+        assert handlers.settled(connection).client.display_name == "editor"
+
+
+async def test_a_handler_gets_nothing_that_was_not_advertised_or_is_no_absolute_path() -> None:
+    search: dict[str, Any] = {"type": "http", "name": "search", "url": "https://example.com/mcp", "headers": []}
+    cases: list[tuple[str, dict[str, Any], int | None]] = [
+        ("session/load", {"sessionId": "s", "cwd": "/", "mcpServers": []}, -32601),
+        ("session/list", {}, -32601),
+        ("session/new", {"cwd": "/", "mcpServers": [search]}, -32602),
+        ("session/new", {"cwd": "C:\\project", "mcpServers": []}, -32602),
+        ("session/new", {"cwd": "/"}, -32602),
+        ("_acme/do", {}, None),
+        ("_acme/other", {}, -32601),
+        ("odd", {}, -32601),
+    ]
+    async with against(agent(), protocol=OPENING) as (_, bare):
+        await bare.say({"id": 0, "method": "initialize", "params": CLIENT})
+        await bare.hear()
+        for method, params, code in cases:
+            await bare.say({"id": 1, "method": method, "params": params})
+            heard = await bare.hear()
+            assert heard.get("error", {}).get("code") == code, (method, params, heard)
+
+
+async def test_one_agent_serves_several_connections_each_by_its_own_version() -> None:
+    handlers = agent(*BASELINE, protocols=[v1, v2])
+    async with (
+        against(handlers, protocol=OPENING) as (first, one),
+        against(handlers, protocol=OPENING) as (second, other),
+    ):
+        await one.say({"id": 0, "method": "initialize", "params": CLIENT})
+        await one.hear()
+        with pytest.raises(NotInitialized):
+            handlers.settled(second)
+        await other.say({"id": 0, "method": "session/new", "params": {"cwd": "/"}})
+        assert (await other.hear())["error"]["code"] == -32600
+        assert handlers.settled(first).protocol is v1
+
+
+async def test_an_error_of_the_setup_rules_is_what_the_peer_is_answered_with() -> None:
+    def refuse(params: Any, connection: Connection) -> None:
+        raise UnsupportedProtocolVersion(requested=7, answered=None, supported=[1])
+
+    async with against({"_acme/do": refuse}) as (_, bare):
+        await bare.say({"id": 1, "method": "_acme/do"})
+        assert (await bare.hear())["error"] == {
+            "code": -32022,
+            "message": "ACP version 7 is not supported by the agent, which has 1",
+            "data": {"requested": 7, "supported": [1]},
+        }
+
+
+async def test_a_trace_has_every_line_and_who_says_it() -> None:
+    lines: list[tuple[str, bytes]] = []
+
+    def trace(who: str, line: bytes) -> None:
+        lines.append((who, line))
+
+    async with against({"_acme/do": answer}, trace=trace) as (_, bare):
+        await bare.say({"id": 1, "method": "_acme/do", "params": [1]}, b"garbage")
+        await bare.hear()
+        await bare.hear()
+
+    answered = encode({"jsonrpc": "2.0", "id": 1, "result": [1]}) + b"\n"
+    assert [line for who, line in lines if who == "peer"][1:] == [b"garbage"]
+    assert [line for who, line in lines if who == "us" and b"error" not in line] == [answered]
+    assert len(lines) == 4
