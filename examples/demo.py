@@ -35,16 +35,22 @@ async def demo(params: dict[str, Any]) -> None:
 
 
 def main() -> None:
-    """Start the two web servers, fill in the request, and run the demo."""
+    """Run the demo with the example servers."""
     # The example has an SSE server on purpose; the launcher says that SSE is deprecated.
     warnings.filterwarnings("ignore", message=".*SSE transport is deprecated", category=DeprecationWarning)
-    with web_server("library_http.py") as library, web_server("clock_sse.py") as clock:
-        # Each prints its URL once it listens on a free port.
-        urls = {"LIBRARY_URL": library.readline().strip(), "CLOCK_URL": clock.readline().strip()}
-        request = session_request({"CWD": str(HERE), "PYTHON": sys.executable, **urls})
+    with example_request() as request:
         print(f"{request['method']} asks for {len(request['params']['mcpServers'])} MCP servers")
         anyio.run(demo, request["params"])
         print("all of them are closed")
+
+
+@contextmanager
+def example_request() -> Generator[dict[str, Any]]:
+    """A request for the example servers, of which the web servers run until the block ends."""
+    with web_server("library_http.py") as library, web_server("clock_sse.py") as clock:
+        # Each prints its URL once it listens on a free port.
+        urls = {"LIBRARY_URL": library.readline().strip(), "CLOCK_URL": clock.readline().strip()}
+        yield session_request({"CWD": str(HERE), "PYTHON": sys.executable, **urls})
 
 
 def session_request(values: dict[str, str]) -> dict[str, Any]:
