@@ -11,6 +11,7 @@ from typing import Any, Literal, Protocol, Self, TypeAlias, TypeVar, cast, overl
 import anyio
 from anyio.abc import TaskStatus
 
+from acp_bindings._model import AnsweredBy
 from acp_bindings.codec import encode
 from acp_bindings.connection.errors import BadAnswer, ConnectionClosed, RequestFailed, TimedOut
 from acp_bindings.connection.handlers import Handle, Handlers
@@ -23,6 +24,7 @@ from acp_bindings.messages import BadLine, BadResponse, ErrorResponse, Id, Notif
 __all__ = ["LONGEST", "MOST_REQUESTS", "ByteSource", "Connection", "Trace"]
 
 T = TypeVar("T")
+Answer = TypeVar("Answer")
 
 Trace: TypeAlias = Callable[[Literal["us", "peer"], bytes], object]
 """Is told who says a line, and the line. It must not take long, and not raise."""
@@ -124,6 +126,10 @@ class Connection:
     def protocol(self, protocol: ProtocolPackage) -> None:
         self._codec.protocol = protocol
 
+    @overload
+    async def request(
+        self, params: AnsweredBy[Answer], *, method: str | None = None, timeout: float | None = None
+    ) -> Answer: ...
     @overload
     async def request(self, params: Any = None, *, method: str | None = None, timeout: float | None = None) -> Any: ...
     @overload
