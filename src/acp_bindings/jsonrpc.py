@@ -192,6 +192,18 @@ class Codec:
         self._open[chosen] = name, cast("RequestType | None", type_)
         return Sent(chosen, line)
 
+    def expect(self, method: str, id: Id) -> None:  # noqa: A002
+        """Take a request for open that was not written here, so that `read` knows what answers it.
+
+        For who looks on at a connection, with a codec for each side, and for who goes on with one.
+
+        Args:
+            method: any; the answer to one that the protocol does not have is any JSON.
+            id: that of the request. If one with this id is open already, this one takes its place.
+        """
+        known = self._protocol.METHODS.get(method)
+        self._open[id] = method, known.request if known else None
+
     def notify(self, params: Any = None, *, method: str | None = None) -> bytes:
         """The line of a notification to the peer. Arguments and errors are those of `request`."""
         name, _ = self._outgoing(params, method, asks=False)

@@ -844,3 +844,22 @@ class TestHeads:
         heads = codec._heads  # pyright: ignore[reportPrivateUsage]
         assert len(heads) == MOST_HEADS
         assert max(map(len, heads)) < 200
+
+
+def test_who_looks_on_reads_the_answers_to_requests_that_it_did_not_write() -> None:
+    onlooker = client()
+    onlooker.expect("session/new", 5)
+    onlooker.expect("_acme/do", "x")
+    assert onlooker.pending == {5: "session/new", "x": "_acme/do"}
+    answer = onlooker.read(line(id=5, result={"sessionId": "s"}))
+    assert answer == Response(5, "session/new", v1.NewSessionResponse(session_id="s"))
+    assert onlooker.read(line(id="x", result=[1])) == Response("x", "_acme/do", [1])
+    assert isinstance(onlooker.read(line(id=5, result={})), BadLine)
+
+
+def test_a_request_that_is_expected_takes_the_place_of_one_with_its_id() -> None:
+    onlooker = client()
+    onlooker.expect("session/new", 5)
+    onlooker.expect("session/prompt", 5)
+    answer = onlooker.read(line(id=5, result={"stopReason": "end_turn"}))
+    assert answer == Response(5, "session/prompt", v1.PromptResponse(stop_reason="end_turn"))
