@@ -1,0 +1,31 @@
+"""Each test leaves no process of the agent behind; both versions are spoken, by agents on both event loops."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from pathlib import Path
+
+import pytest
+
+from tests.examples.support import Place
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    """That of the client's end, which tests/acp_bindings/connection proves on both."""
+    return "asyncio"
+
+
+@pytest.fixture(params=[1, 2], ids=["v1", "v2"])
+def version(request: pytest.FixtureRequest) -> int:
+    """The version of the protocol."""
+    return request.param
+
+
+@pytest.fixture
+async def place(anyio_backend: str, tmp_path: Path, request: pytest.FixtureRequest) -> AsyncGenerator[Place]:
+    """Where an agent works, of which nothing may run any more at the end; those of v2 run on trio."""
+    speaks_v2 = "version" in request.fixturenames and request.getfixturevalue("version") == 2
+    place = Place(tmp_path, loop="trio" if speaks_v2 else "asyncio")
+    yield place
+    await place.nothing_left()

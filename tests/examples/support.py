@@ -1,0 +1,212 @@
+"""What the tests of the example programs share: our client's end of the example agent, and a look at what is left."""
+
+from __future__ import annotations
+
+import os
+import sys
+import uuid
+from collections import defaultdict
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import anyio
+
+from acp_bindings import v1, v2
+from acp_bindings.connection import Connection, Handlers, ProcessConnection, RequestFailed, connect_process, initialize
+from acp_bindings.jsonrpc import ProtocolPackage
+from acp_bindings.setup import (
+    OPENING,
+    AgentPeer,
+    ClientHandshake,
+    ReplayCollector,
+    SessionRecord,
+    Update,
+    load_session,
+    servers_for,
+)
+
+ROOT = Path(__file__).parents[2]
+AGENT = ROOT / "examples" / "agent.py"
+CLIENT = ROOT / "examples" / "client.py"
+TOOLS = Path(__file__).with_name("tools.py")
+LIGHT = ROOT / "tests" / "mcp_launch" / "servers" / "plain.py"
+MARK = "ACP_EXAMPLES_TEST"
+PACKAGES: dict[int, ProtocolPackage] = {1: v1, 2: v2}
+
+
+class Place:
+    """Where an agent works: a folder for its sessions, a project, and a mark that its processes carry."""
+
+    def __init__(self, folder: Path, *, loop: str = "asyncio") -> None:
+        self.mark = uuid.uuid4().hex
+        self.sessions = folder / "sessions"
+        self.project = folder / "project"
+        self.project.mkdir()
+        run = f"import anyio, agent; anyio.run(agent.main, backend={loop!r})"
+        self.command = [sys.executable, "-c", run] if loop != "asyncio" else [sys.executable, str(AGENT)]
+
+    @property
+    def env(self) -> dict[str, str]:
+        """What the agent and all that it starts have in their environment."""
+        return {MARK: self.mark, "ACP_SESSIONS": str(self.sessions), "PYTHONPATH": str(AGENT.parent)}
+
+    def tools(self, name: str = "tools") -> dict[str, Any]:
+        """An MCP server over stdio with the tools of `tools.py`, which carries the mark."""
+        env = [{"name": MARK, "value": self.mark}]
+        return {"name": name, "command": sys.executable, "args": [str(TOOLS)], "env": env}
+
+    def light(self) -> dict[str, Any]:
+        """An MCP server that starts in no time; its tool `environment` tells its process."""
+        env = [{"name": MARK, "value": self.mark}]
+        return {"name": "light", "command": sys.executable, "args": ["-S", str(LIGHT)], "env": env}
+
+    def running(self) -> list[int]:
+        """The processes that carry the mark and are not zombies."""
+        found: list[int] = []
+        for entry in Path("/proc").iterdir():
+            try:
+                environment = (entry / "environ").read_bytes()
+            except OSError:
+                continue
+            if f"{MARK}={self.mark}".encode() in environment.split(b"\0"):
+                found.append(int(entry.name))
+        return found
+
+    async def nothing_left(self) -> None:
+        """See that all of them are gone; the kernel takes a moment."""
+        with anyio.move_on_after(10):
+            while self.running():
+                await anyio.sleep(0.02)
+        assert self.running() == []
+
+
+class Talk:
+    """Our client's end: what is asked, and the updates that come, each history or news."""
+
+    def __init__(self, connection: ProcessConnection, agent: AgentPeer, seen: Seen) -> None:
+        self.connection = connection
+        self.agent = agent
+        self.wire: Any = agent.protocol
+        self.seen = seen
+
+    async def ask(self, params: Any, **options: Any) -> Any:
+        """The answer to a request."""
+        return await self.connection.request(params, timeout=30, **options)
+
+    async def new(self, cwd: Path, *servers: dict[str, Any]) -> str:
+        """A new session."""
+        response = await self.ask(self.wire.NewSessionRequest(cwd=str(cwd), mcp_servers=self.servers(servers)))
+        self.seen.show(self.seen.updates.created(response.session_id))
+        return str(response.session_id)
+
+    def servers(self, servers: tuple[dict[str, Any], ...]) -> list[Any]:
+        """MCP servers as the version has them."""
+        return list(servers_for(self.agent.protocol, servers))
+
+    async def load(self, session_id: str, cwd: Path, *servers: dict[str, Any]) -> Any:
+        """The answer to a load; what came before it is history."""
+        record = SessionRecord(session_id=session_id, cwd=str(cwd))
+        return await self.reopen(load_session(self.agent, record, mcp_servers=self.servers(servers)))
+
+    async def reopen(self, request: Any) -> Any:
+        """The answer to a load or a resume."""
+        self.seen.updates.expect(request)
+        answer: list[Any] = []
+
+        def opened(result: Any) -> None:
+            self.seen.updates.opened(request.session_id)
+            answer.append(result)
+
+        try:
+            await self.ask(request, then=opened)
+        except RequestFailed:
+            self.seen.updates.failed(request.session_id)
+            raise
+        return answer[0]
+
+    async def prompt(self, session_id: str, text: str) -> str:
+        """Why the turn ended that *text* began."""
+        begun = len(self.seen.stops[session_id])
+        self.seen.updates.prompted(session_id)
+        request = self.wire.PromptRequest(session_id=session_id, prompt=[self.wire.TextContent(text=text)])
+        response = await self.ask(request)
+        if self.agent.version == 1:
+            return str(response.stop_reason)
+        await self.seen.until(lambda: len(self.seen.stops[session_id]) > begun)
+        return self.seen.stops[session_id][-1]
+
+    async def cancel(self, session_id: str) -> None:
+        """Cancel the turn."""
+        type_ = v1.CancelNotification if self.agent.version == 1 else v2.CancelSessionNotification
+        await self.connection.notify(type_(session_id=session_id))
+
+
+class Seen:
+    """What has come."""
+
+    def __init__(self) -> None:
+        self.updates: ReplayCollector[Any] = ReplayCollector()
+        self.all: list[Update[Any]] = []
+        self.stops: defaultdict[str, list[str]] = defaultdict(list)
+        """Of each session the reasons for which its turns ended, in v2."""
+        self._news = anyio.Event()
+
+    def receive(self, notification: Any, _: Connection) -> None:
+        """An update."""
+        self.show(self.updates.receive(notification))
+
+    def show(self, updates: list[Update[Any]]) -> None:
+        """Some updates."""
+        self.all += updates
+        for each in updates:
+            update = each.notification.update
+            if update.session_update == "state_update" and update.state == "idle" and update.stop_reason:
+                self.stops[each.notification.session_id].append(update.stop_reason)
+        self._news.set()
+        self._news = anyio.Event()
+
+    async def until(self, is_true: Callable[[], bool]) -> None:
+        """Wait for it, as updates come."""
+        with anyio.fail_after(30):
+            while not is_true():
+                await self._news.wait()
+
+    def said(self, *, replay: bool = False) -> list[tuple[str, str]]:
+        """Who said what, and how tool calls went, in order; `state_update`s aside."""
+        told = (_told(each.notification.update) for each in self.all if each.replay == replay)
+        return [each for each in told if each]
+
+    def text(self, *, replay: bool = False) -> str:
+        """What the agent said."""
+        return "".join(text for who, text in self.said(replay=replay) if who == "agent")
+
+
+def _told(update: Any) -> tuple[str, str] | None:
+    kind = update.session_update
+    if kind in ("user_message_chunk", "agent_message_chunk"):
+        return kind.partition("_")[0], getattr(update.content, "text", update.content.type)
+    if kind in ("tool_call", "tool_call_update"):
+        texts = [each.content.text for each in update.content or ()]
+        return str(update.status), " ".join([update.title or "", *texts]).strip()
+    return (kind, getattr(update, "title", None) or "") if kind != "state_update" else None
+
+
+@asynccontextmanager
+async def talking(place: Place, version: int, *, handlers: Handlers | None = None) -> AsyncGenerator[Talk]:
+    """A client of the example agent, initialized."""
+    seen = Seen()
+    handlers = handlers or Handlers()
+    handlers.on("session/update")(seen.receive)
+    files = ["fs.read_text_file", "fs.write_text_file"] if version == 1 else []
+    handshake = ClientHandshake(
+        info=v1.Implementation(name="tests", version="1.0"),
+        protocols=[PACKAGES[version]],
+        capabilities={"notices", *files},
+    )
+    async with connect_process(
+        place.command, protocol=OPENING, handlers=handlers, env=place.env, cwd=os.path.sep
+    ) as connection:
+        agent = await initialize(connection, handshake, timeout=60)
+        yield Talk(connection, agent, seen)

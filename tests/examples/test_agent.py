@@ -1,0 +1,358 @@
+"""The example agent, by a client that knows what every answer and update should be, in v1 and in v2."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from acp_bindings import v1, v2
+from acp_bindings.connection import Connection, Handlers, RequestFailed
+from acp_bindings.setup import (
+    SessionListing,
+    SessionNotFound,
+    SessionRecord,
+    error_from,
+    load_session,
+    resume_session,
+)
+from tests.examples.support import Place, Talk, talking
+
+pytestmark = pytest.mark.anyio
+
+TYPO: dict[str, Any] = {"name": "typo", "command": "/usr/bin/no-such-server", "args": [], "env": []}
+HELLO = [("user", "say Hello"), ("agent", "Hello\n")]
+
+
+async def refusal(talk: Talk, request: Any, *, method: str | None = None) -> RequestFailed:
+    """The error that a request is answered with."""
+    with pytest.raises(RequestFailed) as caught:
+        await talk.ask(request, method=method)
+    return caught.value
+
+
+async def test_r10_r32_r92_the_agent_answers_with_its_version_and_all_that_it_can_do(
+    place: Place, version: int
+) -> None:
+    async with talking(place, version) as talk:
+        assert talk.agent.version == version
+        assert talk.agent.info is not None
+        assert talk.agent.info.name == "example-agent"
+        mcp = ["mcp.stdio", "mcp.http", *(["mcp.sse"] if version == 1 else [])]
+        sessions = {"additional_directories", "close", "delete", "list", "load", "resume"}
+        assert talk.agent.names() == {"session", *(f"session.{each}" for each in sessions), *mcp}
+
+
+async def test_r38_r34_a_prompt_of_text_and_links_is_answered_by_updates(place: Place, version: int) -> None:
+    async with talking(place, version) as talk:
+        session = await talk.new(place.project)
+        wire = talk.wire
+        link = wire.ResourceLink(name="notes.txt", uri="file:///notes.txt")
+        request = wire.PromptRequest(session_id=session, prompt=[wire.TextContent(text="say Hello"), link])
+        await talk.ask(request)
+        await talk.seen.until(lambda: talk.seen.text() == "Hello\nyou gave me notes.txt\n")
+
+
+async def test_a_tool_of_a_stdio_server_is_called_and_its_call_is_shown(place: Place, version: int) -> None:
+    async with talking(place, version) as talk:
+        session = await talk.new(place.project, place.tools())
+        assert await talk.prompt(session, "call tools__where") == "end_turn"
+        calls = [each for each in talk.seen.said() if each[0] not in ("user", "agent")]
+        assert calls == [("in_progress", "tools__where"), ("completed", str(place.project))]
+
+
+async def test_r51_servers_run_in_the_directory_of_the_session_wherever_the_agent_was_started(
+    place: Place, version: int, tmp_path: Path
+) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    async with talking(place, version) as talk:
+        for folder in (place.project, other):
+            session = await talk.new(folder, place.tools())
+            await talk.prompt(session, "call tools__where")
+            assert talk.seen.said()[-1] == ("completed", str(folder))
+
+
+async def test_r44_r47_sessions_have_their_own_ids_servers_and_histories(place: Place, version: int) -> None:
+    async with talking(place, version) as talk:
+        one, other = await talk.new(place.project, place.tools()), await talk.new(place.project, place.tools())
+        for session in (one, other):
+            await talk.prompt(session, "call tools__pid")
+        pids = [text for who, text in talk.seen.said() if who == "completed"]
+        assert one != other
+        assert len(set(pids)) == 2
+
+        await talk.load(one, place.project)
+        assert [text for who, text in talk.seen.said(replay=True) if who == "completed"] == pids[:1]
+
+
+async def test_r89_servers_that_fail_are_told_of_and_the_others_work(place: Place, version: int) -> None:
+    async with talking(place, version) as talk:
+        request = talk.wire.NewSessionRequest(
+            cwd=str(place.project), mcp_servers=talk.servers((TYPO, place.tools(), TYPO | {"name": "other"}))
+        )
+        response = await talk.ask(request)
+        talk.seen.show(talk.seen.updates.created(response.session_id))
+
+        failed = response.meta["acp-bindings/failed-mcp-servers"]
+        assert sorted(failed) == ["other", "typo"]
+        assert "command not found" in failed["typo"]
+        await talk.seen.until(lambda: len(talk.seen.all) >= 2)
+        assert [who for who, _ in talk.seen.said()] == ["notice", "notice"]
+        assert await talk.prompt(response.session_id, "call tools__where") == "end_turn"
+        assert talk.seen.said()[-1] == ("completed", str(place.project))
+
+
+async def test_a_prompt_is_cancelled_also_while_a_tool_runs(place: Place, version: int, tmp_path: Path) -> None:
+    begun = tmp_path / "begun"
+    async with talking(place, version) as talk, anyio.create_task_group() as tasks:
+        session = await talk.new(place.project, place.tools())
+
+        async def cancel() -> None:
+            with anyio.fail_after(30):
+                while not begun.exists():
+                    await anyio.sleep(0.01)
+            await talk.cancel(session)
+
+        tasks.start_soon(cancel)
+        assert await talk.prompt(session, f"call tools__stay path={begun}\nsay never") == "cancelled"
+        assert talk.seen.said()[-1][0] == "failed"
+        assert talk.seen.text() == ""
+        assert await talk.prompt(session, "say again") == "end_turn"
+
+
+async def test_a_second_prompt_waits_for_the_first_to_end(place: Place, version: int) -> None:
+    async with talking(place, version) as talk, anyio.create_task_group() as tasks:
+        session = await talk.new(place.project)
+        tasks.start_soon(talk.prompt, session, "slow 1000")
+        await talk.seen.until(lambda: talk.seen.text() != "")
+        wire = talk.wire
+        error = await refusal(talk, wire.PromptRequest(session_id=session, prompt=[wire.TextContent(text="say no")]))
+        assert error.code == -32600
+        await talk.cancel(session)
+
+
+async def test_r53_r57_r58_r59_r60_r62_a_session_is_loaded_by_another_agent_with_all_of_its_history_in_order(
+    place: Place, version: int
+) -> None:
+    async with talking(place, version) as talk:
+        session = await talk.new(place.project, place.tools())
+        await talk.prompt(session, "say Hello")
+        await talk.prompt(session, "call tools__where\nslow 2")
+    await place.nothing_left()
+
+    async with talking(place, version) as talk:
+        await talk.load(session, place.project, place.tools())
+        first = "tool_call" if version == 1 else "tool_call_update"
+        kinds = [each.notification.update.session_update for each in talk.seen.all if each.replay]
+        assert talk.seen.said(replay=True) == [
+            *HELLO,
+            ("user", "call tools__where\nslow 2"),
+            ("in_progress", "tools__where"),
+            ("completed", str(place.project)),
+            # What was streamed in pieces comes as one.
+            ("agent", "1\n2\n"),
+        ]
+        assert kinds[3:5] == [first, "tool_call_update"]
+        assert kinds[-1] == ("agent_message_chunk" if version == 1 else "state_update")
+        assert talk.seen.updates.remarks == []
+
+        # And then as if it had never been interrupted.
+        assert await talk.prompt(session, "call tools__where") == "end_turn"
+        assert talk.seen.said()[-1] == ("completed", str(place.project))
+
+
+async def test_a_session_of_one_version_is_loaded_by_a_client_of_the_other(place: Place, version: int) -> None:
+    async with talking(place, version) as talk:
+        session = await talk.new(place.project, place.tools())
+        await talk.prompt(session, "say Hello\ncall tools__where")
+    async with talking(place, 3 - version) as talk:
+        await talk.load(session, place.project)
+        assert talk.seen.said(replay=True) == [
+            ("user", "say Hello\ncall tools__where"),
+            ("agent", "Hello\n"),
+            ("in_progress", "tools__where"),
+            ("completed", str(place.project)),
+        ]
+
+
+async def test_x1_a_session_is_resumed_without_its_history(place: Place, version: int) -> None:
+    async with talking(place, version) as talk:
+        session = await talk.new(place.project)
+        await talk.prompt(session, "say Hello")
+    async with talking(place, version) as talk:
+        request = resume_session(talk.agent, SessionRecord(session_id=session, cwd=str(place.project)))
+        await talk.reopen(request)
+        assert talk.seen.said() == []
+        # v2 wants to hear how the session is before the answer.
+        assert len(talk.seen.all) == version - 1
+        assert await talk.prompt(session, "say again") == "end_turn"
+        assert talk.seen.updates.remarks == []
+
+
+async def test_r98_load_and_resume_are_answered_with_objects(place: Place, version: int) -> None:
+    type_ = v1.LoadSessionResponse if version == 1 else v2.ResumeSessionResponse
+    async with talking(place, version) as talk:
+        session = await talk.new(place.project)
+        await talk.prompt(session, "say Hello")
+        assert await talk.load(session, place.project) == type_()
+        failed = await talk.load(session, place.project, TYPO)
+        assert list(failed.meta["acp-bindings/failed-mcp-servers"]) == ["typo"]
+        resume = resume_session(talk.agent, SessionRecord(session_id=session, cwd=str(place.project)))
+        assert await talk.reopen(resume) == talk.wire.ResumeSessionResponse()
+
+
+async def test_r102_a_session_cannot_be_loaded_before_its_first_prompt(place: Place, version: int) -> None:
+    async with talking(place, version) as talk:
+        session = await talk.new(place.project)
+        assert list(place.sessions.iterdir()) == []
+        with pytest.raises(RequestFailed) as caught:
+            await talk.load(session, place.project)
+        lost = error_from(caught.value, session_id=session)
+        assert isinstance(lost, SessionNotFound)
+        assert (lost.code, lost.session_id) == (-32002, session)
+
+        await talk.prompt(session, "say Hello")
+        assert [each.name for each in place.sessions.iterdir()] == [f"{session}.jsonl"]
+        await talk.load(session, place.project)
+        assert talk.seen.said(replay=True) == HELLO
+
+
+@pytest.mark.parametrize("wrong", ["nobody", "../../etc/passwd", "", "0B0E7D9C-1111-4222-8333-444455556666"])
+async def test_r95_r96_what_was_never_a_session_is_not_found(place: Place, wrong: str) -> None:
+    async with talking(place, 1) as talk:
+        with pytest.raises(RequestFailed) as caught:
+            await talk.load(wrong, place.project)
+        assert isinstance(error_from(caught.value, session_id=wrong), SessionNotFound)
+        error = await refusal(talk, v1.PromptRequest(session_id=wrong, prompt=[v1.TextContent(text="say no")]))
+        assert error.code == -32002
+
+
+async def test_r97_lines_of_a_history_that_cannot_be_read_are_skipped(place: Place, version: int) -> None:
+    async with talking(place, version) as talk:
+        session = await talk.new(place.project)
+        await talk.prompt(session, "say Hello")
+    with (place.sessions / f"{session}.jsonl").open("ab") as file:
+        file.write(b'garbage\n\n{"sessionUpdate": "agent_mess')
+    async with talking(place, version) as talk:
+        await talk.load(session, place.project)
+        assert talk.seen.said(replay=True) == HELLO
+
+
+async def test_a_session_is_not_loaded_for_another_directory(place: Place, version: int, tmp_path: Path) -> None:
+    async with talking(place, version) as talk:
+        session = await talk.new(place.project)
+        await talk.prompt(session, "say Hello")
+        request = load_session(talk.agent, SessionRecord(session_id=session, cwd=str(tmp_path)))
+        error = await refusal(talk, request)
+        assert (error.code, error.data) == (-32602, {"cwd": str(place.project)})
+
+
+async def test_x2_close_cancels_the_work_and_frees_the_servers(place: Place, version: int, tmp_path: Path) -> None:
+    begun = tmp_path / "begun"
+    reasons: list[str] = []
+    async with talking(place, version) as talk, anyio.create_task_group() as tasks:
+        session = await talk.new(place.project, place.tools())
+        agent_alone = len(place.running()) - 1
+
+        async def prompt() -> None:
+            reasons.append(await talk.prompt(session, f"call tools__stay path={begun}"))
+
+        tasks.start_soon(prompt)
+        with anyio.fail_after(30):
+            while not begun.exists():
+                await anyio.sleep(0.01)
+        await talk.ask(talk.wire.CloseSessionRequest(session_id=session))
+        with anyio.fail_after(30):
+            while len(place.running()) > agent_alone:
+                await anyio.sleep(0.01)
+        error = await refusal(
+            talk, talk.wire.PromptRequest(session_id=session, prompt=[talk.wire.TextContent(text="say no")])
+        )
+        assert error.code == -32002
+        # Closing what is not open is as good.
+        await talk.ask(talk.wire.CloseSessionRequest(session_id=session))
+        await talk.ask(talk.wire.CloseSessionRequest(session_id="nobody"))
+    assert reasons == ["cancelled"]
+
+
+async def test_x4_delete_forgets_a_session_and_may_come_again(place: Place, version: int) -> None:
+    async with talking(place, version) as talk:
+        session = await talk.new(place.project)
+        await talk.prompt(session, "say Hello")
+        for each in (session, session, "nobody"):
+            await talk.ask(talk.wire.DeleteSessionRequest(session_id=each))
+        assert list(place.sessions.iterdir()) == []
+        with pytest.raises(RequestFailed):
+            await talk.load(session, place.project)
+
+
+async def test_x3_sessions_are_listed_in_pages_the_latest_first(place: Place, version: int, tmp_path: Path) -> None:
+    async with talking(place, version) as talk:
+        made: list[str] = []
+        for number in range(45):
+            folder = place.project if number else tmp_path
+            session = await talk.new(folder)
+            await talk.prompt(session, f"say {number}")
+            made.append(session)
+
+        listing, pages = SessionListing(talk.agent), list[list[Any]]()
+        while listing.request is not None:
+            pages.append(listing.take(await talk.ask(listing.request)))
+        assert [len(each) for each in pages] == [20, 20, 5]
+        listed = [each for page in pages for each in page]
+        assert [each.session_id for each in listed] == made[::-1]
+        assert (listed[0].title, listed[0].cwd) == ("say 44", str(place.project))
+
+        other = await talk.ask(talk.wire.ListSessionsRequest(cwd=str(tmp_path)))
+        assert [each.session_id for each in other.sessions] == made[:1]
+        assert (await refusal(talk, talk.wire.ListSessionsRequest(cursor="odd"))).code == -32602
+
+
+async def test_files_are_read_and_written_through_the_client_within_the_roots_alone(place: Place, version: int) -> None:
+    (place.project / "notes.txt").write_text("remember")
+    read: list[str] = []
+    handlers = Handlers()
+
+    @handlers.on(v1.ReadTextFileRequest)
+    def read_file(request: v1.ReadTextFileRequest, _: Connection) -> v1.ReadTextFileResponse:
+        read.append(request.path)
+        return v1.ReadTextFileResponse(content="as it is in the editor")
+
+    async with talking(place, version, handlers=handlers) as talk:
+        session = await talk.new(place.project)
+        await talk.prompt(session, "read notes.txt\nread ../secret\nread none.txt")
+        ends = [text for who, text in talk.seen.said() if who in ("completed", "failed")]
+        if version == 1:
+            assert ends[0] == "as it is in the editor"
+            assert read == [str(place.project / "notes.txt"), str(place.project / "none.txt")]
+        else:
+            assert ends[0] == "remember"
+            assert read == []
+        assert ends[1] == '"../secret" is outside of the session\'s directories'
+
+
+@pytest.mark.parametrize("answer", ["yes", "no", None])
+async def test_nothing_is_written_without_permission(place: Place, version: int, answer: str | None) -> None:
+    handlers = Handlers()
+
+    @handlers.on("session/request_permission")
+    def permission(request: Any, _: Connection) -> Any:
+        wire: Any = v1 if version == 1 else v2
+        if answer is None:
+            cancelled = v1.RequestPermissionOutcomeCancelled if version == 1 else v2.CancelledPermissionOutcome
+            return wire.RequestPermissionResponse(outcome=cancelled())
+        return wire.RequestPermissionResponse(outcome=wire.SelectedPermissionOutcome(option_id=answer))
+
+    @handlers.on(v1.WriteTextFileRequest)
+    def write(request: v1.WriteTextFileRequest, _: Connection) -> None:
+        Path(request.path).write_text(request.content)
+
+    async with talking(place, version, handlers=handlers) as talk:
+        session = await talk.new(place.project)
+        await talk.prompt(session, "write notes.txt remember this")
+        written = place.project / "notes.txt"
+        assert written.exists() == (answer == "yes")
+        assert talk.seen.said()[-1][0] == ("completed" if answer == "yes" else "failed")
