@@ -203,17 +203,16 @@ if TYPE_CHECKING:
     Answer_co = TypeVar("Answer_co", covariant=True)
 
     class AnsweredBy(Generic[Answer_co]):
-        """What a method is called with, when it is answered with `Answer_co`.
+        """What a method is called with; `acp_bindings.methods.Asks` is what takes it.
 
-            async def ask(params: AnsweredBy[T]) -> T: ...
-
-        Only type checkers know this class: at run time the base leaves no trace, and `METHODS` has the same.
+        At run time this base leaves no trace: there `METHODS` says the same.
         """
 
+        def __answer__(self) -> Answer_co: ...
+        @classmethod
+        def __answer_type__(cls) -> type[Answer_co]: ...
         @classmethod
         def __exchange__(cls) -> tuple[Self, Answer_co]: ...
-        @classmethod
-        def __answer__(cls) -> type[Answer_co]: ...
 
 else:
 

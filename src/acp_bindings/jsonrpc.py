@@ -16,7 +16,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from types import EllipsisType, MappingProxyType
-from typing import Any, NamedTuple, Protocol, cast, overload
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar, cast, overload
 
 from pydantic import BaseModel
 from pydantic_core import from_json, to_json
@@ -50,7 +50,7 @@ from acp_bindings.messages import (
     Request,
     Response,
 )
-from acp_bindings.methods import Methods, NotificationType, RequestType, is_of
+from acp_bindings.methods import Asks, Methods, NotificationType, RequestType, is_of
 
 __all__ = [
     "CANCEL",
@@ -73,6 +73,9 @@ __all__ = [
     "Role",
     "Sent",
 ]
+
+Result = TypeVar("Result")
+Result_co = TypeVar("Result_co", covariant=True)
 
 CANCEL = "$/cancel_request"
 
@@ -99,8 +102,8 @@ class ProtocolPackage(Protocol):
         ...
 
 
-class Sent(NamedTuple):
-    """A request to be sent, and the id that its response will have."""
+class Sent(NamedTuple, Generic[Result_co]):
+    """A request to be sent, and the id that its response will have; type checkers also know the type of the result."""
 
     id: Id
     line: bytes
@@ -108,6 +111,17 @@ class Sent(NamedTuple):
     def __repr__(self) -> str:
         """Without the line, which may hold secrets."""
         return f"Sent(id={self.id!r}, line=…)"
+
+    def result_in(self, response: Response) -> Result_co:
+        """The result in the *response* to this request, as what it is: `response.result` is anything.
+
+        Raises:
+            ValueError: it is the response to another request.
+        """
+        if response.id != self.id:
+            raise ValueError(f"the response to {self.id!r} is wanted, not that to {response.id!r}")
+        result: Result_co = response.result
+        return result
 
 
 class Codec:
@@ -168,7 +182,23 @@ class Codec:
             return refuse(None, PARSE_ERROR, f"Parse error: {error}")
         return self._read_value(value)
 
-    def request(self, params: Any = None, *, method: str | None = None, id: Id | EllipsisType = ...) -> Sent:  # noqa: A002
+    @overload
+    def request(
+        self,
+        params: Asks[Result],
+        *,
+        method: None = None,
+        id: Id | EllipsisType = ...,
+    ) -> Sent[Result]: ...
+    @overload
+    def request(self, params: Any = None, *, method: str, id: Id | EllipsisType = ...) -> Sent[Any]: ...
+    def request(
+        self,
+        params: Any = None,
+        *,
+        method: str | None = None,
+        id: Id | EllipsisType = ...,  # noqa: A002
+    ) -> Sent[Any]:
         """A request to the peer, open from now on.
 
         Args:

@@ -6,22 +6,28 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from importlib import import_module
 from types import UnionType
-from typing import Annotated, Any, Literal, TypeAlias, TypeVar, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, Protocol, TypeAlias, TypeVar, Union, get_args, get_origin
 
-from acp_bindings._model import AnsweredBy, Model
-
-__all__ = [
-    "AnsweredBy",
-    "Method",
-    "Methods",
-    "NotificationType",
-    "RequestType",
-    "Side",
-    "is_of",
-]
+from acp_bindings._model import Model
 
 Side: TypeAlias = Literal["agent", "both", "client", "protocol", "proxy"]
 """Who handles a method; `both` and `protocol` are whoever gets it."""
+
+
+Answer_co = TypeVar("Answer_co", covariant=True)
+
+
+class Asks(Protocol[Answer_co]):
+    """The params of any request that is answered with an `Answer_co`, to type checkers.
+
+        async def ask(params: Asks[T]) -> T: ...
+
+    The classes of all requests say what answers them; nothing has to be done at run time.
+    """
+
+    def __answer__(self) -> Answer_co:
+        """Nobody calls this: it is there for its type."""
+        ...
 
 
 class NotificationType:

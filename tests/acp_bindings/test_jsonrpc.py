@@ -279,6 +279,19 @@ class TestResponses:
         )
         assert dict(codec.pending) == {}
 
+    def test_what_was_sent_finds_its_result_in_its_own_response_alone(self) -> None:
+        codec = client()
+        new, logout = (
+            codec.request(v1.NewSessionRequest(cwd="/project", mcp_servers=[])),
+            codec.request(v1.LogoutRequest()),
+        )
+        response = codec.read(line(id=0, result={"sessionId": "s"}))
+        assert isinstance(response, Response)
+
+        assert new.result_in(response).session_id == "s"
+        with pytest.raises(ValueError, match=r"^the response to 1 is wanted, not that to 0$"):
+            logout.result_in(response)
+
     def test_ids_are_matched_by_type_and_value_in_any_order(self) -> None:
         codec = client()
         ids = [codec.request(v1.LogoutRequest(), id=each).id for each in (0, "0", "", None, 1, "null")]
