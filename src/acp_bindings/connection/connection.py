@@ -11,7 +11,6 @@ from typing import Any, Literal, Protocol, Self, TypeAlias, TypeVar, cast, overl
 import anyio
 from anyio.abc import TaskStatus
 
-from acp_bindings._model import AnsweredBy
 from acp_bindings.codec import encode
 from acp_bindings.connection.errors import BadAnswer, ConnectionClosed, RequestFailed, TimedOut
 from acp_bindings.connection.handlers import Handle, Handlers
@@ -20,11 +19,12 @@ from acp_bindings.connection.outbox import ByteSink, Outbox
 from acp_bindings.connection.serving import TURN, Serving, log
 from acp_bindings.jsonrpc import CANCEL, PARSE_ERROR, Codec, ProtocolPackage, Role
 from acp_bindings.messages import BadLine, BadResponse, ErrorResponse, Id, Notification, Request, Response
+from acp_bindings.methods import Asks
 
 __all__ = ["LONGEST", "MOST_REQUESTS", "ByteSource", "Connection", "Trace"]
 
 T = TypeVar("T")
-Answer = TypeVar("Answer")
+Result = TypeVar("Result")
 
 Trace: TypeAlias = Callable[[Literal["us", "peer"], bytes], object]
 """Is told who says a line, and the line. It must not take long, and not raise."""
@@ -127,14 +127,21 @@ class Connection:
         self._codec.protocol = protocol
 
     @overload
-    async def request(
-        self, params: AnsweredBy[Answer], *, method: str | None = None, timeout: float | None = None
-    ) -> Answer: ...
-    @overload
-    async def request(self, params: Any = None, *, method: str | None = None, timeout: float | None = None) -> Any: ...
+    async def request(self, params: Asks[Result], *, method: None = None, timeout: float | None = None) -> Result: ...
     @overload
     async def request(
-        self, params: Any = None, *, method: str | None = None, timeout: float | None = None, then: Callable[[Any], T]
+        self,
+        params: Asks[Result],
+        *,
+        method: None = None,
+        timeout: float | None = None,
+        then: Callable[[Result], T],
+    ) -> T: ...
+    @overload
+    async def request(self, params: Any = None, *, method: str, timeout: float | None = None) -> Any: ...
+    @overload
+    async def request(
+        self, params: Any = None, *, method: str, timeout: float | None = None, then: Callable[[Any], T]
     ) -> T: ...
     async def request(
         self,
@@ -157,7 +164,8 @@ class Connection:
             then: called with the answer before the next line is read; what it gives is given, what it raises is raised.
 
         Returns:
-            An object of the method's type; of an extension method the JSON value.
+            An object of the method's type, which type checkers know by the class of *params*; of an extension method
+            the JSON value.
 
         Raises:
             RequestFailed: the peer answered with an error.

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass
 from inspect import iscoroutinefunction
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar, overload
 
 from acp_bindings.messages import Notification, Request
 from acp_bindings.methods import Methods, NotificationType
@@ -17,9 +17,27 @@ if TYPE_CHECKING:
 __all__ = ["Handle", "Handler", "Handlers"]
 
 P = TypeVar("P")
+P_co = TypeVar("P_co", covariant=True)
+R = TypeVar("R")
+R_co = TypeVar("R_co", covariant=True)
 
 Handle: TypeAlias = "Callable[[P, Connection], Any]"
 """A handler: given the params and the connection they came on, gives the result, now or when it is awaited."""
+
+Answering: TypeAlias = "Callable[[P, Connection], R | Awaitable[R]]"
+"""A handler whose result type checkers look at."""
+
+
+class Exchange(Protocol[P_co, R_co]):
+    """The class of a request, to type checkers: what it is called with, and what answers it."""
+
+    def __exchange__(self) -> tuple[P_co, R_co]: ...
+
+
+class EmptyExchange(Exchange[P_co, R_co], Protocol[P_co, R_co]):
+    """One whose answer can be made of nothing, so that None stands for it. To mypy that is every one."""
+
+    def __answer_type__(self) -> Callable[[], R_co]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +74,15 @@ class Handlers:
         self._by_type: dict[NotificationType, Handler] = {}
         self._by_method: dict[str, Handler] = {}
         for calls, handle in (handlers or {}).items():
-            self.on(calls)(handle)
+            register: Callable[[Handle[Any]], object] = self.on(calls)
+            register(handle)
 
+    @overload
+    def on(
+        self, calls: EmptyExchange[P, R], *, exclusive: bool = False
+    ) -> Callable[[Answering[P, R | None]], Handle[P]]: ...
+    @overload
+    def on(self, calls: Exchange[P, R], *, exclusive: bool = False) -> Callable[[Answering[P, R]], Handle[P]]: ...
     @overload
     def on(self, calls: type[P], *, exclusive: bool = False) -> Callable[[Handle[P]], Handle[P]]: ...
     @overload

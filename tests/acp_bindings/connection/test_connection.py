@@ -169,8 +169,9 @@ class TestAsking:
 
 class TestErrors:
     async def test_what_nothing_handles_is_no_method(self) -> None:
+        calls: list[tuple[Any, str | None]] = [(NEW, None), (None, "_acme/do")]
         async with both() as (_, client):
-            for params, method in [(NEW, None), (None, "_acme/do")]:
+            for params, method in calls:
                 with pytest.raises(RequestFailed) as caught:
                     await client.request(params, method=method)
                 assert caught.value.code == METHOD_NOT_FOUND
