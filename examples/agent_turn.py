@@ -210,7 +210,8 @@ async def _allowed(session: Session, tool_call: str, question: str) -> bool:
             ],
         )
     outcome = (await session.connection.request(request)).outcome
-    return bool(outcome.outcome == "selected" and outcome.option_id == "yes")
+    selected = isinstance(outcome, v1.SelectedPermissionOutcome | v2.SelectedPermissionOutcome)
+    return selected and outcome.option_id == "yes"
 
 
 def _text(block: v1.ContentBlock) -> str:
