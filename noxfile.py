@@ -26,6 +26,14 @@ def npm_install(session: nox.Session, folder: str, *more: str) -> None:
     session.run("npm", "install", "--prefix", folder, *options, *more, external=True)
 
 
+def typescript_sdk(session: nox.Session) -> str:
+    """The npm package that the schemas are of, by name and version."""
+    sources = {entry["source"] for entry in nox.project.load_toml("schema/lock.toml").values()}
+    if len(sources) != 1 or not min(sources).startswith("npm:"):
+        session.error(f"only schemas of one npm release have a reader to compare with, not those of {sorted(sources)}")
+    return str(min(sources)).removeprefix("npm:")
+
+
 @nox.session
 def demo(session: nox.Session) -> None:
     """Regenerate the bindings, compare them, and talk to three MCP servers (the main job, from end to end)."""
@@ -161,12 +169,16 @@ def peers(session: nox.Session) -> None:
 def interop(session: nox.Session) -> None:
     """Read the same messages with the TypeScript SDK and compare; needs Node 20. Arguments go to pytest."""
     session.install("-e", ".", *group("test"))
-    sources = {entry["source"] for entry in nox.project.load_toml("schema/lock.toml").values()}
-    if len(sources) != 1 or not min(sources).startswith("npm:"):
-        session.error(f"only schemas of one npm release have a reader to compare with, not those of {sorted(sources)}")
-    sdk = min(sources).removeprefix("npm:")
-    npm_install(session, "tests/interop", sdk)
+    npm_install(session, "tests/interop", typescript_sdk(session))
     session.run("pytest", "-n", "2", "--dist", "worksteal", "tests/interop", *session.posargs)
+
+
+@nox.session(default=False)
+def programs(session: nox.Session) -> None:
+    """Let agents and clients of others talk to ours; needs Node 20. `-- --write-page` writes docs/interop.md."""
+    session.install("-e", EXTRA, *group("test"), *group("peers"))
+    npm_install(session, "tests/programs", typescript_sdk(session))
+    session.run("pytest", "tests/programs", *session.posargs)
 
 
 @nox.session(default=False)

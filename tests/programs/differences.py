@@ -1,0 +1,46 @@
+"""Where a program of others does not do what has to come of a step, each with its reason."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tests.programs.steps import Facts
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One of them: who differs, in which step, the facts that show it, and why it is so."""
+
+    who: str
+    step: str
+    shown_by: Facts
+    why: str
+
+
+DIFFERENCES = [
+    Difference(
+        "TypeScript client",
+        "an agent of a version that nobody has",
+        {"refused": False},
+        "The SDK hands on whatever version the agent answers with; to compare it is left to its user.",
+    ),
+    Difference(
+        "TypeScript client",
+        "an unknown update",
+        {"kept": False, "stop": "end_turn"},
+        "Its v1 logs an update that it does not know, and drops it; the prompt ends as it should.",
+    ),
+    Difference(
+        "official Python agent",
+        "a version that is a date",
+        {"code": 0},
+        "The SDK takes any text for version 1, which its user cannot tell from a 1 that was sent.",
+    ),
+    Difference(
+        "official Python agent",
+        "session/new before initialize",
+        {"code": 0},
+        "The SDK has no order of methods: the session is made before anybody knows which version is spoken.",
+    ),
+]
+"""One that no longer shows fails, and has to go."""

@@ -1,0 +1,286 @@
+"""Our client drives an agent through every step, by `acp_bindings.connection` and `acp_bindings.setup`."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from typing import Any, cast
+
+import anyio
+
+from acp_bindings import encode, v1, v2
+from acp_bindings.connection import (
+    Connection,
+    ConnectionClosed,
+    ProcessConnection,
+    RequestFailed,
+    connect_process,
+    initialize,
+)
+from acp_bindings.jsonrpc import ProtocolPackage
+from acp_bindings.setup import (
+    OPENING,
+    AgentPeer,
+    CapabilityNotAdvertised,
+    ClientHandshake,
+    ReplayCollector,
+    SessionListing,
+    SessionRecord,
+    UnsupportedProtocolVersion,
+    close_session,
+    delete_session,
+    load_session,
+    new_session,
+    resume_session,
+)
+from tests.programs.steps import NOT_OFFERED, TRANSPORTS, Plan
+
+INFO = v1.Implementation(name="python", version="1.0")
+PATIENCE = 60
+"""Seconds for a step."""
+
+
+class Client:
+    """One connection to the agent of a plan, and what was heard over it."""
+
+    def __init__(self, plan: Plan, protocols: Sequence[ProtocolPackage]) -> None:
+        self.plan = plan
+        self.handshake = ClientHandshake(info=INFO, protocols=protocols)
+        self.collector: ReplayCollector[v1.SessionNotification] = ReplayCollector()
+        self.updates: list[Any] = []
+        self.answers: list[int | None] = []
+        self.calls = anyio.Event()
+        self.connection: ProcessConnection
+        self.peer: AgentPeer
+
+    async def open(self) -> AgentPeer:
+        """Settle on a version."""
+        self.peer = await initialize(self.connection, self.handshake)
+        return self.peer
+
+    async def new(self) -> SessionRecord:
+        """A session with all servers."""
+        request = new_session(self.peer, cwd=self.plan.cwd, mcp_servers=self.plan.servers)
+        response = await self.connection.request(request)
+        return SessionRecord.of(request, response.session_id)
+
+    async def ask(self, session_id: str, words: str) -> dict[str, Any]:
+        """A prompt: how it ended, and what was said meanwhile."""
+        self.updates.clear()
+        response = await self.connection.request(_prompt(session_id, words))
+        return {"stop": response.stop_reason, "said": texts(self.updates)}
+
+    async def come_back(self, request: Any) -> dict[str, Any]:
+        """Load or resume a session, and prompt again: what was said of its past."""
+        self.collector.expect(request)
+        await self.connection.request(request)
+        replay = texts([each.update for each in self.collector.opened(request.session_id)])
+        return {"replay": replay, "again": await self.ask(request.session_id, self.plan.prompts["stdio"])}
+
+    @asynccontextmanager
+    async def waiting(self, session_id: str) -> AsyncGenerator[list[Any]]:
+        """In the block a tool is being called that waits; after it the list holds what became of the prompt."""
+        became: list[Any] = []
+
+        async def ask() -> None:
+            try:
+                became.append((await self.ask(session_id, self.plan.prompts["wait"]))["stop"])
+            except ConnectionClosed as error:
+                became.append(error)
+
+        self.calls = anyio.Event()
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(ask)
+            await self.calls.wait()
+            yield became
+
+    async def update(self, notification: v1.SessionNotification, _: Connection) -> None:
+        """Take an update."""
+        self.updates.append(notification.update)
+        self.collector.receive(notification)
+        if notification.update.session_update.startswith("tool_call"):
+            self.calls.set()
+
+    async def answered(self, params: dict[str, Any], _: Connection) -> None:
+        """Take what `between.py` says of our answer."""
+        self.answers.append(params["code"])
+
+
+@asynccontextmanager
+async def connected(
+    plan: Plan, *, mode: str | None = None, protocols: Sequence[ProtocolPackage] = (v1,)
+) -> AsyncGenerator[Client]:
+    """A client that has started the agent, and not yet said anything."""
+    client = Client(plan, protocols)
+    command = [*plan.between, mode, *plan.agent] if mode else plan.agent
+    handlers: dict[Any, Any] = {v1.SessionNotification: client.update, "_between/answered": client.answered}
+    async with connect_process(
+        command, protocol=OPENING, handlers=handlers, cwd=plan.cwd, env=plan.env
+    ) as client.connection:
+        yield client
+
+
+async def drive(plan: Plan) -> dict[str, Any]:
+    """The facts of every step."""
+    facts: dict[str, Any] = {}
+
+    async def play(*scenes: Callable[[Plan], Awaitable[dict[str, Any]]]) -> None:
+        for scene in scenes:
+            with anyio.fail_after(PATIENCE):
+                facts.update(await scene(plan))
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(play, conversation)
+        tasks.start_soon(play, before_initialize, both_versions, strange_version, untyped, news, death)
+    return facts
+
+
+async def before_initialize(plan: Plan) -> dict[str, Any]:
+    """What comes too early, and an `initialize` that is none."""
+    async with connected(plan) as client:
+        ask = client.connection.request
+        early = await code(ask({"cwd": plan.cwd, "mcpServers": []}, method="session/new"))
+        initialize = json.loads(encode(client.handshake.request())) | {"protocolVersion": "2025-06-18"}
+        date = await code(ask(initialize, method="initialize"))
+    return {"session/new before initialize": {"code": early}, "a version that is a date": {"code": date}}
+
+
+async def both_versions(plan: Plan) -> dict[str, Any]:
+    """A client of v1 and v2."""
+    async with connected(plan, protocols=[v1, v2]) as client:
+        return {"initialize, v2 offered": {"version": (await client.open()).version}}
+
+
+async def strange_version(plan: Plan) -> dict[str, Any]:
+    """An agent that answers with a version that nobody has."""
+    async with connected(plan, mode="version") as client:
+        try:
+            await client.open()
+        except UnsupportedProtocolVersion:
+            return {"an agent of a version that nobody has": {"refused": True}}
+    return {"an agent of a version that nobody has": {"refused": False}}
+
+
+async def untyped(plan: Plan) -> dict[str, Any]:
+    """What our types do not let us say, said without them."""
+    async with connected(plan) as client:
+        ask = client.connection.request
+        await ask(client.handshake.request())
+        nowhere = await code(ask({"mcpServers": []}, method="session/new"))
+        unknown = await code(ask({}, method="session/of_tomorrow"))
+        extension = await code(ask({}, method="_example/do"))
+        prompt = json.loads(encode(_prompt("nobody", "Hello")))
+        nobody = await code(ask(prompt, method="session/prompt"))
+    return {
+        "session/new without cwd": {"code": nowhere},
+        "an unknown method": {"code": unknown, "extension": extension},
+        "an unknown session": {"code": nobody},
+    }
+
+
+async def conversation(plan: Plan) -> dict[str, Any]:
+    """A session from its beginning to its end, over three connections."""
+    facts: dict[str, Any] = {}
+    async with connected(plan) as client:
+        facts["initialize"] = {"version": (await client.open()).version}
+        record = await client.new()
+        session_id = record.session_id
+        facts["session/new"] = {"session": "string"}
+        for transport in TRANSPORTS:
+            facts[f"a tool over {transport}"] = await client.ask(session_id, plan.prompts[transport])
+        async with client.waiting(session_id) as became:
+            await client.connection.notify(v1.CancelNotification(session_id=session_id))
+        facts["session/cancel"] = {"stop": became[0]}
+        record = record.after_prompt()
+        facts["session/list"] = await offered(lambda: cwd_listed(client, session_id))
+        facts["session/close"] = await offered(lambda: closed(client, session_id))
+    async with connected(plan) as client:
+        await client.open()
+        facts["session/load"] = await offered(lambda: client.come_back(load_session(client.peer, record)))
+    async with connected(plan) as client:
+        await client.open()
+        facts["session/resume"] = await offered(lambda: client.come_back(resume_session(client.peer, record)))
+        facts["session/delete"] = await offered(lambda: deleted(client, record))
+    return facts
+
+
+async def news(plan: Plan) -> dict[str, Any]:
+    """An update and a request that the protocol does not have."""
+    async with connected(plan, mode="news") as client:
+        await client.open()
+        record = await client.new()
+        facts = await client.ask(record.session_id, plan.prompts["stdio"])
+        kept = any(isinstance(each, v1.OtherSessionUpdate) for each in client.updates)
+    return {"an unknown update": facts | {"kept": kept}, "an unknown request of the agent": {"code": client.answers[0]}}
+
+
+async def death(plan: Plan) -> dict[str, Any]:
+    """An agent that is killed."""
+    async with connected(plan) as client:
+        await client.open()
+        record = await client.new()
+        async with client.waiting(record.session_id) as became:
+            os.kill(client.connection.pid, signal.SIGKILL)
+        end = became[0]
+    failed = isinstance(end, ConnectionClosed) and end.exit_status == -signal.SIGKILL
+    return {"the agent dies in a prompt": {"failed": failed}}
+
+
+async def cwd_listed(client: Client, session_id: str) -> dict[str, Any]:
+    """The directory of a session, by the list."""
+    listing, found = SessionListing(client.peer), None
+    while (request := listing.request) is not None:
+        for info in listing.take(await client.connection.request(request)):
+            found = info.cwd if info.session_id == session_id else found
+    return {"cwd": found}
+
+
+async def closed(client: Client, session_id: str) -> dict[str, Any]:
+    """Close it, and prompt all the same."""
+    await client.connection.request(close_session(client.peer, session_id))
+    return {"afterwards": await code(client.connection.request(_prompt(session_id, "Hello")))}
+
+
+async def deleted(client: Client, record: SessionRecord) -> dict[str, Any]:
+    """Delete it, look for it, and load it all the same."""
+    await client.connection.request(delete_session(client.peer, record.session_id))
+    listed = (await cwd_listed(client, record.session_id))["cwd"] is not None
+    return {
+        "listed": listed,
+        "afterwards": await code(client.connection.request(load_session(client.peer, record))),
+    }
+
+
+async def offered(act: Callable[[], Awaitable[dict[str, Any]]]) -> dict[str, Any]:
+    """What comes of a step that needs a capability."""
+    try:
+        return await act()
+    except CapabilityNotAdvertised:
+        return NOT_OFFERED
+
+
+async def code(answer: Awaitable[Any]) -> int:
+    """The code of the error that a request is answered with; 0 for none."""
+    try:
+        await answer
+    except RequestFailed as error:
+        return error.code
+    return 0
+
+
+def texts(updates: Sequence[Any]) -> list[tuple[str, str]]:
+    """The texts of updates, each with what it is."""
+    found: list[tuple[str, str]] = []
+    for update in map(json.loads, map(encode, updates)):
+        content: Any = update.get("content") or []
+        listed = cast("list[dict[str, Any]]", content if isinstance(content, list) else [{"content": content}])
+        blocks: list[dict[str, Any]] = [each.get("content", {}) for each in listed]
+        found += [(update["sessionUpdate"], block["text"]) for block in blocks if "text" in block]
+    return found
+
+
+def _prompt(session_id: str, words: str) -> v1.PromptRequest:
+    return v1.PromptRequest(session_id=session_id, prompt=[v1.TextContent(text=words)])

@@ -1,0 +1,71 @@
+"""The page that shows what came of every step of every pair: docs/interop.md."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from importlib.metadata import version
+from pathlib import Path
+
+from tests.programs.differences import DIFFERENCES, Difference
+from tests.programs.pairs import Cell, Pair
+from tests.programs.steps import FOLDER, STEPS
+
+PAGE = FOLDER.parents[1] / "docs" / "interop.md"
+
+_PAGE = """\
+# Interop
+
+What comes of it when programs that others have built talk to ours. Each pair goes through every step below, over
+standard input and output: a session from its beginning to its end, and what is out of order, has something missing, or
+is known to nobody. The programs are
+
+- **TypeScript**: `@agentclientprotocol/sdk` {typescript}, with the MCP servers reached by `@modelcontextprotocol/sdk`;
+- **official Python**: `agent-client-protocol` {official}, with the MCP servers reached by `mcp`;
+- **ours**: the agent is `examples/agent.py`; the client is `tests/programs/our_client.py`, which has
+  `acp_bindings.connection` and `acp_bindings.setup` do it.
+
+`nox -s programs` runs all of it and fails when it is not what stands here; `nox -s programs -- --write-page` writes it
+down. What every step must come to is in `tests/programs/steps.py`.
+
+{table}
+{differences}
+"""
+
+
+def page(played: Mapping[Pair, Mapping[str, Cell]]) -> str:
+    """The whole page."""
+    sdk = Path(FOLDER, "node_modules", "@agentclientprotocol", "sdk", "package.json").read_text(encoding="utf-8")
+    return _PAGE.format(
+        typescript=json.loads(sdk)["version"],
+        official=version("agent-client-protocol"),
+        table=table(played),
+        differences="\n".join(
+            f"{number}. **{each.who}, {each.step}**: {each.why}" for number, each in enumerate(DIFFERENCES, 1)
+        ),
+    )
+
+
+def table(played: Mapping[Pair, Mapping[str, Cell]]) -> str:
+    """What came of every step: rows are steps, columns are pairs."""
+    rows = [["", *map(str, played)], ["---"] * (1 + len(played))]
+    rows += [
+        [step.name, *(word(pair, step.name, cells[step.name]) for pair, cells in played.items())] for step in STEPS
+    ]
+    return "".join(f"| {' | '.join(row)} |\n" for row in rows)
+
+
+def word(pair: Pair, step: str, cell: Cell) -> str:
+    """What came of one step."""
+    if cell.is_right:
+        return f"ok, v{cell.facts['version']}" if "version" in cell.facts else "ok"
+    if not cell.is_offered:
+        return "not offered"
+    difference = difference_of(pair, step)
+    return f"differs ({DIFFERENCES.index(difference) + 1})" if difference else "WRONG"
+
+
+def difference_of(pair: Pair, step: str) -> Difference | None:
+    """The difference that is known of a step of a pair."""
+    found = (each for each in DIFFERENCES if each.step == step and each.who in (pair.client, pair.agent))
+    return next(found, None)

@@ -1,0 +1,117 @@
+"""The pairs of programs: who drives whom, how each is run, and that nothing of them is left."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+import tempfile
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import anyio
+
+from tests.mcp_launch.support import MARK, http, marked_servers
+from tests.programs import our_client
+from tests.programs.steps import FOLDER, NOT_OFFERED, STEPS, Facts, Plan, word
+
+EXAMPLES = FOLDER.parents[1] / "examples"
+PATIENCE = 120
+"""Seconds for all steps of a pair."""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A client, and the command of the agent that it drives."""
+
+    client: str
+    agent: str
+    drive: Callable[[Plan], Awaitable[Mapping[str, Facts]]]
+    command: Callable[[], list[str]]
+    latest: int = 1
+    """The latest version that the agent speaks."""
+
+    def __str__(self) -> str:
+        return f"{self.client} → {self.agent}"
+
+
+def node() -> str:
+    """Where Node is, when the packages are installed too.
+
+    Raises:
+        RuntimeError: they are not.
+    """
+    found = shutil.which("node")
+    if found is None or not (FOLDER / "node_modules" / "@agentclientprotocol" / "sdk").is_dir():
+        raise RuntimeError("Node or the TypeScript SDK is not installed: run `nox -s programs`")
+    return found
+
+
+async def typescript_client(plan: Plan) -> Mapping[str, Facts]:
+    """The facts of the TypeScript SDK's client."""
+    process = await anyio.run_process([node(), str(FOLDER / "client.mjs"), json.dumps(asdict(plan))], check=False)
+    if process.returncode:
+        raise RuntimeError(process.stderr.decode())
+    facts: dict[str, Facts] = json.loads(process.stdout)
+    return facts
+
+
+def our_agent() -> list[str]:
+    return [sys.executable, str(EXAMPLES / "agent.py")]
+
+
+def typescript_agent() -> list[str]:
+    return [node(), str(FOLDER / "agent.mjs")]
+
+
+def official_agent() -> list[str]:
+    return [sys.executable, str(FOLDER / "agent_official.py")]
+
+
+PAIRS = [
+    Pair("TypeScript client", "our agent", typescript_client, our_agent, latest=2),
+    Pair("our client", "TypeScript agent", our_client.drive, typescript_agent),
+    Pair("our client", "official Python agent", our_client.drive, official_agent),
+    Pair("our client", "our agent", our_client.drive, our_agent, latest=2),
+]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What came of a step."""
+
+    is_right: bool
+    facts: Facts
+
+    @property
+    def is_offered(self) -> bool:
+        """Whether the agent has advertised what the step needs."""
+        return self.facts != NOT_OFFERED
+
+
+async def play(pair: Pair, urls: Mapping[str, str]) -> dict[str, Cell]:
+    """What came of every step of a pair, of which nothing is left then.
+
+    Args:
+        pair: who drives whom.
+        urls: where the MCP server is over `http` and over `sse`.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        sessions, project = Path(folder, "sessions"), Path(folder, "project")
+        sessions.mkdir()
+        project.mkdir()
+        async with marked_servers() as marked:
+            plan = Plan(
+                agent=pair.command(),
+                env={"ACP_SESSIONS": str(sessions), MARK: marked.mark},
+                latest=pair.latest,
+                cwd=str(project),
+                servers=[
+                    marked.stdio("stdio", sys.executable, str(FOLDER / "tools.py"), env={"WORD": word("stdio")}),
+                    *(http(urls[kind], name=kind, kind=kind, headers={"X-Word": word(kind)}) for kind in urls),
+                ],
+            )
+            with anyio.fail_after(PATIENCE):
+                facts = await pair.drive(plan)
+    return {step.name: Cell(step.is_right(facts[step.name], plan), facts[step.name]) for step in STEPS}

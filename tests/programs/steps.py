@@ -1,0 +1,115 @@
+"""The steps that every pair of programs goes through, and what has to come of each.
+
+A client, whoever made it, is given a plan and gives facts: for each step what came of it, as plain JSON. Of the numbers
+there `code` and `afterwards` are the codes of errors, 0 for none.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeAlias
+
+FOLDER = Path(__file__).parent
+TRANSPORTS = ("stdio", "http", "sse")
+
+PROMPTS = {
+    "stdio": "call stdio__environment name=WORD",
+    "http": "call http__headers",
+    "sse": "call sse__headers",
+    "wait": "call stdio__wait",
+}
+"""What makes an agent call a tool of the server of each transport, and one that waits until it is cancelled."""
+
+Facts: TypeAlias = Mapping[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """What a client is to do, and with which agent."""
+
+    agent: list[str]
+    """The command of the agent."""
+    env: dict[str, str]
+    """What it gets in its environment beside ours."""
+    latest: int
+    """The latest version that the agent speaks."""
+    cwd: str
+    """The working directory of the sessions."""
+    servers: list[dict[str, Any]]
+    """Their MCP servers, as v1 writes them."""
+    prompts: dict[str, str] = field(default_factory=lambda: dict(PROMPTS))
+    between: tuple[str, ...] = (sys.executable, "-S", str(FOLDER / "between.py"))
+    """The command that comes before that of the agent, with a mode, for what no agent says."""
+    patience: int = 10_000
+    """Milliseconds that an agent has to leave when its input is closed."""
+
+
+def word(transport: str) -> str:
+    """What a tool answers that was reached over a transport, with the environment or the headers that it needs."""
+    return f"a-word-over-{transport}"
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step: its name, and whether what came of it is as it should be."""
+
+    name: str
+    is_right: Callable[[Facts, Plan], bool]
+
+
+def _exactly(**wanted: Any) -> Callable[[Facts, Plan], bool]:
+    return lambda facts, _: facts == wanted
+
+
+def _called(facts: Facts, transport: str = "stdio") -> bool:
+    """Whether a prompt ended well, and what the tool said was heard."""
+    heard = any(word(transport) in text for _, text in facts.get("said", ()))
+    return heard and facts.get("stop") == "end_turn"
+
+
+def _over(transport: str) -> Callable[[Facts, Plan], bool]:
+    return lambda facts, _: _called(facts, transport)
+
+
+def _replayed(facts: Facts, plan: Plan) -> bool:
+    """Whether each prompt came once and in order, with what its tool said behind it, and the session works again."""
+    replay = facts.get("replay", ())
+    prompts = [text for kind, text in replay if kind.startswith("user_message")]
+    asked = [plan.prompts[transport] for transport in TRANSPORTS]
+    story = iter(text for _, text in replay)
+    told = all(
+        any(plan.prompts[transport] == text for text in story) and any(word(transport) in text for text in story)
+        for transport in TRANSPORTS
+    )
+    # The prompt that was cancelled may be there or not.
+    return told and prompts[: len(asked)] == asked and _called(facts.get("again", {}))
+
+
+STEPS = [
+    Step("initialize", _exactly(version=1)),
+    Step("initialize, v2 offered", lambda facts, plan: facts == {"version": plan.latest}),
+    Step("a version that is a date", _exactly(code=-32602)),
+    Step("an agent of a version that nobody has", _exactly(refused=True)),
+    Step("session/new before initialize", _exactly(code=-32600)),
+    Step("session/new", _exactly(session="string")),
+    Step("session/new without cwd", _exactly(code=-32602)),
+    Step("an unknown session", _exactly(code=-32002)),
+    Step("an unknown method", _exactly(code=-32601, extension=-32601)),
+    *(Step(f"a tool over {transport}", _over(transport)) for transport in TRANSPORTS),
+    Step("session/cancel", _exactly(stop="cancelled")),
+    Step("session/list", lambda facts, plan: facts == {"cwd": plan.cwd}),
+    Step("session/close", _exactly(afterwards=-32002)),
+    Step("session/load", _replayed),
+    Step("session/resume", lambda facts, _: facts.get("replay") == [] and _called(facts.get("again", {}))),
+    Step("session/delete", _exactly(listed=False, afterwards=-32002)),
+    Step("an unknown update", lambda facts, _: facts.get("kept") is True and _called(facts)),
+    Step("an unknown request of the agent", _exactly(code=-32601)),
+    Step("the agent dies in a prompt", _exactly(failed=True)),
+]
+"""In the order of the table."""
+
+NOT_OFFERED = {"offered": False}
+"""The facts of a step whose capability the agent has not advertised."""
