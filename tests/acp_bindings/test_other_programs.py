@@ -6,6 +6,7 @@ import pytest
 
 from acp_bindings import Finding, decode, encode, v1
 from acp_bindings.jsonrpc import Codec, Request, Response
+from acp_bindings.setup import AgentPeer
 
 SERVER: dict[str, Any] = {"name": "files", "command": "/bin/files", "args": [], "env": []}
 WRITTEN: dict[str, tuple[Any, dict[str, Any]]] = {
@@ -85,6 +86,13 @@ def test_r67_r106_a_load_is_written_as_the_go_sdk_writes_it() -> None:
     _, raw = WRITTEN["go-sdk-load"]
     built = v1.LoadSessionRequest(cwd="/p", mcp_servers=[], session_id="sess_1")
     assert decode(dict[str, Any], encode(built)) == raw
+
+
+def test_r92_r106_claude_code_acp_says_that_it_loads_sessions() -> None:
+    peer = AgentPeer.read(WRITTEN["claude-code-acp-initialize"][1], [v1])
+    assert peer.names() >= {"session.load", "session.resume", "mcp.http", "mcp.sse", "prompt.image"}
+    assert str(peer) == "Claude Code 0.16.0 (ACP v1)"
+    assert peer.findings == ()
 
 
 def test_r106_a_load_of_liminal_builder_is_told_which_member_it_forgot() -> None:
