@@ -10,7 +10,7 @@ import ast
 import re
 import sys
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +18,15 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "requirements.md"
 MARKS = re.compile(r"test((?:_[rxd]\d+b?)+)_")
 """What a test begins with that is named after rows and, behind them, after decisions."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of this project, and the folder of the tests that prove what it sees to."""
+
+    id: str
+    says: str
+    tests: str
 
 
 @dataclass(frozen=True)
@@ -29,8 +38,12 @@ class Row:
     says: str
     side: str = ""
     where: tuple[str, ...] = ()
+    """The parts that see to it."""
     decisions: tuple[str, ...] = ()
     untested: str = ""
+    """Why it has no test."""
+    open: str = ""
+    """What of it is not done."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +68,7 @@ class Decision:
 class Requirements:
     """All that `docs/requirements.toml` says."""
 
+    parts: tuple[Part, ...]
     sections: tuple[Section, ...]
     decisions: tuple[Decision, ...]
 
@@ -79,9 +93,10 @@ class Proof:
 
 
 def read(file: Path = ROOT / "docs" / "requirements.toml") -> Requirements:
-    """The rows and decisions as they are written down."""
+    """All of it, as it is written down."""
     written = tomllib.loads(file.read_text(encoding="utf-8"))
     return Requirements(
+        tuple(Part(id=id_, **part) for id_, part in written["parts"].items()),
         tuple(
             Section(each["title"], each["source"], tuple(Row(id=id_, **row) for id_, row in each["rows"].items()))
             for each in written["sections"]
@@ -101,32 +116,34 @@ def find(root: Path = ROOT) -> list[Proof]:
     return sorted(test for test in found if test.marks)
 
 
-def complaints(required: Requirements, tests: Sequence[Proof], *, run: Sequence[str]) -> Iterator[str]:
-    """What is wrong between the two: rows without a test, tests without a row, decisions that there are not.
-
-    Args:
-        required: what is asked for.
-        tests: those that are named after it.
-        run: the folders of tests that `nox -s tests` runs; others need what is not always there, and
-            prove no row alone.
-    """
-    decisions = {decision.id for decision in required.decisions}
-    known = {row.id for row in required.rows} | decisions
+def complaints(required: Requirements, tests: Sequence[Proof]) -> Iterator[str]:
+    """What is wrong between the two: parts that do not prove a row, tests of no row, decisions that there are not."""
+    known = {each.id for each in (*required.rows, *required.decisions)}
     for test in tests:
         for mark in test.marks:
             if mark not in known:
                 yield f"{test.file}: {test.name}: there is no {mark}"
-    proved = by_mark([test for test in tests if test.file.startswith(tuple(f"{folder}/" for folder in run))])
+    proofs = by_mark(tests)
     for row in required.rows:
-        if row.untested and row.id in proved:
+        found = proofs.get(row.id, [])
+        if bool(row.untested) == bool(row.where):
+            yield f"{row.id} must have a part that sees to it, or else a reason why it has no test"
+        if row.untested and found:
             yield f"{row.id} has a test, and a reason why it has none"
-        if not row.untested and row.id not in proved:
-            yield f"{row.id} has no test: {row.says}"
-        for decision in row.decisions:
-            if decision not in decisions:
-                yield f"{row.id}: there is no {decision}"
-    for decision in sorted(decisions.difference(*(row.decisions for row in required.rows))):
-        yield f"no row needs {decision}"
+        for part in required.parts:
+            if part.id in row.where and not any(test.file.startswith(f"{part.tests}/") for test in found):
+                yield f"{row.id} has no test in {part.tests}: {row.says}"
+    yield from _dangling({part.id for part in required.parts}, required.rows, lambda row: row.where)
+    yield from _dangling({each.id for each in required.decisions}, required.rows, lambda row: row.decisions)
+
+
+def _dangling(known: set[str], rows: Iterable[Row], named: Callable[[Row], tuple[str, ...]]) -> Iterator[str]:
+    """The names in rows that stand for nothing, and those that no row has."""
+    unused = set(known)
+    for row in rows:
+        yield from (f"{row.id}: there is no {name}" for name in named(row) if name not in known)
+        unused.difference_update(named(row))
+    yield from (f"no row has {name}" for name in sorted(unused))
 
 
 def by_mark(tests: Sequence[Proof]) -> Mapping[str, list[Proof]]:
@@ -143,7 +160,7 @@ def page(required: Requirements, tests: Sequence[Proof]) -> str:
     proofs = by_mark(tests)
     rows = list(required.rows)
     counted = f"{len(rows)} rows, {sum(row.id in proofs for row in rows)} with tests, {len(tests)} tests."
-    lines = [*HEAD, "", counted]
+    lines = [*HEAD, *(f"- **{part.id}**: {part.says}" for part in required.parts), "", counted]
     for section in required.sections:
         lines += ["", f"## {section.title}", "", f"From <{section.source}>."]
         for row in section.rows:
@@ -162,7 +179,9 @@ HEAD = [
     "<!-- Written by `nox -s requirements` from requirements.toml and the names of the tests; do not edit. -->",
     "",
     "Each row is something that a client or an agent of the Agent Client Protocol has to do, or to watch out for, when",
-    "a connection and its sessions are set up. Below it stand the tests that are named after it.",
+    "a connection and its sessions are set up. Below it stand the tests that are named after it, at least one of each",
+    "part of this project that sees to it:",
+    "",
 ]
 
 
@@ -171,23 +190,19 @@ def _row(row: Row, tests: Sequence[Proof]) -> Iterator[str]:
     yield ""
     yield row.says
     yield ""
-    facts = [row.level, row.side or "for information", *([" and ".join(row.where)] if row.where else [])]
+    facts = [row.level, row.side or "for information", *([", ".join(row.where)] if row.where else [])]
     facts += [f"[{decision}](#{decision.lower()})" for decision in row.decisions]
     yield f"*{' · '.join(facts)}*"
     yield ""
     yield from map(_link, tests)
     if row.untested:
         yield f"No test: {row.untested}"
+    if row.open:
+        yield from ("", f"**Open:** {row.open}")
 
 
 def _link(test: Proof) -> str:
     return f"- [`{test.name}`](../{test.file})"
-
-
-def run_always(root: Path = ROOT) -> list[str]:
-    """The folders that pytest looks for tests in when it is given none."""
-    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
-    return list(project["tool"]["pytest"]["ini_options"]["testpaths"])
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -196,7 +211,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--check", action="store_true", help="write nothing; fail when the page is not current")
     options = parser.parse_args(argv)
     required, tests = read(), find()
-    wrong = list(complaints(required, tests, run=run_always()))
+    wrong = list(complaints(required, tests))
     if not options.check:
         PAGE.write_text(page(required, tests), encoding="utf-8")
     elif PAGE.read_text(encoding="utf-8") != page(required, tests):

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import tomllib
 from pathlib import Path
 
 import pytest
 
 from tests.docs.requirements import (
     PAGE,
+    ROOT,
     Decision,
+    Part,
     Proof,
     Requirements,
     Row,
@@ -17,10 +20,10 @@ from tests.docs.requirements import (
     find,
     page,
     read,
-    run_always,
 )
 
 REQUIRED = Requirements(
+    (Part("setup", "the rules", "tests/a"), Part("check", "the command", "tests/b")),
     (
         Section(
             "Paths",
@@ -28,7 +31,7 @@ REQUIRED = Requirements(
             (
                 Row("R1", "MUST", "A path is absolute.", side="client", where=("setup", "check"), decisions=("D1",)),
                 Row("R2", "status", "It was a draft.", untested="That was long ago."),
-                Row("R10", "MAY", "It may be long.", side="agent", where=("setup",)),
+                Row("R10", "MAY", "It may be long.", side="agent", where=("setup",), open="How long is not said."),
             ),
         ),
     ),
@@ -37,11 +40,12 @@ REQUIRED = Requirements(
 GOOD = [
     Proof("tests/a/test_x.py", "test_r1_d1_a_dot_is_refused"),
     Proof("tests/a/test_x.py", "test_r1_r10_long_ones_too"),
+    Proof("tests/b/test_y.py", "test_r1_it_says_so"),
 ]
 
 
 def test_every_row_has_a_test_and_every_test_a_row() -> None:
-    assert list(complaints(read(), find(), run=run_always())) == []
+    assert list(complaints(read(), find())) == []
 
 
 def test_the_page_is_what_rows_and_tests_give() -> None:
@@ -49,11 +53,21 @@ def test_the_page_is_what_rows_and_tests_give() -> None:
     assert current, "docs/requirements.md is out of date; `nox -s requirements` writes it anew"
 
 
+def test_the_tests_of_every_part_are_among_those_that_always_run() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    always = [Path(folder) for folder in project["tool"]["pytest"]["ini_options"]["testpaths"]]
+
+    assert [part.tests for part in read().parts if not any(map(Path(part.tests).is_relative_to, always))] == []
+
+
 def test_a_page_lists_rows_with_their_tests_and_decisions() -> None:
-    assert page(REQUIRED, GOOD).partition("with tests, ")[2] == LISTED
+    assert page(REQUIRED, GOOD).partition("part of this project that sees to it:\n\n")[2] == LISTED
 
 
-LISTED = """2 tests.
+LISTED = """- **setup**: the rules
+- **check**: the command
+
+3 rows, 2 with tests, 3 tests.
 
 ## Paths
 
@@ -63,10 +77,11 @@ From <https://example.org/paths>.
 
 A path is absolute.
 
-*MUST · client · setup and check · [D1](#d1)*
+*MUST · client · setup, check · [D1](#d1)*
 
 - [`test_r1_d1_a_dot_is_refused`](../tests/a/test_x.py)
 - [`test_r1_r10_long_ones_too`](../tests/a/test_x.py)
+- [`test_r1_it_says_so`](../tests/b/test_y.py)
 
 ### R2
 
@@ -83,6 +98,8 @@ It may be long.
 *MAY · agent · setup*
 
 - [`test_r1_r10_long_ones_too`](../tests/a/test_x.py)
+
+**Open:** How long is not said.
 
 ## Decisions
 
@@ -102,24 +119,37 @@ Some write `.`.
     ("tests", "wrong"),
     [
         (GOOD, []),
-        (GOOD[:1], ["R10 has no test: It may be long."]),
+        ([GOOD[0], GOOD[2]], ["R10 has no test in tests/a: It may be long."]),
+        (GOOD[:2], ["R1 has no test in tests/b: A path is absolute."]),
         ([*GOOD, Proof("tests/a/test_y.py", "test_r3_no_row")], ["tests/a/test_y.py: test_r3_no_row: there is no R3"]),
         ([*GOOD, Proof("tests/a/test_y.py", "test_r1_d2_x")], ["tests/a/test_y.py: test_r1_d2_x: there is no D2"]),
         ([*GOOD, Proof("tests/a/test_y.py", "test_r2_x")], ["R2 has a test, and a reason why it has none"]),
-        (
-            [GOOD[0], Proof("tests/elsewhere/test_y.py", "test_r10_where_node_is_installed")],
-            ["R10 has no test: It may be long."],
-        ),
     ],
 )
 def test_rows_and_tests_that_do_not_agree_are_told(tests: list[Proof], wrong: list[str]) -> None:
-    assert list(complaints(REQUIRED, tests, run=["tests/a"])) == wrong
+    assert list(complaints(REQUIRED, tests)) == wrong
 
 
-def test_a_decision_that_is_not_written_down_or_that_no_row_needs_is_told() -> None:
-    other = Requirements(REQUIRED.sections, (Decision("D9", "", ""),))
+def test_what_rows_name_and_there_is_not_is_told_and_so_is_what_no_row_names() -> None:
+    other = Requirements((REQUIRED.parts[0], Part("page", "", "")), REQUIRED.sections, (Decision("D9", "", ""),))
 
-    assert list(complaints(other, GOOD[1:], run=["tests/a"])) == ["R1: there is no D1", "no row needs D9"]
+    assert list(complaints(other, GOOD[1:])) == [
+        "R1: there is no check",
+        "no row has page",
+        "R1: there is no D1",
+        "no row has D9",
+    ]
+
+
+def test_a_row_that_nobody_sees_to_needs_a_reason() -> None:
+    rows = (Row("R1", "MUST", "It is so."), Row("R2", "MUST", "It is so.", where=("setup",), untested="It is hard."))
+    required = Requirements(REQUIRED.parts[:1], (Section("", "", rows),), ())
+
+    assert [complaint.split()[:3] for complaint in complaints(required, [])] == [
+        ["R1", "must", "have"],
+        ["R2", "must", "have"],
+        ["R2", "has", "no"],
+    ]
 
 
 @pytest.mark.parametrize(
