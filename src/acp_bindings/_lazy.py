@@ -11,11 +11,15 @@ from typing import Any
 def lazy_names(
     package: str, modules: Mapping[str, str]
 ) -> tuple[list[str], Callable[[str], Any], Callable[[], list[str]]]:
-    """The `__all__`, `__getattr__` and `__dir__` of *package*, each of whose *modules* holds the names listed."""
+    """The `__all__`, `__getattr__` and `__dir__` of *package*, each of whose *modules* holds the names listed.
+
+    A module may be one of a folder: `sessions.records`.
+    """
     homes = {name: module for module, names in modules.items() for name in names.split()}
+    children = {module.partition(".")[0] for module in modules}
 
     def getattr_(name: str) -> Any:
-        if name in modules:
+        if name in children:
             return import_module(f"{package}.{name}")
         home = homes.get(name)
         if home is None:
@@ -25,6 +29,6 @@ def lazy_names(
         return value
 
     def dir_() -> list[str]:
-        return sorted({*vars(sys.modules[package]), *modules, *homes})
+        return sorted({*vars(sys.modules[package]), *children, *homes})
 
     return sorted(homes), getattr_, dir_

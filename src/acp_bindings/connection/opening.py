@@ -18,14 +18,14 @@ from acp_bindings.connection.handlers import Handle, Handler, Handlers
 from acp_bindings.messages import Notification, Request
 from acp_bindings.setup.errors import NotInitialized
 from acp_bindings.setup.gates import refuse_unadvertised
-from acp_bindings.setup.lifecycle import Lifecycle
-from acp_bindings.setup.opening import INITIALIZE
+from acp_bindings.setup.initialization.lifecycle import Lifecycle
+from acp_bindings.setup.initialization.opening import INITIALIZE
 from acp_bindings.setup.paths import Flavour, check_paths
 from acp_bindings.setup.versions import version_of
 
 if TYPE_CHECKING:
     from acp_bindings.connection.connection import Connection
-    from acp_bindings.setup.handshake import AgentHandshake, ClientHandshake, Settled
+    from acp_bindings.setup.initialization.handshake import AgentHandshake, ClientHandshake, Settled
     from acp_bindings.setup.peer import AgentPeer
 
 __all__ = ["AgentHandlers", "initialize"]

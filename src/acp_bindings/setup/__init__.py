@@ -37,22 +37,13 @@ if TYPE_CHECKING:
         refuse_servers as refuse_servers,
         refuse_unadvertised as refuse_unadvertised,
     )
-    from .handshake import (
+    from .initialization.handshake import (
         AgentHandshake as AgentHandshake,
         ClientHandshake as ClientHandshake,
         Settled as Settled,
     )
-    from .history import (
-        asks_for_history as asks_for_history,
-        history_line as history_line,
-        is_history as is_history,
-        read_history as read_history,
-        replay as replay,
-        user_chunks as user_chunks,
-    )
-    from .lifecycle import Lifecycle as Lifecycle
-    from .listing import SessionListing as SessionListing
-    from .opening import OPENING as OPENING
+    from .initialization.lifecycle import Lifecycle as Lifecycle
+    from .initialization.opening import OPENING as OPENING
     from .paths import (
         Flavour as Flavour,
         NotAbsolute as NotAbsolute,
@@ -61,16 +52,25 @@ if TYPE_CHECKING:
         require_absolute as require_absolute,
     )
     from .peer import AgentPeer as AgentPeer, ClientPeer as ClientPeer, Peer as Peer, method_id as method_id
-    from .records import (
+    from .remarks import Remark as Remark, Severity as Severity
+    from .roots import OutsideRoots as OutsideRoots, Roots as Roots
+    from .servers import servers_for as servers_for, servers_remarks as servers_remarks
+    from .sessions.history import (
+        asks_for_history as asks_for_history,
+        history_line as history_line,
+        is_history as is_history,
+        read_history as read_history,
+        replay as replay,
+        user_chunks as user_chunks,
+    )
+    from .sessions.listing import SessionListing as SessionListing
+    from .sessions.records import (
         ServersMissing as ServersMissing,
         SessionRecord as SessionRecord,
         load_remarks as load_remarks,
         new_session_remarks as new_session_remarks,
     )
-    from .remarks import Remark as Remark, Severity as Severity
-    from .roots import OutsideRoots as OutsideRoots, Roots as Roots
-    from .servers import servers_for as servers_for, servers_remarks as servers_remarks
-    from .sessions import (
+    from .sessions.requests import (
         close_session as close_session,
         delete_session as delete_session,
         fork_session as fork_session,
@@ -79,7 +79,11 @@ if TYPE_CHECKING:
         new_session as new_session,
         resume_session as resume_session,
     )
-    from .updates import ReplayCollector as ReplayCollector, SessionIdReused as SessionIdReused, Update as Update
+    from .sessions.updates import (
+        ReplayCollector as ReplayCollector,
+        SessionIdReused as SessionIdReused,
+        Update as Update,
+    )
     from .versions import latest_supported as latest_supported, negotiate as negotiate, version_of as version_of
 else:
     from acp_bindings._lazy import lazy_names
@@ -102,26 +106,26 @@ else:
                 GatedServers check_capability check_message check_method gate_mcp_servers
                 refuse_servers refuse_unadvertised
             """,
-            "handshake": "AgentHandshake ClientHandshake Settled",
             "headers": "",
-            "history": "asks_for_history history_line is_history read_history replay user_chunks",
-            "lifecycle": "Lifecycle",
-            "listing": "SessionListing",
-            "misspelt": "",
-            "newer": "",
-            "opening": "OPENING",
+            "initialization.handshake": "AgentHandshake ClientHandshake Settled",
+            "initialization.lifecycle": "Lifecycle",
+            "initialization.misspelt": "",
+            "initialization.newer": "",
+            "initialization.opening": "OPENING",
             "paths": "Flavour NotAbsolute check_paths is_absolute require_absolute",
             "peer": "AgentPeer ClientPeer Peer method_id",
-            "records": "ServersMissing SessionRecord load_remarks new_session_remarks",
             "remarks": "Remark Severity",
             "roots": "OutsideRoots Roots",
             "servers": "servers_for servers_remarks",
-            "sessions": """
+            "sessions.history": "asks_for_history history_line is_history read_history replay user_chunks",
+            "sessions.listing": "SessionListing",
+            "sessions.records": "ServersMissing SessionRecord load_remarks new_session_remarks",
+            "sessions.requests": """
                 close_session delete_session fork_session list_sessions load_session new_session
                 resume_session
             """,
+            "sessions.updates": "ReplayCollector SessionIdReused Update",
             "unions": "",
-            "updates": "ReplayCollector SessionIdReused Update",
             "versions": "latest_supported negotiate version_of",
         },
     )

@@ -15,7 +15,7 @@ from acp_bindings.errors import Finding
 from acp_bindings.jsonrpc import ProtocolPackage
 from acp_bindings.setup.capabilities import ALWAYS, TABLES, Side, has_word, known, says
 from acp_bindings.setup.errors import UnsupportedProtocolVersion
-from acp_bindings.setup.misspelt import WORDS, initialize_remarks
+from acp_bindings.setup.initialization.misspelt import WORDS, initialize_remarks
 from acp_bindings.setup.remarks import Remark
 from acp_bindings.setup.versions import by_version, read_version, version_of
 
@@ -232,7 +232,7 @@ class ClientPeer(Peer):
             BadProtocolVersion: *params* have no version that is one.
             DecodeError: they are none of that version.
         """
-        from acp_bindings.setup.newer import in_form_of  # noqa: PLC0415 - which reads clients by this class
+        from acp_bindings.setup.initialization.newer import in_form_of  # noqa: PLC0415 - which reads clients by this class
 
         raw = parsed(params)
         findings: list[Finding] = []

@@ -10,8 +10,8 @@ from acp_bindings import DecodeError, decode, encode, v1
 from acp_bindings.setup.errors import CapabilityNotAdvertised, McpServersRefused, UnknownCapability
 from acp_bindings.setup.paths import NotAbsolute
 from acp_bindings.setup.peer import AgentPeer
-from acp_bindings.setup.records import SessionRecord
-from acp_bindings.setup.sessions import (
+from acp_bindings.setup.sessions.records import SessionRecord
+from acp_bindings.setup.sessions.requests import (
     close_session,
     delete_session,
     fork_session,

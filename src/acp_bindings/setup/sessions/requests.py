@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from acp_bindings.setup.gates import check_capability, check_message, check_method
 from acp_bindings.setup.paths import Flavour, require_absolute, require_directories
-from acp_bindings.setup.records import SessionRecord
 from acp_bindings.setup.servers import servers_for
+from acp_bindings.setup.sessions.records import SessionRecord
 
 if TYPE_CHECKING:
     from acp_bindings.setup.peer import AgentPeer

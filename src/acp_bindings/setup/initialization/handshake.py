@@ -23,7 +23,7 @@ from acp_bindings.jsonrpc import ProtocolPackage
 from acp_bindings.setup.auth import auth_methods_for
 from acp_bindings.setup.capabilities import V2_BASELINE, Side, has_word, known, written
 from acp_bindings.setup.errors import InvalidParams
-from acp_bindings.setup.misspelt import WORDS
+from acp_bindings.setup.initialization.misspelt import WORDS
 from acp_bindings.setup.peer import AgentPeer, ClientPeer, parsed
 from acp_bindings.setup.versions import by_version, negotiate, read_version, version_of
 

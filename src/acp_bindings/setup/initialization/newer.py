@@ -10,7 +10,7 @@ from pydantic_core import to_json
 from acp_bindings.codec import decode
 from acp_bindings.errors import DecodeError, Finding
 from acp_bindings.setup.capabilities import written
-from acp_bindings.setup.misspelt import WORDS
+from acp_bindings.setup.initialization.misspelt import WORDS
 from acp_bindings.setup.peer import ClientPeer
 
 

@@ -1,0 +1,1 @@
+"""`initialize`: what both sides say in it, how each reads the other, and what may come before and after it."""
