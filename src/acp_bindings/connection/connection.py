@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import partial
-from types import TracebackType
+from types import EllipsisType, NoneType, TracebackType
 from typing import Any, Literal, Protocol, Self, TypeAlias, TypeVar, cast, overload
 
 import anyio
@@ -423,8 +423,9 @@ class _Call:
 _DEAF = "the peer no longer reads"
 
 
-def _cancelled(params: Any) -> Id:
-    """The request that the peer gives up, also where the protocol has no types."""
-    if isinstance(params, dict):
-        return cast("dict[str, Id]", params).get("requestId")
-    return getattr(params, "request_id", None)
+def _cancelled(params: Any) -> Id | EllipsisType:
+    """The request that the peer gives up, also where the protocol has no types; `...` for what is no id."""
+    named: Any = cast("dict[str, Any]", params).get("requestId", ...) if isinstance(params, dict) else ...
+    id_: Any = getattr(params, "request_id", named)
+    # Not `isinstance`: true would be 1.
+    return id_ if type(id_) in (int, str, NoneType) else ...

@@ -13,6 +13,7 @@ from collections.abc import Awaitable, Callable, Generator
 from contextvars import ContextVar
 from functools import partial
 from inspect import isawaitable
+from types import EllipsisType
 from typing import TYPE_CHECKING, Any, cast
 
 import anyio
@@ -139,9 +140,9 @@ class Serving:
         else:
             step()
 
-    def cancel(self, id_: Id) -> None:
-        """The peer no longer wants an answer."""
-        if scope := self._scopes.get(id_):
+    def cancel(self, id_: Id | EllipsisType) -> None:
+        """The peer no longer wants an answer; `...` is the id of nothing."""
+        if id_ is not ... and (scope := self._scopes.get(id_)):
             scope.cancel()
 
     def end(self, then: Callable[[], None]) -> None:
