@@ -4,6 +4,7 @@ import contextlib
 import io
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -51,6 +52,27 @@ def test_an_example_prints_what_its_document_says(
 def test_a_file_that_a_document_shows_is_in_the_examples(document: str) -> None:
     files = {path.read_text(encoding="utf-8") for path in (ROOT / "examples").glob("*.py")}
     assert {body for _, mark, body in blocks(document) if mark == "file"} <= files
+
+
+def commands() -> list[Any]:
+    """Every call of `acp-bindings` that a document shows, with what it shows below."""
+    shown = [
+        (document, body.split("\n", 1))
+        for document in DOCUMENTS
+        for language, _, body in blocks(document)
+        if language == "console" and body.startswith("$ acp-bindings ")
+    ]
+    return [
+        pytest.param(command.removeprefix("$ "), output, id=f"{document}-{command}")
+        for document, (command, output) in shown
+    ]
+
+
+@pytest.mark.parametrize(("command", "output"), commands())
+def test_a_command_prints_what_its_document_says(command: str, output: str) -> None:
+    run = [sys.executable, "-W", "error", "-m", "acp_bindings", *shlex.split(command)[1:]]
+    done = subprocess.run(run, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    assert done.stdout == output
 
 
 def test_the_demo_prints_what_the_readme_says() -> None:

@@ -1,0 +1,39 @@
+"""What is wrong with a message, a payload or a recorded conversation: the command `acp-bindings check`, and its parts.
+
+    with open("conversation.ndjson", "rb") as lines:
+        for found in Check(lines):
+            print(found)
+
+It needs pydantic alone, and does no I/O but for the command.
+"""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .checking import Check as Check
+    from .found import Found as Found
+    from .inputs import Unusable as Unusable
+    from .rules import RULES as RULES
+    from .rules import Rule as Rule
+    from .telling import SCHEMA as SCHEMA
+else:
+    from acp_bindings._lazy import lazy_names
+
+    __all__, __getattr__, __dir__ = lazy_names(
+        __name__,
+        {
+            "checking": "Check",
+            "command": "",
+            "found": "Found",
+            "inputs": "Unusable",
+            "packages": "",
+            "payloads": "",
+            "reading": "",
+            "rules": "RULES Rule",
+            "said": "",
+            "sessions": "",
+            "speakers": "",
+            "talk": "",
+            "telling": "SCHEMA",
+        },
+    )

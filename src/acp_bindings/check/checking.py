@@ -1,0 +1,232 @@
+"""Everything that is looked for, in a conversation, in messages or in payloads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import Any, Literal, TypeAlias, cast
+
+from pydantic_core import to_json
+
+from acp_bindings.check.found import Found
+from acp_bindings.check.inputs import Document, Numbered, Unusable, read_input
+from acp_bindings.check.packages import name_of, package
+from acp_bindings.check.payloads import Type, UnknownType, said_as, type_named, types_of
+from acp_bindings.check.places import line_in
+from acp_bindings.check.rules import CHECKS, END
+from acp_bindings.check.said import Said
+from acp_bindings.check.shapes import items_of, members_of
+from acp_bindings.check.speakers import Line, unwrap
+from acp_bindings.check.talk import Talk
+from acp_bindings.errors import Path
+from acp_bindings.jsonrpc import ProtocolPackage
+from acp_bindings.setup.remarks import Remark
+
+InputKind: TypeAlias = Literal["conversation", "messages", "payloads"]
+
+MOST_UNANSWERED = 20
+"""How many requests without an answer are told."""
+
+
+class Check:
+    """The check of one input: iterate over it for what is found, as it is found; then it knows what there was.
+
+    A conversation is read a line at a time, however long it is.
+    """
+
+    def __init__(
+        self,
+        raw: Iterable[bytes],
+        *,
+        protocol: ProtocolPackage | None = None,
+        type: str | None = None,  # noqa: A002
+        show_values: bool = False,
+    ) -> None:
+        """The check of what the lines in *raw* hold, such as a file that is open for reading bytes.
+
+        Args:
+            raw: lines, or pieces that end where lines do.
+            protocol: what is spoken where no `initialize` tells it; `v1` unless it is given.
+            type: the name of the type of each payload, such as `v1.NewSessionRequest`; without it its members tell.
+            show_values: let findings have what stands at each place, which may be a secret.
+
+        Raises:
+            Unusable: the input is empty, is no JSON, or is no text in UTF-8; or there is no such type.
+        """
+        self.kind: InputKind = "payloads"
+        self.messages = 0
+        """How many messages or payloads there were."""
+        self.read_as: list[str] = []
+        """By which protocol packages, or as which types, they were read."""
+        self.errors = 0
+        self.warnings = 0
+        self.unusable: str | None = None
+        """Why it could not be used to its end."""
+        self._protocol = protocol
+        self._show_values = show_values
+        try:
+            self._type = None if type is None else type_named(type, protocol=protocol or package("v1"))
+        except UnknownType as error:
+            raise Unusable(str(error)) from None
+        self._input = read_input(raw)
+
+    def __iter__(self) -> Iterator[Found]:
+        """What is found, in the order of the input.
+
+        Raises:
+            Unusable: it cannot be told what a payload is.
+        """
+        for each in self._all():
+            self.errors += each.severity == "error"
+            self.warnings += each.severity == "warning"
+            yield each
+
+    def _all(self) -> Iterator[Found]:
+        if not isinstance(self._input, Document):
+            if self._type is None:
+                yield from self._conversation(self._input)
+            else:
+                for number, line in self._input:
+                    yield from self._one(line, number)
+            return
+        value = self._input.value
+        if not isinstance(value, list) or self._is_list_of_servers(value):
+            yield from self._placed(self._one(unwrap(self._input.text, value), None))
+            return
+        items = [_item(each, index) for index, each in enumerate(items_of(self._input.value))]
+        if self._type is None and _begins_conversation(items):
+            yield from self._placed(self._conversation(enumerate(items, start=1), numbered=False))
+        else:
+            yield from self._placed(each for item in items for each in self._one(item, None))
+
+    def _placed(self, found: Iterable[Found]) -> Iterator[Found]:
+        """What is found in a document, each with its line, by which they are sorted."""
+        text = cast("Document", self._input).text
+        placed = [replace(each, line=line_in(text, each.path)) for each in found]
+        yield from sorted(placed, key=lambda each: each.line or 0)
+
+    def _conversation(self, lines: Iterable[Numbered], *, numbered: bool = True) -> Iterator[Found]:
+        self.kind = "conversation"
+        talk = Talk(self._protocol)
+        for number, line in lines:
+            said = talk.hear(line, number=number)
+            self._count(name_of(said.protocol))
+            yield from _found(said, number if numbered else None, show_values=self._show_values)
+            talk.take(said)
+        for each in talk.unanswered()[:MOST_UNANSWERED]:
+            yield Found(
+                rule=END.id,
+                severity=END.severity,
+                message="it has no answer here; was the recording cut off?",
+                line=each.line if numbered else None,
+                path=() if numbered else (each.line - 1,),
+                sender=each.sender,
+                method=each.method,
+            )
+
+    def _one(self, line: Line, number: int | None) -> Iterator[Found]:
+        """What there is to say of a message or a payload that stands alone."""
+        value = line.value
+        if not _is_message(value):
+            yield from self._payload(value, line.at, number)
+            return
+        self.kind = "messages"
+        if self._type is None and "method" in value:
+            said = Talk(self._protocol).hear(line, number=1)
+            # Alone, it has no right or wrong time.
+            said.talk, said.untimely = None, None
+            self._count(name_of(said.protocol))
+            yield from _found(said, number, show_values=self._show_values)
+            return
+        member = next((each for each in ("params", "result") if each in value), None)
+        if value.get("jsonrpc") != "2.0":
+            said = Said(kind="unreadable", protocol=self._package)
+            said.wrong = (Remark(line.at, "schema.message", 'it lacks "jsonrpc": "2.0"', "error"),)
+            yield from _found(said, number, show_values=self._show_values)
+        if member is None:
+            yield from self._payload(value.get("error"), (*line.at, "error"), number, Type(self._package, "Error"))
+        else:
+            yield from self._payload(value[member], (*line.at, member), number)
+
+    def _payload(self, value: Any, at: Path, number: int | None, type_: Type | None = None) -> Iterator[Found]:
+        try:
+            types = [type_ or self._type] if type_ or self._type else types_of(value, protocol=self._package)
+        except UnknownType as error:
+            raise Unusable(str(error)) from None
+        likeliest = cast("Type", types[0])
+        self._count(" or ".join(map(str, types[:3])) + (" or …" if len(types) > 3 else ""))
+        yield from _found(said_as(value, likeliest, at=at), number, show_values=self._show_values)
+
+    @property
+    def _package(self) -> ProtocolPackage:
+        return self._protocol or package("v1")
+
+    def _is_list_of_servers(self, value: Any) -> bool:
+        if self._type is not None:
+            return False
+        try:
+            return types_of(value, protocol=self._package)[0].name == "McpServers"
+        except UnknownType:
+            return False
+
+    def _count(self, read_as: str) -> None:
+        self.messages += 1
+        if read_as not in self.read_as:
+            self.read_as.append(read_as)
+
+
+def _found(said: Said, number: int | None, *, show_values: bool) -> Iterator[Found]:
+    """What the rules say of a message."""
+    covered: list[Path] = []
+    for check in CHECKS:
+        for each in check.look(said):
+            if each.rule.startswith("schema."):
+                if any(each.path[: len(path)] == path for path in covered) and each.rule in _GENERAL:
+                    continue
+                # Without a type an entry is read as stdio, and all that is missing of one is no news.
+                covered.append(each.path[:-1] if each.rule == "schema.server-type" else each.path)
+            yield Found(
+                rule=each.rule,
+                severity=each.severity,
+                message=each.message,
+                path=each.path,
+                line=number,
+                sender=said.sender,
+                method=said.method,
+                value=_value_at(said, each.path) if show_values else None,
+            )
+
+
+_GENERAL = frozenset({"schema.params", "schema.result", "schema.payload"})
+"""What is not said of what a more special rule has said it of."""
+
+
+def _value_at(said: Said, path: Path) -> str | None:
+    """What stands at a place, as JSON; None where nothing does."""
+    value: Any = said.message
+    try:
+        for step in path[len(said.top) :]:
+            value = value[step]
+        return to_json(value).decode()
+    except (LookupError, TypeError, ValueError):
+        return None
+
+
+def _is_message(value: Any) -> bool:
+    members = members_of(value)
+    return (
+        "jsonrpc" in members
+        or isinstance(members.get("method"), str)
+        or ("id" in members and not members.keys().isdisjoint(("result", "error")))
+    )
+
+
+def _begins_conversation(items: list[Line]) -> bool:
+    """Whether a list of messages is a conversation: it begins as one does."""
+    first: Any = items[0].value if items else None
+    return len(items) > 1 and _is_message(first) and first.get("method") == "initialize"
+
+
+def _item(value: Any, index: int) -> Line:
+    line = unwrap(to_json(value), value)
+    return line._replace(at=(index, *line.at))

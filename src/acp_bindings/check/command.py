@@ -1,0 +1,117 @@
+"""The command line of the check."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+
+from acp_bindings.check.checking import Check
+from acp_bindings.check.inputs import Unusable
+from acp_bindings.check.packages import package
+from acp_bindings.check.rules import RULES
+from acp_bindings.check.telling import SCHEMA, document_of, lines_of, unusable_document
+from acp_bindings.setup.versions import PACKAGES
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command, and give its exit status."""
+    options = _parser().parse_args(arguments)
+    if reconfigure := getattr(sys.stdout, "reconfigure", None):
+        # Names that the terminal cannot show are no reason to show nothing.
+        reconfigure(errors="backslashreplace")
+    try:
+        status: int = options.run(options)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Who reads has seen enough; the interpreter would complain when it flushes at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except KeyboardInterrupt:
+        return 130
+    return status
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="acp-bindings", description="Tools for the Agent Client Protocol.", allow_abbrev=False
+    )
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    check = commands.add_parser(
+        "check",
+        help="say what is wrong with a message, a payload or a recorded conversation",
+        description="Print what is wrong with FILE, a line for each finding. FILE holds a conversation, one message on "
+        "each line; or one JSON document: a message, what stands in its params or its result, an mcpServers array, or "
+        "a list of any of these.",
+        epilog="Exit status: 0 when nothing is wrong, warnings aside; 1 when something is; 2 when the input cannot be "
+        "used.",
+        allow_abbrev=False,
+    )
+    check.add_argument("file", metavar="FILE", help='a file, or "-" for standard input')
+    check.add_argument("--type", metavar="NAME", help="the type of a payload, such as v1.NewSessionRequest")
+    check.add_argument("--protocol", choices=PACKAGES, help="what is spoken where no initialize tells it (v1)")
+    check.add_argument("--json", action="store_true", help="print one JSON document and nothing else")
+    check.add_argument(
+        "--json-schema", action=_PrintSchema, nargs=0, help="print the JSON schema of that document, and end"
+    )
+    check.add_argument("--show-secrets", action="store_true", help="also print what stands at each place")
+    check.set_defaults(run=_check)
+    rules = commands.add_parser("rules", help="list what is looked for", description="List what is looked for.")
+    rules.set_defaults(run=_rules)
+    return parser
+
+
+class _PrintSchema(argparse.Action):
+    """Needs no FILE, as --help does not."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object, **__: object) -> None:
+        """Print it and end."""
+        sys.stdout.write(json.dumps(SCHEMA, indent=2) + "\n")
+        parser.exit()
+
+
+def _check(options: argparse.Namespace) -> int:
+    name: str = options.file
+    protocol = package(options.protocol) if options.protocol else None
+    try:
+        check = Check(_raw(name), protocol=protocol, type=options.type, show_values=options.show_secrets)
+        _write(document_of(check, name=name) if options.json else lines_of(check, name=name))
+    except Unusable as error:
+        if options.json:
+            sys.stdout.write(unusable_document(name, str(error)))
+        else:
+            sys.stdout.flush()
+            sys.stderr.write(f"acp-bindings check: {name}: {error}\n")
+        return 2
+    if check.unusable:
+        return 2
+    return 1 if check.errors else 0
+
+
+def _rules(_: argparse.Namespace) -> int:
+    width = max(len(each.id) for each in RULES)
+    _write(f"{each.id:{width}}  {each.severity:7}  {each.doc}\n" for each in RULES)
+    return 0
+
+
+def _write(pieces: Iterable[str]) -> None:
+    for each in pieces:
+        sys.stdout.write(each)
+
+
+def _raw(name: str) -> Iterator[bytes]:
+    """The lines of a file, or of standard input.
+
+    Raises:
+        Unusable: it cannot be read.
+    """
+    try:
+        if name == "-":
+            yield from sys.stdin.buffer
+            return
+        with open(name, "rb") as file:
+            yield from file
+    except OSError as error:
+        raise Unusable(f"it cannot be read: {error.strerror or error}") from None

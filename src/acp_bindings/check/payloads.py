@@ -1,0 +1,140 @@
+"""A payload without its message: which type it is of, by its name or by its members."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Hashable, Iterable, Iterator
+from functools import cache
+from typing import Annotated, Any, NamedTuple, cast, get_args, get_origin
+
+from pydantic_core import to_json
+
+from acp_bindings._model import Model
+from acp_bindings.check.packages import package
+from acp_bindings.check.reading import issues_as
+from acp_bindings.check.said import Said
+from acp_bindings.check.shapes import items_of, members_of
+from acp_bindings.codec import decode
+from acp_bindings.errors import DecodeError, Finding, Path
+from acp_bindings.jsonrpc import ProtocolPackage
+from acp_bindings.setup.remarks import Remark
+from acp_bindings.setup.versions import PACKAGES
+
+
+class UnknownType(ValueError):  # noqa: N818 - says what is wrong, which a suffix would not
+    """There is no type of this name, or nothing tells of which one a payload is."""
+
+
+class Type(NamedTuple):
+    """A type of a protocol package."""
+
+    protocol: ProtocolPackage
+    name: str
+
+    def __str__(self) -> str:
+        """`v1.NewSessionRequest`."""
+        return f"{getattr(self.protocol, '__name__', '').rpartition('.')[2]}.{self.name}"
+
+
+def type_named(name: str, *, protocol: ProtocolPackage) -> Type:
+    """The type that *name* names, such as `v1.NewSessionRequest`, or one of *protocol* without the package.
+
+    Raises:
+        UnknownType: there is none.
+    """
+    where, _, what = name.rpartition(".")
+    of: Any = package(where) if where else protocol
+    if of is None:
+        raise UnknownType(f'there is no protocol package "{where}"; they are {", ".join(PACKAGES)}')
+    if what not in of.__all__ or what == "METHODS":
+        names: list[str] = of.__all__
+        close = difflib.get_close_matches(what, names, n=1)
+        hint = f"; did you mean {close[0]}?" if close else ""
+        raise UnknownType(f'{of.__name__.rpartition(".")[2]} has no type "{what}"{hint}')
+    return Type(of, what)
+
+
+def types_of(value: object, *, protocol: ProtocolPackage) -> list[Type]:
+    """The types that a payload may be of, the likeliest first; all but the first are as likely as that.
+
+    These are what methods are called with and answered with, and an MCP server or a list of them. Its members tell: as
+    many as possible of them are those of the type, and as few as possible that the type requires are missing.
+
+    Raises:
+        UnknownType: none has any of its members.
+    """
+    if items_of(value) or value == []:
+        if all(map(_is_server, items_of(value))):
+            return [Type(protocol, "McpServers")]
+    elif _is_server(value):
+        return [Type(protocol, "McpServer")]
+    elif likely := _by_members(members_of(value), protocol):
+        return [Type(protocol, each) for each in likely]
+    raise UnknownType("nothing tells what this is; name its type, such as --type v1.NewSessionRequest")
+
+
+def said_as(value: Any, type_: Type, *, at: Path = ()) -> Said:
+    """A payload, read as *type_*."""
+    said = Said(kind="payload", protocol=type_.protocol, body=value, at=at, message=value, top=at, type_name=type_.name)
+    package: Any = type_.protocol
+    type_to_read: Any = list[package.McpServer] if type_.name == "McpServers" else getattr(package, type_.name)
+    found: list[Finding] = []
+    try:
+        said.typed = decode(type_to_read, to_json(value), findings=found)
+        said.findings = tuple(found)
+    except DecodeError as error:
+        said.wrong = tuple(issues_as("schema.payload", error.issues, at))
+    except ValueError as error:  # what cannot be written again, and so was not read
+        said.wrong = (Remark(at, "schema.json", f"it cannot be written as JSON: {error}", "error"),)
+    return said
+
+
+def _is_server(value: object) -> bool:
+    members = members_of(value).keys()
+    return bool(members & {"command", "url"}) and not members & {"method", "sessionId", "cwd", "terminalId", "message"}
+
+
+def _by_members(members: Iterable[str], protocol: ProtocolPackage) -> list[str]:
+    """The names of the types that have most of *members*, and require least beside them."""
+    given = frozenset(members) - {"_meta"}
+    scores = {
+        name: (len(given & known), -len(required - given), len(required & given))
+        for name, (known, required) in _members(cast("Hashable", protocol)).items()
+    }
+    best = max(scores.values())
+    return [name for name, score in scores.items() if score == best] if best[0] else []
+
+
+@cache
+def _members(protocol: Hashable) -> dict[str, tuple[frozenset[str], frozenset[str]]]:
+    """Of each type that a method is called with or answered with, the members and those that it requires."""
+    found: dict[str, tuple[frozenset[str], frozenset[str]]] = {}
+    for method in cast("ProtocolPackage", protocol).METHODS.values():
+        for type_ in filter(None, (method.request, method.notification)):
+            found[type_.params_name] = _members_of(type_.params)
+        if method.request and method.request.result_name:
+            found[method.request.result_name] = _members_of(method.request.result)
+    return found
+
+
+def _members_of(type_: Any) -> tuple[frozenset[str], frozenset[str]]:
+    known: set[str] = set()
+    required: set[str] | None = None
+    for each in _classes(type_):
+        fields = {info.alias or name: info for name, info in each.__pydantic_fields__.items() if name != "meta"}
+        known |= fields.keys()
+        needed = {name for name, info in fields.items() if info.is_required()}
+        required = needed if required is None else required & needed
+    return frozenset(known), frozenset(required or ())
+
+
+def _classes(type_: Any) -> Iterator[type[Model]]:
+    """The class that a type is, or those of a union."""
+    if isinstance(type_, type):
+        if issubclass(type_, Model):
+            yield type_
+    elif get_origin(type_) is Annotated:
+        yield from _classes(get_args(type_)[0])
+    else:
+        for each in get_args(type_):
+            yield from _classes(each)

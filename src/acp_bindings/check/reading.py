@@ -1,0 +1,116 @@
+"""A message, as a codec reads it, as the rules want to see it."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from acp_bindings.check.said import Said
+from acp_bindings.check.shapes import members_of
+from acp_bindings.errors import Issue, Path
+from acp_bindings.jsonrpc import (
+    INVALID_PARAMS,
+    METHOD_NOT_FOUND,
+    PARSE_ERROR,
+    BadLine,
+    BadResponse,
+    ErrorResponse,
+    Message,
+    Notification,
+    ProtocolPackage,
+    Request,
+    Response,
+)
+from acp_bindings.setup.capabilities import Side
+from acp_bindings.setup.remarks import Remark
+from acp_bindings.setup.versions import PACKAGES
+
+if TYPE_CHECKING:
+    from acp_bindings.check.speakers import Line
+
+
+def said_of(message: Message, line: Line, sender: Side | None, protocol: ProtocolPackage) -> Said:
+    """What *message* says, which was read from *line* by *protocol*."""
+    value = members_of(line.value)
+    id_: Any = value.get("id")
+    has_id = "id" in value and isinstance(id_, int | str) and not isinstance(id_, bool)
+    said = Said(kind="unreadable", protocol=protocol, sender=sender, at=line.at, message=line.value, top=line.at)
+    said.id, said.has_id = (id_, True) if has_id else (None, False)
+    if isinstance(method := value.get("method"), str):
+        said.method = method
+    match message:
+        case Request(params=params, type=type_) | Notification(params=params, type=type_):
+            said.kind = "request" if isinstance(message, Request) else "notification"
+            said.typed, said.type_name = (params, type_.params_name) if type_ else (None, None)
+            said.findings = message.findings
+        case Response(result=result):
+            said.kind, said.typed, said.findings = "response", result, message.findings
+        case ErrorResponse(error=error):
+            said.kind, said.error_code = "error", error.code
+        case BadResponse():
+            said.kind = "response"
+            said.wrong = tuple(_bad_response(message, value, line.at))
+        case BadLine():
+            if "method" not in value and value.keys() & {"result", "error"}:
+                said.kind = "response" if value.get("error") is None else "error"
+            else:
+                said.wrong = tuple(_bad_line(message, said, line.at))
+    _find_body(said, value, line.at, message)
+    return said
+
+
+def issues_as(rule: str, issues: Iterable[Issue], at: Path) -> Iterator[Remark]:
+    """What is wrong in the value that *at* leads to, as a rule says it."""
+    for each in issues:
+        yield Remark((*at, *each.path), rule, str(replace(each, path=())), "error")
+
+
+def _find_body(said: Said, value: dict[str, Any], at: Path, message: Message) -> None:
+    if said.kind in ("response", "error"):
+        said.body = value.get("result")
+        said.at = (*at, "result")
+        if isinstance(message, Response | BadResponse):
+            known = said.protocol.METHODS.get(message.method)
+            said.method = message.method
+            said.type_name = known.request.result_name if known and known.request else None
+            if said.type_name is None:
+                said.typed = None
+    else:
+        said.body = value.get("params")
+        said.at = (*at, "params")
+        if said.type_name is None and (known := said.protocol.METHODS.get(said.method or "")):
+            type_ = known.request if said.has_id else known.notification
+            said.type_name = type_.params_name if type_ else None
+
+
+def _bad_response(message: BadResponse, value: dict[str, Any], at: Path) -> Iterator[Remark]:
+    if not message.issues:
+        yield Remark(at, "schema.message", message.message, "error")
+    what = "result" if value.get("error") is None else "error"
+    yield from issues_as(f"schema.{what}", message.issues, (*at, what))
+
+
+def _bad_line(message: BadLine, said: Said, at: Path) -> Iterator[Remark]:
+    if message.code == INVALID_PARAMS:
+        yield from issues_as("schema.params", message.issues, (*at, "params"))
+    elif message.code == METHOD_NOT_FOUND:
+        reason = message.message.partition(": ")[2] or _unknown(said.method or "", said.protocol)
+        yield Remark((*at, "method"), "schema.method", reason, "error")
+    elif message.code == PARSE_ERROR:
+        yield Remark(at, "schema.json", f"{message.message}; a message is one line of JSON in UTF-8", "error")
+    else:
+        yield Remark(at, "schema.message", message.message, "error")
+
+
+def _unknown(method: str, protocol: ProtocolPackage) -> str:
+    """That there is no such method, and what may help."""
+    having = [each for each in PACKAGES if method in import_module(f"acp_bindings.{each}").METHODS]
+    name = getattr(protocol, "__name__", "").rpartition(".")[2]
+    if having:
+        return f"{name} has no {method}, which {' and '.join(having)} {'have' if len(having) > 1 else 'has'}"
+    close = difflib.get_close_matches(method, protocol.METHODS, n=1) if len(method) < 100 else []
+    hint = f"; did you mean {close[0]}?" if close else "; names of extensions begin with an underscore"
+    return f"there is no method {method[:100]}{hint}"

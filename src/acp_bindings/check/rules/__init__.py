@@ -1,0 +1,26 @@
+"""The rules: small functions that look at one message each, in six families."""
+
+from __future__ import annotations
+
+from acp_bindings.check.rules import capability, leniency, lifecycle, path, schema, secret
+from acp_bindings.check.rules._rule import Check, Rule
+
+__all__ = ["CHECKS", "RULES", "Check", "Rule"]
+
+CHECKS: tuple[Check, ...] = (
+    *lifecycle.CHECKS,
+    *capability.CHECKS,
+    *path.CHECKS,
+    *secret.CHECKS,
+    *leniency.CHECKS,
+    *schema.CHECKS,
+)
+"""What looks at each message, in the order in which it is told."""
+
+END = Rule("lifecycle.unanswered", "info", "A request has no answer in the recording.")
+"""What only the end of a conversation shows."""
+
+RULES: tuple[Rule, ...] = tuple(
+    sorted((END, *(rule for check in CHECKS for rule in check.rules)), key=lambda it: it.id)
+)
+"""All of them, by their ids."""

@@ -1,0 +1,66 @@
+"""What a rule is: a function that looks at one message, with the id that it is known by and a line that explains it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+from acp_bindings.check.said import Said
+from acp_bindings.setup.remarks import Remark, Severity
+
+Look: TypeAlias = Callable[[Said], Iterable[Remark]]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What is looked for, known by a stable id."""
+
+    id: str
+    """Its family (`schema`, `leniency`, `lifecycle`, `capability`, `path`, `secret`), a dot, and its name."""
+    severity: Severity
+    """How bad it mostly is."""
+    doc: str
+    """What is wrong where it is found, in a line."""
+
+
+@dataclass(frozen=True)
+class Check:
+    """A function that looks for some rules, mostly for one. Its remarks have the ids of these, and whole paths."""
+
+    rules: tuple[Rule, ...]
+    look: Look
+
+
+def rule(id: str, severity: Severity) -> Callable[[Look], Check]:  # noqa: A002
+    """Make a rule of a function, whose docstring explains it."""
+
+    def made(look: Look) -> Check:
+        return Check((Rule(id, severity, str(look.__doc__).strip()),), look)
+
+    return made
+
+
+def rules(severities: Mapping[Severity, Mapping[str, str]]) -> Callable[[Look], Check]:
+    """Make several rules of one function: for each severity their ids, with a line that explains each."""
+
+    def made(look: Look) -> Check:
+        listed = (Rule(id_, severity, doc) for severity, docs in severities.items() for id_, doc in docs.items())
+        return Check(tuple(listed), look)
+
+    return made
+
+
+def under(said: Said, remark: Remark, id: str, severity: Severity | None = None) -> Remark:  # noqa: A002
+    """A *remark* of `acp_bindings.setup` with a path in the body, as a rule of this package says it."""
+    return replace(remark, path=(*said.at, *remark.path), rule=id, severity=severity or remark.severity)
+
+
+def whole(said: Said, id: str, message: str, *path: str | int, severity: Severity = "error") -> Remark:  # noqa: A002
+    """What a rule says of a message, or of what stands at *path* in it."""
+    return Remark((*said.top, *path), id, message, severity)
+
+
+def remark(said: Said, id: str, message: str, *path: str | int, severity: Severity = "error", **facts: Any) -> Remark:  # noqa: A002
+    """What a rule says of what stands at *path* in the body."""
+    return Remark((*said.at, *path), id, message, severity, facts)

@@ -1,0 +1,163 @@
+"""What the other side has not said that it can do, or said so that nobody reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from acp_bindings.check.rules._rule import Check, remark, rule, rules, under, whole
+from acp_bindings.check.said import Said
+from acp_bindings.errors import AcpError
+from acp_bindings.setup.capabilities import METHODS, TABLES, Side
+from acp_bindings.setup.errors import CapabilityNotAdvertised, McpServersRefused
+from acp_bindings.setup.gates import check_message, check_method
+from acp_bindings.setup.misspelt import initialize_remarks
+from acp_bindings.setup.peer import TERMINAL, AgentPeer, Peer, method_id
+from acp_bindings.setup.remarks import Remark
+
+
+def id_of(capability: str) -> str:
+    """The id of the rule that a capability is not used unless it is advertised: `capability.load`."""
+    table = {*TABLES["agent"], *TABLES["client"]}
+    name = capability.removeprefix("session.") if capability in table else capability.partition(".")[0] + "-other"
+    return "capability." + name.replace(".", "-").replace("_", "-")
+
+
+_NOT_ADVERTISED = {
+    id_of(each): f"`{each}` is used, which the {side} has not advertised."
+    for side in ("agent", "client")
+    for each in TABLES[side]
+    if side == "agent" or each.startswith("elicitation") or each in METHODS["client"].values()
+} | {
+    "capability.mcp-other": "An MCP server has a transport that the agent cannot have advertised.",
+    "capability.prompt-other": "A prompt has content of a kind that the agent cannot have advertised.",
+}
+
+
+@rules({"error": dict(sorted(_NOT_ADVERTISED.items()))})
+def not_advertised(said: Said) -> Iterator[Remark]:
+    """What is sent although the other side has not advertised what it needs."""
+    peer = _receiver(said)
+    if peer is None or said.method is None or said.kind not in ("request", "notification", "unreadable"):
+        return
+    assumed: set[str] = set()
+    while (error := _refusal(peer, said, assumed)) is not None and error.capability not in assumed:
+        if isinstance(error, McpServersRefused):
+            for each in error.refused:
+                if each.capability is not None:
+                    assumed.add(each.capability)
+                    yield remark(said, id_of(each.capability), each.reason, "mcpServers", each.index)
+            return
+        assumed.add(error.capability)
+        if error.field is None:
+            told = f"{error.method}: {error.reason}; it must not be sent"
+            yield whole(said, id_of(error.capability), told)
+        else:
+            yield remark(said, id_of(error.capability), error.reason, *_steps(error.field))
+
+
+@rule("capability.refused", "error")
+def refused(said: Said) -> Iterator[Remark]:
+    """A method is answered with "method not found", which every agent has or which was advertised."""
+    if said.kind != "error" or said.error_code != METHOD_NOT_FOUND or said.asked is None or said.talk is None:
+        return
+    peer = said.talk.agent if said.sender == "agent" else said.talk.client
+    if peer is None or said.asked.method not in METHODS[peer.side] or said.asked.method not in said.protocol.METHODS:
+        return
+    needed = METHODS[peer.side][said.asked.method]
+    if needed is None or peer.lacks(needed) is None:
+        why = "which it has advertised" if needed and needed != "session" else f"which every {peer.side} has"
+        told = f"the {peer.side} does not know {said.asked.method}, {why}"
+        yield whole(said, "capability.refused", told, "error")
+
+
+@rule("capability.unknown", "warning")
+def unknown(said: Said) -> Iterator[Remark]:
+    """A capability is misspelt, such as `mcp` for `mcpCapabilities`, so that nobody reads it."""
+    yield from _of_initialize(said, "unknown-capability", "capability.unknown")
+
+
+@rule("capability.other-version", "warning")
+def other_version(said: Said) -> Iterator[Remark]:
+    """A member of `initialize` is one of another version, so that nobody reads it."""
+    yield from _of_initialize(said, "other-version", "capability.other-version")
+
+
+@rule("capability.login", "error")
+def login(said: Said) -> Iterator[Remark]:
+    """The client logs in by a method that the agent has not advertised, or that is for a terminal."""
+    peer = _receiver(said)
+    if said.type_name not in ("AuthenticateRequest", "LoginAuthRequest") or said.typed is None:
+        return
+    if isinstance(peer, AgentPeer) and (reason := peer.login_refusal(said.typed.method_id)):
+        yield remark(said, "capability.login", reason, "methodId")
+
+
+@rule("capability.auth-terminal", "error")
+def terminal_login(said: Said) -> Iterator[Remark]:
+    """The agent offers to log in in a terminal, and the client has not said that it has one for that."""
+    client = said.talk.client_asking if said.talk and said.type_name == "InitializeResponse" else None
+    if client is None or said.typed is None or not client.lacks("auth.terminal"):
+        return
+    for index, each in enumerate(said.typed.auth_methods):
+        if each.type == TERMINAL:
+            told = f'"{method_id(each)}" is for a terminal, and the client has not advertised auth.terminal'
+            yield remark(said, "capability.auth-terminal", told, "authMethods", index)
+
+
+@rule("capability.sse-deprecated", "warning")
+def sse_deprecated(said: Said) -> Iterator[Remark]:
+    """An MCP server is one of SSE, which MCP has deprecated and v2 does not have."""
+    for each in said.servers_remarks:
+        if each.rule == "sse-deprecated":
+            yield Remark(each.path, "capability.sse-deprecated", each.message, each.severity, each.facts)
+
+
+METHOD_NOT_FOUND = -32601
+
+
+def _receiver(said: Said) -> Peer | None:
+    if said.talk is None or said.sender is None:
+        return None
+    return said.talk.agent if said.sender == "client" else said.talk.client
+
+
+def _refusal(peer: Peer, said: Said, assumed: set[str]) -> CapabilityNotAdvertised | None:
+    """Why what is said must not be, beside what is *assumed*."""
+    assert said.method is not None  # noqa: S101 - its one caller has looked
+    try:
+        if said.typed is None:
+            check_method(peer, said.method, assume=assumed)
+        else:
+            check_message(peer, said.typed, method=said.method, assume=assumed)
+    except CapabilityNotAdvertised as error:
+        return error
+    except (AcpError, ValueError):  # no method that there is, which another rule says
+        return None
+    return None
+
+
+def _of_initialize(said: Said, rule_: str, id_: str) -> Iterator[Remark]:
+    side = _SIDES.get(said.type_name or "")
+    if side is not None and said.typed is not None:
+        for each in initialize_remarks(said.typed, side=side, version=said.version):
+            if each.rule == rule_:
+                yield under(said, each, id_)
+
+
+def _steps(field: str) -> Iterator[str | int]:
+    """The steps in `prompt[2]` or `systemPrompt.mode`."""
+    for step in field.replace("[", ".").replace("]", "").split("."):
+        yield int(step) if step.isdigit() else step
+
+
+_SIDES: dict[str, Side] = {"InitializeRequest": "client", "InitializeResponse": "agent"}
+
+CHECKS: tuple[Check, ...] = (
+    not_advertised,
+    refused,
+    unknown,
+    other_version,
+    login,
+    terminal_login,
+    sse_deprecated,
+)

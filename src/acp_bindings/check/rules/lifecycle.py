@@ -1,0 +1,198 @@
+"""What comes at the wrong time: on the connection, and in a session."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from acp_bindings.check.rules._rule import Check, remark, rule, rules, under, whole
+from acp_bindings.check.said import Said
+from acp_bindings.setup.capabilities import Side
+from acp_bindings.setup.errors import InitializedAlready, NotInitialized
+from acp_bindings.setup.misspelt import initialize_remarks
+from acp_bindings.setup.records import SessionRecord, load_remarks, new_session_remarks
+from acp_bindings.setup.remarks import Remark
+
+
+@rule("lifecycle.not-initialized", "error")
+def not_initialized(said: Said) -> Iterator[Remark]:
+    """A message comes before `initialize` is answered."""
+    if isinstance(said.untimely, NotInitialized):
+        told = f"{said.untimely.message}; if the recording begins later than the connection, name its --protocol"
+        yield whole(said, "lifecycle.not-initialized", told)
+
+
+@rule("lifecycle.initialized-again", "error")
+def initialized_again(said: Said) -> Iterator[Remark]:
+    """`initialize` comes again when it could no more."""
+    if isinstance(said.untimely, InitializedAlready):
+        yield whole(said, "lifecycle.initialized-again", said.untimely.message)
+
+
+@rule("lifecycle.version", "error")
+def version(said: Said) -> Iterator[Remark]:
+    """The agent chose a version that the client did not offer, and the client does not close the connection."""
+    talk = said.talk
+    if talk is None:
+        return
+    if said.type_name == "InitializeResponse" and talk.requested is not None:
+        answered = said.members.get("protocolVersion")
+        if type(answered) is int and answered > talk.requested:
+            told = f"the agent chose version {answered}, of {talk.requested} asked for; a client without it closes"
+            yield remark(said, "lifecycle.version", told, "protocolVersion", severity="warning")
+    elif said.sender == "client" and said.kind == "request" and said.method != "initialize" and talk.mismatched:
+        answered, requested = talk.mismatched
+        told = (
+            f"the agent answered with version {answered}, and the client offered none after {requested}; "
+            "it should close the connection and tell the user"
+        )
+        yield whole(said, "lifecycle.version", told)
+
+
+@rule("lifecycle.no-info", "warning")
+def no_info(said: Said) -> Iterator[Remark]:
+    """A client or an agent of v1 does not say its name and version; v2 requires both."""
+    if said.typed is not None and (side := _INITIALIZE.get(said.type_name or "")):
+        for each in initialize_remarks(said.typed, side=side, version=said.version):
+            if each.rule == "no-info":
+                yield under(said, each, "lifecycle.no-info", "warning")
+
+
+@rule("lifecycle.id-reused", "error")
+def id_reused(said: Said) -> Iterator[Remark]:
+    """A request has the id of another one that is not answered yet."""
+    if said.kind == "request" and said.talk and (open_ := said.talk.open_request(said.sender, said.id)):
+        told = f"{open_.method} with this id is not answered yet (line {open_.line}); take another id"
+        yield whole(said, "lifecycle.id-reused", told, "id")
+
+
+@rule("lifecycle.unasked", "error")
+def unasked(said: Said) -> Iterator[Remark]:
+    """A response has an id that no open request has."""
+    # An error without an id is the answer to what could not be read.
+    if (
+        said.kind in ("response", "error")
+        and said.talk
+        and said.asked is None
+        and (said.has_id or said.kind != "error")
+    ):
+        told = "no request with this id is open; it was answered already, or never sent"
+        yield whole(said, "lifecycle.unasked", told, "id", severity="warning" if said.talk.begun_before else "error")
+
+
+@rule("lifecycle.session-id-reused", "error")
+def session_id_reused(said: Said) -> Iterator[Remark]:
+    """The agent gives a new session the id of another one."""
+    if said.talk and said.typed is not None and said.type_name in ("NewSessionResponse", "ForkSessionResponse"):
+        for each in new_session_remarks(said.typed.session_id, said.talk.sessions):
+            yield under(said, each, "lifecycle.session-id-reused")
+
+
+@rule("lifecycle.unknown-session", "warning")
+def unknown_session(said: Said) -> Iterator[Remark]:
+    """The client speaks to a session that this connection has not made, loaded or resumed."""
+    if said.talk and not said.talk.begun_before and said.method in _IN_A_SESSION and said.session_id is not None:
+        session = said.talk.sessions.get(said.session_id)
+        if session is None or session.phase == "known":
+            told = "no session/new, session/load or session/resume on this connection has opened this session"
+            yield remark(said, "lifecycle.unknown-session", told, "sessionId", severity="warning")
+
+
+@rule("lifecycle.closed-session", "error")
+def closed_session(said: Said) -> Iterator[Remark]:
+    """The client speaks to a session that it has closed."""
+    if said.talk and said.method in _IN_A_SESSION and said.session_id is not None:
+        session = said.talk.sessions.get(said.session_id)
+        if session and session.phase == "closed":
+            told = "the session is closed; load or resume it first"
+            yield remark(said, "lifecycle.closed-session", told, "sessionId")
+
+
+@rules(
+    {
+        "warning": {
+            "lifecycle.load-before-prompt": "A session is loaded that had no prompt; many agents store none before.",
+        },
+        "error": {
+            "lifecycle.session-id-altered": "A session is loaded by an id that is not its own to the letter.",
+            "path.cwd-mismatch": "A session is loaded with another `cwd` than it was made or listed with.",
+        },
+    }
+)
+def load(said: Said) -> Iterator[Remark]:
+    """What `load_remarks` says of a session that is loaded or resumed."""
+    talk = said.talk
+    if talk is None or said.typed is None or said.type_name not in ("LoadSessionRequest", "ResumeSessionRequest"):
+        return
+    session = talk.sessions.get(said.typed.session_id)
+    record = SessionRecord.of(said.typed)
+    if session is not None:
+        record = replace(record, prompted=session.prompted)
+    for each in load_remarks(record, listed=talk.listing(said.typed.session_id)):
+        if id_ := _OF_LOADS.get(each.rule):
+            yield under(said, each, id_)
+
+
+_OF_LOADS = {each.id.partition(".")[2]: each.id for each in load.rules}
+
+
+@rules(
+    {
+        "error": {
+            "lifecycle.replay-after-answer": "History comes after the answer to the request that asked for it.",
+            "lifecycle.replay-on-resume": "History comes although `session/resume` did not ask for it.",
+            "lifecycle.update-after-close": "An update comes of a session that is closed.",
+        }
+    }
+)
+def replay(said: Said) -> Iterator[Remark]:
+    """What `ReplayCollector` remarks on."""
+    for each in said.replayed:
+        if (id_ := f"lifecycle.{each.rule}") in _OF_REPLAYS:
+            yield under(said, each, id_)
+
+
+_OF_REPLAYS = frozenset(each.id for each in replay.rules)
+
+
+@rule("lifecycle.replay-incomplete", "error")
+def replay_incomplete(said: Said) -> Iterator[Remark]:
+    """A session is loaded, and less of the user's messages is replayed than this connection has seen."""
+    if said.talk and said.kind == "response" and (told := said.talk.replay_of(said)):
+        session, replayed = told
+        if (had := session.transcript.turns["user"]) > (has := replayed.turns["user"]):
+            text = f"{has} of {had} messages of the user are replayed; the entire conversation should be"
+            yield whole(said, "lifecycle.replay-incomplete", text)
+
+
+@rule("lifecycle.replay-differs", "warning")
+def replay_differs(said: Said) -> Iterator[Remark]:
+    """A session is loaded, and what is replayed is not what was said before, or not in that order."""
+    if said.talk and said.kind == "response" and said.version == 1 and (told := said.talk.replay_of(said)):
+        session, replayed = told
+        if session.transcript.turns["user"] <= replayed.turns["user"] and session.transcript != replayed:
+            text = (
+                "the messages that are replayed are not those that were said on this connection, or not in that order"
+            )
+            yield whole(said, "lifecycle.replay-differs", text, severity="warning")
+
+
+_INITIALIZE: dict[str, Side] = {"InitializeRequest": "client", "InitializeResponse": "agent"}
+
+_IN_A_SESSION = frozenset({"session/prompt", "session/cancel", "session/set_mode", "session/set_config_option"})
+
+CHECKS: tuple[Check, ...] = (
+    not_initialized,
+    initialized_again,
+    version,
+    no_info,
+    id_reused,
+    unasked,
+    session_id_reused,
+    unknown_session,
+    closed_session,
+    load,
+    replay,
+    replay_incomplete,
+    replay_differs,
+)

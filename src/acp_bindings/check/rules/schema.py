@@ -1,0 +1,77 @@
+"""What the schema does not allow, said as what it most likely comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from acp_bindings.check.rules._rule import Check, remark, rule, rules
+from acp_bindings.check.said import Said
+from acp_bindings.setup.errors import BadProtocolVersion
+from acp_bindings.setup.remarks import Remark
+from acp_bindings.setup.versions import read_version
+
+
+@rules(
+    {
+        "error": {
+            "schema.json": "A line is no JSON, or none that could be written again.",
+            "schema.message": "It is no message of JSON-RPC 2.0.",
+            "schema.method": "There is no such method, or not for whom it is sent to.",
+            "schema.params": "The params are not those of the method.",
+            "schema.result": "The result is not that of the method.",
+            "schema.error": "The error is no error of JSON-RPC.",
+            "schema.payload": "A payload is not of its type.",
+        }
+    }
+)
+def reading(said: Said) -> Iterator[Remark]:
+    """What kept a message from being read."""
+    yield from said.wrong
+
+
+@rule("schema.version", "error")
+def version(said: Said) -> Iterator[Remark]:
+    """What stands for a protocol version is none: versions of ACP are integers."""
+    if said.type_name in ("InitializeRequest", "InitializeResponse"):
+        try:
+            read_version(said.body)
+        except BadProtocolVersion as error:
+            yield remark(said, "schema.version", error.reason, "protocolVersion")
+
+
+@rule("schema.servers-missing", "error")
+def servers_missing(said: Said) -> Iterator[Remark]:
+    """`mcpServers` is missing, which v1 wants in `session/new` and `session/load` also when it is empty."""
+    wanted = said.version == 1 and said.type_name in ("NewSessionRequest", "LoadSessionRequest")
+    if wanted and isinstance(said.body, dict) and "mcpServers" not in said.members:
+        told = 'it is missing, and agents refuse the request without it; send "mcpServers": []'
+        yield remark(said, "schema.servers-missing", told, "mcpServers")
+
+
+@rules(
+    {
+        "error": {
+            "schema.server-type": "An MCP server has no `type`, or none that its version has.",
+            "schema.server-list": "`args`, `env` or `headers` of an MCP server is missing, which v1 wants also empty.",
+            "schema.server-map": "`env` or `headers` of an MCP server is a map; it is a list of `{name, value}`.",
+            "schema.header-line-break": "A header of an MCP server holds a line break.",
+        },
+        "warning": {
+            "schema.server-name": "An MCP server has a name that some agents refuse.",
+            "schema.duplicate-server": "Two MCP servers of one request have one name; an error in v2.",
+            "schema.duplicate-env": "`env` of an MCP server names a variable twice.",
+            "schema.transport-header": "A header of an MCP server is one that the transport writes itself.",
+        },
+    }
+)
+def servers(said: Said) -> Iterator[Remark]:
+    """What is known to go wrong with the form of MCP servers."""
+    for each in said.servers_remarks:
+        if (id_ := f"schema.{each.rule}") in _OF_SERVERS:
+            yield Remark(each.path, id_, each.message, each.severity, each.facts)
+
+
+_OF_SERVERS = frozenset(each.id for each in servers.rules)
+
+CHECKS: tuple[Check, ...] = (version, servers_missing, servers, reading)
+"""In the order in which they are told; what an earlier one has said of a place, the last does not repeat."""

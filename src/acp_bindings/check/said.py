@@ -1,0 +1,113 @@
+"""One message, or the payload of one, as the rules get to see it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from acp_bindings.check.shapes import items_of, members_of
+from acp_bindings.errors import AcpError, Finding, Path
+from acp_bindings.jsonrpc import ProtocolPackage
+from acp_bindings.messages import Id
+from acp_bindings.setup.capabilities import Side
+from acp_bindings.setup.remarks import Remark
+from acp_bindings.setup.servers import servers_remarks
+from acp_bindings.setup.versions import version_of
+
+if TYPE_CHECKING:
+    from acp_bindings.check.talk import Asked, Talk
+
+Kind: TypeAlias = Literal["request", "notification", "response", "error", "payload", "unreadable"]
+"""What something is; a payload is what stands in a message, without it."""
+
+
+@dataclass(kw_only=True)
+class Said:
+    """What was said, read as far as it can be, and what was known when it came.
+
+    Paths are those in what stands on the line, or in the document.
+    """
+
+    kind: Kind
+    protocol: ProtocolPackage
+    body: Any = None
+    """The JSON of the params, of the result, or of the payload."""
+    at: Path = ()
+    """The way to `body`."""
+    message: Any = None
+    """The JSON of the message, or of the payload."""
+    top: Path = ()
+    """The way to `message`."""
+    typed: Any = None
+    """`body` as its type; None where it is none, and for what has no type."""
+    type_name: str | None = None
+    """What `body` is, by the name that the schema has for it."""
+    method: str | None = None
+    """The method, also of what answers it."""
+    id: Id = None
+    has_id: bool = False
+    """Whether it has an id that can be one."""
+    sender: Side | None = None
+    """Who said it; None where that cannot be told."""
+    wrong: tuple[Remark, ...] = ()
+    """What kept it from being read, with the ids of rules and with paths as above."""
+    findings: tuple[Finding, ...] = ()
+    """What reading it excused, with the paths in `body`."""
+    error_code: int | None = None
+    """Of an error."""
+    asked: Asked | None = None
+    """The request that it answers."""
+    talk: Talk | None = None
+    """The conversation so far, without it; None where there is none."""
+    untimely: AcpError | None = None
+    """Why it may not come now, as `Lifecycle` says it."""
+    replayed: tuple[Remark, ...] = field(default=())
+    """What `ReplayCollector` remarks on, with the paths in `body`."""
+
+    @property
+    def version(self) -> int:
+        """The version of the protocol that it is read by."""
+        return version_of(self.protocol)
+
+    @property
+    def members(self) -> dict[str, Any]:
+        """The members of `body`; none of what is no object."""
+        return members_of(self.body)
+
+    @property
+    def session_id(self) -> str | None:
+        """The session that a call is about."""
+        id_ = self.members.get("sessionId")
+        return id_ if isinstance(id_, str) and self.kind in ("request", "notification", "unreadable") else None
+
+    @property
+    def opens(self) -> bool:
+        """Whether it asks for a session, new or known."""
+        return self.type_name in _OPENING
+
+    @cached_property
+    def servers(self) -> tuple[list[Any], Path]:
+        """The MCP servers in it as JSON, and the way to their list."""
+        if self.type_name == "McpServers":
+            return items_of(self.body), self.at
+        if self.type_name == "McpServer":
+            return [self.body], self.at
+        return items_of(self.members.get("mcpServers") if self.opens else None), (*self.at, "mcpServers")
+
+    @cached_property
+    def servers_remarks(self) -> list[Remark]:
+        """What is known to go wrong with these servers."""
+        servers, path = self.servers
+        remarks = servers_remarks(map(members_of, servers), version=self.version, path=path)
+        if self.type_name != "McpServer":
+            return remarks
+        # It stands alone, in no list.
+        alone = len(path)
+        return [
+            Remark((*path, *each.path[alone + 1 :]), each.rule, each.message, each.severity, each.facts)
+            for each in remarks
+        ]
+
+
+_OPENING = {"NewSessionRequest", "LoadSessionRequest", "ResumeSessionRequest", "ForkSessionRequest"}

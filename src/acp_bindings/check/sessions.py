@@ -1,0 +1,82 @@
+"""What a conversation has shown of each session: its directory, whether it is open, and what was said in it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from typing import Any, Literal, TypeAlias
+
+from acp_bindings.check.shapes import items_of
+
+Speaker: TypeAlias = Literal["user", "agent"]
+
+Phase: TypeAlias = Literal["known", "open", "closed"]
+"""A session that is only known was listed, or is being loaded."""
+
+
+class Transcript:
+    """The words of a conversation in their order, as a digest: however they were cut into pieces, and however long."""
+
+    def __init__(self) -> None:
+        self.turns: dict[Speaker, int] = {"user": 0, "agent": 0}
+        """How often each began to speak."""
+        self._digest = blake2b(digest_size=16)
+        self._last: Speaker | None = None
+
+    def add(self, speaker: Speaker, text: str) -> None:
+        """Take down what *speaker* says, or goes on to say."""
+        if speaker != self._last:
+            self.turns[speaker] += 1
+            self._digest.update(b"\xff" + speaker.encode())  # which is no part of any text
+            self._last = speaker
+        self._digest.update(text.encode(errors="surrogatepass"))
+
+    def __eq__(self, other: object) -> bool:
+        """Whether the same was said."""
+        return isinstance(other, Transcript) and self._digest.digest() == other._digest.digest()
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+@dataclass
+class Session:
+    """One session, as far as the conversation has shown it."""
+
+    id: str
+    cwd: str
+    """As it was made, or listed."""
+    phase: Phase
+    prompted: bool = False
+    """Whether a prompt in it was answered."""
+    whole: bool = False
+    """Whether `transcript` has all of it, because it was made on this connection."""
+    transcript: Transcript = field(default_factory=Transcript)
+    replay: Transcript | None = None
+    """What is being replayed, while it is being loaded."""
+
+    def prompt(self, blocks: list[Any]) -> None:
+        """Take down a prompt."""
+        self.transcript.add("user", "".join(map(_text, blocks)))
+
+    def update(self, update: Any) -> None:
+        """Take down an update, where it is a message."""
+        speaker = _SPEAKERS.get(update.session_update)
+        if speaker is None or (self.replay is None and speaker == "user"):  # live, this is the prompt once more
+            return
+        content: Any = getattr(update, "content", None)
+        blocks = items_of(content) or [content]
+        (self.replay or self.transcript).add(speaker, "".join(map(_text, blocks)))
+
+
+_SPEAKERS: dict[str, Speaker] = {
+    "user_message_chunk": "user",
+    "user_message": "user",
+    "agent_message_chunk": "agent",
+    "agent_message": "agent",
+}
+
+
+def _text(block: Any) -> str:
+    """The text of a block of content; that of others may be replayed in another form."""
+    text: Any = getattr(block, "text", "")
+    return text if isinstance(text, str) else ""

@@ -1,0 +1,93 @@
+"""Who says a line: what a wrapper around it says, or else what its method and its id tell."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from pydantic_core import from_json, to_json
+
+from acp_bindings.check.packages import package
+from acp_bindings.check.shapes import members_of
+from acp_bindings.codec import decode
+from acp_bindings.errors import DecodeError, Path
+from acp_bindings.jsonrpc import CANCEL
+from acp_bindings.setup.capabilities import Side
+from acp_bindings.setup.versions import PACKAGES
+
+if TYPE_CHECKING:
+    from acp_bindings.check.talk import Asked, Talk
+
+SIDES: tuple[Side, ...] = ("client", "agent")
+OTHER: dict[Side, Side] = {"client": "agent", "agent": "client"}
+
+
+class Line(NamedTuple):
+    """A message, out of what a recorder has put around it."""
+
+    text: bytes
+    """The message as JSON, or what stands for it."""
+    value: Any
+    """The message, parsed; None where it is no JSON."""
+    sender: Side | None
+    """Who says it, where the wrapper tells."""
+    at: Path
+    """The way to it in the line."""
+
+
+def unwrap(text: bytes, value: Any) -> Line:
+    """The message in a line that may have a wrapper: `{"direction": "client", "message": …}`, also with `from`.
+
+    The direction begins with `client` or `agent`, for the one who sends: `client`, `client->agent`, `agent_to_client`.
+    The message is an object, or the line of it as text. What is no such wrapper is the message itself.
+    """
+    wrapper = members_of(value)
+    said = next((wrapper[each] for each in ("direction", "from") if each in wrapper), None)
+    if "jsonrpc" in wrapper or "message" not in wrapper or not isinstance(said, str):
+        return Line(text, value, None, ())
+    sender: Side | None = next((each for each in SIDES if said.strip().lower().startswith(each)), None)
+    inner = wrapper["message"]
+    if isinstance(inner, str):
+        text = inner.encode(errors="surrogatepass")
+        try:
+            return Line(text, from_json(text), sender, ("message",))
+        except ValueError:
+            return Line(text, None, sender, ("message",))
+    return Line(to_json(inner), inner, sender, ("message",))
+
+
+def sender_of(value: Any, talk: Talk) -> Side | None:
+    """Who says a message without a wrapper, as far as that can be told.
+
+    A method is called by the side that does not handle it. A response is of the side that was asked with its id; where
+    both were, of the one to whose method the result fits, or else of the one that was asked last.
+    """
+    message = members_of(value)
+    if isinstance(method := message.get("method"), str):
+        if method == CANCEL and "params" in message:
+            id_: Any = members_of(message["params"]).get("requestId")
+            return next((side for side in SIDES if talk.open_request(side, id_)), None)
+        handlers = _handlers(method)
+        return OTHER[handlers[0]] if len(handlers) == 1 else None
+    asked: list[tuple[Side, Asked]] = [
+        (side, open_) for side in SIDES if (open_ := talk.open_request(side, message.get("id")))
+    ]
+    if len(asked) > 1 and message.get("result") is not None:
+        asked = [each for each in asked if _fits(message["result"], each[1].result)] or asked
+    return OTHER[max(asked, key=lambda each: each[1].line)[0]] if asked else None
+
+
+@cache
+def _handlers(method: str) -> list[Side]:
+    """The sides that handle a method, in any of the protocol packages."""
+    known = [found for name in PACKAGES if (found := package(name).METHODS.get(method))]
+    handled = {type_.side for each in known for type_ in (each.request, each.notification) if type_}
+    return [side for side in SIDES if handled.intersection((side, "both", "protocol"))]
+
+
+def _fits(result: Any, type_: Any) -> bool:
+    try:
+        decode(type_, to_json(result), strict=True)
+    except DecodeError:
+        return False
+    return True

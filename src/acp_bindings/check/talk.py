@@ -1,0 +1,315 @@
+"""A conversation as an onlooker follows it: both sides through a codec each, and what is known after every message."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, NamedTuple, cast
+
+from acp_bindings.check.packages import package
+from acp_bindings.check.reading import said_of
+from acp_bindings.check.said import Said
+from acp_bindings.check.sessions import Session, Transcript
+from acp_bindings.check.shapes import members_of
+from acp_bindings.check.speakers import OTHER, Line, sender_of
+from acp_bindings.errors import AcpError
+from acp_bindings.jsonrpc import Codec, ProtocolPackage
+from acp_bindings.messages import Id
+from acp_bindings.setup.capabilities import Side
+from acp_bindings.setup.handshake import AgentHandshake
+from acp_bindings.setup.history import asks_for_history
+from acp_bindings.setup.lifecycle import Lifecycle
+from acp_bindings.setup.peer import AgentPeer, ClientPeer
+from acp_bindings.setup.remarks import Remark
+from acp_bindings.setup.updates import ReplayCollector, SessionIdReused
+from acp_bindings.setup.versions import version_of
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A request that has no answer yet."""
+
+    method: str
+    id: Id
+    line: int
+    sender: Side | None
+    params: Any
+    """As their type; None where they are none."""
+    body: Any
+    """As JSON."""
+    result: Any
+    """The type of the answer; `Any` where the protocol has none."""
+
+
+class Talk:
+    """What the messages of a conversation have made known, up to one of them."""
+
+    def __init__(self, protocol: ProtocolPackage | None = None) -> None:
+        """A conversation of which nothing has been heard.
+
+        Args:
+            protocol: what is spoken where no `initialize` tells it, as in a recording that begins later; where one
+                does, the package for its version. Without it, that is `v1`, and something is wrong.
+        """
+        self.named = protocol
+        """What was said to be spoken."""
+        self.sessions: dict[str, Session] = {}
+        self.heard = 0
+        """The number of the last line."""
+        self._connect()
+
+    def _connect(self) -> None:
+        """Know nothing of the connection, as at its beginning."""
+        self.begun_before = False
+        """Whether the recording begins later than the connection."""
+        self.requested: int | None = None
+        """The version that the client asked for."""
+        self.mismatched: tuple[int, int] | None = None
+        """The version that the agent answered with and the one asked for, where the first is the higher."""
+        self.agent: AgentPeer | None = None
+        self.client: ClientPeer | None = None
+        self.client_asking: ClientPeer | None = None
+        """The client, while it is being answered."""
+        self._protocol: ProtocolPackage = self.named or package("v1")
+        self._codecs: dict[Side, Codec] = {
+            "client": Codec(self._protocol, role="agent", findings=True),
+            "agent": Codec(self._protocol, role="client", findings=True),
+        }
+        """What reads the lines of each side."""
+        self._asked: dict[tuple[Side | None, Id], Asked] = {}
+        self._lifecycle = Lifecycle()
+        self._opened_with: Id | None = None
+        self._told_untimely: set[str] = set()
+        self._replays: ReplayCollector[_Update] = ReplayCollector()
+
+    def open_request(self, sender: Side | None, id: Any) -> Asked | None:  # noqa: A002
+        """The request of *sender* with this *id* that has no answer yet."""
+        return self._asked.get((sender, id)) if sender and _is_id(id) else None
+
+    def unanswered(self) -> list[Asked]:
+        """The requests that have no answer."""
+        return list(self._asked.values())
+
+    def listing(self, session_id: str) -> list[Any] | None:
+        """The sessions that are known, as `session/list` would have them; None where none is known beside this one."""
+        session_info: Any = cast("Any", self._protocol).SessionInfo
+        listed = [session_info(session_id=each.id, cwd=each.cwd) for each in self.sessions.values()]
+        return listed if session_id in self.sessions or listed else None
+
+    def replay_of(self, said: Said) -> tuple[Session, Transcript] | None:
+        """What a session was, and what has been replayed of it, when *said* answers the request to load it."""
+        session = self._loading(said.asked)
+        if session is None or session.replay is None or not session.whole:
+            return None
+        return session, session.replay
+
+    def hear(self, line: Line, *, number: int) -> Said:
+        """What a line says here, with what there is to say of its time. `take` is to follow."""
+        sender = line.sender or sender_of(line.value, self)
+        self._settle(line.value, sender)
+        said = said_of(self._codecs[sender or "client"].read(line.text), line, sender, self._protocol)
+        said.talk = self
+        self._find_asked(said)
+        said.untimely = self._untimely(said)
+        said.replayed = self._collected(said)
+        self.heard = number
+        return said
+
+    def take(self, said: Said) -> None:
+        """Go on to what is known after *said*."""
+        if said.kind in ("request", "unreadable") and said.method is not None and said.has_id:
+            self._ask(said)
+        elif said.kind in ("response", "error") and said.asked is not None:
+            del self._asked[said.asked.sender, said.asked.id]
+            self._answer(said, said.asked)
+        elif said.method == "session/update" and (session := self._session_of(said)):
+            session.update(said.typed.update)
+
+    def _settle(self, value: Any, sender: Side | None) -> None:
+        """Read by the version that `initialize` speaks of, from that message on."""
+        message = members_of(value)
+        if sender == "client" and message.get("method") == "initialize" and "id" in message:
+            self._begin(message.get("id"))
+            self._speak(_version_in(message.get("params")))
+        elif sender == "agent" and "method" not in message:
+            open_ = self.open_request("client", message.get("id"))
+            if open_ and open_.method == "initialize" and (version := _version_in(message.get("result"))) is not None:
+                self._speak(version)
+                self._codecs["agent"].expect("initialize", open_.id)
+
+    def _begin(self, id_: Any) -> None:
+        if self._lifecycle.is_ready and _is_id(id_) and self._opened_with == id_:
+            # The ids begin again: another connection, to the sessions that are known.
+            self._connect()
+            self.sessions = {each.id: each for each in self.sessions.values() if each.phase != "closed"}
+            for session in self.sessions.values():
+                session.phase, session.replay = "known", None
+        self._opened_with = id_ if _is_id(id_) else None
+        self.begun_before = False
+
+    def _speak(self, version: int | None) -> None:
+        if version is None:
+            return
+        if self.named is not None and version_of(self.named) == version:
+            self._protocol = self.named
+        else:
+            self._protocol = package(f"v{version}") or self._protocol
+        for codec in self._codecs.values():
+            codec.protocol = self._protocol
+
+    def _find_asked(self, said: Said) -> None:
+        """The request that *said* answers, if it does."""
+        if said.kind not in ("response", "error") or not said.has_id:
+            return
+        said.asked = self._asked.get((OTHER[said.sender] if said.sender else None, said.id))
+        if said.asked is not None:
+            said.method = said.asked.method
+
+    def _ask(self, said: Said) -> None:
+        assert said.method is not None  # noqa: S101 - its one caller has looked
+        known = self._protocol.METHODS.get(said.method)
+        result = known.request.result if known and known.request else Any
+        asked = Asked(said.method, said.id, self.heard, said.sender, said.typed, said.body, result)
+        self._asked[said.sender, said.id] = asked
+        if said.sender is not None:
+            self._codecs[OTHER[said.sender]].expect(said.method, said.id)
+        if said.method == "initialize":
+            self.requested = _version_in(said.body)
+            self.client_asking = self._client(said.body)
+        if said.typed is None:
+            return
+        if said.type_name in ("LoadSessionRequest", "ResumeSessionRequest"):
+            self._load(said.typed)
+        elif said.method == "session/prompt" and (session := self.sessions.get(said.typed.session_id)):
+            self._replays.prompted(session.id)
+            session.prompt(said.typed.prompt)
+
+    def _session_of(self, said: Said) -> Session | None:
+        return self.sessions.get(said.typed.session_id) if said.typed is not None else None
+
+    def _load(self, params: Any) -> None:
+        self._replays.expect(params)
+        session = self.sessions.setdefault(params.session_id, Session(params.session_id, params.cwd, "known", True))
+        with suppress(AcpError):
+            session.replay = Transcript() if asks_for_history(params) else None
+
+    def _loading(self, asked: Asked | None) -> Session | None:
+        """The session that a request loads or resumes."""
+        if asked is None or asked.method not in ("session/load", "session/resume") or asked.params is None:
+            return None
+        return self.sessions.get(asked.params.session_id)
+
+    def _answer(self, said: Said, asked: Asked) -> None:
+        if asked.method == "initialize":
+            self._initialized(said, asked)
+        elif session := self._loading(asked):
+            session.replay = None
+            if said.kind == "error":
+                self._replays.failed(session.id)
+            else:
+                session.phase = "open"
+                self._replays.opened(session.id)
+        elif said.typed is not None:
+            self._changed(said.typed, asked)
+
+    def _changed(self, result: Any, asked: Asked) -> None:
+        """What an answer says of sessions."""
+        if asked.method in ("session/new", "session/fork"):
+            cwd: str = asked.params.cwd if asked.params is not None else "/"
+            self.sessions[result.session_id] = Session(
+                result.session_id, cwd, "open", whole=asked.method == "session/new"
+            )
+            with suppress(SessionIdReused):
+                self._replays.created(result.session_id)
+        elif asked.method == "session/list":
+            for info in result.sessions:
+                self.sessions.setdefault(info.session_id, Session(info.session_id, info.cwd, "known", True))
+        elif asked.params is None:
+            return
+        elif asked.method in ("session/close", "session/delete"):
+            self._replays.closed(asked.params.session_id)
+            if session := self.sessions.get(asked.params.session_id):
+                session.phase = "closed"
+        elif asked.method == "session/prompt" and (session := self.sessions.get(asked.params.session_id)):
+            session.prompted = True
+
+    def _initialized(self, said: Said, asked: Asked) -> None:
+        answered = _version_in(said.body)
+        if self.requested is not None and answered is not None and answered > self.requested:
+            self.mismatched = answered, self.requested
+        if said.typed is not None:
+            self.agent = AgentPeer.of(self._protocol, said.typed, findings=said.findings)
+            self.client = self._client(asked.body)
+        self.client_asking = None
+
+    def _client(self, params: Any) -> ClientPeer | None:
+        """The client that sent *params* of `initialize`, by the version that is spoken; None where they are wrong."""
+        if not isinstance(params, dict):  # text would be taken for JSON
+            return None
+        info: Any = cast("Any", self._protocol).Implementation(name="unknown", version="0")
+        with suppress(AcpError):
+            return AgentHandshake(info=info, protocols=[self._protocol]).answer(params).client
+        return None
+
+    def _untimely(self, said: Said) -> AcpError | None:
+        """What `Lifecycle` says of it, once for each method."""
+        if self.heard == 0 and self.named is not None and said.method != "initialize":
+            self.begun_before = True
+        if said.sender is None:
+            return None
+        try:
+            if said.kind == "request":
+                self._lifecycle.request(said.method or "", said.id, sender=said.sender)
+            elif said.kind == "response" and said.asked is not None:
+                version = _version_in(said.body) if said.asked.method == "initialize" else None
+                self._lifecycle.response(said.id, sender=said.sender, version=version)
+            elif said.kind == "error":
+                self._lifecycle.response(said.id, sender=said.sender)
+            elif said.method is not None and said.kind in ("notification", "unreadable"):
+                self._lifecycle.check(said.method, sender=said.sender)
+        except AcpError as error:
+            return self._once(error, said.method or "")
+        return None
+
+    def _once(self, error: AcpError, method: str) -> AcpError | None:
+        if self.begun_before or method in self._told_untimely:
+            return None
+        self._told_untimely.add(method)
+        # Where no `initialize` has been seen, there may never be one, and once is enough.
+        self.begun_before = self._opened_with is None and self._lifecycle.phase == "new"
+        return error
+
+    def _collected(self, said: Said) -> tuple[Remark, ...]:
+        """What `ReplayCollector` remarks on."""
+        if said.typed is None or said.method != "session/update":
+            return ()
+        before = len(self._replays.remarks)
+        self._replays.receive(_light(said.typed.session_id, said.typed.update.session_update))
+        return tuple(self._replays.remarks[before:])
+
+
+class _Kind(NamedTuple):
+    session_update: str
+
+
+class _Update(NamedTuple):
+    """An update of which nothing is kept but whose it is, and of what kind."""
+
+    session_id: str
+    update: _Kind
+
+
+@lru_cache(maxsize=1000)
+def _light(session_id: str, kind: str) -> _Update:
+    """One object for all that are alike: a history may be long."""
+    return _Update(session_id, _Kind(kind))
+
+
+def _version_in(value: object) -> int | None:
+    version = members_of(value).get("protocolVersion")
+    return version if type(version) is int else None
+
+
+def _is_id(value: object) -> bool:
+    return isinstance(value, int | str | None) and not isinstance(value, bool)

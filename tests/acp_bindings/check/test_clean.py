@@ -1,0 +1,80 @@
+"""Where nothing is wrong, nothing is found."""
+
+import pytest
+
+from acp_bindings import v1_unstable
+from tests.acp_bindings.check.conversations import (
+    AGENT,
+    CLEAN,
+    HTTP,
+    STDIO,
+    USER,
+    call,
+    check,
+    error,
+    load,
+    new,
+    opening,
+    opening_v2,
+    prompt,
+    result,
+    update,
+)
+
+STDIO_V2 = {"type": "stdio", "name": "files", "command": "/usr/bin/files-mcp"}
+CLEAN_V2 = [
+    *opening_v2(session={"mcp": {"stdio": {}}}),
+    call("session/new", {"cwd": "/home/me", "mcpServers": [STDIO_V2]}, id=1),
+    result(1, {"sessionId": "s1", "configOptions": [], "availableCommands": []}),
+    call("session/resume", {"sessionId": "s1", "cwd": "/home/me", "replayFrom": {"type": "start"}}, id=2),
+    call("session/update", {"sessionId": "s1", "update": {"sessionUpdate": "state_update", "state": "idle"}}),
+    result(2, {}),
+]
+
+
+@pytest.mark.parametrize("conversation", [CLEAN, opening(), [*opening(), *new(mcpServers=[STDIO, HTTP])]])
+def test_nothing_is_found_in_a_conversation_that_is_right(conversation: list[object]) -> None:
+    assert check(*conversation) == []
+
+
+def test_nothing_is_wrong_in_a_conversation_of_v2() -> None:
+    assert [each for each in check(*CLEAN_V2) if each.severity == "error"] == []
+
+
+def test_ids_that_both_sides_use_are_told_apart_by_the_result() -> None:
+    talk = [
+        *opening(),
+        *new(),
+        call("session/prompt", {"sessionId": "s1", "prompt": []}, id=7),
+        call("fs/read_text_file", {"sessionId": "s1", "path": "/x"}, id=7),
+        result(7, {"stopReason": "end_turn"}),
+        result(7, {"content": "late"}),
+    ]
+    assert check(*talk) == []
+
+
+def test_who_says_what_is_told_by_a_wrapper() -> None:
+    talk = [
+        {"direction": "agent" if "result" in each else "client->agent", "message": each}
+        for each in [*opening(), *new()]
+    ]
+    assert check(*talk) == []
+
+
+def test_an_extension_that_either_side_may_call_has_its_answer() -> None:
+    assert check(*opening(), call("_acme/do", id="x"), result("x", {"any": "thing"})) == []
+
+
+def test_the_initialize_of_a_new_connection_begins_anew() -> None:
+    session = [*new(), *prompt(2)]
+    again = load(1, update(USER, "hello"), update(AGENT, "hi"))
+    assert check(*opening(), *session, *opening(), *again, *prompt(2)) == []
+
+
+def test_a_recording_that_begins_late_is_read_by_the_protocol_that_is_named() -> None:
+    assert check(*new(), *prompt(2), protocol=v1_unstable) == []
+
+
+def test_a_request_that_fails_leaves_nothing_behind() -> None:
+    failed = [call("session/new", {"cwd": "/home/me", "mcpServers": []}, id=1), error(1, -32000)]
+    assert check(*opening(), *failed, *new(1)) == []

@@ -1,0 +1,182 @@
+"""The command: what it prints, where, and with which status it ends."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import jsonschema_rs
+import pytest
+
+from acp_bindings.check import RULES, SCHEMA
+from tests.acp_bindings.check.conversations import CLEAN, HTTP, STDIO, as_lines, new, opening
+from tests.acp_bindings.check.test_rules import BROKEN
+
+SECRETS = ("hunter2hunter2", "t0psecret", "Bearer token123", "p4ssw0rd", "sk-abcdefghijklmnopqrst", "query-secret")
+
+
+def run(*arguments: str, given: bytes = b"") -> tuple[int, str, str]:
+    command = [sys.executable, "-W", "error", "-m", "acp_bindings", *arguments]
+    done = subprocess.run(command, input=given, capture_output=True, timeout=60, check=False)
+    return done.returncode, done.stdout.decode(), done.stderr.decode()
+
+
+def text_of(messages: list[Any]) -> bytes:
+    return b"".join(as_lines(messages))
+
+
+def test_nothing_wrong_is_status_0(tmp_path: Path) -> None:
+    file = tmp_path / "talk.ndjson"
+    file.write_bytes(text_of(CLEAN))
+    assert run("check", str(file)) == (0, f"{file}: nothing wrong in a conversation of 23 messages (v1)\n", "")
+
+
+def test_warnings_are_status_0() -> None:
+    status, printed, _ = run("check", "-", given=text_of([*opening(), *new(mcpServers=[STDIO | {"command": "npx"}])]))
+    assert status == 0
+    assert printed.startswith("-:3: warning[path.command]: params.mcpServers[0].command: ")
+
+
+def test_an_error_is_status_1_and_has_a_line_like_those_of_compilers() -> None:
+    status, printed, told = run("check", "-", given=text_of([*opening(), *new(cwd=".")]))
+    assert (status, told) == (1, "")
+    finding, summary = printed.splitlines()
+    assert finding.startswith('-:3: error[path.cwd]: params.cwd: "." is no absolute path: ')
+    assert summary == "-: 1 error in a conversation of 4 messages (v1)"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "given", "told"),
+    [
+        (["check", "no/such/file"], b"", "acp-bindings check: no/such/file: it cannot be read: No such file"),
+        (["check", "-"], b"", "acp-bindings check: -: it is empty"),
+        (["check", "-"], b"{", "it is no JSON"),
+        (["check", "-"], b"{}", "--type"),
+        (["check", "-", "--type", "v1.Nothing"], b"{}", 'v1 has no type "Nothing"'),
+        (["check", "-", "--protocol", "v9"], b"{}", "invalid choice"),
+        (["check", "/"], b"", "it cannot be read"),
+        (["check"], b"", "FILE"),
+        ([], b"", "COMMAND"),
+    ],
+)
+def test_what_cannot_be_used_is_status_2(arguments: list[str], given: bytes, told: str) -> None:
+    status, printed, complaint = run(*arguments, given=given)
+    assert (status, printed) == (2, "")
+    assert told in complaint
+
+
+@pytest.mark.parametrize(
+    ("given", "status"),
+    [
+        (text_of(CLEAN), 0),
+        (text_of(BROKEN["capability.load"]), 1),
+        (b"{}", 2),
+        (b"", 2),
+        (b'[{"cwd": ".", "mcpServers": []}, {}]', 2),
+    ],
+)
+def test_json_is_one_document_by_its_schema_and_nothing_else(given: bytes, status: int) -> None:
+    ended, printed, told = run("check", "-", "--json", given=given)
+    assert (ended, told) == (status, "")
+    document = json.loads(printed)
+    jsonschema_rs.validator_for(SCHEMA).validate(document)
+    assert (document["unusable"] is not None) == (status == 2)
+    assert document["errors"] == sum(each["severity"] == "error" for each in document["findings"])
+
+
+def test_the_json_has_all_that_the_lines_have() -> None:
+    (found,) = json.loads(run("check", "-", "--json", given=text_of([*opening(), *new(cwd=".")]))[1])["findings"]
+    assert (found["rule"], found["severity"], found["line"], found["path"], found["from"], found["method"]) == (
+        "path.cwd",
+        "error",
+        3,
+        ["params", "cwd"],
+        "client",
+        "session/new",
+    )
+
+
+def test_the_schema_of_the_json_is_printed() -> None:
+    status, printed, _ = run("check", "--json-schema")
+    assert status == 0
+    assert json.loads(printed) == SCHEMA
+    jsonschema_rs.meta.validate(SCHEMA)
+
+
+def test_the_rules_are_listed() -> None:
+    status, printed, _ = run("rules")
+    assert status == 0
+    assert [line.split(maxsplit=2) for line in printed.splitlines()] == [
+        [each.id, each.severity, each.doc] for each in RULES
+    ]
+
+
+def with_secrets() -> bytes:
+    """Every finding there could be about servers, of which each value is a secret."""
+    stdio: dict[str, Any] = {
+        "name": "a b",
+        "command": "npx",
+        "args": ["--token", "t0psecret", "sk-abcdefghijklmnopqrst", "--api-key=hunter2hunter2"],
+        "env": [{"name": "API_KEY", "value": "hunter2hunter2"}, {"name": "API_KEY", "value": ["t0psecret"]}],
+    }
+    http = HTTP | {
+        "url": "http://me:p4ssw0rd@example.com/mcp?api_key=query-secret",
+        "headers": [{"name": "Authorization", "value": "Bearer token123"}, {"name": "Accept", "value": "t0psecret\n"}],
+    }
+    as_map = STDIO | {"env": {"API_KEY": "hunter2hunter2"}}
+    cwd = "https://me:p4ssw0rd@example.com/x?query-secret"
+    talk = [*opening(agent={}), *new(1, mcpServers=[stdio, http, as_map], cwd=cwd)]
+    return text_of([*talk, *new(2, session="s2", mcpServers=[http], cwd=cwd, additionalDirectories=[cwd])])
+
+
+@pytest.mark.parametrize("options", [[], ["--json"]])
+def test_r91_no_secret_is_printed(options: list[str]) -> None:
+    status, printed, told = run("check", "-", *options, given=with_secrets())
+    assert status == 1
+    assert not [each for each in SECRETS if each in printed + told]
+
+
+@pytest.mark.parametrize("options", [[], ["--json"]])
+def test_r91_secrets_are_printed_when_they_are_asked_for(options: list[str]) -> None:
+    _, printed, _ = run("check", "-", "--show-secrets", *options, given=with_secrets())
+    assert "t0psecret" in printed
+    assert "p4ssw0rd" in printed
+
+
+def test_what_a_peer_writes_cannot_move_the_cursor() -> None:
+    talk = [*opening(), *new(mcpServers=[STDIO | {"name": "a.\u001b[31m"}], cwd="\u001b[2J")]
+    _, printed, _ = run("check", "-", given=text_of(talk))
+    assert "\u001b" not in printed
+
+
+def test_who_stops_reading_gets_no_complaint() -> None:
+    command = [sys.executable, "-m", "acp_bindings", "check", "-"]
+    many = text_of([*opening(), *(new(n, session=f"s{n}", cwd=".")[0] for n in range(5000))])
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdin
+        assert process.stdout
+        assert process.stderr
+        process.stdout.close()
+        try:
+            process.stdin.write(many)
+            process.stdin.close()
+        except BrokenPipeError:
+            pass
+        assert process.stderr.read() == b""
+
+
+def test_the_command_needs_pydantic_alone() -> None:
+    code = """
+import sys
+before = set(sys.modules)
+from acp_bindings.check.command import main
+main(["check", "-"])
+print(sorted({name.split(".")[0] for name in set(sys.modules) - before} - set(sys.stdlib_module_names)))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], input=text_of(CLEAN), capture_output=True, timeout=60, check=True
+    )
+    loaded = set(json.loads(done.stdout.decode().splitlines()[-1].replace("'", '"')))
+    brought = {"annotated_types", "pydantic", "pydantic_core", "typing_extensions", "typing_inspection"}
+    assert {each for each in loaded if not each.startswith("_sysconfigdata")} <= {"acp_bindings"} | brought

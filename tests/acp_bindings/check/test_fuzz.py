@@ -1,0 +1,131 @@
+"""No input makes the check fall over, and none makes it show a secret."""
+
+import json
+from collections.abc import Callable, Iterator
+from random import Random
+from typing import Any, cast
+
+import pytest
+
+from acp_bindings.check import RULES, Check, Found, Unusable
+from tests.acp_bindings.check.conversations import CLEAN, HTTP, STDIO, as_lines, new, opening
+from tests.acp_bindings.check.test_rules import BROKEN
+
+SECRET = "p1anted"
+PLANTED = [
+    *opening(),
+    *new(
+        mcpServers=[
+            STDIO | {"env": [{"name": "A", "value": SECRET}], "args": ["--token", SECRET]},
+            HTTP | {"headers": [{"name": "A", "value": SECRET}], "url": f"http://u:{SECRET}@example.com?key={SECRET}"},
+        ]
+    ),
+]
+CONVERSATIONS = [CLEAN, PLANTED, *(each for each in BROKEN.values() if not isinstance(each[-1], bytes))]
+IDS = {each.id for each in RULES}
+
+JUNK: list[Any] = [
+    None,
+    True,
+    0,
+    -1,
+    1.5,
+    1e999,
+    10**30,
+    "",
+    "\x00",
+    "\ud800",
+    "é" * 50,
+    [],
+    {},
+    [[]],
+    [None],
+    {"": {}},
+    {"type": []},
+    {"type": "http"},
+    {"sessionId": {}},
+    {"name": 1, "value": 2},
+]
+
+
+def places(value: Any) -> Iterator[tuple[Any, Any]]:
+    """Every container in *value* with a key or an index in it."""
+    if isinstance(value, dict):
+        members = cast("dict[str, Any]", value)
+        for key in members:
+            yield members, key
+            yield from places(members[key])
+    elif isinstance(value, list):
+        items = cast("list[Any]", value)
+        for index in range(len(items)):
+            yield items, index
+            yield from places(items[index])
+
+
+def damaged(random: Random) -> bytes:
+    """A conversation, or a message or a payload of one, with something wrong in it."""
+    messages: list[Any] = json.loads(json.dumps(random.choice(CONVERSATIONS)))
+    for _ in range(random.randrange(4)):
+        container, key = random.choice(list(places(messages)))
+        if random.random() < 0.2:
+            del container[key]
+            if not messages:
+                break
+        else:
+            container[key] = random.choice(JUNK)
+    lines = [each if random.random() < 0.9 else {"from": "agent", "message": each} for each in messages]
+    if random.random() < 0.3:
+        random.shuffle(lines)
+    written = bytearray(random.choice(FORMS)(random, lines))
+    for _ in range(random.choice([0, 0, 0, 1, 5])):
+        if written:
+            written[random.randrange(len(written))] = random.randrange(256)
+    return bytes(written)
+
+
+def piece(random: Random, lines: list[Any]) -> Any:
+    """Anything that stands in *lines*, or one of them."""
+    container, key = random.choice(list(places([lines])))
+    return container[key]
+
+
+FORMS: list[Callable[[Random, list[Any]], bytes]] = [
+    lambda _, lines: b"".join(as_lines(lines)),
+    lambda random, lines: json.dumps(lines, indent=random.choice([None, 1])).encode(),
+    lambda random, lines: json.dumps(random.choice([*lines, {}]), indent=1).encode(),
+    lambda random, lines: json.dumps([piece(random, lines) for _ in range(3)]).encode(),
+    lambda random, lines: json.dumps(piece(random, lines)).encode(),
+]
+
+
+def checked(raw: bytes, **options: Any) -> list[Found]:
+    try:
+        return list(Check(raw.splitlines(keepends=True), **options))
+    except Unusable:
+        return []
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_no_input_makes_it_fall_over(seed: int) -> None:
+    random = Random(seed)
+    for _ in range(100):
+        raw = damaged(random)
+        options = random.choice([{}, {}, {"type": "v1.NewSessionRequest"}, {"show_values": True}])
+        for each in checked(raw, **options):
+            assert each.rule in IDS
+            assert str(each)
+            assert SECRET not in str(each) or options == {"show_values": True}
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_neither_does_noise(seed: int) -> None:
+    random = Random(seed)
+    for _ in range(300):
+        checked(random.randbytes(random.randrange(200)))
+        checked(bytes(random.choices(b'{}[]":,\n \\u01aetnf-.\xff', k=random.randrange(60))))
+
+
+def test_many_servers_and_many_errors_take_no_time_to_speak_of() -> None:
+    servers = [STDIO | {"name": f"s{n}", "command": "x", "env": 5} for n in range(20_000)]
+    found = checked(json.dumps({"cwd": "/x", "mcpServers": servers}).encode())
+    assert len(found) > 20_000

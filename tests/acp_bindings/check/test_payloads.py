@@ -1,0 +1,143 @@
+"""What stands in a message, without it: which type it is, and what is wrong with it."""
+
+import json
+from typing import Any
+
+import pytest
+
+from acp_bindings import v2
+from acp_bindings.check import Check, Found, Unusable
+from tests.acp_bindings.check.conversations import CLEAN, HTTP, INFO, STDIO, call, opening, where
+
+
+def check(value: Any, **options: Any) -> list[Found]:
+    return list(Check([json.dumps(value).encode()], **options))
+
+
+def read_as(value: Any, **options: Any) -> list[str]:
+    inspected = Check([json.dumps(value).encode()], **options)
+    list(inspected)
+    return inspected.read_as
+
+
+@pytest.mark.parametrize(
+    ("payload", "type_"),
+    [
+        ({"cwd": "/x", "mcpServers": []}, "v1.NewSessionRequest"),
+        ({"cwd": "/x", "mcpServers": [], "sessionId": "s"}, "v1.LoadSessionRequest"),
+        ({"cwd": "/x"}, "v1.ListSessionsRequest"),
+        ({"mcpServers": {}}, "v1.NewSessionRequest"),
+        ({"sessionId": "s", "prompt": []}, "v1.PromptRequest"),
+        ({"protocolVersion": 1, "clientInfo": INFO}, "v1.InitializeRequest"),
+        ({"protocolVersion": 1, "agentInfo": INFO}, "v1.InitializeResponse"),
+        ({"sessionId": "s", "update": {"sessionUpdate": "plan", "entries": []}}, "v1.SessionNotification"),
+        ({"stopReason": "end_turn"}, "v1.PromptResponse"),
+        (STDIO, "v1.McpServer"),
+        ([STDIO, HTTP], "v1.McpServers"),
+        ([], "v1.McpServers"),
+    ],
+)
+def test_the_members_of_a_payload_tell_its_type(payload: Any, type_: str) -> None:
+    (found,) = read_as(payload)
+    assert found.split(" or ")[0] == type_
+
+
+def test_what_fits_several_types_is_said() -> None:
+    (found,) = read_as({"sessionId": "s"})
+    assert found.count(" or ") == 3
+
+
+@pytest.mark.parametrize("payload", [{}, {"a": 1}, 5, "text", None, True, [5]])
+def test_what_nothing_tells_the_type_of_cannot_be_used(payload: Any) -> None:
+    with pytest.raises(Unusable, match="--type"):
+        check(payload)
+
+
+def test_a_payload_is_checked_as_the_type_that_is_named() -> None:
+    (found,) = check({"cwd": "/x"}, type="v1.LoadSessionRequest")[1:]
+    assert (found.rule, where(found), found.message) == ("schema.payload", "1 sessionId", "Field required")
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("v1.NewSesionRequest", "did you mean NewSessionRequest"),
+        ("v7.NewSessionRequest", "v2_unstable"),
+        ("v1.METHODS", "no type"),
+        ("", "no type"),
+    ],
+)
+def test_a_type_that_there_is_not_is_told(name: str, told: str) -> None:
+    with pytest.raises(Unusable, match=told):
+        check({}, type=name)
+
+
+def test_the_package_of_a_type_is_that_of_the_protocol_if_it_is_not_named() -> None:
+    assert read_as({"cwd": "/x"}, type="NewSessionRequest", protocol=v2) == ["v2.NewSessionRequest"]
+
+
+def test_r63_r64_a_request_needs_no_conversation() -> None:
+    assert check({"cwd": "/x", "mcpServers": []}) == []
+    assert [each.rule for each in check({"cwd": "/x", "sessionId": "s"}, type="LoadSessionRequest")] == [
+        "schema.servers-missing"
+    ]
+
+
+def test_a_message_alone_has_no_wrong_time() -> None:
+    assert check(call("session/new", {"cwd": "/x", "mcpServers": []}, id=1)) == []
+    (found,) = check(call("session/new", {"cwd": ".", "mcpServers": []}, id=1))
+    assert (found.rule, where(found)) == ("path.cwd", "1 params.cwd")
+
+
+def test_a_result_alone_is_known_by_its_members() -> None:
+    (found,) = check({"jsonrpc": "2.0", "id": 1, "result": {"sessionId": 5}}, type="v1.NewSessionResponse")
+    assert (found.rule, where(found)) == ("schema.payload", "1 result.sessionId")
+
+
+def test_an_error_alone_is_one() -> None:
+    assert check({"jsonrpc": "2.0", "id": 1, "error": {"code": -1, "message": "no"}}) == []
+    (found,) = check({"jsonrpc": "2.0", "id": 1, "error": {"code": -1}})
+    assert where(found) == "1 error.message"
+
+
+def test_a_message_alone_without_its_version_is_none() -> None:
+    assert [each.rule for each in check({"id": 1, "result": {"stopReason": "end_turn"}})] == ["schema.message"]
+
+
+def test_servers_alone_are_checked_as_in_a_request() -> None:
+    found = check([STDIO, STDIO | {"name": "b", "command": "npx", "env": {}}])
+    assert [(each.rule, where(each)) for each in found] == [
+        ("path.command", "1 [1].command"),
+        ("schema.server-map", "1 [1].env"),
+    ]
+    found = check(STDIO | {"command": "npx"})
+    assert [(each.rule, where(each)) for each in found] == [("path.command", "1 command")]
+
+
+def test_each_payload_of_a_list_is_checked() -> None:
+    found = check([{"cwd": "/x", "mcpServers": []}, {"cwd": ".", "mcpServers": []}])
+    assert [(each.rule, where(each)) for each in found] == [("path.cwd", "1 [1].cwd")]
+
+
+def test_a_list_that_begins_with_initialize_is_a_conversation() -> None:
+    inspected = Check([json.dumps(CLEAN).encode()])
+    assert list(inspected) == []
+    assert inspected.kind == "conversation"
+    talk = [*opening(agent={}), call("session/list", {}, id=1)]
+    assert [(each.rule, each.path) for each in check(talk)] == [
+        ("capability.list", (2,)),
+        ("lifecycle.unanswered", (2,)),
+    ]
+
+
+def test_the_lines_of_a_document_are_told() -> None:
+    document = json.dumps({"cwd": ".", "mcpServers": [STDIO, STDIO | {"name": "b", "command": "npx"}]}, indent=1)
+    lines = document.splitlines(keepends=True)
+    found = list(Check(each.encode() for each in lines))
+    assert [lines[(each.line or 0) - 1].strip() for each in found] == ['"cwd": ".",', '"command": "npx",']
+
+
+def test_a_payload_on_each_line_is_checked_when_its_type_is_named() -> None:
+    lines = [b'{"cwd": "/x", "mcpServers": []}\n', b'{"cwd": ".", "mcpServers": []}\n']
+    (found,) = Check(lines, type="v1.NewSessionRequest")
+    assert where(found) == "2 cwd"

@@ -1,0 +1,444 @@
+"""Each rule finds what breaks it, at its place; named after the rows of the requirements that they are of."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from acp_bindings import v1_unstable
+from acp_bindings.check import RULES
+from tests.acp_bindings.check.conversations import (
+    AGENT,
+    AGENT_V1,
+    HTTP,
+    INFO,
+    STDIO,
+    USER,
+    call,
+    check,
+    error,
+    load,
+    new,
+    opening,
+    opening_v2,
+    prompt,
+    result,
+    rules,
+    the,
+    update,
+    where,
+)
+
+SSE: dict[str, Any] = {"type": "sse", "name": "clock", "url": "https://example.com/sse", "headers": []}
+TERMINAL_LOGIN = {"id": "t", "name": "T", "type": "terminal"}
+
+
+def asked(method: str, **params: Any) -> list[Any]:
+    """A request of the client that the agent answers."""
+    return [call(method, params, id=50), error(50, -32000)]
+
+
+def asked_back(method: str, **params: Any) -> list[Any]:
+    """A request of the agent that the client answers."""
+    return [*new(), call(method, params, id=50), error(50, -32000)]
+
+
+def served(*servers: Any, **params: Any) -> list[Any]:
+    return [*opening(agent={}), *new(mcpServers=list(servers), **params)]
+
+
+def said(block: dict[str, Any]) -> list[Any]:
+    request = call("session/prompt", {"sessionId": "s1", "prompt": [block]}, id=50)
+    return [*opening(agent={}), *new(), request, result(50, {"stopReason": "end_turn"})]
+
+
+S = {"sessionId": "s1", "cwd": "/home/me"}
+UNSTABLE = [*opening(agent={}), *new()]
+IMAGE = {"type": "image", "mimeType": "image/png", "data": "AAAA"}
+AUDIO = {"type": "audio", "mimeType": "audio/wav", "data": "AAAA"}
+RESOURCE = {"type": "resource", "resource": {"uri": "file:///x", "text": "x"}}
+NO_FORM: dict[str, Any] = {"type": "object", "properties": {}}
+ELICITATION: dict[str, Any] = {"sessionId": "s1", "message": "?", "requestedSchema": NO_FORM}
+BY_URL = {"sessionId": "s1", "message": "?", "mode": "url", "url": "https://example.com", "elicitationId": "e"}
+
+BROKEN: dict[str, list[Any]] = {
+    "capability.additional-directories": [*opening(agent={}), *new(additionalDirectories=["/data"])],
+    "capability.archive": [*UNSTABLE, *asked("session/archive", sessionId="s1")],
+    "capability.auth-login": [*opening(), *asked("authenticate", methodId="m")],
+    "capability.auth-logout": [*opening(), *asked("logout")],
+    "capability.auth-status": [*opening(), *asked("auth/status")],
+    "capability.auth-terminal": [
+        call("initialize", {"protocolVersion": 1, "clientInfo": INFO}, id=0),
+        result(0, {"protocolVersion": 1, "agentInfo": INFO, "authMethods": [TERMINAL_LOGIN]}),
+    ],
+    "capability.close": [*UNSTABLE, *asked("session/close", sessionId="s1")],
+    "capability.delete": [*UNSTABLE, *asked("session/delete", sessionId="s1")],
+    "capability.elicitation": [*opening(client={}), *asked_back("elicitation/create", mode="form", **ELICITATION)],
+    "capability.elicitation-form": [
+        *opening(client={"elicitation": {"url": {}}}),
+        *asked_back("elicitation/create", mode="form", **ELICITATION),
+    ],
+    "capability.elicitation-url": [
+        *opening(client={"elicitation": {"form": {}}}),
+        *asked_back("elicitation/create", **BY_URL),
+    ],
+    "capability.fork": [*UNSTABLE, *asked("session/fork", **S)],
+    "capability.fs-read-text-file": [
+        *opening(client={}),
+        *asked_back("fs/read_text_file", sessionId="s1", path="/x"),
+    ],
+    "capability.fs-write-text-file": [
+        *opening(client={}),
+        *asked_back("fs/write_text_file", sessionId="s1", path="/x", content=""),
+    ],
+    "capability.list": [*opening(agent={}), *asked("session/list")],
+    "capability.load": [*opening(agent={"loadSession": False}), *load(1)],
+    "capability.login": [
+        *opening(),
+        *opening()[:1],
+        result(0, {"protocolVersion": 1, "agentInfo": INFO, "authMethods": [{"id": "m", "name": "M"}]}),
+        *asked("authenticate", methodId="other"),
+    ],
+    "capability.mcp-acp": served({"type": "acp", "name": "a", "serverId": "1"}),
+    "capability.mcp-http": served(STDIO, HTTP),
+    "capability.mcp-other": [
+        *opening_v2(session={"mcp": {"stdio": {}}}),
+        *new(mcpServers=[{"type": "pigeon", "name": "p"}]),
+    ],
+    "capability.mcp-sse": served(SSE),
+    "capability.mcp-stdio": [*opening_v2(), *new(mcpServers=[STDIO | {"type": "stdio"}])],
+    "capability.other-version": [
+        call("initialize", {"protocolVersion": 1, "clientInfo": INFO, "capabilities": {}}, id=0),
+        opening()[1],
+    ],
+    "capability.prompt-audio": said(AUDIO),
+    "capability.prompt-embedded-context": said(RESOURCE),
+    "capability.prompt-image": said(IMAGE),
+    "capability.prompt-other": [
+        *opening_v2(),
+        call("session/prompt", {"sessionId": "s1", "prompt": [{"type": "video"}]}, id=1),
+    ],
+    "capability.providers": [*opening(agent={}), *asked("providers/list")],
+    "capability.refused": [*opening(), call("session/new", {"cwd": "/x", "mcpServers": []}, id=1), error(1, -32601)],
+    "capability.resume": [*UNSTABLE, *asked("session/resume", **S)],
+    "capability.session": [
+        call("initialize", {"protocolVersion": 2, "info": INFO, "capabilities": {}}, id=0),
+        result(0, {"protocolVersion": 2, "info": INFO, "capabilities": {}}),
+        *asked("session/new", cwd="/home/me"),
+    ],
+    "capability.sse-deprecated": [*opening(), *new(mcpServers=[SSE])],
+    "capability.status": [*UNSTABLE, *asked("session/status", sessionId="s1")],
+    "capability.system-prompt": [
+        *opening(agent={}),
+        *new(systemPrompt={"mode": "append", "content": [{"type": "text", "text": "x"}]}),
+    ],
+    "capability.system-prompt-override": [
+        *opening(agent={"sessionCapabilities": {"systemPrompt": {}}}),
+        *new(systemPrompt={"mode": "override", "content": [{"type": "text", "text": "x"}]}),
+    ],
+    "capability.terminal": [
+        *opening(client={}),
+        *asked_back("terminal/create", sessionId="s1", command="ls"),
+    ],
+    "capability.title": [*UNSTABLE, *asked("session/set_title", sessionId="s1", title="t")],
+    "capability.unknown": opening(agent={"mcp": {"http": True}}),
+    "leniency.default-on-error": opening(agent={"loadSession": "yes"}),
+    "leniency.default-on-null": [*opening(), *new(mcpServers=[HTTP | {"headers": None}])],
+    "leniency.skip-invalid-items": [
+        opening()[0],
+        result(0, {"protocolVersion": 1, "agentInfo": INFO, "authMethods": [{"id": "m"}]}),
+    ],
+    "lifecycle.closed-session": [
+        *opening(),
+        *new(),
+        call("session/close", {"sessionId": "s1"}, id=2),
+        result(2, {}),
+        *prompt(3),
+    ],
+    "lifecycle.id-reused": [*opening(), call("session/list", {}, id=1), call("session/list", {}, id=1)],
+    "lifecycle.initialized-again": [*opening_v2(), *new(), call("initialize", opening_v2()[0]["params"], id=9)],
+    "lifecycle.load-before-prompt": [*opening(), *new(), *load(2)],
+    "lifecycle.no-info": [call("initialize", {"protocolVersion": 1}, id=0), opening()[1]],
+    "lifecycle.not-initialized": [*new(), *opening()],
+    "lifecycle.replay-after-answer": [*opening(), *load(1), update(USER, "late")],
+    "lifecycle.replay-differs": [
+        *opening(),
+        *new(),
+        *prompt(2),
+        *load(3, update(AGENT, "hi"), update(USER, "hello")),
+    ],
+    "lifecycle.replay-incomplete": [*opening(), *new(), *prompt(2), *load(3)],
+    "lifecycle.replay-on-resume": [
+        *opening(),
+        call("session/resume", S, id=1),
+        update(USER, "hello"),
+        result(1, {}),
+    ],
+    "lifecycle.session-id-altered": [
+        *opening(),
+        *new(session="a-b"),
+        *prompt(2, session="a-b"),
+        *load(3, session="A-B"),
+    ],
+    "lifecycle.session-id-reused": [*opening(), *new(1), *new(2)],
+    "lifecycle.unanswered": [*opening(), call("session/list", {}, id=1)],
+    "lifecycle.unasked": [*opening(), result(9, {})],
+    "lifecycle.unknown-session": [*opening(), *prompt(1)],
+    "lifecycle.update-after-close": [
+        *opening(),
+        *new(),
+        call("session/close", {"sessionId": "s1"}, id=2),
+        result(2, {}),
+        update(AGENT, "still here"),
+    ],
+    "lifecycle.version": [*opening(answered=2)[:1], opening_v2()[1], *new()],
+    "path.additional-directory": [*opening(), *new(additionalDirectories=["/data", "data"])],
+    "path.command": [*opening(), *new(mcpServers=[STDIO | {"command": "npx"}])],
+    "path.cwd": [*opening(), *new(cwd=".")],
+    "path.cwd-mismatch": [
+        *opening(),
+        *new(),
+        *prompt(2),
+        *load(3, update(USER, "hello"), update(AGENT, "hi"), cwd="/home/you"),
+    ],
+    "path.file": [*opening(), *asked_back("fs/read_text_file", sessionId="s1", path="x.py")],
+    "path.location": [
+        *opening(),
+        *new(),
+        call(
+            "session/update",
+            {
+                "sessionId": "s1",
+                "update": {"sessionUpdate": "tool_call", "toolCallId": "t", "title": "T", "locations": [{"path": "x"}]},
+            },
+        ),
+    ],
+    "schema.duplicate-env": [
+        *opening(),
+        *new(mcpServers=[STDIO | {"env": [{"name": "A", "value": "1"}, {"name": "A", "value": "2"}]}]),
+    ],
+    "schema.duplicate-server": [*opening(), *new(mcpServers=[STDIO, STDIO])],
+    "schema.error": [*opening(), call("session/list", {}, id=1), {"jsonrpc": "2.0", "id": 1, "error": {"code": "x"}}],
+    "schema.header-line-break": [
+        *opening(),
+        *new(mcpServers=[HTTP | {"headers": [{"name": "A", "value": "x\r\nB: y"}]}]),
+    ],
+    "schema.json": [*opening(), b'{"jsonrpc":'],
+    "schema.message": [*opening(), {"id": 1, "method": "session/list"}],
+    "schema.method": [*opening(), call("session/nwe", {}, id=1), error(1, -32601)],
+    "schema.params": [*opening(), *asked("session/new", cwd=5, mcpServers=[])],
+    "schema.result": [*opening(), new()[0], result(1, {"sessionId": 5})],
+    "schema.server-list": [*opening(), *new(mcpServers=[{"name": "x", "command": "/x", "args": []}])],
+    "schema.server-map": [*opening(), *new(mcpServers=[STDIO | {"env": {"A": "1"}}])],
+    "schema.server-name": [*opening(), *new(mcpServers=[STDIO | {"name": "my files"}])],
+    "schema.server-type": [*opening(), *new(mcpServers=[{"name": "x", "url": "https://example.com"}])],
+    "schema.servers-missing": [*opening(), *asked("session/new", cwd="/home/me")],
+    "schema.transport-header": [
+        *opening(),
+        *new(mcpServers=[HTTP | {"headers": [{"name": "Content-Type", "value": "x"}]}]),
+    ],
+    "schema.version": [
+        call("initialize", {"protocolVersion": "2025-06-18", "clientInfo": INFO}, id=0),
+        error(0, -32602),
+    ],
+    "secret.argument": [*opening(), *new(mcpServers=[STDIO | {"args": ["--api-key", "hunter2"]}])],
+    "secret.cleartext": [
+        *opening(),
+        *new(
+            mcpServers=[
+                HTTP
+                | {"url": "http://example.com/mcp", "headers": [{"name": "Authorization", "value": "Bearer token123"}]}
+            ]
+        ),
+    ],
+    "secret.recorded": [*opening(), *new(mcpServers=[STDIO | {"env": [{"name": "API_KEY", "value": "secret123"}]}])],
+    "secret.url": [*opening(), *new(mcpServers=[HTTP | {"url": "https://me:hunter2@example.com/mcp"}])],
+}
+"""For each rule a conversation that breaks it."""
+
+ELSEWHERE = {"schema.payload"}
+"""What no conversation has; `test_payloads` has it."""
+
+IN_UNSTABLE = {
+    "capability.archive",
+    "capability.auth-status",
+    "capability.fork",
+    "capability.mcp-acp",
+    "capability.providers",
+    "capability.status",
+    "capability.system-prompt",
+    "capability.system-prompt-override",
+    "capability.title",
+}
+
+
+def test_there_is_a_conversation_that_breaks_each_rule() -> None:
+    assert BROKEN.keys() | ELSEWHERE == {each.id for each in RULES}
+
+
+@pytest.mark.parametrize("rule", BROKEN)
+def test_a_rule_finds_what_breaks_it(rule: str) -> None:
+    protocol = v1_unstable if rule in IN_UNSTABLE else None
+    found = [each for each in check(*BROKEN[rule], protocol=protocol) if each.rule == rule]
+    assert found, check(*BROKEN[rule], protocol=protocol)
+    (severity,) = {each.severity for each in RULES if each.id == rule}
+    assert found[0].severity == severity or rule == "lifecycle.version"
+
+
+def test_the_document_lists_every_rule_as_it_is() -> None:
+    document = (Path(__file__).parents[3] / "docs" / "check.md").read_text(encoding="utf-8")
+    rows = [line for line in document.splitlines() if line.startswith("| `")]
+    assert rows == [f"| `{each.id}` | {each.severity} | {each.doc} |" for each in RULES]
+
+
+def test_r2_what_comes_before_initialize_is_an_error() -> None:
+    found = the("lifecycle.not-initialized", *new(), *opening())
+    assert where(found) == "1"
+    assert found.method == "session/new"
+    between = the("lifecycle.not-initialized", opening()[0], new()[0], opening()[1], new()[1])
+    assert where(between) == "2"
+
+
+def test_r5_r15_who_does_not_say_what_it_is_gets_a_warning() -> None:
+    found = check(
+        call("initialize", {"protocolVersion": 1}, id=0), result(0, {"protocolVersion": 1, "agentCapabilities": {}})
+    )
+    assert [(each.rule, each.severity, where(each)) for each in found] == [
+        ("lifecycle.no-info", "warning", "1 params.clientInfo"),
+        ("lifecycle.no-info", "warning", "2 result.agentInfo"),
+    ]
+
+
+def test_r23_a_client_that_goes_on_in_a_version_that_it_did_not_offer_is_told_to_close() -> None:
+    found = [each for each in check(opening()[0], opening_v2()[1], *new()) if each.rule == "lifecycle.version"]
+    assert [(each.severity, where(each)) for each in found] == [("warning", "2 result.protocolVersion"), ("error", "3")]
+    assert "close the connection and tell the user" in found[1].message
+
+
+@pytest.mark.parametrize("method", ["session/new", "session/prompt"])
+def test_r38_a_baseline_method_that_the_agent_does_not_know_is_an_error(method: str) -> None:
+    params = {"session/new": {"cwd": "/x", "mcpServers": []}, "session/prompt": {"sessionId": "s1", "prompt": []}}
+    request = call(method, params[method], id=5)
+    assert where(the("capability.refused", *opening(), *new(), request, error(5, -32601))) == "6 error"
+    assert rules(*opening(), *new(), request, error(5, -32602)) == []
+
+
+def test_r47_a_session_id_that_comes_twice_is_an_error() -> None:
+    assert where(the("lifecycle.session-id-reused", *opening(), *new(1), *new(2))) == "6 result.sessionId"
+
+
+@pytest.mark.parametrize("cwd", ["", ".", "~", "~/x", "src", "file:///home/me", "${HOME}", "C:x"])
+def test_r50_a_cwd_that_is_not_absolute_is_an_error(cwd: str) -> None:
+    assert where(the("path.cwd", *opening(), *new(cwd=cwd))) == "3 params.cwd"
+
+
+@pytest.mark.parametrize("cwd", ["/", "/home/me", r"C:\Users\me", r"\\server\share"])
+def test_r50_an_absolute_cwd_of_any_system_is_none(cwd: str) -> None:
+    assert rules(*opening(), *new(cwd=cwd)) == []
+
+
+@pytest.mark.parametrize("agent", [{}, {"loadSession": False}, {"loadSession": None}, {"loadSession": "yes"}])
+def test_r55_a_load_that_was_not_advertised_is_an_error(agent: dict[str, Any]) -> None:
+    found = the("capability.load", *opening(agent=agent), *load(1))
+    assert (where(found), found.severity) == ("3", "error")
+    assert "loadSession" in found.message
+
+
+def test_r57_a_replay_without_what_the_user_said_is_an_error() -> None:
+    talk = [*opening(), *new(), *prompt(2, "one"), *prompt(5, "two")]
+    found = the("lifecycle.replay-incomplete", *talk, *load(9, update(USER, "one"), update(AGENT, "hi")))
+    assert where(found) == "14"
+    assert "1 of 2" in found.message
+
+
+def test_r58_a_replay_in_another_order_is_told() -> None:
+    talk = [*opening(), *new(), *prompt(2, "one"), *prompt(5, "two")]
+    whole = [update(USER, "one"), update(AGENT, "hi"), update(USER, "two"), update(AGENT, "hi")]
+    assert rules(*talk, *load(9, *whole)) == []
+    assert rules(*talk, *load(9, *whole[2:], *whole[:2])) == ["lifecycle.replay-differs"]
+
+
+def test_r59_an_update_that_is_a_request_is_an_error() -> None:
+    found = the("schema.method", *opening(), *new(), {**update(AGENT, "hi"), "id": 1}, error(1, -32601))
+    assert where(found) == "5 method"
+
+
+def test_r60_history_after_the_answer_to_the_load_is_an_error() -> None:
+    found = the("lifecycle.replay-after-answer", *opening(), *load(1), update(USER, "late"))
+    assert (where(found), found.severity) == ("5 params.update", "error")
+    assert rules(*opening(), *load(1, update(USER, "in time"))) == []
+
+
+@pytest.mark.parametrize("method", ["session/load", "session/new"])
+def test_r63_servers_that_are_missing_are_told_how_to_be_none(method: str) -> None:
+    found = the("schema.servers-missing", *opening(), *asked(method, **S))
+    assert where(found) == "3 params.mcpServers"
+    assert 'send "mcpServers": []' in found.message
+    assert "schema.params" not in rules(*opening(), *asked(method, **S))
+
+
+@pytest.mark.parametrize("command", ["npx", "./server", "~/server", "node /x.js"])
+def test_r75_a_command_that_is_not_absolute_is_told(command: str) -> None:
+    found = the("path.command", *opening(), *new(mcpServers=[STDIO, STDIO | {"name": "b", "command": command}]))
+    assert where(found) == "3 params.mcpServers[1].command"
+
+
+def test_r78_a_map_for_env_is_told_how_it_is_written() -> None:
+    found = [each for each in check(*opening(), *new(mcpServers=[STDIO | {"env": {"A": "1"}}])) if each.line == 3]
+    assert [(each.rule, where(each)) for each in found] == [("schema.server-map", "3 params.mcpServers[0].env")]
+    assert '[{"name": …, "value": …}]' in found[0].message
+
+
+def test_r86_a_server_of_sse_is_told() -> None:
+    found = the("capability.sse-deprecated", *opening(), *new(mcpServers=[SSE]))
+    assert (where(found), found.severity) == ("3 params.mcpServers[0].type", "warning")
+
+
+@pytest.mark.parametrize(("server", "rule"), [(HTTP, "capability.mcp-http"), (SSE, "capability.mcp-sse")])
+def test_r87_a_server_whose_transport_was_not_advertised_is_an_error(server: dict[str, Any], rule: str) -> None:
+    found = the(rule, *opening(agent={}), *new(mcpServers=[STDIO, server]))
+    assert where(found) == "3 params.mcpServers[1]"
+    assert rule not in rules(*opening(agent=AGENT_V1), *new(mcpServers=[STDIO, server]))
+
+
+def test_r99_a_load_from_another_directory_is_told() -> None:
+    talk = [*opening(), *new(), *prompt(2), *load(5, update(USER, "hello"), update(AGENT, "hi"), cwd="/home/you")]
+    assert where(the("path.cwd-mismatch", *talk)) == "8 params.cwd"
+
+
+def test_r102_a_load_before_the_first_prompt_is_told() -> None:
+    assert where(the("lifecycle.load-before-prompt", *opening(), *new(), *load(2))) == "5 params.sessionId"
+    assert rules(*opening(), *new(), *prompt(2), *load(5, update(USER, "hello"), update(AGENT, "hi"))) == []
+
+
+def test_d1_mcp_for_mcp_capabilities_is_told_and_not_read() -> None:
+    talk = [*opening(agent={"mcp": {"http": True}}), *new(mcpServers=[HTTP])]
+    found = check(*talk)
+    assert [each.rule for each in found] == ["capability.unknown", "capability.mcp-http"]
+    assert where(found[0]) == "2 result.agentCapabilities.mcp"
+    assert "did you mean mcpCapabilities?" in found[0].message
+
+
+@pytest.mark.parametrize(
+    ("version", "looks"), [("2025-03-26", "an MCP version"), ("1.0.0", "of a program"), (1.0, "point")]
+)
+def test_d9_a_version_that_is_none_is_told_what_it_looks_like(version: Any, looks: str) -> None:
+    found = the("schema.version", call("initialize", {"protocolVersion": version, "clientInfo": INFO}, id=0))
+    assert where(found) == "1 params.protocolVersion"
+    assert looks in found.message
+
+
+def test_x1_history_that_a_resume_did_not_ask_for_is_an_error() -> None:
+    talk = [*opening(), call("session/resume", S, id=1), update(USER, "hello"), result(1, {})]
+    assert where(the("lifecycle.replay-on-resume", *talk)) == "4 params.update"
+
+
+def test_x14_a_login_that_is_for_a_terminal_is_an_error() -> None:
+    offered = result(0, {"protocolVersion": 1, "agentInfo": INFO, "authMethods": [TERMINAL_LOGIN]})
+    client = call(
+        "initialize",
+        {"protocolVersion": 1, "clientInfo": INFO, "clientCapabilities": {"auth": {"terminal": True}}},
+        id=0,
+    )
+    found = check(client, offered, *asked("authenticate", methodId="t"))
+    assert [(each.rule, where(each)) for each in found] == [("capability.login", "3 params.methodId")]
