@@ -58,10 +58,11 @@ def servers_remarks(
     """
     entries = [_entry(each) for each in servers]
     found: list[Remark] = []
+    names: set[str] = set()
     for index, entry in enumerate(entries):
         here = (*path, index)
         found += _of_form(entry, here, version)
-        found += _of_name(entry, entries[:index], here, version)
+        found += _of_name(entry, names, here, version)
         found += _of_process(entry, here, flavour)
         found += _of_headers(entry, here)
     return found
@@ -126,7 +127,8 @@ def _of_form(entry: Mapping[str, Any], path: Path, version: int) -> Iterator[Rem
             yield Remark((*path, name), "server-map", _AS_PAIRS, "error", facts)
 
 
-def _of_name(entry: Mapping[str, Any], earlier: list[Mapping[str, Any]], path: Path, version: int) -> Iterator[Remark]:
+def _of_name(entry: Mapping[str, Any], names: set[str], path: Path, version: int) -> Iterator[Remark]:
+    """What is wrong with its name, which is added to the *names* of those before it."""
     name = entry.get("name")
     if not isinstance(name, str):
         return
@@ -139,9 +141,10 @@ def _of_name(entry: Mapping[str, Any], earlier: list[Mapping[str, Any]], path: P
     elif "." in name:
         told = "a dot is legal, but some agents refuse it (agy); letters, digits, - and _ are safe"
         yield Remark(path, "server-name", told, "warning", facts)
-    if any(each.get("name") == name for each in earlier):
+    if name in names:
         told = "another server of the request has this name" + ("" if version == 1 else ", which agents refuse")
         yield Remark(path, "duplicate-server", told, "warning" if version == 1 else "error", facts)
+    names.add(name)
 
 
 def _of_process(entry: Mapping[str, Any], path: Path, flavour: Flavour) -> Iterator[Remark]:
