@@ -1,0 +1,39 @@
+"""The example client talks with agents that others have built, which reach its servers and give the history back."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.programs.pairs import EXAMPLES, official_agent, typescript_agent
+
+CALLS = [
+    "greeter__greet → Welcome aboard, Ada!",
+    "library__find_book → The Art of Saying Exactly That",
+    "clock__weekday → Thursday",
+    "editor__selection → def answer() -> int:",
+]
+"""The tools over stdio, HTTP and SSE, and that of the client itself."""
+
+
+@pytest.mark.parametrize("agent", [typescript_agent, official_agent], ids=["TypeScript", "official Python"])
+def test_the_example_client_talks_with_an_agent_and_hears_it_all_again(
+    agent: Callable[[], list[str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sessions = tmp_path / "sessions"
+    sessions.mkdir()
+    monkeypatch.setenv("ACP_SESSIONS", str(sessions))
+    command = [sys.executable, str(EXAMPLES / "client.py"), "--cwd", str(tmp_path), "--", *agent()]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=90, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    live, again = done.stdout.split("load     the session again\n")
+    assert _tools(live, "tool     ") == CALLS
+    assert _tools(again, "| tool   ") == CALLS
+
+
+def _tools(text: str, mark: str) -> list[str]:
+    return [line.removeprefix(mark) for line in text.splitlines() if line.startswith(mark)]
