@@ -17,12 +17,12 @@ from acp_bindings.errors import AcpError
 from acp_bindings.jsonrpc import Codec, ProtocolPackage
 from acp_bindings.messages import Id
 from acp_bindings.setup.capabilities import Side
-from acp_bindings.setup.handshake import AgentHandshake
-from acp_bindings.setup.history import asks_for_history
-from acp_bindings.setup.lifecycle import Lifecycle
+from acp_bindings.setup.initialization.handshake import AgentHandshake
+from acp_bindings.setup.initialization.lifecycle import Lifecycle
 from acp_bindings.setup.peer import AgentPeer, ClientPeer
 from acp_bindings.setup.remarks import Remark
-from acp_bindings.setup.updates import ReplayCollector, SessionIdReused
+from acp_bindings.setup.sessions.history import asks_for_history
+from acp_bindings.setup.sessions.updates import ReplayCollector, SessionIdReused
 from acp_bindings.setup.versions import version_of
 
 

@@ -10,7 +10,7 @@ from acp_bindings.errors import AcpError
 from acp_bindings.setup.capabilities import METHODS, TABLES, Side
 from acp_bindings.setup.errors import CapabilityNotAdvertised, McpServersRefused
 from acp_bindings.setup.gates import check_message, check_method
-from acp_bindings.setup.misspelt import initialize_remarks
+from acp_bindings.setup.initialization.misspelt import initialize_remarks
 from acp_bindings.setup.peer import TERMINAL, AgentPeer, Peer, method_id
 from acp_bindings.setup.remarks import Remark
 

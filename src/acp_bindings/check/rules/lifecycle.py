@@ -9,9 +9,9 @@ from acp_bindings.check.rules._rule import Check, remark, rule, rules, under, wh
 from acp_bindings.check.said import Said
 from acp_bindings.setup.capabilities import Side
 from acp_bindings.setup.errors import InitializedAlready, NotInitialized
-from acp_bindings.setup.misspelt import initialize_remarks
-from acp_bindings.setup.records import SessionRecord, load_remarks, new_session_remarks
+from acp_bindings.setup.initialization.misspelt import initialize_remarks
 from acp_bindings.setup.remarks import Remark
+from acp_bindings.setup.sessions.records import SessionRecord, load_remarks, new_session_remarks
 
 
 @rule("lifecycle.not-initialized", "error")
