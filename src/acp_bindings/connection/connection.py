@@ -426,6 +426,6 @@ _DEAF = "the peer no longer reads"
 def _cancelled(params: Any) -> Id | EllipsisType:
     """The request that the peer gives up, also where the protocol has no types; `...` for what is no id."""
     named: Any = cast("dict[str, Any]", params).get("requestId", ...) if isinstance(params, dict) else ...
-    id_: Any = getattr(params, "request_id", named)
+    id_: Any = getattr(cast("object", params), "request_id", named)
     # Not `isinstance`: true would be 1.
     return id_ if type(id_) in (int, str, NoneType) else ...

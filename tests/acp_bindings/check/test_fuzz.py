@@ -89,10 +89,12 @@ def piece(random: Random, lines: list[Any]) -> Any:
     return container[key]
 
 
+NOTHING: dict[str, Any] = {}
+
 FORMS: list[Callable[[Random, list[Any]], bytes]] = [
     lambda _, lines: b"".join(as_lines(lines)),
     lambda random, lines: json.dumps(lines, indent=random.choice([None, 1])).encode(),
-    lambda random, lines: json.dumps(random.choice([*lines, {}]), indent=1).encode(),
+    lambda random, lines: json.dumps(random.choice([*lines, NOTHING]), indent=1).encode(),
     lambda random, lines: json.dumps([piece(random, lines) for _ in range(3)]).encode(),
     lambda random, lines: json.dumps(piece(random, lines)).encode(),
 ]

@@ -317,7 +317,10 @@ def test_r23_a_client_that_goes_on_in_a_version_that_it_did_not_offer_is_told_to
 
 @pytest.mark.parametrize("method", ["session/new", "session/prompt"])
 def test_r38_a_baseline_method_that_the_agent_does_not_know_is_an_error(method: str) -> None:
-    params = {"session/new": {"cwd": "/x", "mcpServers": []}, "session/prompt": {"sessionId": "s1", "prompt": []}}
+    params: dict[str, Any] = {
+        "session/new": {"cwd": "/x", "mcpServers": []},
+        "session/prompt": {"sessionId": "s1", "prompt": []},
+    }
     request = call(method, params[method], id=5)
     assert where(the("capability.refused", *opening(), *new(), request, error(5, -32601))) == "6 error"
     assert rules(*opening(), *new(), request, error(5, -32602)) == []

@@ -24,8 +24,11 @@ async def test_a_cancellation_of_what_is_no_id_cancels_nothing(params: Any, prot
         await released.wait()
         return "not cancelled"
 
+    def go(_: Any, connection: Any) -> None:
+        released.set()
+
     released = anyio.Event()
-    async with against({"_acme/stay": stay, "_acme/go": lambda *_: released.set()}, protocol=protocol) as (_, peer):
+    async with against({"_acme/stay": stay, "_acme/go": go}, protocol=protocol) as (_, peer):
         await peer.say({"id": 1, "method": "_acme/stay"}, {"id": None, "method": "_acme/stay"})
         await peer.say({"method": "$/cancel_request", "params": params}, {"method": "_acme/go"})
         assert [(await peer.hear())["result"] for _ in range(2)] == ["not cancelled"] * 2
