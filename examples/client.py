@@ -39,13 +39,13 @@ from acp_bindings.setup import (
 )
 
 PACKAGES: dict[int, ProtocolPackage] = {1: v1, 2: v2}
-PROMPTS = [
-    "call greeter__greet name=Ada",
-    "call library__find_book topic=protocols\ncall clock__weekday date=2026-01-01",
-    "call editor__selection",
-    "write notes.txt remember",
-    "read notes.txt",
-]
+PROMPTS = {
+    "greeter": "call greeter__greet name=Ada",
+    "library": "call library__find_book topic=protocols",
+    "clock": "call clock__weekday date=2026-01-01",
+    "editor": "call editor__selection\nwrite notes.txt remember",
+}
+"""What is said, unless the command line says it, to an agent that took these servers."""
 
 
 class Client:
@@ -148,7 +148,7 @@ async def talk(options: argparse.Namespace, servers: Sequence[Any], recorder: Re
         client = Client(connection, agent, side, view)
         async with offered(agent) as own:
             session = await client.new(options.cwd, [*servers, *own])
-            for text in options.prompts:
+            for text in options.prompts or [PROMPTS[each] for each in session.server_names]:
                 session = await client.prompt(session, text)
             if agent.supports("session.close"):
                 await client.close(session)
@@ -164,7 +164,6 @@ def main() -> int:
     """Read the command line and talk; 1 when that did not work."""
     options = arguments().parse_args()
     options.versions = options.versions or list(PACKAGES)
-    options.prompts = options.prompts or PROMPTS
     options.cwd = options.cwd.absolute()
     with contextlib.ExitStack() as stack:
         recorder = None
@@ -184,7 +183,9 @@ def arguments() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("command", nargs="*", help="the agent, after --; the example agent unless it is said")
     parser.add_argument("--cwd", type=Path, default=Path.cwd(), help="the directory of the session")
-    parser.add_argument("--version", type=int, choices=PACKAGES, action="append", dest="versions", help="all of them")
+    parser.add_argument(
+        "--version", type=int, choices=PACKAGES, action="append", dest="versions", help="of the protocol"
+    )
     parser.add_argument("--prompt", action="append", dest="prompts", help="what to say, in place of the examples")
     parser.add_argument("--allow", action="store_true", help="allow what the agent asks to be allowed")
     parser.add_argument("--record", type=Path, metavar="FILE", help="write the conversation down, without secrets")
