@@ -1,0 +1,71 @@
+"""An agent without any library, that does one thing wrong: the one that its first argument names."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+MODE = sys.argv[1]
+
+
+def main() -> None:
+    """Answer what comes, line by line."""
+    if MODE == "leaves":
+        sys.exit("odd: no licence")
+    for line in sys.stdin:
+        message: dict[str, Any] = json.loads(line)
+        if "id" in message and "method" in message:
+            write({"id": message["id"], **answer(message["method"], message.get("params") or {})})
+
+
+def answer(method: str, params: dict[str, Any]) -> dict[str, Any]:
+    """The result, or the error."""
+    match method:
+        case "initialize":
+            return initialized()
+        case "session/new" if MODE == "wants_login":
+            return {"error": {"code": -32000, "message": "Authentication required"}}
+        case "session/new":
+            # Before the client can know whose update it is.
+            update({"sessionUpdate": "available_commands_update", "availableCommands": []})
+            return {"result": {"sessionId": "odd"}}
+        case "session/prompt":
+            print("garbage", flush=True)
+            write({"method": "_odd/news", "params": {}})
+            update({"sessionUpdate": "from_the_future", "what": "ever"})
+            update({"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "still "}})
+            update({"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "here"}})
+            return {"result": {"stopReason": "end_turn"}}
+        case "session/load":
+            update({"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "in time"}})
+            return {"result": None} if MODE == "works" else {"error": {"code": -32603, "message": "Session not found"}}
+        case _:
+            return {"error": {"code": -32601, "message": "Method not found"}}
+
+
+def initialized() -> dict[str, Any]:
+    """What it says of itself."""
+    capabilities: dict[str, Any] = {"loadSession": MODE in ("works", "forgets")}
+    result: dict[str, Any] = {"protocolVersion": 1, "agentCapabilities": capabilities}
+    if MODE == "newer":
+        result["protocolVersion"] = 7
+    if MODE == "dated":
+        result["protocolVersion"] = "2025-03-26"
+    if MODE == "wants_login":
+        result["authMethods"] = [{"id": "browser", "name": "In the browser"}]
+    return {"result": result}
+
+
+def update(said: dict[str, Any]) -> None:
+    """An update of the one session."""
+    write({"method": "session/update", "params": {"sessionId": "odd", "update": said}})
+
+
+def write(message: dict[str, Any]) -> None:
+    """A line."""
+    print(json.dumps({"jsonrpc": "2.0", **message}), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,118 @@
+"""The example client: with the example agent, and with agents that do it otherwise."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.examples.support import CLIENT, Place
+
+pytestmark = pytest.mark.anyio
+
+ODD = Path(__file__).with_name("odd_agent.py")
+SECRETS = ("Welcome aboard", "library-card", "tick-tock")
+ANSWERS = [
+    "tool     greeter__greet name=Ada → Welcome aboard, Ada!",
+    "tool     library__find_book topic=protocols → The Art of Saying Exactly That",
+    "tool     editor__selection → def answer() -> int:",
+]
+
+
+def client(place: Place, *options: str, agent: list[str] | None = None) -> subprocess.CompletedProcess[str]:
+    """What the client prints, and how it ends."""
+    command = [sys.executable, str(CLIENT), "--cwd", str(place.project), *options, "--", *(agent or place.command)]
+    env = os.environ | place.env
+    return subprocess.run(command, capture_output=True, text=True, env=env, timeout=120, check=False)
+
+
+def odd(place: Place, mode: str, *options: str) -> subprocess.CompletedProcess[str]:
+    """The same, with an agent that is odd."""
+    return client(place, "--prompt", "hello", *options, agent=[sys.executable, str(ODD), mode])
+
+
+async def test_the_client_talks_with_the_example_agent_and_loads_what_was_said(place: Place, version: int) -> None:
+    done = client(place, "--version", str(version), "--allow")
+
+    lines = done.stdout.splitlines()
+    assert (done.returncode, done.stderr) == (0, "")
+    assert lines[0] == f"agent    The Example Agent 1.0 (ACP v{version})"
+    clock = ["tool     clock__weekday date=2026-01-01 → Thursday"] if version == 1 else []
+    assert set(lines) >= {*ANSWERS, *clock, "asked    Write to notes.txt? Allow"}
+    assert ("left out clock (sse): v2 has no word for mcp.sse" in lines) == (version == 2)
+    replayed = {line.replace("| ", "", 1) for line in lines if line.startswith("| tool")}
+    assert replayed == {line.replace("tool     ", "tool   ") for line in lines if line.startswith("tool")}
+    assert (place.project / "notes.txt").read_text() == "remember"
+
+
+async def test_a_client_of_both_versions_gets_the_newer_one(place: Place) -> None:
+    done = client(place, "--prompt", "say Hello")
+
+    assert done.stdout.startswith("agent    The Example Agent 1.0 (ACP v2)\n")
+    assert "agent    Hello\n" in done.stdout
+
+
+async def test_a_recording_has_each_message_and_who_said_it_and_no_secrets(place: Place, tmp_path: Path) -> None:
+    file = tmp_path / "conversation.ndjson"
+    done = client(place, "--prompt", "say Hello", "--version", "1", "--record", str(file))
+
+    text = file.read_text()
+    lines: list[dict[str, Any]] = [json.loads(line) for line in text.splitlines()]
+    assert (done.returncode, done.stderr) == (0, "")
+    assert not [secret for secret in SECRETS if secret in text]
+    assert [lines[0]["from"], lines[0]["message"]["method"]] == ["client", "initialize"]
+    assert {line["from"] for line in lines} == {"client", "agent"}
+    asked = [line["message"]["method"] for line in lines if line["from"] == "client"]
+    assert asked == [
+        "initialize",
+        "session/new",
+        "session/prompt",
+        "session/close",
+        "session/list",
+        "session/load",
+    ]
+    server = lines[2]["message"]["params"]["mcpServers"][0]
+    assert server["env"] == [{"name": "GREETING", "value": "…"}]
+
+
+async def test_an_agent_that_can_nothing_gets_nothing_that_it_cannot(place: Place) -> None:
+    done = odd(place, "can_nothing")
+
+    assert done.returncode == 0
+    assert "left out library (http): the agent has not advertised agentCapabilities.mcpCapabilities.http" in done.stdout
+    # stdio is what every agent of v1 takes, also for the server of the client itself.
+    assert "servers  greeter, editor" in done.stdout
+    assert "load" not in done.stdout
+
+
+async def test_updates_that_are_unknown_and_garbage_are_survived(place: Place) -> None:
+    done = odd(place, "works")
+
+    assert "update   available_commands_update" in done.stdout
+    assert "update   from_the_future\nagent    still here\ndone     end_turn\n" in done.stdout
+    assert done.stdout.endswith("load     the session again\n| agent  in time\n")
+
+
+@pytest.mark.parametrize(
+    ("mode", "told"),
+    [
+        ("newer", "the agent answered with ACP version 7; we asked for 2 and have 1, 2 (-32022)"),
+        ("dated", 'ACP versions are integers, such as 1; "2025-03-26" looks like an MCP version'),
+        ("leaves", "initialize: the process exited with status 1; it said on stderr: odd: no licence"),
+        ("wants_login", 'Authentication required (-32000); log in with "In the browser"'),
+        ("forgets", 'Session not found (-32603): "odd"'),
+    ],
+)
+async def test_r23_r95_what_cannot_go_on_is_told_to_the_user_and_the_agent_is_ended(
+    place: Place, mode: str, told: str
+) -> None:
+    done = odd(place, mode)
+
+    assert done.returncode == 1
+    assert told in done.stderr
+    assert "Traceback" not in done.stderr
