@@ -134,7 +134,7 @@ async def test_a_second_prompt_waits_for_the_first_to_end(place: Place, version:
         await talk.cancel(session)
 
 
-async def test_r53_r57_r58_r59_r60_r62_a_session_is_loaded_by_another_agent_with_all_of_its_history_in_order(
+async def test_r53_r57_r58_r59_r60_r62_r96_a_session_is_loaded_by_another_agent_with_all_of_its_history_in_order(
     place: Place, version: int
 ) -> None:
     async with talking(place, version) as talk:
@@ -221,7 +221,7 @@ async def test_r102_a_session_cannot_be_loaded_before_its_first_prompt(place: Pl
 
 
 @pytest.mark.parametrize("wrong", ["nobody", "../../etc/passwd", "", "0B0E7D9C-1111-4222-8333-444455556666"])
-async def test_r95_r96_what_was_never_a_session_is_not_found(place: Place, wrong: str) -> None:
+async def test_r95_what_was_never_a_session_is_not_found(place: Place, wrong: str) -> None:
     async with talking(place, 1) as talk:
         with pytest.raises(RequestFailed) as caught:
             await talk.load(wrong, place.project)
