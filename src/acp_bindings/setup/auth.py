@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
-from pydantic_core import from_json, to_json
+from pydantic_core import from_json
 
 from acp_bindings.codec import decode, encode
 from acp_bindings.setup.errors import AuthMethodRefused
@@ -69,7 +69,7 @@ def auth_methods_for(client: ClientPeer, methods: Sequence[AuthMethod]) -> list[
     package: Any = client.protocol
     raws = [_in_words_of(client.version, from_json(encode(each))) for each in methods]
     offered = [raw for raw in raws if raw is not None and (terminal or raw.get("type") != TERMINAL)]
-    return [decode(package.AuthMethod, to_json(raw)) for raw in offered]
+    return [decode(package.AuthMethod, raw) for raw in offered]
 
 
 def _in_words_of(version: int, method: Mapping[str, Any]) -> Mapping[str, Any] | None:

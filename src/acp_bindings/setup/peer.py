@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, cast
 
 from pydantic.alias_generators import to_snake
-from pydantic_core import to_json
 
 from acp_bindings._model import Model
 from acp_bindings.codec import decode
@@ -172,7 +171,7 @@ class AgentPeer(Peer):
             raise UnsupportedProtocolVersion(requested=requested, answered=version, supported=known_)
         protocol = known_[version]
         findings: list[Finding] = []
-        response: Any = decode(cast("Any", protocol).InitializeResponse, to_json(raw), findings=findings)
+        response: Any = decode(cast("Any", protocol).InitializeResponse, raw, findings=findings)
         return cls.of(protocol, response, findings=findings)
 
     @classmethod
@@ -237,7 +236,7 @@ class ClientPeer(Peer):
         raw = parsed(params)
         findings: list[Finding] = []
         form, named = in_form_of(version_of(protocol), raw, requested=read_version(raw), findings=findings)
-        request: Any = decode(cast("Any", protocol).InitializeRequest, to_json(form), findings=findings)
+        request: Any = decode(cast("Any", protocol).InitializeRequest, form, findings=findings)
         client = cls.of(protocol, request, findings=findings)
         return client if named else replace(client, info=None)
 

@@ -83,7 +83,7 @@ def _server_for(protocol: ProtocolPackage, server: McpServerLike, path: Path) ->
         lists: dict[str, Any] = {name: [] for name in _LISTS.get(_transport(entry), ())}
         raw = unsaid | lists | entry
     try:
-        read: McpServer = decode(type_, to_json(raw))
+        read: McpServer = decode(type_, raw if isinstance(raw, dict) else to_json(raw))
     except DecodeError as error:
         issues = [replace(each, path=path + each.path, message=_advised(each, raw)) for each in error.issues]
         raise DecodeError("McpServer", issues) from None

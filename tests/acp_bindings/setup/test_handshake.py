@@ -218,10 +218,17 @@ def test_r8_a_client_of_v2_has_to_say_who_it_is(params: dict[str, Any]) -> None:
 
 
 JUNK: list[Any] = [None, True, 0, -1, 1.5, "", "x", [], [1], {}, {"name": "x"}, {"session": 5}, {"fs": []}, [{"id": 1}]]
+JUNK += [
+    "\ud800",
+    {"\ud800": 1},
+    {"_meta": {"x": "\ud800"}},
+    {"name": "x", "version": "\udfff"},
+    '{"name": "x", "version": "1"}',
+]
 
 
 @pytest.mark.parametrize("version", [0, 1, 2, 3, 70000, "1", None])
-@pytest.mark.parametrize("junk", JUNK, ids=repr)
+@pytest.mark.parametrize("junk", JUNK, ids=ascii)
 def test_whatever_a_peer_says_is_taken_or_refused_by_an_error_of_ours(version: Any, junk: Any) -> None:
     members = [
         "info",

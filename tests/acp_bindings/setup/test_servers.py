@@ -118,6 +118,11 @@ def test_what_is_no_server_is_refused(given: Any) -> None:
         servers_for(v1, [given])
 
 
+def test_what_json_cannot_hold_is_refused_as_what_is_no_server() -> None:
+    with pytest.raises(DecodeError, match=r"^McpServer: .*mcpServers\[0\]"):
+        servers_for(v1, [STDIO_V1 | {"name": "\ud800"}])
+
+
 def test_nothing_is_remarked_on_servers_that_are_right() -> None:
     assert rules(STDIO_V1, HTTP) == rules(STDIO_V2, HTTP, version=2) == []
     assert rules({"type": "stdio", "name": "s", "command": "C:\\s.exe"}, version=2) == []

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from pydantic_core import from_json, to_json
+from pydantic_core import from_json
 
 from acp_bindings.codec import decode, encode
 from acp_bindings.errors import DecodeError
@@ -76,7 +76,7 @@ class ClientHandshake:
         for protocol in self._said.protocols.values():
             message |= self._said.part(protocol)
         newest: Any = self._said.protocols[self.requested]
-        request: InitializeRequest = decode(newest.InitializeRequest, to_json(message))
+        request: InitializeRequest = decode(newest.InitializeRequest, message)
         return request
 
     def accept(self, result: Any) -> AgentPeer:
@@ -96,7 +96,7 @@ class ClientHandshake:
     def own(self, protocol: ProtocolPackage) -> ClientPeer:
         """What an agent with which we have settled on *protocol* knows of us, by which its requests can be checked."""
         message = {"protocolVersion": version_of(protocol)} | self._said.part(protocol)
-        return ClientPeer.of(protocol, decode(cast("Any", protocol).InitializeRequest, to_json(message)))
+        return ClientPeer.of(protocol, decode(cast("Any", protocol).InitializeRequest, message))
 
 
 class Settled(NamedTuple):
@@ -179,7 +179,7 @@ class AgentHandshake:
         methods = auth_methods_for(client, self._auth_methods)
         message = {"protocolVersion": client.version} | self._said.part(protocol)
         message["authMethods"] = from_json(encode(methods))
-        result = decode(protocol.InitializeResponse, to_json(message))
+        result = decode(protocol.InitializeResponse, message)
         return Settled(result, client, AgentPeer.of(protocol, result))
 
 

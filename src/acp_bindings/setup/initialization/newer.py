@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from pydantic_core import to_json
-
 from acp_bindings.codec import decode
 from acp_bindings.errors import DecodeError, Finding
 from acp_bindings.setup.capabilities import written
@@ -31,7 +29,7 @@ def in_form_of(
     from acp_bindings import v1, v2  # noqa: PLC0415 - packages are loaded by those who use them
 
     asked = {"protocolVersion": requested, "info": _UNKNOWN, "capabilities": raw.get("capabilities", {})}
-    newer = ClientPeer.of(v2, decode(v2.InitializeRequest, to_json(asked), findings=findings))
+    newer = ClientPeer.of(v2, decode(v2.InitializeRequest, asked, findings=findings))
     said: dict[str, Any] = {"clientCapabilities": {}}
     said |= written(v1.InitializeRequest, "client", 1, newer.names())
     if newer.capabilities.meta is not None:
@@ -46,8 +44,10 @@ _UNKNOWN = {"name": "unknown", "version": "unknown"}
 def _is_info(value: object) -> bool:
     from acp_bindings import v2  # noqa: PLC0415
 
+    if not isinstance(value, dict):
+        return False
     try:
-        decode(v2.Implementation, to_json(value))
+        decode(v2.Implementation, value)
     except DecodeError:
         return False
     return True
