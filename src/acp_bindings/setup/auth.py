@@ -5,7 +5,7 @@ v1 has `authenticate` and `logout`, v2 `auth/login` and `auth/logout`; here it i
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from pydantic_core import from_json
@@ -14,6 +14,7 @@ from acp_bindings.codec import decode, encode
 from acp_bindings.setup.errors import AuthMethodRefused
 from acp_bindings.setup.gates import check_capability
 from acp_bindings.setup.peer import TERMINAL, method_id
+from acp_bindings.setup.remarks import Remark
 
 if TYPE_CHECKING:
     from acp_bindings import v1, v1_unstable, v2, v2_unstable
@@ -70,6 +71,21 @@ def auth_methods_for(client: ClientPeer, methods: Sequence[AuthMethod]) -> list[
     raws = [_in_words_of(client.version, from_json(encode(each))) for each in methods]
     offered = [raw for raw in raws if raw is not None and (terminal or raw.get("type") != TERMINAL)]
     return [decode(package.AuthMethod, raw) for raw in offered]
+
+
+def login_remarks(agent: AgentPeer, client: ClientPeer) -> Iterator[Remark]:
+    """The methods that *agent* should not have offered *client*: those for a terminal, where that has said of none.
+
+    The rule is `terminal-login` (v1 and v2 `AuthMethodTerminal`).
+    """
+    if client.supports("auth.terminal"):
+        return
+    for index, each in enumerate(agent.auth_methods):
+        if each.type == TERMINAL:
+            told = (
+                "it is for a terminal, and auth.terminal was not advertised; leave it out of what the user may choose"
+            )
+            yield Remark(("authMethods", index), "terminal-login", told, "error", {"methodId": method_id(each)})
 
 
 def _in_words_of(version: int, method: Mapping[str, Any]) -> Mapping[str, Any] | None:

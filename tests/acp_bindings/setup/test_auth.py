@@ -12,11 +12,13 @@ from acp_bindings.setup import (
     ClientHandshake,
     InvalidParams,
     MethodNotAdvertised,
+    Remark,
     auth_methods_for,
     login,
     logout,
     method_id,
     refuse_unadvertised,
+    version_of,
 )
 from tests.acp_bindings.setup.peers import agent, client
 
@@ -80,6 +82,20 @@ def test_x14_the_handshake_offers_each_client_what_it_can_do() -> None:
     for capabilities, offered in ((set[str](), ["browser"]), ({"auth.terminal"}, ["tui", "browser"])):
         settled = handshake.answer(ClientHandshake(info=INFO, capabilities=capabilities).request().model_dump())
         assert [method_id(each) for each in settled.agent.auth_methods] == offered
+
+
+@pytest.mark.parametrize(("package", "methods"), [(v1, V1), (v1_unstable, V1), (v2, V2), (v2_unstable, V2)])
+def test_x14_a_method_for_a_terminal_is_remarked_on_where_the_client_has_none(package: Any, methods: Any) -> None:
+    version = version_of(package)
+    named = "agentInfo" if version == 1 else "info"
+    answer = {"protocolVersion": version, named: {"name": "it", "version": "1"}, "authMethods": methods}
+    for capabilities, rules in ((set[str](), ["terminal-login"]), ({"auth.terminal"}, list[str]())):
+        handshake = ClientHandshake(info=INFO, protocols=[package], capabilities=capabilities)
+        found = handshake.accept(answer).findings
+        assert [each.rule for each in found] == rules
+        for each in found:
+            assert isinstance(each, Remark)
+            assert (each.path, each.facts) == (("authMethods", 1), {"methodId": "tui"})
 
 
 def test_methods_are_said_in_the_words_of_either_version() -> None:

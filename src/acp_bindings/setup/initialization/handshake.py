@@ -13,6 +13,7 @@ it. A client that speaks both v1 and v2 says it in both ways in one request, sin
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from pydantic_core import from_json
@@ -20,7 +21,7 @@ from pydantic_core import from_json
 from acp_bindings.codec import decode, encode
 from acp_bindings.errors import DecodeError
 from acp_bindings.jsonrpc import ProtocolPackage
-from acp_bindings.setup.auth import auth_methods_for
+from acp_bindings.setup.auth import auth_methods_for, login_remarks
 from acp_bindings.setup.capabilities import V2_BASELINE, Side, has_word, known, written
 from acp_bindings.setup.errors import InvalidParams
 from acp_bindings.setup.initialization.misspelt import WORDS
@@ -85,13 +86,17 @@ class ClientHandshake:
         Args:
             result: the JSON of the answer, as text or parsed, which its own version says how to read.
 
+        Returns:
+            The agent, among whose `findings` are also the ways to log in that it should not have offered us.
+
         Raises:
             UnsupportedProtocolVersion: we do not speak the version that the agent chose. Close the connection, and
                 tell the user.
             BadProtocolVersion: what stands for the version is none.
             DecodeError: the answer is none of its version.
         """
-        return AgentPeer.read(result, tuple(self._said.protocols.values()), requested=self.requested)
+        agent = AgentPeer.read(result, tuple(self._said.protocols.values()), requested=self.requested)
+        return replace(agent, findings=(*agent.findings, *login_remarks(agent, self.own(agent.protocol))))
 
     def own(self, protocol: ProtocolPackage) -> ClientPeer:
         """What an agent with which we have settled on *protocol* knows of us, by which its requests can be checked."""
