@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any, TypeGuard, cast
+from typing import Any, Protocol, TypeGuard, cast
 
 from pydantic_core import from_json
 
@@ -25,15 +25,33 @@ _LOST = re.compile(r"session\b.{0,80}\bnot found|could not load session|no conve
 """How agents say that a session is not there whose every error is an internal one (claude-code-acp)."""
 
 
-def error_from(error: Any, *, peer: Peer | None = None, session_id: str | None = None) -> RequestError:
+class Failure(Protocol):
+    """The package's `Error`, as `ErrorResponse.error` is one, or the `RequestFailed` of a connection."""
+
+    @property
+    def code(self) -> int:
+        """What kind it is."""
+        ...
+
+    @property
+    def message(self) -> str:
+        """What went wrong."""
+        ...
+
+    @property
+    def data(self) -> Any:
+        """What more there is to say."""
+        ...
+
+
+def error_from(error: Failure, *, peer: Peer | None = None, session_id: str | None = None) -> RequestError:
     """What is meant by an *error* that a request was answered with.
 
-        case ErrorResponse(error=error):
-            raise error_from(error, peer=peer, session_id=sent.session_id)
+        except RequestFailed as error:
+            raise error_from(error, peer=agent, session_id=request.session_id) from error
 
     Args:
-        error: the package's `Error` (`ErrorResponse.error`), or what else has a `code`, a `message` and `data`, as the
-            `RequestFailed` of a connection.
+        error: the `RequestFailed` of a connection, or the package's `Error` (`ErrorResponse.error`).
         peer: who answered, whose ways to log in `AuthRequired` then has.
         session_id: the session that the request was about, if it was about one.
 
@@ -41,7 +59,7 @@ def error_from(error: Any, *, peer: Peer | None = None, session_id: str | None =
         `AuthRequired` for -32000; `SessionNotFound` for -32002 where the request was about a session or the answer is,
         and for an internal error that says so in words; `UnsupportedProtocolVersion` for -32022; else a `RequestError`.
     """
-    code, message = cast("int", error.code), cast("str", error.message)
+    code, message = error.code, error.message
     # Where the schema knows the data they are an object of it.
     data: Any = from_json(encode(error.data))
     told = _session_in(data)

@@ -81,9 +81,12 @@ def _server_for(protocol: ProtocolPackage, server: McpServerLike, path: Path) ->
         entry = cast("dict[str, Any]", raw)
         unsaid = {"type": "stdio"} if "command" in entry else {}
         lists: dict[str, Any] = {name: [] for name in _LISTS.get(_transport(entry), ())}
-        raw = unsaid | lists | entry
+        sent: Any = unsaid | lists | entry
+    else:
+        # A text is no server, also where it holds the JSON of one.
+        sent = to_json(raw)
     try:
-        read: McpServer = decode(type_, raw if isinstance(raw, dict) else to_json(raw))
+        read: McpServer = decode(type_, sent)
     except DecodeError as error:
         issues = [replace(each, path=path + each.path, message=_advised(each, raw)) for each in error.issues]
         raise DecodeError("McpServer", issues) from None

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from acp_bindings import AcpError, decode, encode, v1, v1_unstable, v2, v2_unstable
+from acp_bindings.connection import RequestFailed
 from acp_bindings.setup import (
     AuthMethodRefused,
     AuthRequired,
@@ -60,6 +61,16 @@ def test_r95_d20_a_session_that_is_not_there_is_told_in_many_ways(error: Any) ->
         error.message,
         parsed(encode(error)).get("data"),
     )
+
+
+def test_the_failure_of_a_connections_request_means_the_same() -> None:
+    peer = agent(v1, auth_methods=[{"id": "browser", "name": "In the browser"}])
+    locked = error_from(RequestFailed("session/new", -32000, "Authentication required"), peer=peer)
+    assert isinstance(locked, AuthRequired)
+    assert locked.methods == peer.auth_methods
+    lost = error_from(RequestFailed("session/load", -32603, "Internal error", {"details": "Session not found"}))
+    assert (type(lost), lost.code, lost.data) == (SessionNotFound, -32603, {"details": "Session not found"})
+    assert type(error_from(RequestFailed("session/new", -32603, "Internal error"))) is RequestError
 
 
 @pytest.mark.parametrize(

@@ -217,8 +217,21 @@ def test_r8_a_client_of_v2_has_to_say_who_it_is(params: dict[str, Any]) -> None:
     assert caught.value.issues[0].path[0] == "info"
 
 
-JUNK: list[Any] = [None, True, 0, -1, 1.5, "", "x", [], [1], {}, {"name": "x"}, {"session": 5}, {"fs": []}, [{"id": 1}]]
-JUNK += [
+JUNK: list[Any] = [
+    None,
+    True,
+    0,
+    -1,
+    1.5,
+    "",
+    "x",
+    [],
+    [1],
+    {},
+    {"name": "x"},
+    {"session": 5},
+    {"fs": []},
+    [{"id": 1}],
     "\ud800",
     {"\ud800": 1},
     {"_meta": {"x": "\ud800"}},

@@ -1,6 +1,7 @@
 """What `acp_bindings.setup` gives to whom, and what it costs to import."""
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -58,14 +59,24 @@ def test_it_does_no_io(module: str) -> None:
     assert not imported & {"anyio", "asyncio", "trio", "socket", "subprocess", "mcp", "httpx", "httpx2"}
 
 
-def test_every_error_stands_in_the_tree() -> None:
-    classes = [
-        value
-        for value in vars(errors).values()
-        if isinstance(value, type) and issubclass(value, AcpError) and value is not AcpError
-    ]
+def test_every_error_stands_in_the_tree_below_what_it_is_one_of() -> None:
+    # Imported are they all, or not all of them would be found.
+    for name in NAMES:
+        getattr(setup, name)
     assert errors.__doc__
-    for each in classes:
-        assert f"─ {each.__name__} " in errors.__doc__ + " "
-        assert each.__doc__
-        assert hasattr(setup, each.__name__)
+    drawn = re.findall(r"^([│ ]*)[├└]── (\w+)(?: \(also an? (\w+)\))?(?: |$)", errors.__doc__, re.MULTILINE)
+    tree: dict[str, tuple[str, ...]] = {}
+    above = ["AcpError"]
+    for indent, name, builtin in drawn:
+        del above[len(indent) // 4 + 1 :]
+        tree[name] = (above[-1], *filter(None, [builtin]))
+        above.append(name)
+    assert tree == {each.__name__: tuple(base.__name__ for base in each.__bases__) for each in _errors(AcpError)}
+    assert tree.keys() <= set(NAMES)
+    assert all(each.__doc__ for each in _errors(AcpError))
+
+
+def _errors(root: type[AcpError]) -> list[type[AcpError]]:
+    """The errors of setup below *root*."""
+    below = [found for each in root.__subclasses__() for found in (each, *_errors(each))]
+    return [each for each in below if each.__module__.startswith("acp_bindings.setup.")]
