@@ -6,7 +6,7 @@ v1 has `authenticate` and `logout`, v2 `auth/login` and `auth/logout`; here it i
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from pydantic_core import from_json
 
@@ -17,15 +17,8 @@ from acp_bindings.setup.peer import TERMINAL, method_id
 from acp_bindings.setup.remarks import Remark
 
 if TYPE_CHECKING:
-    from acp_bindings import v1, v1_unstable, v2, v2_unstable
-    from acp_bindings.setup.peer import AgentPeer, AuthMethod, ClientPeer
-
-    LoginRequest: TypeAlias = (
-        v1.AuthenticateRequest | v1_unstable.AuthenticateRequest | v2.LoginAuthRequest | v2_unstable.LoginAuthRequest
-    )
-    LogoutRequest: TypeAlias = (
-        v1.LogoutRequest | v1_unstable.LogoutRequest | v2.LogoutAuthRequest | v2_unstable.LogoutAuthRequest
-    )
+    from acp_bindings.setup.peer import AgentPeer, ClientPeer
+    from acp_bindings.setup.unions import AuthMethod, LoginRequest, LogoutRequest
 
 
 def login(agent: AgentPeer, id: str) -> LoginRequest:  # noqa: A002

@@ -38,7 +38,7 @@ from acp_bindings.errors import AcpError, Issue
 
 if TYPE_CHECKING:
     from acp_bindings.jsonrpc import ProtocolPackage
-    from acp_bindings.setup.peer import AuthMethod
+    from acp_bindings.setup.unions import AuthMethod
 
 AUTH_REQUIRED, NOT_FOUND, UNSUPPORTED_VERSION = -32000, -32002, -32022
 """The codes that ACP has beside those of JSON-RPC (`ErrorCode`)."""

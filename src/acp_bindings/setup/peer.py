@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from pydantic.alias_generators import to_snake
 
@@ -19,23 +19,13 @@ from acp_bindings.setup.remarks import Remark
 from acp_bindings.setup.versions import by_version, read_version, version_of
 
 if TYPE_CHECKING:
-    from acp_bindings import v1, v1_unstable, v2, v2_unstable
-
-    AgentCapabilities: TypeAlias = (
-        v1.AgentCapabilities | v1_unstable.AgentCapabilities | v2.AgentCapabilities | v2_unstable.AgentCapabilities
-    )
-    ClientCapabilities: TypeAlias = (
-        v1.ClientCapabilities | v1_unstable.ClientCapabilities | v2.ClientCapabilities | v2_unstable.ClientCapabilities
-    )
-    Implementation: TypeAlias = (
-        v1.Implementation | v1_unstable.Implementation | v2.Implementation | v2_unstable.Implementation
-    )
-    AuthMethod: TypeAlias = v1.AuthMethod | v1_unstable.AuthMethod | v2.AuthMethod | v2_unstable.AuthMethod
-    InitializeRequest: TypeAlias = (
-        v1.InitializeRequest | v1_unstable.InitializeRequest | v2.InitializeRequest | v2_unstable.InitializeRequest
-    )
-    InitializeResponse: TypeAlias = (
-        v1.InitializeResponse | v1_unstable.InitializeResponse | v2.InitializeResponse | v2_unstable.InitializeResponse
+    from acp_bindings.setup.unions import (
+        AgentCapabilities,
+        AuthMethod,
+        ClientCapabilities,
+        Implementation,
+        InitializeRequest,
+        InitializeResponse,
     )
 
 

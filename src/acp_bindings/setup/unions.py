@@ -8,6 +8,29 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 if TYPE_CHECKING:
     from acp_bindings import v1, v1_unstable, v2, v2_unstable
 
+    AgentCapabilities: TypeAlias = (
+        v1.AgentCapabilities | v1_unstable.AgentCapabilities | v2.AgentCapabilities | v2_unstable.AgentCapabilities
+    )
+    ClientCapabilities: TypeAlias = (
+        v1.ClientCapabilities | v1_unstable.ClientCapabilities | v2.ClientCapabilities | v2_unstable.ClientCapabilities
+    )
+    Implementation: TypeAlias = (
+        v1.Implementation | v1_unstable.Implementation | v2.Implementation | v2_unstable.Implementation
+    )
+    AuthMethod: TypeAlias = v1.AuthMethod | v1_unstable.AuthMethod | v2.AuthMethod | v2_unstable.AuthMethod
+    InitializeRequest: TypeAlias = (
+        v1.InitializeRequest | v1_unstable.InitializeRequest | v2.InitializeRequest | v2_unstable.InitializeRequest
+    )
+    InitializeResponse: TypeAlias = (
+        v1.InitializeResponse | v1_unstable.InitializeResponse | v2.InitializeResponse | v2_unstable.InitializeResponse
+    )
+    LoginRequest: TypeAlias = (
+        v1.AuthenticateRequest | v1_unstable.AuthenticateRequest | v2.LoginAuthRequest | v2_unstable.LoginAuthRequest
+    )
+    LogoutRequest: TypeAlias = (
+        v1.LogoutRequest | v1_unstable.LogoutRequest | v2.LogoutAuthRequest | v2_unstable.LogoutAuthRequest
+    )
+
     McpServer: TypeAlias = v1.McpServer | v1_unstable.McpServer | v2.McpServer | v2_unstable.McpServer
     """An MCP server as any of the packages has it."""
 

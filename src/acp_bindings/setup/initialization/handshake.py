@@ -29,7 +29,7 @@ from acp_bindings.setup.peer import AgentPeer, ClientPeer, parsed
 from acp_bindings.setup.versions import by_version, negotiate, read_version, version_of
 
 if TYPE_CHECKING:
-    from acp_bindings.setup.peer import AuthMethod, Implementation, InitializeRequest, InitializeResponse
+    from acp_bindings.setup.unions import AuthMethod, Implementation, InitializeRequest, InitializeResponse
 
 
 class ClientHandshake:

@@ -1,29 +1,22 @@
 """All pages of `session/list`, asked for one after the other; no I/O.
 
-listing = SessionListing(peer)
+listing = SessionListing(agent)
 while (request := listing.request) is not None:
-for info in listing.take(await ask(request)):
-...
+    sessions += listing.take(await ask(request))
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from acp_bindings.setup.errors import EndlessListing
 from acp_bindings.setup.gates import check_message
+from acp_bindings.setup.sessions.requests import list_sessions
 
 if TYPE_CHECKING:
-    from acp_bindings import v1, v1_unstable, v2, v2_unstable
-    from acp_bindings.setup.peer import Peer
-
-    ListSessionsRequest: TypeAlias = (
-        v1.ListSessionsRequest
-        | v1_unstable.ListSessionsRequest
-        | v2.ListSessionsRequest
-        | v2_unstable.ListSessionsRequest
-    )
+    from acp_bindings.setup.peer import AgentPeer
+    from acp_bindings.setup.unions import ListSessionsRequest
 
 InfoT_co = TypeVar("InfoT_co", covariant=True, bound="Session")
 InfoT = TypeVar("InfoT", bound="Session")
@@ -59,21 +52,22 @@ class SessionListing:
     nothing to us.
     """
 
-    def __init__(self, peer: Peer, request: ListSessionsRequest | None = None, *, assume: Collection[str] = ()) -> None:
+    def __init__(
+        self, agent: AgentPeer, request: ListSessionsRequest | None = None, *, assume: Collection[str] = ()
+    ) -> None:
         """A listing of which nothing has been asked for.
 
         Args:
-            peer: the agent.
-            request: what to ask for, `ListSessionsRequest(cwd=…)` of the package that both speak; all sessions unless
-                it is given. It goes with every page, so that what it filters by stays.
-            assume: capabilities that are taken for advertised.
+            agent: who is asked.
+            request: what to ask for, as `list_sessions(agent, cwd=…)` makes it; all sessions unless it is given. It
+                goes with every page, so that what it filters by stays.
+            assume: capabilities to take for granted although the agent has not advertised them.
 
         Raises:
             CapabilityNotAdvertised: the agent has not said that it lists sessions, or filters them so.
         """
-        package: Any = peer.protocol
-        first: ListSessionsRequest = package.ListSessionsRequest() if request is None else request
-        check_message(peer, first, assume=assume)
+        first = list_sessions(agent, assume=assume) if request is None else request
+        check_message(agent, first, assume=assume)
         self.request: ListSessionsRequest | None = first
         """What to send next; None when all pages are there."""
         self._cursors = {first.cursor}
