@@ -34,7 +34,6 @@ if TYPE_CHECKING:
         check_message as check_message,
         check_method as check_method,
         gate_mcp_servers as gate_mcp_servers,
-        refuse_servers as refuse_servers,
         refuse_unadvertised as refuse_unadvertised,
     )
     from .initialization.handshake import (
@@ -104,7 +103,7 @@ else:
             """,
             "gates": """
                 GatedServers check_capability check_message check_method gate_mcp_servers
-                refuse_servers refuse_unadvertised
+                refuse_unadvertised
             """,
             "headers": "",
             "initialization.handshake": "AgentHandshake ClientHandshake Settled",

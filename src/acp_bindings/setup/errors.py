@@ -113,7 +113,9 @@ class McpServersRefused(CapabilityNotAdvertised):
         """Every server with its reason, and what to do."""
         assumed = ", ".join(sorted({f'"{each.capability}"' for each in self.refused if each.capability}))
         advice = f". If you know better, say assume={{{assumed}}}" if assumed else ""
-        return f"{'; '.join(map(str, self.refused))}{advice}; or leave them out with on_refusal='drop'"
+        return (
+            f"{'; '.join(map(str, self.refused))}{advice}; or leave them out by gate_mcp_servers(…, on_refusal='drop')"
+        )
 
 
 class AuthMethodRefused(AcpError):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, cast
 
 from acp_bindings._model import Model
 from acp_bindings.setup.capabilities import CONTENT, METHODS, TABLES, known
@@ -19,22 +19,22 @@ from acp_bindings.setup.errors import (
     MethodNotAdvertised,
     RefusedServer,
 )
+from acp_bindings.setup.servers import servers_for
+from acp_bindings.setup.sessions.history import asks_for_history
 
 if TYPE_CHECKING:
     from acp_bindings.setup.peer import AgentPeer, Peer
+    from acp_bindings.setup.unions import McpServer, McpServerLike
 
 OnRefusal: TypeAlias = Literal["raise", "drop"]
 """What becomes of MCP servers that an agent cannot be given."""
 
 
-ServerT = TypeVar("ServerT")
-
-
-class GatedServers(NamedTuple, Generic[ServerT]):
+class GatedServers(NamedTuple):
     """MCP servers, sorted into those that an agent can be given and those that it cannot."""
 
-    accepted: list[ServerT]
-    """In their order."""
+    accepted: list[McpServer]
+    """In their order, and in the version that the agent speaks."""
     refused: tuple[RefusedServer, ...]
     """Each with its reason."""
 
@@ -93,27 +93,28 @@ def check_message(peer: Peer, params: Any, *, method: str | None = None, assume:
     name = method or _method_of(peer, params)
     check_method(peer, name, assume=assume)
     servers: Sequence[Any] = getattr(params, "mcp_servers", ())
-    gate_mcp_servers(peer, servers, assume=assume, method=name)
+    if refused := tuple(_refused_servers(peer, servers, assume)):
+        raise McpServersRefused(refused, name)
     for need in _needs(params):
         if (reason := _missing(peer, need.capability, assume)) is not None:
             raise CapabilityNotAdvertised(need.capability, name, reason, field=need.field)
 
 
 def gate_mcp_servers(
-    peer: Peer,
-    servers: Iterable[ServerT],
+    agent: AgentPeer,
+    servers: Iterable[McpServerLike],
     *,
     on_refusal: OnRefusal = "raise",
     assume: Collection[str] = (),
     method: str | None = None,
-) -> GatedServers[ServerT]:
-    """Sort *servers* into those that an agent can be given and those that it cannot, each with its reason.
+) -> GatedServers:
+    """Sort *servers* into those that *agent* can be given and those that it cannot, each with its reason.
 
     In v1 stdio is always there; in v2 it is a capability like the others, and names are unique.
 
     Args:
-        peer: the agent.
-        servers: objects of the package that both sides speak.
+        agent: who is to have them.
+        servers: models of any version, or JSON.
         on_refusal: raise an error, or leave those out and report them.
         assume: capabilities that are taken for advertised, such as `mcp.http`; also `mcp.` and a type that the schema
             does not know.
@@ -121,11 +122,12 @@ def gate_mcp_servers(
 
     Raises:
         McpServersRefused: there are some that it cannot be given, and *on_refusal* is `raise`.
+        DecodeError: one is no server, or cannot be said in the version of the agent (`servers_for`).
         UnknownCapability: *assume* names what is no capability.
     """
-    _check_names(peer, assume)
-    listed = list(servers)
-    refused = tuple(_refused_servers(peer, listed, assume))
+    _check_names(agent, assume)
+    listed = servers_for(agent.protocol, servers)
+    refused = tuple(_refused_servers(agent, listed, assume))
     if refused and on_refusal == "raise":
         raise McpServersRefused(refused, method)
     without = {each.index for each in refused}
@@ -153,25 +155,17 @@ def refuse_unadvertised(own: Peer, params: Any, *, method: str | None = None) ->
     needed = METHODS[own.side].get(name)
     if needed is not None and not name.startswith("_") and own.lacks(needed) is not None:
         raise MethodNotAdvertised(name, needed)
-    refuse_servers(own, getattr(params, "mcp_servers", ()))
+    _refuse_servers(own, getattr(params, "mcp_servers", ()))
     for need in _needs(params):
         if _missing(own, need.capability, ()) is not None:
             raise InvalidParams(f"{need.field} needs {need.capability}, which was not advertised", data=need.data)
-    replay_from = getattr(params, "replay_from", None)
-    if replay_from is not None and replay_from.type != "start":
-        raise InvalidParams("Unsupported replay cursor", data={"type": replay_from.type})
+    asks_for_history(params)  # or else refuses
     if name in ("authenticate", "auth/login") and (reason := cast("AgentPeer", own).login_refusal(params.method_id)):
         raise InvalidParams(f"methodId: {reason}", data={"methodId": params.method_id})
 
 
-def refuse_servers(own: Peer, servers: Iterable[Any]) -> None:
-    """Refuse the first of the *servers* that an agent which is *own* has not said that it can reach.
-
-    Raises:
-        InvalidParams: its transport was not advertised, with the data `{type}`; or, in v2, its name is that of another,
-            with the data `{name}`.
-    """
-    for refused in _refused_servers(own, list(servers), ()):
+def _refuse_servers(own: Peer, servers: Sequence[Any]) -> None:
+    for refused in _refused_servers(own, servers, ()):
         if refused.capability is None:
             raise InvalidParams("Two MCP servers have one name", data={"name": refused.name})
         raise InvalidParams("Unsupported MCP server transport", data={"type": refused.transport})

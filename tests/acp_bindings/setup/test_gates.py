@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from acp_bindings import decode, v1, v1_unstable, v2, v2_unstable
+from acp_bindings import DecodeError, decode, v1, v1_unstable, v2, v2_unstable
 from acp_bindings.setup import (
     CapabilityNotAdvertised,
     InvalidParams,
@@ -15,7 +15,6 @@ from acp_bindings.setup import (
     check_message,
     check_method,
     gate_mcp_servers,
-    refuse_servers,
     refuse_unadvertised,
 )
 from tests.acp_bindings.setup.peers import agent, client
@@ -188,7 +187,8 @@ def test_r79_r83_r87_servers_are_refused_each_with_its_reason() -> None:
     assert str(caught.value) == (
         "search (http): the agent has not advertised agentCapabilities.mcpCapabilities.http; "
         "clock (sse): the agent has not advertised agentCapabilities.mcpCapabilities.sse. "
-        'If you know better, say assume={"mcp.http", "mcp.sse"}; or leave them out with on_refusal=\'drop\''
+        'If you know better, say assume={"mcp.http", "mcp.sse"}; '
+        "or leave them out by gate_mcp_servers(…, on_refusal='drop')"
     )
     assert (caught.value.method, caught.value.field) == ("session/new", "mcpServers")
     assert isinstance(caught.value, CapabilityNotAdvertised)
@@ -201,6 +201,15 @@ def test_r79_r87_servers_are_dropped_and_reported_where_that_is_asked_for() -> N
     assert [str(each) for each in refused] == [
         "search (http): the agent has not advertised agentCapabilities.mcpCapabilities.http"
     ]
+
+
+def test_r79_servers_from_a_configuration_come_out_in_the_version_of_the_agent() -> None:
+    peer = agent(v2, {"session": {"mcp": {"stdio": {}}}})
+    accepted, refused = gate_mcp_servers(peer, [{"name": "files", "command": "/files"}, SSE], on_refusal="drop")
+    assert accepted == [v2.McpServerStdio(name="files", command="/files", args=[], env=[])]
+    assert [(each.index, each.transport, each.capability) for each in refused] == [(1, "sse", "mcp.sse")]
+    with pytest.raises(DecodeError, match=r"mcpServers\[1\]"):
+        gate_mcp_servers(agent(v1), [STDIO, {"name": "nothing"}], on_refusal="drop")
 
 
 def test_r87_an_agent_that_forgot_to_say_so_is_given_what_is_assumed() -> None:
@@ -262,7 +271,7 @@ def test_x6_an_unsupported_transport_is_answered_with_its_type() -> None:
         refuse_unadvertised(own, v2.NewSessionRequest(cwd="/", mcp_servers=servers))
     assert (caught.value.code, caught.value.data) == (-32602, {"type": "sse"})
     with pytest.raises(InvalidParams) as caught:
-        refuse_servers(agent(v1), [STDIO, SSE])
+        refuse_unadvertised(agent(v1), v1.NewSessionRequest(cwd="/", mcp_servers=[STDIO, SSE]))
     assert caught.value.data == {"type": "sse"}
 
 
@@ -272,7 +281,7 @@ def test_x7_a_second_server_of_one_name_is_answered_with_the_name() -> None:
     with pytest.raises(InvalidParams) as caught:
         refuse_unadvertised(own, v2.ResumeSessionRequest(session_id="s", cwd="/", mcp_servers=twins))
     assert (caught.value.code, caught.value.data) == (-32602, {"name": "twin"})
-    refuse_servers(agent(v1), [STDIO, STDIO])
+    refuse_unadvertised(agent(v1), v1.NewSessionRequest(cwd="/", mcp_servers=[STDIO, STDIO]))
 
 
 def test_x12_a_replay_cursor_that_is_not_known_is_refused_and_not_replaced() -> None:

@@ -41,12 +41,15 @@ def asks_for_history(request: LoadSessionRequest | ResumeSessionRequest) -> bool
         InvalidParams: from where is something that this library does not know. It must not be taken for the start, nor
             for nothing (v2 `ResumeSessionRequest.replayFrom`).
     """
-    if type(request).__name__ == "LoadSessionRequest":
-        return True
     start: Any = getattr(request, "replay_from", None)
     if start is not None and start.type != "start":
         raise InvalidParams(f'replayFrom: "{start.type}" is not supported; "start" is', data={"type": start.type})
-    return start is not None
+    return is_replayed(request)
+
+
+def is_replayed(request: LoadSessionRequest | ResumeSessionRequest) -> bool:
+    """Whether *request* wants some of the conversation replayed, from wherever that is to begin."""
+    return type(request).__name__ == "LoadSessionRequest" or getattr(request, "replay_from", None) is not None
 
 
 def is_history(update: SessionUpdate) -> bool:

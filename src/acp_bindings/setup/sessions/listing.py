@@ -1,8 +1,10 @@
-"""All pages of `session/list`, asked for one after the other; no I/O.
+"""All pages of `session/list`, asked for one after the other.
 
-listing = SessionListing(agent)
-while (request := listing.request) is not None:
-    sessions += listing.take(await ask(request))
+    listing = SessionListing(agent)
+    while (request := listing.request) is not None:
+        sessions += listing.take(await ask(request))
+
+It does no I/O: who has it asks.
 """
 
 from __future__ import annotations

@@ -1,11 +1,13 @@
 """The updates of sessions as a client gets them: which are history and which are news, with none of them lost.
 
-updates: ReplayCollector[v1.SessionNotification] = ReplayCollector()
+    updates: ReplayCollector[v1.SessionNotification] = ReplayCollector()
 
-updates.expect(request)                       # before session/load is sent
-for update in updates.receive(notification):  # each session/update, as it comes
-    show(update.notification, new=not update.replay)
-history = updates.opened(request.session_id)  # when it is answered
+    updates.expect(request)                       # before session/load is sent
+    for update in updates.receive(notification):  # each session/update, as it comes
+        show(update.notification, new=not update.replay)
+    history = updates.opened(request.session_id)  # when it is answered
+
+It is told of what is sent and answered, and sends nothing itself.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
 
 from acp_bindings.errors import AcpError
 from acp_bindings.setup.remarks import Remark
+from acp_bindings.setup.sessions.history import is_replayed
 
 if TYPE_CHECKING:
     from acp_bindings.setup.unions import LoadSessionRequest, ResumeSessionRequest
@@ -95,7 +98,7 @@ class ReplayCollector(Generic[N]):
         Returns:
             Nothing, but where it comes too late: what has come already.
         """
-        phase: _Phase = "replaying" if _asks_for_history(request) else "resuming"
+        phase: _Phase = "replaying" if is_replayed(request) else "resuming"
         session = _Session[N](phase, before=self._sessions.get(request.session_id))
         self._sessions[request.session_id] = session
         return [session.take(each) for each in self._take_early(request.session_id)]
@@ -200,8 +203,3 @@ class _Session(Generic[N]):
         if replay:
             self.history.append(notification)
         return Update(notification, replay)
-
-
-def _asks_for_history(request: LoadSessionRequest | ResumeSessionRequest) -> bool:
-    """Whether it is one of v1 that is there for that, or one of v2 that says so."""
-    return type(request).__name__ == "LoadSessionRequest" or getattr(request, "replay_from", None) is not None
