@@ -22,6 +22,7 @@ from anyio.abc import TaskStatus
 from pydantic import ValidationError
 
 from acp_bindings.connection.errors import ConnectionClosed
+from acp_bindings.connection.failures import is_failure
 from acp_bindings.connection.handlers import Handler, Handlers
 from acp_bindings.connection.outbox import Outbox
 from acp_bindings.jsonrpc import INTERNAL_ERROR, METHOD_NOT_FOUND, REQUEST_CANCELLED, Codec
@@ -205,10 +206,12 @@ class Serving:
             if handler.waits or isawaitable(result):
                 result = await result
             return self._codec.respond(request, _filled(request, result))
-        except Exception as error:  # noqa: BLE001 - whatever it is, it costs this request and no other
+        except BaseException as error:
+            if not is_failure(error):
+                raise
             return self._refuse(request, error)
 
-    def _refuse(self, request: Request, error: Exception) -> bytes:
+    def _refuse(self, request: Request, error: BaseException) -> bytes:
         try:
             if answer := _as_answer(error):
                 return self._codec.fail(request, answer.code, answer.message, data=answer.data)
@@ -231,7 +234,9 @@ class Serving:
         """Tell a handler; what is to be awaited of it, if anything."""
         try:
             result = handler.handle(message.params, self._connection)
-        except Exception:
+        except BaseException as error:
+            if not is_failure(error):
+                raise
             log.exception("the handler of %s failed", message.method)
             return None
         return result if result is not None and isawaitable(result) else None
@@ -240,7 +245,9 @@ class Serving:
         with self._turn_of_handler(exclusive=False):
             try:
                 await waiting
-            except Exception:
+            except BaseException as error:
+                if not is_failure(error):
+                    raise
                 log.exception("the handler of %s failed", message.method)
 
     @contextlib.contextmanager
@@ -279,7 +286,7 @@ def _filled(request: Request, result: object) -> object:
     return result
 
 
-def _as_answer(error: Exception) -> RequestError | None:
+def _as_answer(error: BaseException) -> RequestError | None:
     """The answer that it is, perhaps in the groups of a handler's own tasks."""
     while isinstance(error, ExceptionGroup):
         first, *others = cast("ExceptionGroup[Exception]", error).exceptions

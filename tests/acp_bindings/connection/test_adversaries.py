@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import anyio
@@ -32,3 +33,36 @@ async def test_a_cancellation_of_what_is_no_id_cancels_nothing(params: Any, prot
         await peer.say({"id": 1, "method": "_acme/stay"}, {"id": None, "method": "_acme/stay"})
         await peer.say({"method": "$/cancel_request", "params": params}, {"method": "_acme/go"})
         assert [(await peer.hear())["result"] for _ in range(2)] == ["not cancelled"] * 2
+
+
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
+@pytest.mark.parametrize("method", ["_acme/waits", "_acme/looks", "initialize"])
+async def test_a_handler_that_meets_something_cancelled_has_failed_as_by_any_exception(
+    method: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def waits(params: Any, connection: Any) -> None:
+        task = asyncio.ensure_future(asyncio.sleep(60))
+        task.cancel()
+        await task
+
+    def looks(params: Any, connection: Any) -> None:
+        future: asyncio.Future[None] = asyncio.Future()
+        future.cancel()
+        future.result()
+
+    def following(params: Any, connection: Any) -> str:
+        return "next"
+
+    handlers = {"_acme/waits": waits, "_acme/looks": looks, "initialize": waits, "_acme/next": following}
+    params = {"protocolVersion": 1}
+    async with against(handlers) as (_, peer):
+        await peer.say({"id": 1, "method": method, "params": params}, {"id": 2, "method": "_acme/next"})
+        answers = [await peer.hear(), await peer.hear()]
+        assert sorted(answers, key=str) == [
+            {"id": 1, "error": {"code": -32603, "message": "Internal error"}},
+            {"id": 2, "result": "next"},
+        ]
+        if method != "initialize":
+            await peer.say({"method": method, "params": params}, {"id": 3, "method": "_acme/next"})
+            assert await peer.hear() == {"id": 3, "result": "next"}
+    assert f"the handler of {method} failed" in caplog.text
