@@ -289,7 +289,7 @@ class Connection:
     def _give_up(self, id_: Id) -> str | None:
         """Have done with a request; its method, if there was no answer."""
         call = self._calls.pop(id_, None)
-        if call is None:
+        if call is None or call.settled:
             return None
         if call.sent:
             self._outbox.add(self._codec.cancel(id_))
@@ -350,7 +350,8 @@ class Connection:
         return None
 
     def _answer(self, message: Response | ErrorResponse | BadResponse, size: int) -> None:
-        call = self._calls.pop(message.id, None)
+        # It is kept until its answer may be told: a connection that is closed before that tells it then.
+        call = self._calls.get(message.id)
         if call is None:
             log.warning("the peer could not read a line of ours: %s", message)
             return
@@ -378,8 +379,9 @@ class Connection:
 
     def _fail(self, id_: Id, end: ConnectionClosed) -> None:
         call = self._calls.pop(id_)
-        call.error = end.of(self._codec.forget(id_))
-        call.settled = True
+        if not call.settled:
+            call.error = end.of(self._codec.forget(id_))
+            call.settled = True
         call.answered.set()
         if call.sending:
             call.sending.cancel()

@@ -9,6 +9,7 @@ import anyio
 import pytest
 
 from acp_bindings import v1
+from acp_bindings.connection import Connection
 from acp_bindings.jsonrpc import ProtocolPackage
 from acp_bindings.setup import OPENING
 from tests.acp_bindings.connection.support import against
@@ -66,3 +67,38 @@ async def test_a_handler_that_meets_something_cancelled_has_failed_as_by_any_exc
             await peer.say({"method": method, "params": params}, {"id": 3, "method": "_acme/next"})
             assert await peer.hear() == {"id": 3, "result": "next"}
     assert f"the handler of {method} failed" in caplog.text
+
+
+@pytest.mark.parametrize("where", ["then", "handler", "aside"])
+async def test_an_answer_that_is_there_is_given_although_the_connection_is_closed(where: str) -> None:
+    async def hear(params: Any, connection: Connection) -> None:
+        heard.set()
+        if where == "handler":
+            await answered.wait()
+            connection.close()
+        await anyio.sleep_forever()
+
+    def then(answer: Any) -> Any:
+        answered.set()
+        if where == "then":
+            client.close()
+        return answer
+
+    async def ask() -> None:
+        answers.append(await client.request(method="_acme/do", then=then))
+
+    answers: list[Any] = []
+    heard, answered = anyio.Event(), anyio.Event()
+    with anyio.fail_after(5):
+        async with against({"_acme/hear": hear}, role="client") as (client, peer), anyio.create_task_group() as tasks:
+            tasks.start_soon(ask)
+            asked = await peer.hear()
+            if where != "then":
+                # While this is handled, the answer has to wait.
+                await peer.say({"method": "_acme/hear"})
+                await heard.wait()
+            await peer.say({"id": asked["id"], "result": "done"})
+            await answered.wait()
+            if where == "aside":
+                client.close()
+    assert answers == ["done"]
