@@ -98,6 +98,7 @@ class Connection:
         self._limit = limit
         self._grace = grace
         self._calls: dict[Id, _Call] = {}
+        self._begun = False
         self._gone: ConnectionClosed | None = None
         """Why nothing more will come, when that is so."""
         self._reading = anyio.CancelScope()
@@ -176,6 +177,8 @@ class Connection:
             ValueError: the method is not for the peer to handle.
             EncodeError: *params* cannot be sent.
         """
+        if not self._begun:
+            raise RuntimeError("the connection has not begun: ask in its `async with` block")
         turn = TURN.get()
         inside = turn is not None and turn is self._serving.turn
         if inside and turn is not None and turn.exclusive:
@@ -209,8 +212,10 @@ class Connection:
             EncodeError: *params* cannot be sent.
         """
         line = self._codec.notify(params, method=method)
-        await self._outbox.put(line)
-        if self._outbox.broken.is_set():
+        # Not `_gone`: a peer that says nothing more may still read.
+        if not self._reading.cancel_called:
+            await self._outbox.put(line)
+        if self._outbox.broken.is_set() or self._reading.cancel_called:
             raise self._gone or ConnectionClosed(_DEAF)
 
     def close(self) -> None:
@@ -225,7 +230,10 @@ class Connection:
         await self._ended.wait()
 
     async def __aenter__(self) -> Self:
-        """The connection, running."""
+        """The connection, running. It has one block: for another one, make another connection."""
+        if self._begun:
+            raise RuntimeError("a connection has one block, which was entered already; make another connection")
+        self._begun = True
         await self._block.__aenter__()
         return self
 

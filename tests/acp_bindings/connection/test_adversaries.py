@@ -9,10 +9,10 @@ import anyio
 import pytest
 
 from acp_bindings import v1
-from acp_bindings.connection import Connection
+from acp_bindings.connection import Connection, ConnectionClosed
 from acp_bindings.jsonrpc import ProtocolPackage
 from acp_bindings.setup import OPENING
-from tests.acp_bindings.connection.support import against
+from tests.acp_bindings.connection.support import NEW, against, streams
 
 pytestmark = pytest.mark.anyio
 
@@ -102,3 +102,30 @@ async def test_an_answer_that_is_there_is_given_although_the_connection_is_close
             if where == "aside":
                 client.close()
     assert answers == ["done"]
+
+
+async def test_a_connection_has_one_block_and_says_so() -> None:
+    async with against() as (connection, _):
+        with pytest.raises(RuntimeError, match="one block"):
+            await connection.__aenter__()
+        assert "open" in repr(connection)
+    with pytest.raises(RuntimeError, match="one block"):
+        await connection.__aenter__()
+
+
+async def test_who_asks_before_the_block_does_not_wait_for_ever() -> None:
+    one, other = await streams()
+    async with one, other:
+        connection = Connection(one, one, protocol=v1, role="client")
+        with anyio.fail_after(5), pytest.raises(RuntimeError, match="has not begun"):
+            await connection.request(NEW)
+
+
+async def test_what_is_told_after_the_end_is_not_lost_in_silence() -> None:
+    update = v1.CancelNotification(session_id="s")
+    async with against(role="client") as (connection, _):
+        connection.close()
+        with pytest.raises(ConnectionClosed, match="the connection was closed"):
+            await connection.notify(update)
+    with pytest.raises(ConnectionClosed, match="the connection was closed"):
+        await connection.notify(update)
