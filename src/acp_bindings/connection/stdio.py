@@ -81,17 +81,20 @@ def _standard_streams() -> Generator[tuple[ByteSource, ByteSink]]:
     """Standard input and output for us alone; for everybody else there are others in their place meanwhile."""
     # First of all, and kept: where there is no standard error, it has its number, which ours must not get.
     with open(os.devnull, "r+b", buffering=0) as nothing, contextlib.ExitStack() as at_end:
-        inwards, outwards = _taken(STDIN, at_end), _taken(STDOUT, at_end)
-        os.dup2(nothing.fileno(), STDIN)
-        os.dup2(STDERR if sys.__stderr__ else nothing.fileno(), STDOUT)
+        meanwhile = STDERR if sys.__stderr__ else nothing.fileno()
+        inwards = _taken(STDIN, nothing.fileno(), at_end) if sys.__stdin__ else os.dup(nothing.fileno())
+        outwards = _taken(STDOUT, meanwhile, at_end) if sys.__stdout__ else os.dup(nothing.fileno())
         # What was printed before, or is in the end, but is still in Python's buffer.
         _flush()
         at_end.callback(_flush)
         yield _source(inwards), _sink(outwards, at_end)
 
 
-def _taken(descriptor: int, at_end: contextlib.ExitStack) -> int:
-    """A copy of a descriptor, which is given its place again at the end."""
+def _taken(descriptor: int, meanwhile: int, at_end: contextlib.ExitStack) -> int:
+    """A copy of a descriptor, which is another's meanwhile, and is given its place again at the end.
+
+    There must be a stream: without one the number is anybody's, such as the event loop's.
+    """
     ours, kept = os.dup(descriptor), os.dup(descriptor)
 
     def restore() -> None:
@@ -99,6 +102,7 @@ def _taken(descriptor: int, at_end: contextlib.ExitStack) -> int:
         os.close(kept)
 
     at_end.callback(restore)
+    os.dup2(meanwhile, descriptor)
     return ours
 
 

@@ -77,3 +77,13 @@ def test_afterwards_the_output_blocks_again_for_who_shares_it(environment: dict[
     finally:
         os.close(reader)
         os.close(writer)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs a shell that can close descriptors")
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "<&- >&-", "<&- 2>&-", "<&- >&- 2>&-"])
+def test_without_some_of_the_streams_it_ends_and_leaves_their_numbers_to_others(
+    closed: str, environment: dict[str, str]
+) -> None:
+    # The event loop has the lowest that are free.
+    command = ["sh", "-c", f'exec "$0" "$@" {closed}', *AGENT]
+    subprocess.run(command, input=ASK, capture_output=True, text=True, env=environment, timeout=30, check=True)
