@@ -88,7 +88,9 @@ def _server_for(protocol: ProtocolPackage, server: McpServerLike, path: Path) ->
     try:
         read: McpServer = decode(type_, sent)
     except DecodeError as error:
-        issues = [replace(each, path=path + each.path, message=_advised(each, raw)) for each in error.issues]
+        issues = [
+            replace(each, path=path + each.path, message=_advised(each, cast("object", raw))) for each in error.issues
+        ]
         raise DecodeError("McpServer", issues) from None
     return read
 
