@@ -102,6 +102,13 @@ def requirements(session: nox.Session) -> None:
 
 
 @nox.session(default=False)
+def conversation(session: nox.Session) -> None:
+    """Have the example client talk with the example agent, and record it for docs/; `-- --check` only compares."""
+    session.install("-e", EXTRA)
+    session.run("python", "-m", "tests.docs.conversation", *session.posargs)
+
+
+@nox.session(default=False)
 def failures(session: nox.Session) -> None:
     """Print every way in which a server fails, what must be said of it and what is; `-- --messages` shows that."""
     session.install("-e", EXTRA, *group("test"))
