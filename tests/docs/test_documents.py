@@ -86,6 +86,22 @@ def test_the_demo_prints_what_the_readme_says() -> None:
     assert "".join(each.stdout for each in ran) == shown.split("\n", 1)[1]
 
 
+def test_the_programs_print_what_the_readme_says(tmp_path: Path) -> None:
+    (shown,) = [body for language, _, body in blocks() if language == "console" and "examples/client.py" in body]
+    command, expected = shown.split("\n", 1)
+    python = shlex.quote(sys.executable)
+    done = subprocess.run(
+        shlex.split(re.sub(r"\bpython\b", lambda _: python, command.removeprefix("$ "))),
+        cwd=ROOT,
+        env=os.environ | {"ACP_SESSIONS": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == expected
+
+
 def test_the_check_prints_what_the_readme_says() -> None:
     (shown,) = [body for language, _, body in blocks() if language == "console" and "mcp-launch check" in body]
     command, expected = shown.split("\n", 1)
