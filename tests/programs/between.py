@@ -1,7 +1,8 @@
-"""Between a client and the agent that it starts, to say what no agent says: `between.py news|version AGENT…`.
+"""Between a client and the agent that it starts, to say what neither says: `between.py news|version|date AGENT…`.
 
 With `news`, what the protocol does not have comes before each prompt is answered: an update, and a request, of whose
-answer the client is told in `_between/answered`. With `version`, the agent seems to speak a version that nobody does.
+answer the client is told in `_between/answered`. With `version`, the agent seems to speak a version that nobody does;
+with `date`, the client seems to ask for a version that is a date.
 """
 
 from __future__ import annotations
@@ -34,6 +35,8 @@ def inwards(agent: subprocess.Popen[bytes], mode: str) -> None:
     assert agent.stdin
     for line in sys.stdin.buffer:
         message = json.loads(line)
+        if mode == "date" and message.get("method") == "initialize":
+            message["params"]["protocolVersion"] = "2025-06-18"
         if mode == "news" and message.get("method") == "session/prompt":
             update = {"sessionUpdate": "news_of_tomorrow", "weather": "fine"}
             news = {"sessionId": message["params"]["sessionId"], "update": update}

@@ -9,12 +9,13 @@ from tests.programs.steps import Facts
 
 @dataclass(frozen=True)
 class Difference:
-    """One of them: who differs, in which step, the facts that show it, and why it is so."""
+    """One of them: who differs, in which step of which version, the facts that show it, and why it is so."""
 
     who: str
     step: str
     shown_by: Facts
     why: str
+    version: int = 1
 
 
 DIFFERENCES = [
@@ -22,7 +23,7 @@ DIFFERENCES = [
         "TypeScript client",
         "an agent of a version that nobody has",
         {"refused": False},
-        "The SDK hands on whatever version the agent answers with; to compare it is left to its user.",
+        "Its v1 hands on whatever version the agent answers with; to compare it is left to its user.",
     ),
     Difference(
         "TypeScript client",

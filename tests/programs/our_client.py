@@ -39,7 +39,8 @@ from acp_bindings.setup import (
 from tests.programs.steps import NOT_OFFERED, TRANSPORTS, Plan
 
 INFO = v1.Implementation(name="python", version="1.0")
-PATIENCE = 60
+PACKAGES: dict[int, Any] = {1: v1, 2: v2}
+PATIENCE = 120
 """Seconds for a step."""
 
 
@@ -49,10 +50,12 @@ class Client:
     def __init__(self, plan: Plan, protocols: Sequence[ProtocolPackage]) -> None:
         self.plan = plan
         self.handshake = ClientHandshake(info=INFO, protocols=protocols)
-        self.collector: ReplayCollector[v1.SessionNotification] = ReplayCollector()
+        self.collector: ReplayCollector[Any] = ReplayCollector()
         self.updates: list[Any] = []
         self.answers: list[int | None] = []
         self.calls = anyio.Event()
+        self.idle = anyio.Event()
+        self.stop: str | None = None
         self.connection: ProcessConnection
         self.peer: AgentPeer
 
@@ -70,8 +73,31 @@ class Client:
     async def ask(self, session_id: str, words: str) -> dict[str, Any]:
         """A prompt: how it ended, and what was said meanwhile."""
         self.updates.clear()
-        response = await self.connection.request(_prompt(session_id, words))
-        return {"stop": response.stop_reason, "said": texts(self.updates)}
+        self.idle = anyio.Event()
+        response = await self.connection.request(prompt(self.plan, session_id, words))
+        if isinstance(response, v1.PromptResponse):
+            self.stop = response.stop_reason
+        else:
+            await self.turn(session_id)
+        return {"stop": self.stop, "said": texts(self.updates)}
+
+    async def turn(self, session_id: str) -> None:
+        """Wait until the turn of a prompt is over, which v2 says by a state.
+
+        Raises:
+            ConnectionClosed: the agent has gone before that.
+        """
+        async with anyio.create_task_group() as tasks:
+
+            async def lost() -> None:
+                await self.connection.wait_ended()
+                tasks.cancel_scope.cancel()
+
+            tasks.start_soon(lost)
+            await self.idle.wait()
+            tasks.cancel_scope.cancel()
+        if not self.idle.is_set():
+            await self.connection.request(close_session(self.peer, session_id))
 
     async def come_back(self, request: Any) -> dict[str, Any]:
         """Load or resume a session, and prompt again: what was said of its past."""
@@ -97,12 +123,17 @@ class Client:
             await self.calls.wait()
             yield became
 
-    async def update(self, notification: v1.SessionNotification, _: Connection) -> None:
+    async def update(self, notification: Any, _: Connection) -> None:
         """Take an update."""
-        self.updates.append(notification.update)
+        update = notification.update
+        self.updates.append(update)
         self.collector.receive(notification)
-        if notification.update.session_update.startswith("tool_call"):
+        if update.session_update.startswith("tool_call"):
             self.calls.set()
+        # One without a reason says how a session stands that has been loaded.
+        if update.session_update == "state_update" and update.state == "idle" and update.stop_reason:
+            self.stop = update.stop_reason
+            self.idle.set()
 
     async def answered(self, params: dict[str, Any], _: Connection) -> None:
         """Take what `between.py` says of our answer."""
@@ -111,12 +142,12 @@ class Client:
 
 @asynccontextmanager
 async def connected(
-    plan: Plan, *, mode: str | None = None, protocols: Sequence[ProtocolPackage] = (v1,)
+    plan: Plan, *, mode: str | None = None, protocols: Sequence[ProtocolPackage] = ()
 ) -> AsyncGenerator[Client]:
     """A client that has started the agent, and not yet said anything."""
-    client = Client(plan, protocols)
+    client = Client(plan, protocols or [PACKAGES[plan.version]])
     command = [*plan.between, mode, *plan.agent] if mode else plan.agent
-    handlers: dict[Any, Any] = {v1.SessionNotification: client.update, "_between/answered": client.answered}
+    handlers: dict[Any, Any] = {"session/update": client.update, "_between/answered": client.answered}
     async with connect_process(
         command, protocol=OPENING, handlers=handlers, cwd=plan.cwd, env=plan.env
     ) as client.connection:
@@ -140,11 +171,10 @@ async def drive(plan: Plan) -> dict[str, Any]:
 
 async def before_initialize(plan: Plan) -> dict[str, Any]:
     """What comes too early, and an `initialize` that is none."""
-    async with connected(plan) as client:
+    async with connected(plan, mode="date") as client:
         ask = client.connection.request
         early = await code(ask({"cwd": plan.cwd, "mcpServers": []}, method="session/new"))
-        initialize = json.loads(encode(client.handshake.request())) | {"protocolVersion": "2025-06-18"}
-        date = await code(ask(initialize, method="initialize"))
+        date = await code(client.open())
     return {"session/new before initialize": {"code": early}, "a version that is a date": {"code": date}}
 
 
@@ -172,8 +202,8 @@ async def untyped(plan: Plan) -> dict[str, Any]:
         nowhere = await code(ask({"mcpServers": []}, method="session/new"))
         unknown = await code(ask({}, method="session/of_tomorrow"))
         extension = await code(ask({}, method="_example/do"))
-        prompt = json.loads(encode(_prompt("nobody", "Hello")))
-        nobody = await code(ask(prompt, method="session/prompt"))
+        hello = json.loads(encode(prompt(plan, "nobody", "Hello")))
+        nobody = await code(ask(hello, method="session/prompt"))
     return {
         "session/new without cwd": {"code": nowhere},
         "an unknown method": {"code": unknown, "extension": extension},
@@ -190,9 +220,12 @@ async def conversation(plan: Plan) -> dict[str, Any]:
         session_id = record.session_id
         facts["session/new"] = {"session": "string"}
         for transport in TRANSPORTS:
-            facts[f"a tool over {transport}"] = await client.ask(session_id, plan.prompts[transport])
+            has = client.peer.supports(f"mcp.{transport}")
+            said = await client.ask(session_id, plan.prompts[transport]) if has else NOT_OFFERED
+            facts[f"a tool over {transport}"] = said
         async with client.waiting(session_id) as became:
-            await client.connection.notify(v1.CancelNotification(session_id=session_id))
+            cancel = v1.CancelNotification if plan.version == 1 else v2.CancelSessionNotification
+            await client.connection.notify(cancel(session_id=session_id))
         facts["session/cancel"] = {"stop": became[0]}
         record = record.after_prompt()
         facts["session/list"] = await offered(lambda: cwd_listed(client, session_id))
@@ -213,7 +246,7 @@ async def news(plan: Plan) -> dict[str, Any]:
         await client.open()
         record = await client.new()
         facts = await client.ask(record.session_id, plan.prompts["stdio"])
-        kept = any(isinstance(each, v1.OtherSessionUpdate) for each in client.updates)
+        kept = any(isinstance(each, v1.OtherSessionUpdate | v2.OtherSessionUpdate) for each in client.updates)
     return {"an unknown update": facts | {"kept": kept}, "an unknown request of the agent": {"code": client.answers[0]}}
 
 
@@ -241,7 +274,7 @@ async def cwd_listed(client: Client, session_id: str) -> dict[str, Any]:
 async def closed(client: Client, session_id: str) -> dict[str, Any]:
     """Close it, and prompt all the same."""
     await client.connection.request(close_session(client.peer, session_id))
-    return {"afterwards": await code(client.connection.request(_prompt(session_id, "Hello")))}
+    return {"afterwards": await code(client.connection.request(prompt(client.plan, session_id, "Hello")))}
 
 
 async def deleted(client: Client, record: SessionRecord) -> dict[str, Any]:
@@ -277,10 +310,12 @@ def texts(updates: Sequence[Any]) -> list[tuple[str, str]]:
     for update in map(json.loads, map(encode, updates)):
         content: Any = update.get("content") or []
         listed = cast("list[dict[str, Any]]", content if isinstance(content, list) else [{"content": content}])
-        blocks: list[dict[str, Any]] = [each.get("content", {}) for each in listed]
+        blocks: list[dict[str, Any]] = [each.get("content", each) for each in listed]
         found += [(update["sessionUpdate"], block["text"]) for block in blocks if "text" in block]
     return found
 
 
-def _prompt(session_id: str, words: str) -> v1.PromptRequest:
-    return v1.PromptRequest(session_id=session_id, prompt=[v1.TextContent(text=words)])
+def prompt(plan: Plan, session_id: str, words: str) -> Any:
+    """A prompt in the words of the version."""
+    wire = PACKAGES[plan.version]
+    return wire.PromptRequest(session_id=session_id, prompt=[wire.TextContent(text=words)])

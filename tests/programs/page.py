@@ -67,5 +67,5 @@ def word(pair: Pair, step: str, cell: Cell) -> str:
 
 def difference_of(pair: Pair, step: str) -> Difference | None:
     """The difference that is known of a step of a pair."""
-    found = (each for each in DIFFERENCES if each.step == step and each.who in (pair.client, pair.agent))
-    return next(found, None)
+    whose = [each for each in DIFFERENCES if each.who in (pair.client, pair.agent)]
+    return next((each for each in whose if (each.step, each.version) == (step, pair.version)), None)

@@ -6,18 +6,19 @@ import json
 import shutil
 import sys
 import tempfile
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Generator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import anyio
 
-from tests.mcp_launch.support import MARK, http, marked_servers
+from tests.mcp_launch.support import MARK, Marked, http, marked_servers
 from tests.programs import our_client
 from tests.programs.steps import FOLDER, NOT_OFFERED, STEPS, Facts, Plan, word
 
 EXAMPLES = FOLDER.parents[1] / "examples"
-PATIENCE = 120
+PATIENCE = 300
 """Seconds for all steps of a pair."""
 
 
@@ -29,11 +30,13 @@ class Pair:
     agent: str
     drive: Callable[[Plan], Awaitable[Mapping[str, Facts]]]
     command: Callable[[], list[str]]
-    latest: int = 1
-    """The latest version that the agent speaks."""
+    version: int = 1
+    """The version of the protocol that they speak."""
+    latest: int = 2
+    """The latest that the agent speaks."""
 
     def __str__(self) -> str:
-        return f"{self.client} → {self.agent}"
+        return f"{self.client} → {self.agent}, v{self.version}"
 
 
 def node() -> str:
@@ -70,10 +73,13 @@ def official_agent() -> list[str]:
 
 
 PAIRS = [
-    Pair("TypeScript client", "our agent", typescript_client, our_agent, latest=2),
+    Pair("TypeScript client", "our agent", typescript_client, our_agent),
+    Pair("TypeScript client", "our agent", typescript_client, our_agent, version=2),
     Pair("our client", "TypeScript agent", our_client.drive, typescript_agent),
-    Pair("our client", "official Python agent", our_client.drive, official_agent),
-    Pair("our client", "our agent", our_client.drive, our_agent, latest=2),
+    Pair("our client", "TypeScript agent", our_client.drive, typescript_agent, version=2),
+    Pair("our client", "official Python agent", our_client.drive, official_agent, latest=1),
+    Pair("our client", "our agent", our_client.drive, our_agent),
+    Pair("our client", "our agent", our_client.drive, our_agent, version=2),
 ]
 
 
@@ -105,13 +111,19 @@ async def play(pair: Pair, urls: Mapping[str, str]) -> dict[str, Cell]:
             plan = Plan(
                 agent=pair.command(),
                 env={"ACP_SESSIONS": str(sessions), MARK: marked.mark},
+                version=pair.version,
                 latest=pair.latest,
                 cwd=str(project),
-                servers=[
-                    marked.stdio("stdio", sys.executable, str(FOLDER / "tools.py"), env={"WORD": word("stdio")}),
-                    *(http(urls[kind], name=kind, kind=kind, headers={"X-Word": word(kind)}) for kind in urls),
-                ],
+                servers=[*_servers(marked, urls, version=pair.version)],
             )
             with anyio.fail_after(PATIENCE):
                 facts = await pair.drive(plan)
     return {step.name: Cell(step.is_right(facts[step.name], plan), facts[step.name]) for step in STEPS}
+
+
+def _servers(marked: Marked, urls: Mapping[str, str], *, version: int) -> Generator[dict[str, Any]]:
+    """An MCP server for each transport of a version; v2 writes a type for each, and has no SSE any more."""
+    tools = marked.stdio("stdio", sys.executable, str(FOLDER / "tools.py"), env={"WORD": word("stdio")})
+    yield tools if version == 1 else {"type": "stdio", **tools}
+    for kind in ("http", "sse") if version == 1 else ("http",):
+        yield http(urls[kind], name=kind, kind=kind, headers={"X-Word": word(kind)})

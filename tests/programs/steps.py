@@ -34,15 +34,17 @@ class Plan:
     """The command of the agent."""
     env: dict[str, str]
     """What it gets in its environment beside ours."""
+    version: int
+    """The version of the protocol that is spoken."""
     latest: int
     """The latest version that the agent speaks."""
     cwd: str
     """The working directory of the sessions."""
     servers: list[dict[str, Any]]
-    """Their MCP servers, as v1 writes them."""
+    """Their MCP servers, in the words of the version, each with the transport as its name."""
     prompts: dict[str, str] = field(default_factory=lambda: dict(PROMPTS))
     between: tuple[str, ...] = (sys.executable, "-S", str(FOLDER / "between.py"))
-    """The command that comes before that of the agent, with a mode, for what no agent says."""
+    """The command that comes before that of the agent, with a mode, for what no program says."""
     patience: int = 10_000
     """Milliseconds that an agent has to leave when its input is closed."""
 
@@ -78,18 +80,19 @@ def _replayed(facts: Facts, plan: Plan) -> bool:
     """Whether each prompt came once and in order, with what its tool said behind it, and the session works again."""
     replay = facts.get("replay", ())
     prompts = [text for kind, text in replay if kind.startswith("user_message")]
-    asked = [plan.prompts[transport] for transport in TRANSPORTS]
+    transports = [server["name"] for server in plan.servers]
+    asked = [plan.prompts[transport] for transport in transports]
     story = iter(text for _, text in replay)
     told = all(
         any(plan.prompts[transport] == text for text in story) and any(word(transport) in text for text in story)
-        for transport in TRANSPORTS
+        for transport in transports
     )
     # The prompt that was cancelled may be there or not.
     return told and prompts[: len(asked)] == asked and _called(facts.get("again", {}))
 
 
 STEPS = [
-    Step("initialize", _exactly(version=1)),
+    Step("initialize", lambda facts, plan: facts == {"version": plan.version}),
     Step("initialize, v2 offered", lambda facts, plan: facts == {"version": plan.latest}),
     Step("a version that is a date", _exactly(code=-32602)),
     Step("an agent of a version that nobody has", _exactly(refused=True)),
