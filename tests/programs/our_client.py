@@ -102,9 +102,11 @@ class Client:
     async def come_back(self, request: Any) -> dict[str, Any]:
         """Load or resume a session, and prompt again: what was said of its past."""
         self.collector.expect(request)
+        self.updates.clear()
         await self.connection.request(request)
-        replay = texts([each.update for each in self.collector.opened(request.session_id)])
-        return {"replay": replay, "again": await self.ask(request.session_id, self.plan.prompts["stdio"])}
+        replay = texts(self.updates)
+        collected = texts([each.update for each in self.collector.opened(request.session_id)])
+        return {"replay": replay, "collected": collected == replay, "again": await self.ask(request.session_id, self.plan.prompts["stdio"])}
 
     @asynccontextmanager
     async def waiting(self, session_id: str) -> AsyncGenerator[list[Any]]:

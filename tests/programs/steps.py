@@ -88,7 +88,8 @@ def _replayed(facts: Facts, plan: Plan) -> bool:
         for transport in transports
     )
     # The prompt that was cancelled may be there or not.
-    return told and prompts[: len(asked)] == asked and _called(facts.get("again", {}))
+    collected = facts.get("collected", True)
+    return told and collected and prompts[: len(asked)] == asked and _called(facts.get("again", {}))
 
 
 STEPS = [
