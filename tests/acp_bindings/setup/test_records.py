@@ -2,12 +2,12 @@
 
 import json
 import pickle
-from dataclasses import FrozenInstanceError
+from dataclasses import FrozenInstanceError, replace
 from typing import Any
 
 import pytest
 
-from acp_bindings import DecodeError, v1, v2
+from acp_bindings import DecodeError, decode, v1, v2
 from acp_bindings.setup.sessions.records import ServersMissing, SessionRecord, load_remarks, new_session_remarks
 from acp_bindings.setup.sessions.requests import load_session, new_session
 from tests.acp_bindings.setup.agents import ABLE
@@ -98,6 +98,16 @@ def test_r99_the_servers_are_filled_in_from_what_the_client_is_configured_with()
     unused = v1.McpServerStdio(name="unused", command="/x", args=[], env=[])
     assert back.with_servers([unused, SEARCH, FILES]) == RECORD
     assert back.with_servers([SEARCH]).mcp_servers == ("files", SEARCH)
+
+
+def test_r99_servers_of_one_name_and_those_without_come_back_each_as_itself() -> None:
+    twin = v1.McpServerStdio(name="files", command="/bin/other", args=[], env=[])
+    nameless: Any = decode(v2.McpServer, {"type": "_pipe", "at": 5})
+    record = replace(RECORD, mcp_servers=(FILES, nameless, twin))
+    back = SessionRecord.from_json(record.to_json())
+    assert back.server_names == ("files", "_pipe", "files")
+    assert back.with_servers([FILES, twin, nameless]) == record
+    assert back.with_servers([FILES]).mcp_servers == (FILES, "_pipe", FILES)
 
 
 def test_r99_servers_that_are_only_named_are_never_left_out() -> None:

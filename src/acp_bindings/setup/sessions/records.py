@@ -109,9 +109,18 @@ class SessionRecord:
 
         *servers* may be all that the client has in its configuration; what the session did not have is not added.
         """
-        known = {getattr(each, "name", None): each for each in servers}
-        filled = (known.get(each, each) if isinstance(each, str) else each for each in self.mcp_servers)
-        return replace(self, mcp_servers=tuple(filled))
+        known: dict[str, list[McpServer]] = {}
+        for each in servers:
+            known.setdefault(_name(each), []).append(each)
+
+        def filled(server: McpServer | str) -> McpServer | str:
+            if not isinstance(server, str) or server not in known:
+                return server
+            # v1 allows several of one name, which are told apart by their order alone.
+            named = known[server]
+            return named.pop(0) if len(named) > 1 else named[0]
+
+        return replace(self, mcp_servers=tuple(map(filled, self.mcp_servers)))
 
     @property
     def server_names(self) -> tuple[str, ...]:
