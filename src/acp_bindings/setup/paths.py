@@ -49,7 +49,7 @@ class NotAbsolute(InvalidParams, ValueError):  # noqa: N818 - says what is wrong
 
     def __init__(self, path: str, field: str, likeness: Likeness, flavour: Flavour) -> None:
         example = _EXAMPLES[flavour]
-        told = f"{field}: {_shown(path, likeness)} is no absolute path: {_REASONS[likeness]}, as in {example}"
+        told = f"{field}: {_shown(path)} is no absolute path: {_REASONS[likeness]}, as in {example}"
         super().__init__(told, data={"field": field})
         self.path = path
         """The text that was given."""
@@ -178,8 +178,21 @@ _EXAMPLES: dict[Flavour, str] = {
 }
 
 
-def _shown(path: str, likeness: Likeness) -> str:
+_URL = re.compile(r"(?<![\w+.-])\w[\w+.-]+:[\\/]+")
+"""The beginning of a URL, also of one that is quoted, padded or misspelt."""
+
+_MOST_SHOWN = 200
+
+
+def _shown(path: str) -> str:
     """The text in quotes, on one line, in letters that any log takes, and without the secrets that a URL may hold."""
-    told = re.sub(r"(?<=//)[^/]*@|\?.*", "…", path, flags=re.DOTALL) if likeness == "url" else path
+    told = path
+    if url := _URL.search(path):
+        shown, *query = re.split("[?#]", path[url.end() :], maxsplit=1)
+        _, user, host = shown.rpartition("@")
+        # A password may have a "?" too.
+        told = path[: url.end()] + ("" if "@" in "".join(query) else "…" * bool(user) + host) + "…" * bool(query)
+    if len(told) > _MOST_SHOWN:
+        told = told[:_MOST_SHOWN] + "…"
     printable = "".join(each if each.isprintable() else repr(each)[1:-1] for each in told)
     return f'"{printable}"'

@@ -121,6 +121,31 @@ def test_r91_a_refusal_does_not_show_the_secrets_of_a_url() -> None:
     assert "hunter2" not in repr(refusal("ssh://me:hunter2@host/app?token=hunter2"))
 
 
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https:/me:hunter2@host",
+        r"https:\\me:hunter2@host",
+        " https://me:hunter2@host",
+        "'https://me:hunter2@host'",
+        "https://me:hun/hunter2@host",
+        "https://host/#hunter2",
+        "https://me:hunter2?@host",
+        "https://host/?a@b=hunter2&hunter2",
+        "https://" + "me" * 300 + ":hunter2@host",
+    ],
+)
+def test_r91_nor_those_of_a_url_that_is_misspelt_or_long(url: str) -> None:
+    assert "hunter2" not in str(refusal(url))
+    assert "hun/" not in str(refusal(url))
+
+
+def test_a_long_text_is_not_shown_whole() -> None:
+    error = refusal("x" * 100_000)
+    assert len(str(error)) < 400
+    assert error.path == "x" * 100_000
+
+
 def test_a_path_object_is_as_good_as_its_text() -> None:
     assert require_absolute(PurePosixPath("/a/b")) == "/a/b"
     assert require_absolute(PureWindowsPath("C:/a")) == "C:\\a"
