@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from acp_bindings import DecodeError, Finding, decode, encode, v1, v1_unstable, v2, v2_unstable
-from acp_bindings.jsonrpc import Codec, ErrorResponse, Notification, Request, Response
+from acp_bindings.jsonrpc import BadLine, Codec, ErrorResponse, Notification, Request, Response
 from acp_bindings.setup import (
     OPENING,
     AgentHandshake,
@@ -95,6 +95,18 @@ def test_r9_the_handshake_may_have_the_id_0() -> None:
     request = Codec(OPENING, role="agent").read(sent.line)
     assert isinstance(request, Request)
     assert request.id == 0
+
+
+def test_r9_a_null_id_is_answered_while_the_version_is_not_settled_and_refused_in_v2_afterwards() -> None:
+    theirs = Codec(OPENING, role="agent")
+    params = {"protocolVersion": 2, "info": raw(EDITOR)}
+    request = theirs.read(encode({"jsonrpc": "2.0", "id": None, "method": "initialize", "params": params}))
+    assert isinstance(request, Request)
+    settled = AgentHandshake(info=HELPER, protocols=[v2]).answer(request.params)
+    assert parsed(theirs.respond(request, settled.result))["id"] is None
+    theirs.protocol = settled.protocol
+    line = encode({"jsonrpc": "2.0", "id": None, "method": "session/new", "params": {"cwd": "/"}})
+    assert isinstance(theirs.read(line), BadLine)
 
 
 def test_a_refusal_reaches_the_client_as_the_error_that_the_agent_raised() -> None:

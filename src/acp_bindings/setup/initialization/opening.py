@@ -33,7 +33,11 @@ class _Untyped(Methods):
 
 
 class _Opening:
-    """A protocol package of untyped methods, with the errors and the ids of v1, which are those of v2 and null."""
+    """A protocol package of untyped methods, with the errors and the ids of v1, which are those of v2 and null.
+
+    So an `initialize` whose id is null is answered also where that settles v2, which has no null: whoever sent it so
+    waits for just that. From then on v2 refuses it.
+    """
 
     METHODS: Methods = _Untyped(f"{__name__}.methods", requests={}, notifications={})
 
