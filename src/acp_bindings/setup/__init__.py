@@ -124,6 +124,7 @@ else:
                 resume_session
             """,
             "sessions.updates": "ReplayCollector SessionIdReused Update",
+            "shown": "",
             "unions": "",
             "versions": "latest_supported negotiate version_of",
         },

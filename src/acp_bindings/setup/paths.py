@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from typing import Literal, TypeAlias
 
 from acp_bindings.setup.errors import InvalidParams
+from acp_bindings.setup.shown import one_line
 
 __all__ = [
     "Flavour",
@@ -181,18 +182,13 @@ _EXAMPLES: dict[Flavour, str] = {
 _URL = re.compile(r"(?<![\w+.-])\w[\w+.-]+:[\\/]+")
 """The beginning of a URL, also of one that is quoted, padded or misspelt."""
 
-_MOST_SHOWN = 200
-
 
 def _shown(path: str) -> str:
-    """The text in quotes, on one line, in letters that any log takes, and without the secrets that a URL may hold."""
+    """The text in quotes, on one line, and without the secrets that a URL may hold."""
     told = path
     if url := _URL.search(path):
         shown, *query = re.split("[?#]", path[url.end() :], maxsplit=1)
         _, user, host = shown.rpartition("@")
         # A password may have a "?" too.
         told = path[: url.end()] + ("" if "@" in "".join(query) else "…" * bool(user) + host) + "…" * bool(query)
-    if len(told) > _MOST_SHOWN:
-        told = told[:_MOST_SHOWN] + "…"
-    printable = "".join(each if each.isprintable() else repr(each)[1:-1] for each in told)
-    return f'"{printable}"'
+    return f'"{one_line(told)}"'

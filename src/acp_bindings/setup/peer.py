@@ -16,6 +16,7 @@ from acp_bindings.setup.capabilities import ALWAYS, TABLES, Side, has_word, know
 from acp_bindings.setup.errors import UnsupportedProtocolVersion
 from acp_bindings.setup.initialization.misspelt import WORDS, initialize_remarks
 from acp_bindings.setup.remarks import Remark
+from acp_bindings.setup.shown import one_line
 from acp_bindings.setup.versions import by_version, read_version, version_of
 
 if TYPE_CHECKING:
@@ -107,7 +108,7 @@ class Peer:
     def __str__(self) -> str:
         """One line for a log: `Claude Code 1.2.3 (ACP v1)`."""
         version = f" {self.info.version}" if self.info else ""
-        return f"{self.display_name}{version} (ACP v{self.version})"
+        return f"{one_line(self.display_name + version)} (ACP v{self.version})"
 
     @property
     def _message_type(self) -> type[Model]:

@@ -1,6 +1,6 @@
 """Whether a file lies within the directories of a session: their boundary, with symbolic links followed.
 
-The one part of the setup rules that looks at the file system, which is the agent's.
+Of the setup rules this looks at the file system, on the side of the agent; on that of the client `commands` does.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from pathlib import Path
 
 from acp_bindings.errors import AcpError
 from acp_bindings.setup.paths import Flavour, likeness, require_absolute, require_directories
+from acp_bindings.setup.shown import one_line
 
 __all__ = ["OutsideRoots", "Roots"]
 
@@ -25,7 +26,7 @@ class OutsideRoots(AcpError, PermissionError):  # noqa: N818 - says what is wron
 
     def __str__(self) -> str:
         """`"../x" is outside of the session's directories`."""
-        return f'"{self.path}" is outside of the session\'s directories'
+        return f'"{one_line(self.path)}" is outside of the session\'s directories'
 
 
 class Roots:

@@ -26,6 +26,15 @@ def test_r18_a_line_for_a_log_names_the_peer_its_version_and_the_protocol() -> N
     assert str(AgentPeer.read({"protocolVersion": 1}, [v1_unstable])) == "the agent (ACP v1)"
 
 
+def test_r18_the_line_is_one_line_whatever_the_peer_calls_itself() -> None:
+    peer = AgentPeer.read(
+        {"protocolVersion": 1, "agentInfo": {"name": "a\n\x1b[31m" + "b" * 10_000, "version": "1"}}, [v1]
+    )
+    assert str(peer).startswith(r"a\n\x1b[31mbbb")
+    assert str(peer).isprintable()
+    assert len(str(peer)) < 300
+
+
 def test_r17_r13_a_title_or_an_info_that_is_none_is_left_out() -> None:
     named: Any = {"protocolVersion": 1, "agentInfo": {"name": "x", "title": 5, "version": "1"}}
     peer = AgentPeer.read(named, [v1])

@@ -22,6 +22,11 @@ def project(tmp_path: Path) -> Path:
     return made
 
 
+def test_the_refusal_of_a_path_is_one_line(tmp_path: Path) -> None:
+    with pytest.raises(OutsideRoots, match=r'^"\.\./a\\nb" is outside of the session\'s directories$'):
+        Roots(tmp_path).resolve("../a\nb")
+
+
 def test_r52_what_lies_in_the_directory_is_within(project: Path) -> None:
     roots = Roots(project)
     assert all(map(roots.contains, [project, project / "src", project / "src" / "main.py", project / "new" / "file"]))
