@@ -151,7 +151,10 @@ class Agent:
         client = self.handlers.settled(connection).client
         session = Session(info, client=client, connection=connection, store=self._store)
         await self._tasks.start(session.run, request.mcp_servers)
-        self._sessions[session_id] = session
+        # Another load of it may have been quicker; the last one has it.
+        earlier, self._sessions[session_id] = self._sessions.get(session_id), session
+        if earlier:
+            await earlier.close()
         return session
 
     async def _reopen(self, request: LoadSessionRequest, connection: Connection) -> Session:

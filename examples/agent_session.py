@@ -48,14 +48,14 @@ class Session:
             async with mcp_launch.launch(servers, cwd=self.info.cwd) as self.fleet:
                 task_status.started()
                 await self._closing.wait()
+                if self.prompt:
+                    await self._idle.wait()
         finally:
             self._closed.set()
 
     async def close(self) -> None:
         """Cancel what is being done, and free what it holds."""
         self.cancel()
-        if self.prompt:
-            await self._idle.wait()
         self._closing.set()
         await self._closed.wait()
 

@@ -1,0 +1,56 @@
+"""The example agent against hostile clients, careless users, signals and a littered disk: it goes on, or is gone."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from typing import Any
+
+import anyio
+import pytest
+
+from tests.examples.support import Place, talking
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_of_two_loads_at_once_one_has_the_session_and_its_servers(place: Place, version: int) -> None:
+    with anyio.fail_after(60):
+        async with talking(place, version) as talk:
+            session = await talk.new(place.project)
+            await talk.prompt(session, "say hello")
+            request = talk.wire.ResumeSessionRequest(
+                session_id=session, cwd=str(place.project), mcp_servers=talk.servers((place.light(),))
+            )
+            async with anyio.create_task_group() as tasks:
+                for _ in range(4):
+                    tasks.start_soon(talk.ask, request)
+            # The agent itself, and one server.
+            assert len(place.running()) == 2
+            assert await talk.prompt(session, "tools") == "end_turn"
+
+
+async def test_a_client_that_does_not_read_and_hangs_up_leaves_nothing_behind(place: Place) -> None:
+    lines = {"type": "text", "text": "say it again\n" * 20000}
+    messages: list[dict[str, Any]] = [
+        {"id": 1, "method": "initialize", "params": {"protocolVersion": 1}},
+        {"id": 2, "method": "session/new", "params": {"cwd": str(place.project), "mcpServers": [place.light()]}},
+    ]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(place.command, stdin=pipe, stdout=pipe, env=os.environ | place.env) as process:
+        assert process.stdin
+        assert process.stdout
+        try:
+            for message in messages:
+                process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
+                process.stdin.flush()
+                answer = json.loads(process.stdout.readline())
+            params = {"sessionId": answer["result"]["sessionId"], "prompt": [lines]}
+            prompt = {"jsonrpc": "2.0", "id": 3, "method": "session/prompt", "params": params}
+            process.stdin.write(json.dumps(prompt).encode() + b"\n")
+            process.stdin.close()
+            process.wait(timeout=30)
+        finally:
+            process.kill()
+    await place.nothing_left()
