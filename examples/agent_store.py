@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import datetime
+import os
+import re
 import uuid
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -43,10 +45,11 @@ class Store:
 
     def page(self, *, cwd: str | None, cursor: str | None) -> tuple[list[v1.SessionInfo], str | None]:
         """Some of the sessions, of one directory or of all, the latest first; and the cursor of those after them."""
-        if cursor is not None and not cursor.isdecimal():
+        if cursor is not None and not re.fullmatch("[0-9]{1,9}", cursor):
             raise InvalidParams("cursor: it is none of ours")
-        files = sorted(self._folder.glob("*.jsonl"), key=lambda file: (-file.stat().st_mtime_ns, file.name))
-        sessions = [session for file in files if (session := _head(file)) and cwd in (None, session.cwd)]
+        heads = [head for file in self._folder.glob("*.jsonl") if (head := _head(file))]
+        heads.sort(key=lambda head: (-head[0], head[1].session_id))
+        sessions = [session for _, session in heads if cwd in (None, session.cwd)]
         start = int(cursor or 0)
         end = start + PAGE
         return sessions[start:end], str(end) if end < len(sessions) else None
@@ -67,11 +70,12 @@ class Store:
         return self._folder / f"{name}.jsonl"
 
 
-def _head(file: Path) -> v1.SessionInfo | None:
-    with file.open("rb") as lines:
-        try:
-            session = decode(v1.SessionInfo, next(lines))
-        except (StopIteration, ValueError):
-            return None
-    changed = datetime.datetime.fromtimestamp(file.stat().st_mtime, datetime.UTC)
-    return session.model_copy(update={"updated_at": changed.isoformat(timespec="seconds")})
+def _head(file: Path) -> tuple[int, v1.SessionInfo] | None:
+    """When a session was changed, and the session; None where there is none, or no more."""
+    try:
+        with file.open("rb") as lines:
+            session, status = decode(v1.SessionInfo, next(lines)), os.fstat(lines.fileno())
+    except (StopIteration, OSError, ValueError):
+        return None
+    changed = datetime.datetime.fromtimestamp(status.st_mtime, datetime.UTC)
+    return status.st_mtime_ns, session.model_copy(update={"updated_at": changed.isoformat(timespec="seconds")})

@@ -10,6 +10,7 @@ from typing import Any
 import anyio
 import pytest
 
+from acp_bindings.connection import RequestFailed
 from tests.examples.support import Place, talking
 
 pytestmark = pytest.mark.anyio
@@ -29,6 +30,24 @@ async def test_of_two_loads_at_once_one_has_the_session_and_its_servers(place: P
             # The agent itself, and one server.
             assert len(place.running()) == 2
             assert await talk.prompt(session, "tools") == "end_turn"
+
+
+async def test_litter_in_its_folder_hides_no_session(place: Place, version: int) -> None:
+    place.sessions.mkdir()
+    (place.sessions / "folder.jsonl").mkdir()
+    (place.sessions / "nowhere.jsonl").symlink_to(place.sessions / "nothing")
+    (place.sessions / "empty.jsonl").touch()
+    (place.sessions / "binary.jsonl").write_bytes(bytes(range(256)))
+    with anyio.fail_after(60):
+        async with talking(place, version) as talk:
+            session = await talk.new(place.project)
+            await talk.prompt(session, "say hello")
+            listed = await talk.ask(talk.wire.ListSessionsRequest())
+            assert [each.session_id for each in listed.sessions] == [session]
+            for cursor in ("9" * 5000, "²", "-1", ""):
+                with pytest.raises(RequestFailed) as refused:
+                    await talk.ask(talk.wire.ListSessionsRequest(cursor=cursor))
+                assert refused.value.code == -32602
 
 
 async def test_a_client_that_does_not_read_and_hangs_up_leaves_nothing_behind(place: Place) -> None:
