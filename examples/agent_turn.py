@@ -6,6 +6,7 @@ import json
 import shlex
 import uuid
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 from typing import Any, Literal
 
 import anyio
@@ -152,6 +153,7 @@ async def read(turn: Turn, path: str) -> None:
             # The client may have it open, with changes that are not saved.
             file = await session.connection.request(v1.ReadTextFileRequest(session_id=session.id, path=str(real)))
             return ended(id_, file.content)
+        await _refuse_what_is_no_file(real)
         return ended(id_, await anyio.Path(real).read_text())
 
     await turn.use(f"read {path}", "read", work, path=path)
@@ -170,6 +172,7 @@ async def write(turn: Turn, rest: str) -> None:
                 v1.WriteTextFileRequest(session_id=session.id, path=str(real), content=text)
             )
         else:
+            await _refuse_what_is_no_file(real)
             await anyio.Path(real).write_text(text)
         return ended(id_, f"{len(text)} characters")
 
@@ -186,6 +189,12 @@ COMMANDS: dict[str, Callable[[Turn, str], Awaitable[None]]] = {
     "tools": tools,
     "write": write,
 }
+
+
+async def _refuse_what_is_no_file(path: Path) -> None:
+    """A thread that waits for the other end of a named pipe could not be cancelled."""
+    if await anyio.Path(path).exists() and not await anyio.Path(path).is_file():
+        raise OSError(f"{path} is not a file")
 
 
 async def _allowed(session: Session, tool_call: str, question: str) -> bool:

@@ -10,7 +10,8 @@ from typing import Any
 import anyio
 import pytest
 
-from acp_bindings.connection import RequestFailed
+from acp_bindings import v2
+from acp_bindings.connection import Connection, Handlers, RequestFailed
 from tests.examples.support import Place, talking
 
 pytestmark = pytest.mark.anyio
@@ -50,8 +51,25 @@ async def test_litter_in_its_folder_hides_no_session(place: Place, version: int)
                 assert refused.value.code == -32602
 
 
+@pytest.mark.skipif(os.name == "nt", reason="there are no named pipes in its folders")
+@pytest.mark.parametrize("command", ["read pipe", "write pipe x"])
+async def test_what_is_no_file_is_neither_read_nor_written(place: Place, command: str) -> None:
+    async def allow(request: v2.RequestPermissionRequest, connection: Connection) -> v2.RequestPermissionResponse:
+        return v2.RequestPermissionResponse(outcome=v2.SelectedPermissionOutcome(option_id="yes"))
+
+    # A thread that waits for the other end of a pipe could not be cancelled.
+    os.mkfifo(place.project / "pipe")
+    with anyio.fail_after(60):
+        async with talking(place, 2, handlers=Handlers({v2.RequestPermissionRequest: allow})) as talk:
+            session = await talk.new(place.project)
+            assert await talk.prompt(session, command) == "end_turn"
+    ends = [text for how, text in talk.seen.said() if how == "failed"]
+    assert ["not a file" in text for text in ends] == [True]
+
+
 async def test_a_client_that_does_not_read_and_hangs_up_leaves_nothing_behind(place: Place) -> None:
     lines = {"type": "text", "text": "say it again\n" * 20000}
+    answer: Any = None
     messages: list[dict[str, Any]] = [
         {"id": 1, "method": "initialize", "params": {"protocolVersion": 1}},
         {"id": 2, "method": "session/new", "params": {"cwd": str(place.project), "mcpServers": [place.light()]}},
@@ -65,7 +83,7 @@ async def test_a_client_that_does_not_read_and_hangs_up_leaves_nothing_behind(pl
                 process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
                 process.stdin.flush()
                 answer = json.loads(process.stdout.readline())
-            params = {"sessionId": answer["result"]["sessionId"], "prompt": [lines]}
+            params: dict[str, Any] = {"sessionId": answer["result"]["sessionId"], "prompt": [lines]}
             prompt = {"jsonrpc": "2.0", "id": 3, "method": "session/prompt", "params": params}
             process.stdin.write(json.dumps(prompt).encode() + b"\n")
             process.stdin.close()
