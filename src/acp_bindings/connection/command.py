@@ -27,6 +27,7 @@ _LONGEST_ERROR = 16384
 """Bytes of a line on standard error that is told."""
 _SHORTEST_SECRET = 3
 """Shorter values of `env` are no secrets, but would be found everywhere."""
+_NO_SYSTEM_TAKES = "there is a NUL or half a character in its arguments, directory or variables, or = in a name of these"
 
 
 class ProcessConnection(Connection):
@@ -103,6 +104,7 @@ async def connect_process(
 
     Raises:
         CannotStart: it could not be started.
+        TypeError: the command is no list, or an empty one.
     """
     process = await _start(command, cwd=cwd, env=env or {})
     secrets = sorted({value for value in (env or {}).values() if len(value) >= _SHORTEST_SECRET}, key=len, reverse=True)
@@ -151,6 +153,8 @@ async def connect_process(
 async def _start(
     command: Sequence[str | os.PathLike[str]], *, cwd: str | os.PathLike[str] | None, env: Mapping[str, str]
 ) -> ChildProcess:
+    if isinstance(command, (str, bytes)) or not command:
+        raise TypeError('the command is a list of a program and its arguments, such as ["agent", "--acp"]')
     program, *arguments = [os.fspath(each) for each in command]
     variables = os.environ | env
     # Windows would not find what is there as a .cmd, such as npx.
@@ -162,6 +166,9 @@ async def _start(
         raise CannotStart(program, f"{advice}: is the path right?") from error
     except OSError as error:
         raise CannotStart(program, error.strerror or str(error)) from error
+    except ValueError:
+        # Not from it: its message or object may be the text, and a secret.
+        raise CannotStart(program, _NO_SYSTEM_TAKES) from None
 
 
 async def _watch(process: ChildProcess) -> None:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import sys
+import traceback
 from typing import Any
 
 import anyio
 import pytest
 
 from acp_bindings import v1
-from acp_bindings.connection import Connection, ConnectionClosed
+from acp_bindings.connection import CannotStart, Connection, ConnectionClosed, connect_process
 from acp_bindings.jsonrpc import ProtocolPackage
 from acp_bindings.setup import OPENING
 from tests.acp_bindings.connection.support import NEW, against, streams
@@ -129,3 +131,29 @@ async def test_what_is_told_after_the_end_is_not_lost_in_silence() -> None:
             await connection.notify(update)
     with pytest.raises(ConnectionClosed, match="the connection was closed"):
         await connection.notify(update)
+
+
+@pytest.mark.parametrize(
+    ("command", "options"),
+    [
+        (["a\0b"], {}),
+        ([sys.executable, "a\0b"], {}),
+        ([sys.executable, "\ud800"], {}),
+        ([sys.executable], {"cwd": "/a\0b"}),
+        ([sys.executable], {"env": {"A=B": "sk-hunter2"}}),
+        ([sys.executable], {"env": {"A": "sk-hunter2\0"}}),
+        ([sys.executable], {"env": {"A": "sk-hunter2\ud800"}}),
+    ],
+)
+async def test_what_no_system_can_start_is_said_without_secrets(command: list[str], options: dict[str, Any]) -> None:
+    with pytest.raises(CannotStart, match="NUL") as refused:
+        async with connect_process(command, protocol=v1, **options):
+            pass
+    assert "hunter2" not in "".join(traceback.format_exception(refused.value))
+
+
+@pytest.mark.parametrize("command", ["agent --acp", b"agent", [], ()])
+async def test_a_command_that_is_no_list_is_refused(command: Any) -> None:
+    with pytest.raises(TypeError, match="a list of a program and its arguments"):
+        async with connect_process(command, protocol=v1):
+            pass
