@@ -81,6 +81,15 @@ def test_the_bindings_work_with_pydantic_alone(installed: Path) -> None:
     ]
 
 
+def test_the_check_needs_nothing_else(installed: Path) -> None:
+    payload = '{"cwd": ".", "mcpServers": []}'
+    result = subprocess.run(
+        [installed.with_name("acp-bindings"), "check", "-"], input=payload, capture_output=True, text=True, check=False
+    )
+    assert (result.returncode, result.stderr) == (1, "")
+    assert result.stdout.startswith("-:1: error[path.cwd]: cwd: ")
+
+
 def test_the_command_says_what_to_install_when_its_extra_is_missing(installed: Path) -> None:
     result = subprocess.run(
         [installed.with_name("mcp-launch"), "check", "x.json"], capture_output=True, text=True, check=False

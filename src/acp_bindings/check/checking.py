@@ -12,8 +12,8 @@ from acp_bindings.check.found import Found
 from acp_bindings.check.inputs import Document, Numbered, Unusable, read_input
 from acp_bindings.check.packages import name_of, package
 from acp_bindings.check.payloads import Type, UnknownType, said_as, type_named, types_of
-from acp_bindings.check.places import line_in
-from acp_bindings.check.rules import CHECKS, END
+from acp_bindings.check.places import Places
+from acp_bindings.check.rules import END, LOOKS
 from acp_bindings.check.said import Said
 from acp_bindings.check.shapes import items_of, members_of
 from acp_bindings.check.speakers import Line, unwrap
@@ -26,6 +26,10 @@ InputKind: TypeAlias = Literal["conversation", "messages", "payloads"]
 
 MOST_UNANSWERED = 20
 """How many requests without an answer are told."""
+
+
+LONGEST_VALUE = 200
+"""How many characters of what stands at a place are shown."""
 
 
 class Check:
@@ -71,7 +75,7 @@ class Check:
         self._input = read_input(raw)
 
     def __iter__(self) -> Iterator[Found]:
-        """What is found, in the order of the input.
+        """What is found, in the order of the input; once.
 
         Raises:
             Unusable: it cannot be told what a payload is.
@@ -101,8 +105,8 @@ class Check:
 
     def _placed(self, found: Iterable[Found]) -> Iterator[Found]:
         """What is found in a document, each with its line, by which they are sorted."""
-        text = cast("Document", self._input).text
-        placed = [replace(each, line=line_in(text, each.path)) for each in found]
+        places = Places(cast("Document", self._input).text)
+        placed = [replace(each, line=places.line_of(each.path)) for each in found]
         yield from sorted(placed, key=lambda each: each.line or 0)
 
     def _conversation(self, lines: Iterable[Numbered], *, numbered: bool = True) -> Iterator[Found]:
@@ -126,7 +130,10 @@ class Check:
 
     def _one(self, line: Line, number: int | None) -> Iterator[Found]:
         """What there is to say of a message or a payload that stands alone."""
-        value = line.value
+        value: Any = line.value
+        if line.value is None and line.text.strip() != b"null":
+            yield from self._unreadable(line, number, "schema.json", "it is no JSON; write one value on each line")
+            return
         if not _is_message(value):
             yield from self._payload(value, line.at, number)
             return
@@ -140,13 +147,15 @@ class Check:
             return
         member = next((each for each in ("params", "result") if each in value), None)
         if value.get("jsonrpc") != "2.0":
-            said = Said(kind="unreadable", protocol=self._package)
-            said.wrong = (Remark(line.at, "schema.message", 'it lacks "jsonrpc": "2.0"', "error"),)
-            yield from _found(said, number, show_values=self._show_values)
+            yield from self._unreadable(line, number, "schema.message", 'it lacks "jsonrpc": "2.0"')
         if member is None:
             yield from self._payload(value.get("error"), (*line.at, "error"), number, Type(self._package, "Error"))
         else:
             yield from self._payload(value[member], (*line.at, member), number)
+
+    def _unreadable(self, line: Line, number: int | None, rule: str, told: str) -> Iterator[Found]:
+        said = Said(kind="unreadable", protocol=self._package, wrong=(Remark(line.at, rule, told, "error"),))
+        yield from _found(said, number, show_values=False)
 
     def _payload(self, value: Any, at: Path, number: int | None, type_: Type | None = None) -> Iterator[Found]:
         try:
@@ -178,8 +187,8 @@ class Check:
 def _found(said: Said, number: int | None, *, show_values: bool) -> Iterator[Found]:
     """What the rules say of a message."""
     covered: list[Path] = []
-    for check in CHECKS:
-        for each in check.look(said):
+    for look in LOOKS:
+        for each in look.find(said):
             if each.rule.startswith("schema."):
                 if any(each.path[: len(path)] == path for path in covered) and each.rule in _GENERAL:
                     continue
@@ -202,14 +211,17 @@ _GENERAL = frozenset({"schema.params", "schema.result", "schema.payload"})
 
 
 def _value_at(said: Said, path: Path) -> str | None:
-    """What stands at a place, as JSON; None where nothing does."""
+    """What stands at a place, as JSON, or the beginning of it; None where nothing does, and for a whole message."""
     value: Any = said.message
+    if path == said.top:
+        return None
     try:
         for step in path[len(said.top) :]:
             value = value[step]
-        return to_json(value).decode()
+        text = to_json(value).decode()
     except (LookupError, TypeError, ValueError):
         return None
+    return text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}…"
 
 
 def _is_message(value: Any) -> bool:

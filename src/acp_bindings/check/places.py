@@ -3,69 +3,57 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from json import JSONDecoder
 
 from acp_bindings.errors import Path
 
-LONGEST = 1_000_000
-"""Longer documents, in bytes, are not looked through: each place takes a walk from the beginning."""
+
+class Places:
+    """The lines of a document, which is looked through as far as it is asked about."""
+
+    def __init__(self, text: bytes) -> None:
+        """The lines of *text*, which is JSON."""
+        self._document = text.decode(errors="replace")
+        self._line_ends = [each.start() for each in re.finditer("\n", self._document)]
+        self._members: dict[int, dict[str | int, int]] = {}
+        """By where an object or a list begins, where what is in it begins."""
+
+    def line_of(self, path: Path) -> int:
+        """The line, from 1, of what *path* leads to, or of what is there around it."""
+        at = self._skip(0)
+        for step in path:
+            if at not in self._members:
+                self._members[at] = self._members_at(at)
+            if step not in self._members[at]:
+                break
+            at = self._members[at][step]
+        return bisect_left(self._line_ends, at) + 1
+
+    def _members_at(self, at: int) -> dict[str | int, int]:
+        """Where each member or item of what begins at *at* begins; of members with one name the last counts."""
+        found: dict[str | int, int] = {}
+        opening = self._document[at]
+        if opening not in "{[":
+            return found
+        at = self._skip(at + 1)
+        while self._document[at] not in "}]":
+            step: str | int = len(found)
+            if opening == "{":
+                step, end = _JSON.raw_decode(self._document, at)
+                at = self._skip(self._skip(end) + 1)  # past the colon
+            found[step] = at
+            _, end = _JSON.raw_decode(self._document, at)
+            at = self._skip(end)
+            if self._document[at] == ",":
+                at = self._skip(at + 1)
+        return found
+
+    def _skip(self, at: int) -> int:
+        """Where the white space that may be at *at* ends."""
+        found = _SPACE.match(self._document, at)
+        return found.end() if found else at
+
 
 _SPACE = re.compile(r"[ \t\r\n]*")
-_VALUE = JSONDecoder()
-
-
-def line_in(text: bytes, path: Path) -> int | None:
-    """The line, from 1, of what *path* leads to, or of what is there around it; None where *text* is too long."""
-    if len(text) > LONGEST:
-        return None
-    document = text.decode(errors="replace")
-    at = _skip(document, 0)
-    try:
-        for step in path:
-            found = _member(document, at, step) if isinstance(step, str) else _item(document, at, step)
-            if found is None:
-                break
-            at = found
-    except (ValueError, IndexError, RecursionError):
-        pass
-    return document.count("\n", 0, at) + 1
-
-
-def _member(document: str, at: int, name: str) -> int | None:
-    """Where the value of the member *name* begins, of the object at *at*; the last, if there are several."""
-    found = None
-    if document[at] != "{":
-        return None
-    at = _skip(document, at + 1)
-    while document[at] != "}":
-        key, end = _VALUE.raw_decode(document, at)
-        value = _skip(document, _skip(document, end) + 1)
-        if key == name:
-            found = value
-        at = _next(document, value)
-    return found
-
-
-def _item(document: str, at: int, index: int) -> int | None:
-    """Where an item of the list at *at* begins."""
-    if document[at] != "[":
-        return None
-    at = _skip(document, at + 1)
-    while document[at] != "]":
-        if index == 0:
-            return at
-        index -= 1
-        at = _next(document, at)
-    return None
-
-
-def _next(document: str, at: int) -> int:
-    """Where what follows the value at *at* begins, behind a comma if there is one."""
-    _, end = _VALUE.raw_decode(document, at)
-    end = _skip(document, end)
-    return _skip(document, end + 1) if document[end] == "," else end
-
-
-def _skip(document: str, at: int) -> int:
-    found = _SPACE.match(document, at)
-    return found.end() if found else at
+_JSON = JSONDecoder()

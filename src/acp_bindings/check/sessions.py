@@ -10,8 +10,8 @@ from acp_bindings.check.shapes import items_of
 
 Speaker: TypeAlias = Literal["user", "agent"]
 
-Phase: TypeAlias = Literal["known", "open", "closed"]
-"""A session that is only known was listed, or is being loaded."""
+Phase: TypeAlias = Literal["loading", "known", "open", "closed"]
+"""One that is only known was listed, or is of an earlier connection; one that nobody knew of before is loading."""
 
 
 class Transcript:

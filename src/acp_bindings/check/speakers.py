@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic_core import from_json, to_json
@@ -67,7 +67,7 @@ def sender_of(value: Any, talk: Talk) -> Side | None:
         if method == CANCEL and "params" in message:
             id_: Any = members_of(message["params"]).get("requestId")
             return next((side for side in SIDES if talk.open_request(side, id_)), None)
-        handlers = _handlers(method)
+        handlers = _handlers(method, asks="id" in message)
         return OTHER[handlers[0]] if len(handlers) == 1 else None
     asked: list[tuple[Side, Asked]] = [
         (side, open_) for side in SIDES if (open_ := talk.open_request(side, message.get("id")))
@@ -77,11 +77,14 @@ def sender_of(value: Any, talk: Talk) -> Side | None:
     return OTHER[max(asked, key=lambda each: each[1].line)[0]] if asked else None
 
 
-@cache
-def _handlers(method: str) -> list[Side]:
+@lru_cache(maxsize=1000)
+def _handlers(method: str, *, asks: bool) -> list[Side]:
     """The sides that handle a method, in any of the protocol packages."""
     known = [found for name in PACKAGES if (found := package(name).METHODS.get(method))]
-    handled = {type_.side for each in known for type_ in (each.request, each.notification) if type_}
+    meant = [type_ for each in known if (type_ := each.request if asks else each.notification)]
+    # It may be the wrong kind of message, which is said elsewhere.
+    types = meant or [type_ for each in known for type_ in (each.request, each.notification) if type_]
+    handled = {type_.side for type_ in types}
     return [side for side in SIDES if handled.intersection((side, "both", "protocol"))]
 
 

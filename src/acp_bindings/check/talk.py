@@ -91,11 +91,12 @@ class Talk:
         """The requests that have no answer."""
         return list(self._asked.values())
 
-    def listing(self, session_id: str) -> list[Any] | None:
-        """The sessions that are known, as `session/list` would have them; None where none is known beside this one."""
+    def listing(self) -> list[Any] | None:
+        """The sessions that are known, as `session/list` would have them; None where none is."""
         session_info: Any = cast("Any", self._protocol).SessionInfo
-        listed = [session_info(session_id=each.id, cwd=each.cwd) for each in self.sessions.values()]
-        return listed if session_id in self.sessions or listed else None
+        known = [each for each in self.sessions.values() if each.phase != "loading"]
+        listed = [session_info(session_id=each.id, cwd=each.cwd) for each in known]
+        return listed or None
 
     def replay_of(self, said: Said) -> tuple[Session, Transcript] | None:
         """What a session was, and what has been replayed of it, when *said* answers the request to load it."""
@@ -119,7 +120,7 @@ class Talk:
     def take(self, said: Said) -> None:
         """Go on to what is known after *said*."""
         if said.kind in ("request", "unreadable") and said.method is not None and said.has_id:
-            self._ask(said)
+            self._ask(said, said.method)
         elif said.kind in ("response", "error") and said.asked is not None:
             del self._asked[said.asked.sender, said.asked.id]
             self._answer(said, said.asked)
@@ -142,15 +143,13 @@ class Talk:
         if self._lifecycle.is_ready and _is_id(id_) and self._opened_with == id_:
             # The ids begin again: another connection, to the sessions that are known.
             self._connect()
-            self.sessions = {each.id: each for each in self.sessions.values() if each.phase != "closed"}
+            self.sessions = {each.id: each for each in self.sessions.values() if each.phase in ("known", "open")}
             for session in self.sessions.values():
                 session.phase, session.replay = "known", None
         self._opened_with = id_ if _is_id(id_) else None
         self.begun_before = False
 
     def _speak(self, version: int | None) -> None:
-        if version is None:
-            return
         if self.named is not None and version_of(self.named) == version:
             self._protocol = self.named
         else:
@@ -166,22 +165,21 @@ class Talk:
         if said.asked is not None:
             said.method = said.asked.method
 
-    def _ask(self, said: Said) -> None:
-        assert said.method is not None  # noqa: S101 - its one caller has looked
-        known = self._protocol.METHODS.get(said.method)
+    def _ask(self, said: Said, method: str) -> None:
+        known = self._protocol.METHODS.get(method)
         result = known.request.result if known and known.request else Any
-        asked = Asked(said.method, said.id, self.heard, said.sender, said.typed, said.body, result)
+        asked = Asked(method, said.id, self.heard, said.sender, said.typed, said.body, result)
         self._asked[said.sender, said.id] = asked
         if said.sender is not None:
-            self._codecs[OTHER[said.sender]].expect(said.method, said.id)
-        if said.method == "initialize":
+            self._codecs[OTHER[said.sender]].expect(method, said.id)
+        if method == "initialize":
             self.requested = _version_in(said.body)
             self.client_asking = self._client(said.body)
         if said.typed is None:
             return
         if said.type_name in ("LoadSessionRequest", "ResumeSessionRequest"):
             self._load(said.typed)
-        elif said.method == "session/prompt" and (session := self.sessions.get(said.typed.session_id)):
+        elif method == "session/prompt" and (session := self.sessions.get(said.typed.session_id)):
             self._replays.prompted(session.id)
             session.prompt(said.typed.prompt)
 
@@ -190,7 +188,7 @@ class Talk:
 
     def _load(self, params: Any) -> None:
         self._replays.expect(params)
-        session = self.sessions.setdefault(params.session_id, Session(params.session_id, params.cwd, "known", True))
+        session = self.sessions.setdefault(params.session_id, Session(params.session_id, params.cwd, "loading", True))
         with suppress(AcpError):
             session.replay = Transcript() if asks_for_history(params) else None
 
@@ -207,6 +205,8 @@ class Talk:
             session.replay = None
             if said.kind == "error":
                 self._replays.failed(session.id)
+                if session.phase == "loading":
+                    del self.sessions[session.id]
             else:
                 session.phase = "open"
                 self._replays.opened(session.id)

@@ -3,12 +3,14 @@
 import pytest
 
 from acp_bindings import v1_unstable
+from acp_bindings.check import Check
 from tests.acp_bindings.check.conversations import (
     AGENT,
     CLEAN,
     HTTP,
     STDIO,
     USER,
+    as_lines,
     call,
     check,
     error,
@@ -35,6 +37,13 @@ CLEAN_V2 = [
 @pytest.mark.parametrize("conversation", [CLEAN, opening(), [*opening(), *new(mcpServers=[STDIO, HTTP])]])
 def test_nothing_is_found_in_a_conversation_that_is_right(conversation: list[object]) -> None:
     assert check(*conversation) == []
+
+
+def test_a_check_knows_what_there_was_when_it_is_through() -> None:
+    inspected = Check(as_lines([*opening(), *new(cwd="."), b"5"]))
+    assert len(list(inspected)) == 2
+    assert (inspected.kind, inspected.messages, inspected.read_as) == ("conversation", 5, ["v1"])
+    assert (inspected.errors, inspected.warnings, inspected.unusable) == (2, 0, None)
 
 
 def test_nothing_is_wrong_in_a_conversation_of_v2() -> None:
@@ -73,6 +82,17 @@ def test_the_initialize_of_a_new_connection_begins_anew() -> None:
 
 def test_a_recording_that_begins_late_is_read_by_the_protocol_that_is_named() -> None:
     assert check(*new(), *prompt(2), protocol=v1_unstable) == []
+
+
+def test_a_message_of_mcp_goes_both_ways() -> None:
+    asked = call("mcp/message", {"serverId": "1", "requestId": "r", "method": "tools/list"}, id="m")
+    told = call("mcp/message", {"serverId": "1", "requestId": "r", "method": "notifications/progress"})
+    talk = [*opening(agent={"mcpCapabilities": {"acp": True}}), asked, told, result("m", {"result": {"tools": []}})]
+    assert check(*talk, protocol=v1_unstable) == []
+
+
+def test_an_initialize_that_failed_may_come_again() -> None:
+    assert check(call("initialize", opening()[0]["params"], id=5), error(5, -32000), *opening(), *new()) == []
 
 
 def test_a_request_that_fails_leaves_nothing_behind() -> None:

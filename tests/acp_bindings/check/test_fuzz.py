@@ -73,7 +73,7 @@ def damaged(random: Random) -> bytes:
                 break
         else:
             container[key] = random.choice(JUNK)
-    lines = [each if random.random() < 0.9 else {"from": "agent", "message": each} for each in messages]
+    lines: list[Any] = [each if random.random() < 0.9 else {"from": "agent", "message": each} for each in messages]
     if random.random() < 0.3:
         random.shuffle(lines)
     written = bytearray(random.choice(FORMS)(random, lines))
@@ -89,12 +89,10 @@ def piece(random: Random, lines: list[Any]) -> Any:
     return container[key]
 
 
-NOTHING: dict[str, Any] = {}
-
 FORMS: list[Callable[[Random, list[Any]], bytes]] = [
     lambda _, lines: b"".join(as_lines(lines)),
     lambda random, lines: json.dumps(lines, indent=random.choice([None, 1])).encode(),
-    lambda random, lines: json.dumps(random.choice([*lines, NOTHING]), indent=1).encode(),
+    lambda random, lines: json.dumps(random.choice(lines or [{}]), indent=1).encode(),
     lambda random, lines: json.dumps([piece(random, lines) for _ in range(3)]).encode(),
     lambda random, lines: json.dumps(piece(random, lines)).encode(),
 ]

@@ -139,5 +139,5 @@ def test_the_lines_of_a_document_are_told() -> None:
 
 def test_a_payload_on_each_line_is_checked_when_its_type_is_named() -> None:
     lines = [b'{"cwd": "/x", "mcpServers": []}\n', b'{"cwd": ".", "mcpServers": []}\n']
-    (found,) = Check(lines, type="v1.NewSessionRequest")
-    assert where(found) == "2 cwd"
+    found = list(Check([*lines, b"no json\n"], type="v1.NewSessionRequest"))
+    assert [(each.rule, where(each)) for each in found] == [("path.cwd", "2 cwd"), ("schema.json", "3")]

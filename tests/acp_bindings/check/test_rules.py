@@ -299,6 +299,23 @@ def test_r2_what_comes_before_initialize_is_an_error() -> None:
     assert where(between) == "2"
 
 
+def test_r2_each_method_that_comes_too_early_is_told_once() -> None:
+    ask, answer = opening()
+    early = [call("session/new", {"cwd": "/x", "mcpServers": []}, id=n) for n in (1, 2)]
+    answers = [error(n, -32600) for n in (1, 2, 3)]
+    others = [call("session/list", {}, id=3), call("session/cancel", {"sessionId": "s"})]
+    found = check(ask, *early, *others, *answers, answer)
+    assert [(each.line, each.method) for each in found if each.rule == "lifecycle.not-initialized"] == [
+        (2, "session/new"),
+        (4, "session/list"),
+        (5, "session/cancel"),
+    ]
+
+
+def test_r2_a_recording_without_initialize_is_told_once() -> None:
+    assert rules(*new(), *prompt(2)) == ["lifecycle.not-initialized"]
+
+
 def test_r5_r15_who_does_not_say_what_it_is_gets_a_warning() -> None:
     found = check(
         call("initialize", {"protocolVersion": 1}, id=0), result(0, {"protocolVersion": 1, "agentCapabilities": {}})
@@ -315,6 +332,12 @@ def test_r23_a_client_that_goes_on_in_a_version_that_it_did_not_offer_is_told_to
     assert "close the connection and tell the user" in found[1].message
 
 
+def test_r23_a_version_that_is_not_known_here_is_told() -> None:
+    found = the("lifecycle.version", *opening(asked=9, answered=9), *new())
+    assert (found.severity, where(found)) == ("warning", "2 result.protocolVersion")
+    assert "version 9 is not known here" in found.message
+
+
 @pytest.mark.parametrize("method", ["session/new", "session/prompt"])
 def test_r38_a_baseline_method_that_the_agent_does_not_know_is_an_error(method: str) -> None:
     params: dict[str, Any] = {
@@ -322,7 +345,8 @@ def test_r38_a_baseline_method_that_the_agent_does_not_know_is_an_error(method: 
         "session/prompt": {"sessionId": "s1", "prompt": []},
     }
     request = call(method, params[method], id=5)
-    assert where(the("capability.refused", *opening(), *new(), request, error(5, -32601))) == "6 error"
+    found = the("capability.refused", *opening(), *new(), request, error(5, -32601))
+    assert (where(found), found.sender, found.method) == ("6 error", "agent", method)
     assert rules(*opening(), *new(), request, error(5, -32602)) == []
 
 
@@ -345,6 +369,37 @@ def test_r55_a_load_that_was_not_advertised_is_an_error(agent: dict[str, Any]) -
     found = the("capability.load", *opening(agent=agent), *load(1))
     assert (where(found), found.severity) == ("3", "error")
     assert "loadSession" in found.message
+
+
+def test_r55_it_is_said_also_of_a_load_that_cannot_be_read() -> None:
+    found = rules(*opening(agent={}), *asked("session/load", sessionId=5))
+    assert found[0] == "capability.load"
+    assert set(found[1:]) == {"schema.params", "schema.servers-missing"}
+
+
+@pytest.mark.parametrize(
+    ("rule", "place"),
+    [
+        ("capability.prompt-image", "5 params.prompt[0]"),
+        ("capability.additional-directories", "3 params.additionalDirectories"),
+        ("capability.mcp-sse", "3 params.mcpServers[0]"),
+        ("capability.close", "5"),
+        ("lifecycle.closed-session", "7 params.sessionId"),
+        ("lifecycle.id-reused", "4 id"),
+        ("lifecycle.unanswered", "3"),
+        ("lifecycle.unasked", "3 id"),
+        ("lifecycle.update-after-close", "7 params.update"),
+        ("lifecycle.unknown-session", "3 params.sessionId"),
+        ("path.location", "5 params.update.locations[0].path"),
+        ("schema.json", "3"),
+        ("schema.error", "4 error.code"),
+        ("schema.result", "4 result.sessionId"),
+        ("schema.transport-header", "3 params.mcpServers[0].headers[0].name"),
+        ("secret.argument", "3 params.mcpServers[0].args[1]"),
+    ],
+)
+def test_a_finding_is_at_its_place(rule: str, place: str) -> None:
+    assert where(next(each for each in check(*BROKEN[rule]) if each.rule == rule)) == place
 
 
 def test_r57_a_replay_without_what_the_user_said_is_an_error() -> None:
@@ -404,9 +459,85 @@ def test_r87_a_server_whose_transport_was_not_advertised_is_an_error(server: dic
     assert rule not in rules(*opening(agent=AGENT_V1), *new(mcpServers=[STDIO, server]))
 
 
+AUTHORIZED: dict[str, Any] = HTTP | {"headers": [{"name": "Authorization", "value": "Bearer token123"}]}
+
+
+@pytest.mark.parametrize(
+    "url", ["https://example.com/mcp", "http://localhost:1/mcp", "http://127.0.0.1/mcp", "http://[::1]:8/mcp"]
+)
+def test_r91_a_token_that_nobody_on_the_way_can_read_is_no_matter(url: str) -> None:
+    assert rules(*opening(), *new(mcpServers=[AUTHORIZED | {"url": url}])) == ["secret.recorded"]
+
+
+@pytest.mark.parametrize(
+    "args",
+    [["--api-key=abcdefgh"], ["-t", "ghp_abcdefghijklmnopqrstuv"], ["Bearer abcdefgh12"], ["https://u:pw@x.com/"]],
+)
+def test_r91_an_argument_that_looks_like_a_secret_is_told(args: list[str]) -> None:
+    found = the("secret.argument", *opening(), *new(mcpServers=[STDIO | {"args": args}]))
+    assert where(found) == f"3 params.mcpServers[0].args[{len(args) - 1}]"
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ["--verbose", "--port", "8080"],
+        ["--key-file", "--token"],
+        ["--keyboard=german"],
+        ["/home/me/tokens"],
+        ["https://example.com/x"],
+        ["--author", "somebody"],
+    ],
+)
+def test_r91_an_argument_that_looks_like_none_is_not(args: list[str]) -> None:
+    assert rules(*opening(), *new(mcpServers=[STDIO | {"args": args}])) == []
+
+
 def test_r99_a_load_from_another_directory_is_told() -> None:
     talk = [*opening(), *new(), *prompt(2), *load(5, update(USER, "hello"), update(AGENT, "hi"), cwd="/home/you")]
     assert where(the("path.cwd-mismatch", *talk)) == "8 params.cwd"
+
+
+def test_r99_a_load_from_another_directory_than_the_one_listed_is_told() -> None:
+    listed = [call("session/list", {}, id=1), result(1, {"sessions": [{"sessionId": "s1", "cwd": "/home/me"}]})]
+    assert rules(*opening(), *listed, *load(2, cwd="/home/you")) == ["path.cwd-mismatch"]
+    assert rules(*opening(), *listed, *load(2)) == []
+
+
+@pytest.mark.parametrize(
+    ("url", "told"),
+    [
+        ("https://example.com/mcp?api_key=abcdefgh", True),
+        ("https://example.com/mcp?x=ghp_abcdefghijklmnopqrstuv", True),
+        ("https://me:hunter2@example.com", True),
+        ("https://example.com/mcp?api_key=", False),
+        ("https://example.com/mcp?page=12345678", False),
+        ("https://me@example.com", False),
+        ("http://[", False),
+    ],
+)
+def test_r91_a_url_that_holds_a_secret_is_told(url: str, told: bool) -> None:
+    assert ("secret.url" in rules(*opening(), *new(mcpServers=[HTTP | {"url": url}]))) == told
+
+
+def test_a_session_that_was_open_stays_known_when_it_cannot_be_loaded() -> None:
+    failed = [load(5)[0], error(5, -32002)]
+    assert rules(*opening(), *new(), *prompt(2), *failed, *prompt(6)) == []
+
+
+def test_the_path_in_a_diff_is_absolute_and_no_other_content_has_one() -> None:
+    content = [
+        {"type": "diff", "path": "x.py", "oldText": None, "newText": ""},
+        {"type": "content", "path": "y.py", "content": {"type": "text", "text": "z"}},
+    ]
+    call_ = {"sessionUpdate": "tool_call", "toolCallId": "t", "title": "T", "content": content}
+    found = the("path.location", *opening(), *new(), call("session/update", {"sessionId": "s1", "update": call_}))
+    assert where(found) == "5 params.update.content[0].path"
+
+
+def test_r99_a_load_that_failed_says_nothing_of_where_the_session_is() -> None:
+    failed = [load(2, cwd="/home/you")[0], error(2, -32002)]
+    assert rules(*opening(), *failed, *load(3)) == []
 
 
 def test_r102_a_load_before_the_first_prompt_is_told() -> None:

@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 from acp_bindings.check.rules import capability, leniency, lifecycle, path, schema, secret
-from acp_bindings.check.rules._rule import Check, Rule
+from acp_bindings.check.rules._rule import Look, Rule
 
-__all__ = ["CHECKS", "RULES", "Check", "Rule"]
+__all__ = ["LOOKS", "RULES", "Look", "Rule"]
 
-CHECKS: tuple[Check, ...] = (
-    *lifecycle.CHECKS,
-    *capability.CHECKS,
-    *path.CHECKS,
-    *secret.CHECKS,
-    *leniency.CHECKS,
-    *schema.CHECKS,
+LOOKS: tuple[Look, ...] = (
+    *lifecycle.LOOKS,
+    *capability.LOOKS,
+    *path.LOOKS,
+    *secret.LOOKS,
+    *leniency.LOOKS,
+    *schema.LOOKS,
 )
 """What looks at each message, in the order in which it is told."""
 
 END = Rule("lifecycle.unanswered", "info", "A request has no answer in the recording.")
 """What only the end of a conversation shows."""
 
-RULES: tuple[Rule, ...] = tuple(
-    sorted((END, *(rule for check in CHECKS for rule in check.rules)), key=lambda it: it.id)
-)
+RULES: tuple[Rule, ...] = tuple(sorted((END, *(rule for look in LOOKS for rule in look.rules)), key=lambda it: it.id))
 """All of them, by their ids."""

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 from acp_bindings.check.said import Said
 from acp_bindings.setup.remarks import Remark, Severity
 
-Look: TypeAlias = Callable[[Said], Iterable[Remark]]
+Finder: TypeAlias = Callable[[Said], Iterable[Remark]]
 
 
 @dataclass(frozen=True)
@@ -25,28 +25,28 @@ class Rule:
 
 
 @dataclass(frozen=True)
-class Check:
+class Look:
     """A function that looks for some rules, mostly for one. Its remarks have the ids of these, and whole paths."""
 
     rules: tuple[Rule, ...]
-    look: Look
+    find: Finder
 
 
-def rule(id: str, severity: Severity) -> Callable[[Look], Check]:  # noqa: A002
+def rule(id: str, severity: Severity) -> Callable[[Finder], Look]:  # noqa: A002
     """Make a rule of a function, whose docstring explains it."""
 
-    def made(look: Look) -> Check:
-        return Check((Rule(id, severity, str(look.__doc__).strip()),), look)
+    def made(find: Finder) -> Look:
+        return Look((Rule(id, severity, str(find.__doc__).strip()),), find)
 
     return made
 
 
-def rules(severities: Mapping[Severity, Mapping[str, str]]) -> Callable[[Look], Check]:
+def rules(severities: Mapping[Severity, Mapping[str, str]]) -> Callable[[Finder], Look]:
     """Make several rules of one function: for each severity their ids, with a line that explains each."""
 
-    def made(look: Look) -> Check:
+    def made(find: Finder) -> Look:
         listed = (Rule(id_, severity, doc) for severity, docs in severities.items() for id_, doc in docs.items())
-        return Check(tuple(listed), look)
+        return Look(tuple(listed), find)
 
     return made
 

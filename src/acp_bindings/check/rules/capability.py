@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from acp_bindings.check.rules._rule import Check, remark, rule, rules, under, whole
+from acp_bindings.check.rules._rule import Look, remark, rule, rules, under, whole
 from acp_bindings.check.said import Said
 from acp_bindings.errors import AcpError
+from acp_bindings.jsonrpc import METHOD_NOT_FOUND
 from acp_bindings.setup.capabilities import METHODS, TABLES, Side
 from acp_bindings.setup.errors import CapabilityNotAdvertised, McpServersRefused
 from acp_bindings.setup.gates import check_message, check_method
@@ -40,15 +41,14 @@ def not_advertised(said: Said) -> Iterator[Remark]:
     if peer is None or said.method is None or said.kind not in ("request", "notification", "unreadable"):
         return
     assumed: set[str] = set()
-    while (error := _refusal(peer, said, assumed)) is not None and error.capability not in assumed:
+    while (error := _refusal(peer, said, said.method, assumed)) and error.capability not in assumed:
+        assumed.add(error.capability)
         if isinstance(error, McpServersRefused):
             for each in error.refused:
                 if each.capability is not None:
                     assumed.add(each.capability)
                     yield remark(said, id_of(each.capability), each.reason, "mcpServers", each.index)
-            return
-        assumed.add(error.capability)
-        if error.field is None:
+        elif error.field is None:
             told = f"{error.method}: {error.reason}; it must not be sent"
             yield whole(said, id_of(error.capability), told)
         else:
@@ -112,23 +112,19 @@ def sse_deprecated(said: Said) -> Iterator[Remark]:
             yield Remark(each.path, "capability.sse-deprecated", each.message, each.severity, each.facts)
 
 
-METHOD_NOT_FOUND = -32601
-
-
 def _receiver(said: Said) -> Peer | None:
     if said.talk is None or said.sender is None:
         return None
     return said.talk.agent if said.sender == "client" else said.talk.client
 
 
-def _refusal(peer: Peer, said: Said, assumed: set[str]) -> CapabilityNotAdvertised | None:
-    """Why what is said must not be, beside what is *assumed*."""
-    assert said.method is not None  # noqa: S101 - its one caller has looked
+def _refusal(peer: Peer, said: Said, method: str, assumed: set[str]) -> CapabilityNotAdvertised | None:
+    """Why what is said must not be, *assumed* capabilities aside."""
     try:
         if said.typed is None:
-            check_method(peer, said.method, assume=assumed)
+            check_method(peer, method, assume=assumed)
         else:
-            check_message(peer, said.typed, method=said.method, assume=assumed)
+            check_message(peer, said.typed, method=method, assume=assumed)
     except CapabilityNotAdvertised as error:
         return error
     except (AcpError, ValueError):  # no method that there is, which another rule says
@@ -152,7 +148,7 @@ def _steps(field: str) -> Iterator[str | int]:
 
 _SIDES: dict[str, Side] = {"InitializeRequest": "client", "InitializeResponse": "agent"}
 
-CHECKS: tuple[Check, ...] = (
+LOOKS: tuple[Look, ...] = (
     not_advertised,
     refused,
     unknown,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from acp_bindings.check.rules._rule import Check, rules
+from acp_bindings.check.rules._rule import Look, rules
 from acp_bindings.check.said import Said
 from acp_bindings.errors import Finding
 from acp_bindings.setup.remarks import Remark
@@ -27,4 +27,4 @@ def excused(said: Said) -> Iterator[Remark]:
         yield Remark((*said.at, *each.path), f"leniency.{each.rule}", str(Finding((), each.rule, causes)))
 
 
-CHECKS: tuple[Check, ...] = (excused,)
+LOOKS: tuple[Look, ...] = (excused,)

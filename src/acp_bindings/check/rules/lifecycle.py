@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from acp_bindings.check.rules._rule import Check, remark, rule, rules, under, whole
+from acp_bindings.check.rules._rule import Look, remark, rule, rules, under, whole
 from acp_bindings.check.said import Said
 from acp_bindings.setup.capabilities import Side
 from acp_bindings.setup.errors import InitializedAlready, NotInitialized
@@ -37,6 +37,9 @@ def version(said: Said) -> Iterator[Remark]:
         return
     if said.type_name == "InitializeResponse" and talk.requested is not None:
         answered = said.members.get("protocolVersion")
+        if type(answered) is int and answered != said.version:
+            told = f"version {answered} is not known here; what follows is read by version {said.version}"
+            yield remark(said, "lifecycle.version", told, "protocolVersion", severity="warning")
         if type(answered) is int and answered > talk.requested:
             told = f"the agent chose version {answered}, of {talk.requested} asked for; a client without it closes"
             yield remark(said, "lifecycle.version", told, "protocolVersion", severity="warning")
@@ -93,7 +96,7 @@ def unknown_session(said: Said) -> Iterator[Remark]:
     """The client speaks to a session that this connection has not made, loaded or resumed."""
     if said.talk and not said.talk.begun_before and said.method in _IN_A_SESSION and said.session_id is not None:
         session = said.talk.sessions.get(said.session_id)
-        if session is None or session.phase == "known":
+        if session is None or session.phase in ("known", "loading"):
             told = "no session/new, session/load or session/resume on this connection has opened this session"
             yield remark(said, "lifecycle.unknown-session", told, "sessionId", severity="warning")
 
@@ -128,7 +131,7 @@ def load(said: Said) -> Iterator[Remark]:
     record = SessionRecord.of(said.typed)
     if session is not None:
         record = replace(record, prompted=session.prompted)
-    for each in load_remarks(record, listed=talk.listing(said.typed.session_id)):
+    for each in load_remarks(record, listed=talk.listing()):
         if id_ := _OF_LOADS.get(each.rule):
             yield under(said, each, id_)
 
@@ -181,7 +184,7 @@ _INITIALIZE: dict[str, Side] = {"InitializeRequest": "client", "InitializeRespon
 
 _IN_A_SESSION = frozenset({"session/prompt", "session/cancel", "session/set_mode", "session/set_config_option"})
 
-CHECKS: tuple[Check, ...] = (
+LOOKS: tuple[Look, ...] = (
     not_initialized,
     initialized_again,
     version,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from acp_bindings.check.rules._rule import Check, remark, rule
+from acp_bindings.check.rules._rule import Look, remark, rule
 from acp_bindings.check.said import Said
 from acp_bindings.check.shapes import items_of, members_of
 from acp_bindings.setup.paths import NotAbsolute, require_absolute
@@ -71,4 +71,4 @@ def _absolute(said: Said, id_: str, *path: str | int) -> Iterator[Remark]:
         yield remark(said, id_, told, *path)
 
 
-CHECKS: tuple[Check, ...] = (cwd, additional_directory, command, file, location)
+LOOKS: tuple[Look, ...] = (cwd, additional_directory, command, file, location)

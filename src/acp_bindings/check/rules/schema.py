@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from acp_bindings.check.rules._rule import Check, remark, rule, rules
+from acp_bindings.check.rules._rule import Look, remark, rule, rules
 from acp_bindings.check.said import Said
 from acp_bindings.setup.errors import BadProtocolVersion
 from acp_bindings.setup.remarks import Remark
@@ -73,5 +73,5 @@ def servers(said: Said) -> Iterator[Remark]:
 
 _OF_SERVERS = frozenset(each.id for each in servers.rules)
 
-CHECKS: tuple[Check, ...] = (version, servers_missing, servers, reading)
+LOOKS: tuple[Look, ...] = (version, servers_missing, servers, reading)
 """In the order in which they are told; what an earlier one has said of a place, the last does not repeat."""
