@@ -8,11 +8,12 @@ from acp_bindings.check.rules._rule import Look, remark, rule, rules, under, who
 from acp_bindings.check.said import Said
 from acp_bindings.errors import AcpError
 from acp_bindings.jsonrpc import METHOD_NOT_FOUND
+from acp_bindings.setup.auth import login_remarks
 from acp_bindings.setup.capabilities import METHODS, TABLES, Side
 from acp_bindings.setup.errors import CapabilityNotAdvertised, McpServersRefused
 from acp_bindings.setup.gates import check_message, check_method
 from acp_bindings.setup.initialization.misspelt import initialize_remarks
-from acp_bindings.setup.peer import TERMINAL, AgentPeer, Peer, method_id
+from acp_bindings.setup.peer import AgentPeer, Peer
 from acp_bindings.setup.remarks import Remark
 
 
@@ -96,12 +97,9 @@ def login(said: Said) -> Iterator[Remark]:
 def terminal_login(said: Said) -> Iterator[Remark]:
     """The agent offers to log in in a terminal, and the client has not said that it has one for that."""
     client = said.talk.client_asking if said.talk and said.type_name == "InitializeResponse" else None
-    if client is None or said.typed is None or not client.lacks("auth.terminal"):
-        return
-    for index, each in enumerate(said.typed.auth_methods):
-        if each.type == TERMINAL:
-            told = f'"{method_id(each)}" is for a terminal, and the client has not advertised auth.terminal'
-            yield remark(said, "capability.auth-terminal", told, "authMethods", index)
+    if client is not None and said.typed is not None:
+        for each in login_remarks(AgentPeer.of(said.protocol, said.typed), client):
+            yield under(said, each, "capability.auth-terminal")
 
 
 @rule("capability.sse-deprecated", "warning")
