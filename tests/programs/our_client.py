@@ -106,7 +106,11 @@ class Client:
         await self.connection.request(request)
         replay = texts(self.updates)
         collected = texts([each.update for each in self.collector.opened(request.session_id)])
-        return {"replay": replay, "collected": collected == replay, "again": await self.ask(request.session_id, self.plan.prompts["stdio"])}
+        return {
+            "replay": replay,
+            "collected": collected == replay,
+            "again": await self.ask(request.session_id, self.plan.prompts["stdio"]),
+        }
 
     @asynccontextmanager
     async def waiting(self, session_id: str) -> AsyncGenerator[list[Any]]:

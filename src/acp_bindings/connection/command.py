@@ -27,7 +27,7 @@ _LONGEST_ERROR = 16384
 """Bytes of a line on standard error that is told."""
 _SHORTEST_SECRET = 3
 """Shorter values of `env` are no secrets, but would be found everywhere."""
-_NO_SYSTEM_TAKES = "there is a NUL or half a character in its arguments, directory or variables, or = in a name of these"
+_NO_SYSTEM_TAKES = "there is a NUL or half a character in its arguments, directory or variables, or = in such a name"
 
 
 class ProcessConnection(Connection):

@@ -77,22 +77,23 @@ def _server_for(protocol: ProtocolPackage, server: McpServerLike, path: Path) ->
     if not isinstance(server, Mapping) and is_of(server, type_):
         return server
     raw = _raw(server)
-    if isinstance(raw, dict):
-        entry = cast("dict[str, Any]", raw)
-        unsaid = {"type": "stdio"} if "command" in entry else {}
-        lists: dict[str, Any] = {name: [] for name in _LISTS.get(_transport(entry), ())}
-        sent: Any = unsaid | lists | entry
-    else:
-        # A text is no server, also where it holds the JSON of one.
-        sent = to_json(raw)
     try:
-        read: McpServer = decode(type_, sent)
+        read: McpServer = decode(type_, _as_said(raw))
     except DecodeError as error:
-        issues = [
-            replace(each, path=path + each.path, message=_advised(each, cast("object", raw))) for each in error.issues
-        ]
+        issues = [replace(each, path=path + each.path, message=_advised(each, raw)) for each in error.issues]
         raise DecodeError("McpServer", issues) from None
     return read
+
+
+def _as_said(raw: object) -> Any:
+    """A server with what v1 wants said although there is nothing to say."""
+    if not isinstance(raw, dict):
+        # A text is no server, also where it holds the JSON of one.
+        return to_json(raw)
+    entry = cast("dict[str, Any]", raw)
+    unsaid = {"type": "stdio"} if "command" in entry else {}
+    lists: dict[str, Any] = {name: [] for name in _LISTS.get(_transport(entry), ())}
+    return unsaid | lists | entry
 
 
 def _advised(issue: Issue, raw: object) -> str:
