@@ -214,8 +214,10 @@ class Connection:
         line = self._codec.notify(params, method=method)
         # Not `_gone`: a peer that says nothing more may still read.
         if not self._reading.cancel_called:
-            await self._outbox.put(line)
-        if self._outbox.broken.is_set() or self._reading.cancel_called:
+            if self._outbox.is_full:
+                await self._outbox.room()
+            self._outbox.add(line)
+        if self._outbox.is_broken or self._reading.cancel_called:
             raise self._gone or ConnectionClosed(_DEAF)
 
     def close(self) -> None:
@@ -289,8 +291,7 @@ class Connection:
                 await self._outbox.room()
             call.sending = None
         if not call.settled:
-            self._outbox.add(line)
-            self._outbox.hurry()
+            self._outbox.add(line, hurry=True)
             call.sent = True
         await call.answered.wait()
 

@@ -11,6 +11,8 @@ __all__ = ["ByteSink", "Outbox"]
 
 _FULL = 65536
 """Bytes that may wait; who has more to send waits too."""
+_ENOUGH = 16384
+"""Bytes that are worth a write of their own, so that the peer reads them while more are made."""
 
 
 class ByteSink(Protocol):
@@ -26,6 +28,8 @@ class Outbox:
     def __init__(self, sink: ByteSink, *, trace: Callable[[bytes], object] | None = None) -> None:
         self.broken = anyio.Event()
         """Set when nothing can be sent any more."""
+        self.is_broken = False
+        """The same, for who asks with every line."""
         self._sink = sink
         self._at_once: Callable[[bytes], int] | None = getattr(sink, "send_at_once", None)
         self._trace = trace
@@ -33,6 +37,8 @@ class Outbox:
         self._size = 0
         self._owed = 0
         self._writing = False
+        self._stuck = False
+        """Whether not all could be written at once, so that it is not to be tried again before `run` has done it."""
         self._news = anyio.Event()
         self._progress: anyio.Event | None = None
         """Set when lines were taken or written; there when somebody waits for that."""
@@ -47,22 +53,29 @@ class Outbox:
         """Whether the peer causes more answers than it reads."""
         return self._owed >= _FULL
 
-    async def put(self, line: bytes) -> None:
+    async def put(self, line: bytes, *, hurry: bool = False) -> None:
         """Send *line* after all that were put before, when there is room; a cancellation before that leaves it unsent.
 
         What is put when nothing can be sent any more is dropped.
         """
         if self._size >= _FULL:
             await self.room()
-        self.add(line)
+        self.add(line, hurry=hurry)
 
-    def add(self, line: bytes) -> None:
-        """Send *line*, room or not."""
-        if not self.broken.is_set():
-            if self._trace:
-                self._trace(line)
-            self._lines.append(line)
-            self._size += len(line)
+    def add(self, line: bytes, *, hurry: bool = False) -> None:
+        """Send *line*, room or not, and in a *hurry* if somebody waits for an answer to it.
+
+        What is in a hurry is written now, if that needs no waiting and the sink can do it.
+        """
+        if self.is_broken:
+            return
+        if self._trace:
+            self._trace(line)
+        self._lines.append(line)
+        self._size += len(line)
+        if (hurry or self._size >= _ENOUGH) and not (self._writing or self._stuck):
+            self._write_at_once()
+        if len(self._lines) == 1:
             self._news.set()
 
     def owe(self, line: bytes) -> None:
@@ -85,16 +98,6 @@ class Outbox:
         while self._lines or self._writing:
             await self._next_progress()
 
-    def hurry(self) -> None:
-        """Write now what can be written without waiting, if the sink can do that: for who waits for an answer to it."""
-        if self._at_once and self._lines and not self._writing:
-            data = self._lines[0] if len(self._lines) == 1 else b"".join(self._lines)
-            rest = data[self._at_once(data) :]
-            self._lines = [rest] if rest else []
-            self._size = len(rest)
-            self._owed = min(self._owed, self._size)
-            self._tell_progress()
-
     async def run(self) -> None:
         """Write what is put, until it breaks or is cancelled."""
         try:
@@ -107,7 +110,18 @@ class Outbox:
             pass
         finally:
             self.broken.set()
+            self.is_broken = True
             self._lines, self._size, self._owed, self._writing = [], 0, 0, False
+            self._tell_progress()
+
+    def _write_at_once(self) -> None:
+        if self._at_once:
+            data = self._lines[0] if len(self._lines) == 1 else b"".join(self._lines)
+            rest = data[self._at_once(data) :]
+            self._lines = [rest] if rest else []
+            self._size = len(rest)
+            self._owed = min(self._owed, self._size)
+            self._stuck = bool(rest)
             self._tell_progress()
 
     async def _write(self) -> None:
@@ -116,7 +130,7 @@ class Outbox:
         self._writing = True
         self._tell_progress()
         await self._sink.send(lines[0] if len(lines) == 1 else b"".join(lines))
-        self._writing = False
+        self._writing = self._stuck = False
         self._tell_progress()
 
     async def _next_progress(self) -> None:

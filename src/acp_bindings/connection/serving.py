@@ -86,7 +86,15 @@ class Serving:
         async with self._tasks:
             task_status.started()
             while not self._ending:
-                await self._work()
+                while not self._backlog:
+                    self._busy = False
+                    await self._news.wait()
+                    self._news = anyio.Event()
+                size, step = self._backlog.popleft()
+                self._bytes -= size
+                self._tell()
+                if waiting := step():
+                    await waiting
             if grace and self._requests and not self._outbox.broken.is_set():
                 self._tasks.cancel_scope.deadline = anyio.current_time() + grace
                 self._tasks.start_soon(self._stop_when_nobody_listens)
@@ -158,19 +166,9 @@ class Serving:
     def _later(self, step: Callable[[], Awaitable[None] | None], size: int) -> None:
         self._backlog.append((size, step))
         self._bytes += size
-        self._busy = True
-        self._news.set()
-
-    async def _work(self) -> None:
-        while not self._backlog:
-            self._busy = False
-            await self._news.wait()
-            self._news = anyio.Event()
-        size, step = self._backlog.popleft()
-        self._bytes -= size
-        self._tell()
-        if waiting := step():
-            await waiting
+        if not self._busy:
+            self._busy = True
+            self._news.set()
 
     def _begin(self, request: Request, handler: Handler, scope: anyio.CancelScope) -> None:
         self._unstarted += 1
@@ -185,8 +183,8 @@ class Serving:
                     line = await self._answer(request, handler)
             if self._scopes.get(request.id) is scope:
                 del self._scopes[request.id]
-            await self._outbox.put(line or self._codec.fail(request, REQUEST_CANCELLED, "Request cancelled"))
-            self._outbox.hurry()
+            line = line or self._codec.fail(request, REQUEST_CANCELLED, "Request cancelled")
+            await self._outbox.put(line, hurry=True)
         finally:
             # Not before its answer is on its way: a peer that does not read them gets no more requests through.
             self._requests -= 1
@@ -239,7 +237,7 @@ class Serving:
                 raise
             log.exception("the handler of %s failed", message.method)
             return None
-        return result if result is not None and isawaitable(result) else None
+        return result if handler.waits or (result is not None and isawaitable(result)) else None
 
     async def _finish(self, message: Notification, waiting: Awaitable[Any]) -> None:
         with self._turn_of_handler(exclusive=False):
