@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
+from types import NoneType
 from typing import TYPE_CHECKING, Annotated, Any, Generic, Self, TypeVar, cast, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler
@@ -82,18 +83,16 @@ class Model(BaseModel):  # noqa: PLW1641 - what can change has no hash
             pydantic.ValidationError: a member is missing or not of its type. It shows no values.
         """
         cls = type(self)
-        unknown = members.keys() - cls.__pydantic_fields__.keys()
-        if unknown and takes_anything(cls):
-            unknown &= {info.alias for info in cls.__pydantic_fields__.values()}
-        if unknown:
-            raise TypeError(_unexpected(cls, min(unknown)))
+        if not members.keys() <= cls.__pydantic_fields__.keys():
+            _refuse_unknown(cls, members.keys() - cls.__pydantic_fields__.keys())
         for name in _omittable(cls):
             if members.get(name, ...) is None:
                 del members[name]
         validator = cls.__pydantic_validator__
         validator.validate_python(_tags(cls) | members, self_instance=self, strict=True, by_alias=False, by_name=True)
         for name, value in members.items():
-            _accept(self, name, value)
+            if type(value) not in _PLAIN:
+                _accept(self, name, value)
 
     __signature__ = of_constructor
 
@@ -242,6 +241,17 @@ def complete(value: object) -> None:
             waiting += cast("list[object]", each)
         elif isinstance(each, dict):
             waiting += cast("dict[str, object]", each).values()
+
+
+_PLAIN = {str, int, bool, NoneType}
+"""What cannot stand for an object, nor hold one."""
+
+
+def _refuse_unknown(cls: type[Model], unknown: set[str]) -> None:
+    if takes_anything(cls):
+        unknown &= {info.alias for info in cls.__pydantic_fields__.values()}
+    if unknown:
+        raise TypeError(_unexpected(cls, min(unknown)))
 
 
 def _accept(model: Model, name: str, given: Any) -> None:
