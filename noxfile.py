@@ -205,6 +205,14 @@ def conformance(session: nox.Session) -> None:
 
 
 @nox.session(default=False)
+def agents(session: nox.Session) -> None:
+    """Connect to agents that others wrote, from npm, and check docs/agents.md; `-- --write` writes it. Takes 1 GB."""
+    session.install("-e", EXTRA, *group("test"))
+    npm_install(session, "tests/agents")
+    session.run("python", "-m", "tests.agents", *session.posargs)
+
+
+@nox.session(default=False)
 def bench(session: nox.Session) -> None:
     """Measure side by side with others: `-- bindings`, `connection` or `launch`, and its options."""
     name, *options = session.posargs or ["bindings"]

@@ -1,0 +1,139 @@
+"""Connect to the agents of package.json, in v1 and in whatever they choose, and hold what they say against the page.
+
+    python -m tests.agents [--write]
+
+Prints the page of docs/agents.md; fails when it is another, when an agent cannot be talked to, or leaves something
+running.
+"""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import json
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+import anyio
+
+from acp_bindings import v1_unstable, v2_unstable
+from acp_bindings.jsonrpc import ProtocolPackage
+from acp_bindings.setup import AuthRequired, method_id
+from tests.agents.meeting import Agent, Meeting, meet
+
+AGENTS = [
+    Agent("@agentclientprotocol/claude-agent-acp", ("claude-agent-acp",)),
+    Agent("@agentclientprotocol/codex-acp", ("codex-acp",)),
+    Agent("@google/gemini-cli", ("gemini", "--acp")),
+]
+OFFERS: dict[str, list[ProtocolPackage]] = {"v1": [v1_unstable], "v1 and v2": [v1_unstable, v2_unstable]}
+PAGE = Path(__file__).parents[2] / "docs" / "agents.md"
+HEAD = """\
+# Agents of others
+
+<!-- Written by `nox -s agents -- --write`, checked by `nox -s agents`. -->
+
+Real agents from npm, each started without an account by `connect_process` and asked by `ClientHandshake`: once by a
+client that offers v1, once by one that offers v1 and v2. This is what an agent tells whoever has no account; prompts
+need one, and are left out. Afterwards each was gone, with all that it had started.
+"""
+
+
+def main() -> int:
+    """Meet all, compare, and give the exit status."""
+    parser = argparse.ArgumentParser(prog="python -m tests.agents", description=__doc__)
+    parser.add_argument("--write", action="store_true", help="write the page")
+    write = parser.parse_args().write
+    met = {agent: {offer: anyio.run(meet, agent, protocols) for offer, protocols in OFFERS.items()} for agent in AGENTS}
+    page = page_of(met)
+    print(page)
+    if write:
+        PAGE.write_text(page, encoding="utf-8")
+    shown = PAGE.read_text(encoding="utf-8").splitlines(keepends=True) if PAGE.exists() else []
+    wrong = list(difflib.unified_diff(shown, page.splitlines(keepends=True), "docs/agents.md", "now"))
+    wrong += [
+        f"{agent.package}, offered {offer}: {each}\n"
+        for agent, of in met.items()
+        for offer, meeting in of.items()
+        for each in (*meeting.complaints, *(f"process {pid} is still there" for pid in meeting.left))
+    ]
+    sys.stdout.writelines(wrong)
+    return 1 if wrong else 0
+
+
+def page_of(met: dict[Agent, dict[str, Meeting]]) -> str:
+    """What was found, as docs/agents.md has it."""
+    columns = [list(of.values()) for of in met.values()]
+    names = [meetings[0].peer.display_name for meetings in columns]
+    facts = [
+        ["package", *(f"`{agent.package}` {_installed(agent)['version']}" for agent in met)],
+        ["command", *(f"`{' '.join(agent.command)}`" for agent in met)],
+        [
+            "calls itself",
+            *(
+                _said(str(each.peer.info and f"{each.peer.info.name} {each.peer.info.version}") for each in meetings)
+                for meetings in columns
+            ),
+        ],
+    ]
+    for index, offer in enumerate(OFFERS):
+        facts.append([f"offered {offer}, speaks", *(f"v{meetings[index].peer.version}" for meetings in columns)])
+    facts += [
+        [
+            "findings",
+            *(
+                _said(str(finding) for each in meetings for finding in each.peer.findings) or "none"
+                for meetings in columns
+            ),
+        ],
+        ["`session/new`", *(_said(_outcome(each) for each in meetings) for meetings in columns)],
+    ]
+    supported = [[each.peer.names() for each in meetings] for meetings in columns]
+    known = sorted({name for column in supported for names_ in column for name in names_})
+    capabilities = [[f"`{name}`", *(_versions(meetings, name) for meetings in columns)] for name in known]
+    logins = [
+        [name, f"`{method_id(method)}`", method.name, getattr(method, "type", None) or "agent"]
+        for name, meetings in zip(names, columns, strict=True)
+        for method in meetings[0].peer.auth_methods
+    ]
+    return "\n".join(
+        [
+            HEAD,
+            *_table(["", *names], facts),
+            "\n## Capabilities\n\nBy the names of `peer.supports(…)`, and the versions in which the agent says so.\n",
+            *_table(["", *names], capabilities),
+            "\n## Ways to log in\n\nAs offered to a client that has a terminal, in v1.\n",
+            *_table(["agent", "id", "name", "done by"], logins),
+            "",
+        ]
+    )
+
+
+def _versions(meetings: list[Meeting], capability: str) -> str:
+    return ", ".join(dict.fromkeys(f"v{each.peer.version}" for each in meetings if each.peer.supports(capability)))
+
+
+def _outcome(meeting: Meeting) -> str:
+    if meeting.error is None:
+        closed = ", closed again" if meeting.peer.supports("session.close") else ""
+        return f"a session without an account{closed}"
+    kind = "needs an account: " if isinstance(meeting.error, AuthRequired) else "refused: "
+    return f"{kind}“{meeting.error.message}” ({meeting.error.code})"
+
+
+def _said(each: Iterable[str]) -> str:
+    """What was said, once where both times the same."""
+    return "; ".join(dict.fromkeys(each))
+
+
+def _table(head: list[str], rows: list[list[str]]) -> list[str]:
+    return [f"| {' | '.join(row)} |" for row in (head, ["---"] * len(head), *rows)]
+
+
+def _installed(agent: Agent) -> dict[str, str]:
+    return json.loads((agent.folder / "package.json").read_bytes())
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

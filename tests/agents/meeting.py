@@ -1,0 +1,128 @@
+"""Meet an agent: start it without an account, initialize, ask for a session, and see that it leaves."""
+
+from __future__ import annotations
+
+import logging
+import os
+import shutil
+import tempfile
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from acp_bindings import v1_unstable
+from acp_bindings.connection import RequestFailed, connect_process
+from acp_bindings.jsonrpc import ProtocolPackage
+from acp_bindings.setup import (
+    OPENING,
+    AgentPeer,
+    ClientHandshake,
+    RequestError,
+    close_session,
+    error_from,
+    new_session,
+)
+from tests.mcp_launch.support import MARK, Marked
+
+MODULES = Path(__file__).parent / "node_modules"
+PATIENCE = 60.0
+"""Seconds for each answer, and for the end."""
+CLIENT = v1_unstable.Implementation(name="acp-bindings", version="0")
+LOGIN = "_auth/status_update"
+"""An extension by which agents tell who is logged in."""
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    """An agent of package.json, as an editor would start it."""
+
+    package: str
+    command: tuple[str, ...]
+
+    @property
+    def folder(self) -> Path:
+        """Where npm has installed it."""
+        return MODULES / self.package
+
+
+@dataclass(frozen=True, slots=True)
+class Meeting:
+    """What came of it."""
+
+    peer: AgentPeer
+    """The agent, as it answered `initialize`."""
+    error: RequestError | None
+    """What `session/new` was refused with; None when there was a session."""
+    complaints: list[str]
+    """What our side said of its lines, or it of ours."""
+    left: list[int]
+    """The processes that were still there afterwards."""
+
+
+async def meet(agent: Agent, protocols: Sequence[ProtocolPackage]) -> Meeting:
+    """Start the agent in an empty home, with these versions to choose from.
+
+    Raises:
+        AcpError: it cannot be talked to.
+    """
+    # All ways to log in are wanted, also those of a terminal.
+    handshake = ClientHandshake(info=CLIENT, protocols=protocols, capabilities={"auth.terminal"})
+    marked = Marked()
+    with tempfile.TemporaryDirectory() as home, _heard() as complaints:
+        async with connect_process(
+            [_path_of(agent.command[0]), *agent.command[1:]],
+            protocol=OPENING,
+            handlers=dict.fromkeys(("session/update", LOGIN), lambda _params, _connection: None),
+            cwd=home,
+            env=_environment(home) | {MARK: marked.mark},
+            patience=PATIENCE,
+        ) as connection:
+
+            def settle(answer: object) -> AgentPeer:
+                peer = handshake.accept(answer)
+                connection.protocol = peer.protocol
+                return peer
+
+            peer = await connection.request(handshake.request(), method="initialize", then=settle, timeout=PATIENCE)
+            error = None
+            try:
+                session = await connection.request(new_session(peer, cwd=home), timeout=PATIENCE)
+                if peer.supports("session.close"):
+                    await connection.request(close_session(peer, session.session_id), timeout=PATIENCE)
+            except RequestFailed as failed:
+                error = error_from(failed, peer=peer)
+        return Meeting(peer, error, complaints, marked.running())
+
+
+@contextmanager
+def _heard() -> Generator[list[str]]:
+    """Whatever a connection has to say, to the last detail."""
+    said: list[str] = []
+
+    class Hearing(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            said.append(record.getMessage())
+
+    log, hearing = logging.getLogger("acp_bindings.connection"), Hearing()
+    log.addHandler(hearing)
+    log.setLevel(logging.DEBUG)
+    try:
+        yield said
+    finally:
+        log.removeHandler(hearing)
+
+
+def _path_of(name: str) -> str:
+    found = shutil.which(name, path=str(MODULES / ".bin"))
+    assert found, f"{name} is not installed: run `nox -s agents`"
+    return found
+
+
+def _environment(home: str) -> dict[str, str]:
+    """Nothing that somebody has logged in with, and the Node that package.json names before any other."""
+    homes = dict.fromkeys(("HOME", "USERPROFILE", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"), home)
+    keys = {name: "" for name in os.environ if name.endswith(("_API_KEY", "_AUTH_TOKEN", "_OAUTH_TOKEN"))}
+    path = os.pathsep.join((str(MODULES / ".bin"), os.environ["PATH"]))
+    # Claude Code will not run for root otherwise, even if it is not to do anything.
+    return {**homes, **keys, "PATH": path, "IS_SANDBOX": "1"}
