@@ -10,6 +10,8 @@ import sys
 if sys.platform == "win32":
     raise ImportError("acp_bindings.connection.processes.pipe is not for Windows")
 
+import asyncio
+import contextlib
 import fcntl
 import os
 import select
@@ -108,6 +110,10 @@ class Writer(_End):
 class Reader(_End):
     """What is read from; the descriptor may block, since nothing is read that is not there."""
 
+    def __init__(self, descriptor: int) -> None:
+        super().__init__(descriptor)
+        self._arrivals: _Arrivals | None = None
+
     async def receive(self, max_bytes: int = 65536) -> bytes:
         """What was written, as it comes; a cancellation loses nothing of it.
 
@@ -115,16 +121,91 @@ class Reader(_End):
             anyio.EndOfStream: nobody writes any more.
             anyio.ClosedResourceError: it was closed here.
         """
+        if self._arrivals is None and _on_asyncio():
+            self._arrivals = _Arrivals(self._end)
+        chunk = await (self._arrivals.next(max_bytes) if self._arrivals and self._open else self._read(max_bytes))
+        if not self._open:
+            raise anyio.ClosedResourceError
+        if not chunk:
+            raise anyio.EndOfStream
+        return chunk
+
+    async def aclose(self) -> None:
+        """Close it, also while somebody waits for it."""
+        if self._arrivals:
+            self._arrivals.stop()
+        await super().aclose()
+
+    async def _read(self, max_bytes: int) -> bytes:
         while True:
             # Before each read, not only when there is nothing to read: a flood must let other tasks run.
             await self._wait(anyio.wait_readable)
+            with contextlib.suppress(BlockingIOError):
+                return os.read(self._end, max_bytes)
+
+
+class _Arrivals:
+    """Reads on asyncio what arrives, when it does: to ask for each read anew takes longer than the reading."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self._loop = asyncio.get_running_loop()
+        self._listening = False
+        self._max_bytes = 0
+        self._waiter: asyncio.Future[None] | None = None
+        self._chunk: bytes | None = None
+        """What was read, until it is taken; who waited for it may have been cancelled meanwhile."""
+
+    async def next(self, max_bytes: int) -> bytes | None:
+        """The next chunk, empty at the end; None after `stop`."""
+        if self._waiter:
+            raise anyio.BusyResourceError("reading from")
+        if self._chunk is not None:
+            await anyio.lowlevel.checkpoint()
+        else:
+            self._max_bytes = max_bytes
+            self._waiter = self._loop.create_future()
+            if not self._listening:
+                self._loop.add_reader(self._descriptor, self._take)
+                self._listening = True
             try:
-                chunk = os.read(self._end, max_bytes)
-            except BlockingIOError:
-                continue
-            if not chunk:
-                raise anyio.EndOfStream
-            return chunk
+                await self._waiter
+            finally:
+                self._waiter = None
+        chunk, self._chunk = self._chunk, None
+        return chunk
+
+    def stop(self) -> None:
+        """Let go of the descriptor; whoever waits is told."""
+        self._ignore()
+        if self._waiter and not self._waiter.done():
+            self._waiter.set_result(None)
+
+    def _take(self) -> None:
+        if self._waiter is None or self._waiter.done():
+            # Nobody is there to take it, and the loop would go on telling that there is something.
+            self._ignore()
+            return
+        try:
+            self._chunk = os.read(self._descriptor, self._max_bytes)
+        except BlockingIOError:
+            return
+        except OSError as error:
+            self._waiter.set_exception(error)
+        else:
+            self._waiter.set_result(None)
+
+    def _ignore(self) -> None:
+        if self._listening:
+            self._loop.remove_reader(self._descriptor)
+            self._listening = False
+
+
+def _on_asyncio() -> bool:
+    try:
+        return asyncio.current_task() is not None
+    except RuntimeError:
+        return False
 
 
 class InputPipe(Writer):
