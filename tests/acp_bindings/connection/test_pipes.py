@@ -1,5 +1,6 @@
 """Ends of pipes: what is read is neither lost nor waited for when it is not there."""
 
+import asyncio
 import os
 
 import anyio
@@ -66,3 +67,22 @@ async def test_a_reader_that_is_closed_while_somebody_waits_tells_so() -> None:
             await anyio.wait_all_tasks_blocked()
             await reader.aclose()
     os.close(sink)
+
+
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
+@pytest.mark.parametrize("steps", range(4))
+async def test_a_reader_that_asyncio_cancels_while_something_arrives_loses_nothing(steps: int) -> None:
+    source, sink = os.pipe()
+    reader = Reader(source)
+    task = asyncio.create_task(reader.receive())
+    await anyio.wait_all_tasks_blocked()
+    os.write(sink, b"first")
+    for _ in range(steps):
+        await asyncio.sleep(0)
+    task.cancel()
+    [heard] = await asyncio.gather(task, return_exceptions=True)
+    if isinstance(heard, BaseException):
+        with anyio.fail_after(5):
+            assert await reader.receive() == b"first"
+    os.close(sink)
+    await reader.aclose()
