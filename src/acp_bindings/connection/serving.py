@@ -184,7 +184,8 @@ class Serving:
             if self._scopes.get(request.id) is scope:
                 del self._scopes[request.id]
             line = line or self._codec.fail(request, REQUEST_CANCELLED, "Request cancelled")
-            await self._outbox.put(line, hurry=True)
+            # Of those that began together the last one sends the answers of all.
+            await self._outbox.put(line, hurry=not self._unstarted)
         finally:
             # Not before its answer is on its way: a peer that does not read them gets no more requests through.
             self._requests -= 1
