@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 
 from benchmarks.connection.contestants import CONTESTANTS, IN_FLIGHT, TRIPS
-from benchmarks.connection.updates import UPDATES
+from benchmarks.connection.updates import LONG, SHORT
 from benchmarks.race import Figures, race
 
 WHO = """\
@@ -24,7 +24,13 @@ bare         lines and JSON over the pipes: no types, no event loop, nothing che
 OTHERS = [name for name in CONTESTANTS if name != "ours"]
 TASKS = {
     "stream": (
-        f"stream: an update from an agent's notify to a client's handler, both typed, µs, in streams of {UPDATES}",
+        f"stream: an update from an agent's notify to a client's handler, both typed, µs, in a stream of {SHORT:,}",
+        "session/update",
+        "at least 3 times as fast as the official SDK",
+        3.0,
+    ),
+    "long stream": (
+        f"long stream: the same, in a stream of {LONG:,}",
         "session/update",
         "at least 3 times as fast as the official SDK",
         3.0,

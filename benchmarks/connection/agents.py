@@ -1,6 +1,6 @@
 """An agent on its standard streams, by each library: `python -m benchmarks.connection.agents NAME [BACKEND]`.
 
-Whatever it is asked in a prompt, it streams all `UPDATES`; a new session costs it nothing.
+A prompt is the number of updates that it is to stream; a new session costs it nothing.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def ours(backend: str = "asyncio") -> None:
 
     @handlers.on(v1.PromptRequest)
     async def prompt(request: v1.PromptRequest, connection: Connection) -> v1.PromptResponse:
-        for update in updates:
+        for update in updates[: int(request.prompt[0].text)]:
             await connection.notify(v1.SessionNotification(session_id=request.session_id, update=update))
         return v1.PromptResponse(stop_reason="end_turn")
 
@@ -61,8 +61,8 @@ def official() -> None:
         async def new_session(self, **_: Any) -> schema.NewSessionResponse:
             return schema.NewSessionResponse(session_id="session-1")
 
-        async def prompt(self, session_id: str, **_: Any) -> schema.PromptResponse:
-            for update in updates:
+        async def prompt(self, prompt: list[Any], session_id: str, **_: Any) -> schema.PromptResponse:
+            for update in updates[: int(prompt[0].text)]:
                 await self.connection.session_update(session_id, update)
             return schema.PromptResponse(stop_reason="end_turn")
 
@@ -83,7 +83,7 @@ def bare() -> None:
     for line in sys.stdin.buffer:
         request = from_json(line)
         if request["method"] == "session/prompt":
-            sys.stdout.buffer.writelines(lines)
+            sys.stdout.buffer.writelines(lines[: int(request["params"]["prompt"][0]["text"])])
         response = {"jsonrpc": "2.0", "id": request["id"], "result": results[request["method"]]}
         sys.stdout.buffer.write(to_json(response) + b"\n")
         sys.stdout.buffer.flush()

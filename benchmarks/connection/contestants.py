@@ -19,7 +19,7 @@ import anyio.from_thread
 import anyio.to_thread
 from pydantic_core import from_json, to_json
 
-from benchmarks.connection.updates import UPDATES, stream
+from benchmarks.connection.updates import LONG, SHORT, stream
 from benchmarks.race import ROOT, answer_tasks
 
 TRIPS = 500
@@ -29,14 +29,14 @@ IN_FLIGHT = 50
 class Client(NamedTuple):
     """A client that is connected to an agent."""
 
-    prompt: Callable[[], Awaitable[object]]
-    """Asks for a stream of updates, until its end."""
+    prompt: Callable[[int], Awaitable[object]]
+    """Asks for a stream of so many updates, until its end."""
     ask: Callable[[], Awaitable[object]]
     """Asks for a new session."""
     updates: list[Any]
     """What has come, as its handler was given it."""
     expected: list[Any]
-    """What should come of one prompt."""
+    """What should come of a prompt for all."""
 
 
 Connect: TypeAlias = Callable[[list[str]], AbstractAsyncContextManager[Client]]
@@ -58,8 +58,8 @@ async def ours(command: list[str], *, waits: bool = True) -> AsyncGenerator[Clie
     handlers = {v1.SessionNotification: take if waits else take_at_once}
     async with connect_process(command, protocol=v1, handlers=handlers, cwd=ROOT) as connection:
 
-        async def prompt() -> object:
-            text = v1.TextContent(text="Go on")
+        async def prompt(count: int) -> object:
+            text = v1.TextContent(text=str(count))
             return await connection.request(v1.PromptRequest(session_id="session-1", prompt=[text]))
 
         async def ask() -> object:
@@ -82,8 +82,8 @@ async def official(command: list[str]) -> AsyncGenerator[Client]:
 
     async with acp.spawn_agent_process(Handlers(), *command, cwd=ROOT) as (connection, _process):
 
-        async def prompt() -> object:
-            text = schema.TextContentBlock(type="text", text="Go on")
+        async def prompt(count: int) -> object:
+            text = schema.TextContentBlock(type="text", text=str(count))
             return await connection.prompt(session_id="session-1", prompt=[text])
 
         async def ask() -> object:
@@ -112,10 +112,13 @@ async def bare(command: list[str]) -> AsyncGenerator[Client]:
                 updates.append(message["params"]["update"])
             return message["result"]
 
-        prompt = {"sessionId": "session-1", "prompt": [{"type": "text", "text": "Go on"}]}
+        async def prompt(count: int) -> object:
+            text = {"type": "text", "text": str(count)}
+            return await request("session/prompt", {"sessionId": "session-1", "prompt": [text]})
+
         new_session = {"cwd": "/project", "mcpServers": []}
         yield Client(
-            partial(request, "session/prompt", prompt),
+            prompt,
             partial(request, "session/new", new_session),
             updates,
             stream(from_json),
@@ -143,14 +146,14 @@ CONTESTANTS = {
 }
 
 
-async def seconds_of_an_update(client: Client) -> float:
+async def seconds_of_an_update(client: Client, *, count: int) -> float:
     """What an update of a stream takes, from the prompt until its answer."""
     client.updates.clear()
     began = time.perf_counter()
-    await client.prompt()
+    await client.prompt(count)
     needed = time.perf_counter() - began
-    assert client.updates == client.expected, "an update is missing, in the wrong place or not what was sent"
-    return needed / UPDATES
+    assert client.updates == client.expected[:count], "an update is missing, in the wrong place or not what was sent"
+    return needed / count
 
 
 async def seconds_of_trips(client: Client) -> list[float]:
@@ -187,7 +190,8 @@ async def compete(contestant: Contestant) -> None:
             return lambda: figure(anyio.from_thread.run(measure, client))
 
         work = {
-            "stream": do(seconds_of_an_update),
+            "stream": do(partial(seconds_of_an_update, count=SHORT)),
+            "long stream": do(partial(seconds_of_an_update, count=LONG)),
             "median": do(seconds_of_trips, median),
             "p99": do(seconds_of_trips, lambda seconds: quantiles(seconds, n=100)[-1]),
         }

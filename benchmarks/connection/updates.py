@@ -10,13 +10,13 @@ from benchmarks.bindings.messages import TURN
 
 T = TypeVar("T")
 
-UPDATES = 20 * len(TURN)
-"""Updates of one stream."""
+SHORT, LONG = 20 * len(TURN), 100 * len(TURN)
+"""Updates of a stream."""
 
 
 def stream(read: Callable[[bytes], T]) -> list[T]:
-    """All of them, as somebody reads them."""
-    return [read(json.dumps(_numbered(TURN[number % len(TURN)], number)).encode()) for number in range(UPDATES)]
+    """Those of a long one, as somebody reads them."""
+    return [read(json.dumps(_numbered(TURN[number % len(TURN)], number)).encode()) for number in range(LONG)]
 
 
 def _numbered(update: dict[str, Any], number: int) -> dict[str, Any]:
