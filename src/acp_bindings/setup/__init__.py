@@ -67,7 +67,6 @@ if TYPE_CHECKING:
         ServersMissing as ServersMissing,
         SessionRecord as SessionRecord,
         load_remarks as load_remarks,
-        new_session_remarks as new_session_remarks,
     )
     from .sessions.requests import (
         close_session as close_session,
@@ -118,7 +117,7 @@ else:
             "servers": "servers_for servers_remarks",
             "sessions.history": "asks_for_history history_line is_history read_history replay user_chunks",
             "sessions.listing": "SessionListing",
-            "sessions.records": "ServersMissing SessionRecord load_remarks new_session_remarks",
+            "sessions.records": "ServersMissing SessionRecord load_remarks",
             "sessions.requests": """
                 close_session delete_session fork_session list_sessions load_session new_session
                 resume_session
