@@ -9,6 +9,7 @@ from types import EllipsisType, NoneType, TracebackType
 from typing import Any, Literal, Protocol, Self, TypeAlias, TypeVar, cast, overload
 
 import anyio
+import anyio.lowlevel
 from anyio.abc import TaskStatus
 
 from acp_bindings.codec import encode
@@ -37,6 +38,8 @@ GRACE = 5.0
 """Seconds for handlers when the peer has stopped sending, unless said otherwise."""
 
 _CHUNK = 65536
+_IN_A_ROW = 250
+"""Lines that are taken before other tasks have their turn; there may be 65536 in what is read at once."""
 _LAST_WORDS = 0.5
 """Seconds for what a peer has still to say that no longer reads."""
 _FLUSH = 1.0
@@ -329,9 +332,11 @@ class Connection:
         return ConnectionClosed(f"the peer is not read any further, since {wrong}")
 
     async def _take_all(self, lines: list[bytes]) -> None:
-        for line in lines:
+        for count, line in enumerate(lines, 1):
             if done := self._take(line):
                 await done.wait()
+            elif not count % _IN_A_ROW:
+                await anyio.lowlevel.checkpoint()
         # Once for all of them, which are in memory anyway.
         if self._serving.is_crowded:
             await self._serving.room()

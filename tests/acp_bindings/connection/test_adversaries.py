@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import sys
 import traceback
-from typing import Any
+from typing import Any, ClassVar
 
 import anyio
+import anyio.lowlevel
 import pytest
+from anyio.abc import UNIXSocketStream
 
 from acp_bindings import v1
 from acp_bindings.connection import CannotStart, Connection, ConnectionClosed, connect_process
@@ -36,6 +38,42 @@ async def test_a_cancellation_of_what_is_no_id_cancels_nothing(params: Any, prot
         await peer.say({"id": 1, "method": "_acme/stay"}, {"id": None, "method": "_acme/stay"})
         await peer.say({"method": "$/cancel_request", "params": params}, {"method": "_acme/go"})
         assert [(await peer.hear())["result"] for _ in range(2)] == ["not cancelled"] * 2
+
+
+@pytest.mark.parametrize("junk", [b"\n", b"x\n", b'{"method":"x"}\n'])
+async def test_a_flood_of_garbage_lets_other_tasks_have_their_turns(junk: bytes) -> None:
+    class Flood:
+        """All at once, and then the end."""
+
+        chunks: ClassVar = [junk * (65536 // len(junk))]
+
+        async def receive(self, max_bytes: int = 65536, /) -> bytes:
+            if not self.chunks:
+                raise anyio.EndOfStream
+            return self.chunks.pop()
+
+        async def aclose(self) -> None:
+            """Nothing."""
+
+    sink, other = await streams()
+    turns = 0
+    with anyio.fail_after(20):
+        async with (
+            other,
+            Connection(Flood(), sink, protocol=v1, role="client") as connection,
+            anyio.create_task_group() as tasks,
+        ):
+            tasks.start_soon(_read_all, other)
+            while "open" in repr(connection):
+                await anyio.lowlevel.checkpoint()
+                turns += 1
+            tasks.cancel_scope.cancel()
+    assert turns > 10
+
+
+async def _read_all(stream: UNIXSocketStream) -> None:
+    while True:
+        await stream.receive()
 
 
 @pytest.mark.parametrize("anyio_backend", ["asyncio"])
