@@ -158,11 +158,13 @@ class Agent:
         return session
 
     async def _reopen(self, request: LoadSessionRequest, connection: Connection) -> Session:
-        info, history = self._store.read(request.session_id)
+        info, _ = self._store.read(request.session_id)
         if info.cwd != request.cwd:
             raise InvalidParams("cwd: the session is of another directory; session/list has it", data={"cwd": info.cwd})
         await self._close(info.session_id)
         session = await self._open(info.session_id, request, connection, title=info.title)
+        # With what a prompt had still to say that was cancelled by this.
+        _, history = self._store.read(session.id)
         told = [in_words_of(connection.protocol, each) for each in history] if asks_for_history(request) else []
         for notification in replay(connection.protocol, session.id, told):
             await connection.notify(notification)

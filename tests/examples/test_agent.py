@@ -278,6 +278,19 @@ async def test_x2_close_cancels_the_work_and_frees_the_servers(place: Place, ver
     assert reasons == ["cancelled"]
 
 
+async def test_a_session_that_is_loaded_twice_at_once_has_its_servers_once(place: Place, version: int) -> None:
+    async with talking(place, version) as talk:
+        session = await talk.new(place.project)
+        await talk.prompt(session, "say Hello")
+        agent_alone = len(place.running())
+        async with anyio.create_task_group() as tasks:
+            for _ in range(3):
+                tasks.start_soon(talk.load, session, place.project, place.light())
+        assert len(place.running()) == agent_alone + 1
+        await talk.ask(talk.wire.CloseSessionRequest(session_id=session))
+        assert len(place.running()) == agent_alone
+
+
 async def test_x4_delete_forgets_a_session_and_may_come_again(place: Place, version: int) -> None:
     async with talking(place, version) as talk:
         session = await talk.new(place.project)
