@@ -26,6 +26,7 @@ from acp_bindings.setup import (
     refuse_unadvertised,
     version_of,
 )
+from acp_bindings.setup.unions import McpServer
 
 INFO = v1.Implementation(name="editor", version="3.1")
 
@@ -82,7 +83,7 @@ def gates(peer: AgentPeer, servers: list[v1.McpServer]) -> None:
     check_message(peer, v1.ListSessionsRequest(), assume={"session.list"})
     check_message(peer, v1.ListSessionsRequest(), assume=1)  # refused
     accepted, refused = gate_mcp_servers(peer, servers, on_refusal="drop")
-    assert_type(accepted, "list[McpServer]")
+    assert_type(accepted, list[McpServer])
     assert_type(refused, tuple[RefusedServer, ...])
     gate_mcp_servers(peer, servers, on_refusal="ignore")  # refused
 
