@@ -3,11 +3,28 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Generator
+from collections.abc import Awaitable, Callable, Coroutine, Generator
 from contextlib import contextmanager
 from typing import Any
 
+import anyio
 import trio
+
+
+async def steps_of(work: Callable[[], Awaitable[None]], *, within: float, cancel_at: int | None = None) -> int:
+    """Do it, cancelled before that step; how many steps were taken, in at most so many seconds."""
+    taken = 0
+    with anyio.fail_after(within), anyio.CancelScope() as scope:
+
+        def step() -> None:
+            nonlocal taken
+            taken += 1
+            if taken == cancel_at:
+                scope.cancel()
+
+        with counting_steps(step):
+            await work()
+    return taken
 
 
 @contextmanager

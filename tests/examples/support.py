@@ -26,6 +26,7 @@ from acp_bindings.setup import (
     load_session,
     servers_for,
 )
+from tests.leftovers import marked_processes
 
 ROOT = Path(__file__).parents[2]
 AGENT = ROOT / "examples" / "agent.py"
@@ -63,16 +64,8 @@ class Place:
         return {"name": "light", "command": sys.executable, "args": ["-S", str(LIGHT)], "env": env}
 
     def running(self) -> list[int]:
-        """The processes that carry the mark and are not zombies."""
-        found: list[int] = []
-        for entry in Path("/proc").iterdir():
-            try:
-                environment = (entry / "environ").read_bytes()
-            except OSError:
-                continue
-            if f"{MARK}={self.mark}".encode() in environment.split(b"\0"):
-                found.append(int(entry.name))
-        return found
+        """The processes that carry the mark."""
+        return marked_processes(MARK, self.mark)
 
     async def nothing_left(self) -> None:
         """See that all of them are gone; the kernel takes a moment."""

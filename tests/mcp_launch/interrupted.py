@@ -16,36 +16,30 @@ from typing import Any
 import anyio
 
 import mcp_launch
-from tests.mcp_launch.support import Marked, bad_web_server, http, open_files, web_server
-from tests.steps import counting_steps
+from tests.leftovers import open_files
+from tests.mcp_launch.support import Marked, bad_web_server, http, web_server
+from tests.steps import steps_of
 
 PATIENCE = 5.0
 """Seconds for what was cancelled to be gone."""
 
 
-async def steps_of(servers: list[Any], *, cwd: Path, cancel_at: int | None = None) -> int:
+async def steps_of_launch(servers: list[Any], *, cwd: Path, cancel_at: int | None = None) -> int:
     """Launch and close the servers, cancelled before that step; how many steps were taken."""
-    taken = 0
-    budgets = mcp_launch.Budgets(close=1.0)
-    with anyio.fail_after(60), anyio.CancelScope() as scope:
 
-        def step() -> None:
-            nonlocal taken
-            taken += 1
-            if taken == cancel_at:
-                scope.cancel()
+    async def launch_and_close() -> None:
+        budgets = mcp_launch.Budgets(close=1.0)
+        async with mcp_launch.launch(servers, cwd=cwd, budgets=budgets, lists=("tools", "resources")) as fleet:
+            assert len(fleet) == len(servers)
+            await anyio.lowlevel.checkpoint()
 
-        with counting_steps(step):
-            async with mcp_launch.launch(servers, cwd=cwd, budgets=budgets, lists=("tools", "resources")) as fleet:
-                assert len(fleet) == len(servers)
-                await anyio.lowlevel.checkpoint()
-    return taken
+    return await steps_of(launch_and_close, within=60, cancel_at=cancel_at)
 
 
 async def left_after(servers: list[Any], marked: Marked, *, cwd: Path, cancel_at: int) -> list[str]:
     """What is left of a launch that was cancelled before that step, a line for each kind of thing."""
     files, tasks = len(open_files()), len(anyio.get_running_tasks())
-    await steps_of(servers, cwd=cwd, cancel_at=cancel_at)
+    await steps_of_launch(servers, cwd=cwd, cancel_at=cancel_at)
 
     def left() -> list[str]:
         counts = {
@@ -66,7 +60,7 @@ async def left_after(servers: list[Any], marked: Marked, *, cwd: Path, cancel_at
 
 async def leaks(servers: list[Any], marked: Marked, *, cwd: Path, stride: int = 1) -> tuple[list[str], int]:
     """Cancel at every place, or every few; what was left where, and how many places were tried."""
-    steps = await steps_of(servers, cwd=cwd)
+    steps = await steps_of_launch(servers, cwd=cwd)
     places = range(1, steps + 1, stride)
     found = [
         f"cancelled before step {place} of {steps}: {', '.join(left)} left"

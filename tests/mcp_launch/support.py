@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import anyio
 
 import mcp_launch
+from tests.leftovers import marked_processes, open_files
 
 if TYPE_CHECKING:
     from mcp import Client
@@ -54,16 +55,8 @@ class Marked:
         }
 
     def running(self) -> list[int]:
-        """The processes that carry the mark and are not zombies."""
-        found: list[int] = []
-        for entry in Path("/proc").iterdir():
-            try:
-                environment = (entry / "environ").read_bytes()
-            except OSError:
-                continue
-            if f"{MARK}={self.mark}".encode() in environment.split(b"\0"):
-                found.append(int(entry.name))
-        return found
+        """The processes that carry the mark."""
+        return marked_processes(MARK, self.mark)
 
 
 @contextmanager
@@ -105,19 +98,6 @@ async def marked_servers() -> AsyncGenerator[Marked]:
     assert servers.running() == []
     assert len(open_files()) <= len(files)
     assert len(anyio.get_running_tasks()) <= tasks
-
-
-def open_files() -> list[str]:
-    """What our file descriptors point to, of the kinds that servers are reached through."""
-    targets: list[str] = []
-    for descriptor in Path("/proc/self/fd").iterdir():
-        try:
-            target = os.readlink(descriptor)
-        except OSError:
-            continue
-        if target.startswith(("socket:", "pipe:")):
-            targets.append(target)
-    return sorted(targets)
 
 
 def run_python(*args: str, stdin: str = "", **variables: str) -> subprocess.CompletedProcess[str]:

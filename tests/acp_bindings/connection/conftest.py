@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import gc
-import os
 from collections.abc import AsyncGenerator
-from pathlib import Path
 
 import anyio
 import pytest
+
+from tests.leftovers import children, open_files
 
 
 @pytest.fixture(params=["asyncio", "trio"])
@@ -30,22 +30,3 @@ async def nothing_left(anyio_backend: str) -> AsyncGenerator[None]:
     assert len(open_files()) <= len(files), open_files()
     assert children() == []
     assert len(anyio.get_running_tasks()) <= tasks
-
-
-def open_files() -> list[str]:
-    """What our descriptors point to, of the kinds that connections are made of."""
-    targets: list[str] = []
-    for descriptor in Path("/proc/self/fd").iterdir():
-        try:
-            target = os.readlink(descriptor)
-        except OSError:
-            continue
-        if target.startswith(("socket:", "pipe:")):
-            targets.append(target)
-    return sorted(targets)
-
-
-def children() -> list[int]:
-    """Our child processes, also dead ones that nobody has waited for."""
-    me = Path(f"/proc/self/task/{os.getpid()}/children").read_text(encoding="ascii").split()
-    return [int(each) for each in me]

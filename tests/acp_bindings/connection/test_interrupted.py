@@ -12,9 +12,9 @@ import pytest
 
 from acp_bindings import v1
 from acp_bindings.connection import Connection, connect_process
-from tests.acp_bindings.connection.conftest import children, open_files
 from tests.acp_bindings.connection.support import HELLO, NEW, PROMPT, both
-from tests.steps import counting_steps
+from tests.leftovers import children, open_files
+from tests.steps import steps_of
 
 pytestmark = pytest.mark.anyio
 
@@ -57,27 +57,11 @@ async def run_an_agent() -> None:
 @pytest.mark.parametrize(("work", "stride"), [(talk, 3), (run_an_agent, 6)])
 async def test_a_connection_that_is_cancelled_anywhere_leaves_nothing(work: Any, stride: int) -> None:
     with anyio.fail_after(120):
-        steps = await steps_of(work)
+        steps = await steps_of(work, within=20)
         assert steps > 10
         for place in range(1, steps + 1, stride):
             tasks, files = len(anyio.get_running_tasks()), len(open_files())
-            await steps_of(work, cancel_at=place)
+            await steps_of(work, within=20, cancel_at=place)
             assert children() == [], place
             assert len(open_files()) <= files, place
             assert len(anyio.get_running_tasks()) <= tasks, place
-
-
-async def steps_of(work: Any, *, cancel_at: int | None = None) -> int:
-    """Do it, cancelled before that step; how many steps were taken."""
-    taken = 0
-    with anyio.fail_after(20), anyio.CancelScope() as scope:
-
-        def step() -> None:
-            nonlocal taken
-            taken += 1
-            if taken == cancel_at:
-                scope.cancel()
-
-        with counting_steps(step):
-            await work()
-    return taken

@@ -1,0 +1,38 @@
+"""What tests look for when all should be gone: descriptors, children, processes with a mark in their environment."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+
+def open_files() -> list[str]:
+    """What our descriptors point to, of the kinds that connections are made of."""
+    targets: list[str] = []
+    for descriptor in Path("/proc/self/fd").iterdir():
+        try:
+            target = os.readlink(descriptor)
+        except OSError:
+            continue
+        if target.startswith(("socket:", "pipe:")):
+            targets.append(target)
+    return sorted(targets)
+
+
+def children() -> list[int]:
+    """Our child processes, also dead ones that nobody has waited for."""
+    me = Path(f"/proc/self/task/{os.getpid()}/children").read_text(encoding="ascii").split()
+    return [int(each) for each in me]
+
+
+def marked_processes(name: str, value: str) -> list[int]:
+    """The processes with that variable, which their children inherit, so that none can hide; zombies have none."""
+    found: list[int] = []
+    for entry in Path("/proc").iterdir():
+        try:
+            environment = (entry / "environ").read_bytes()
+        except OSError:
+            continue
+        if f"{name}={value}".encode() in environment.split(b"\0"):
+            found.append(int(entry.name))
+    return found
