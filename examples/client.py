@@ -186,7 +186,9 @@ def arguments() -> argparse.ArgumentParser:
     parser.add_argument(
         "--version", type=int, choices=PACKAGES, action="append", dest="versions", help="of the protocol"
     )
-    parser.add_argument("--prompt", action="append", dest="prompts", help="what to say, in place of the examples")
+    parser.add_argument(
+        "--prompt", action="append", dest="prompts", metavar="TEXT", help="what to say, in place of the examples"
+    )
     parser.add_argument("--allow", action="store_true", help="allow what the agent asks to be allowed")
     parser.add_argument("--record", type=Path, metavar="FILE", help="write the conversation down, without secrets")
     return parser

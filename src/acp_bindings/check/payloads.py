@@ -61,8 +61,15 @@ def types_of(value: object, *, protocol: ProtocolPackage) -> list[Type]:
     many as possible of them are those of the type, and as few as possible that the type requires are missing.
 
     Raises:
-        UnknownType: none has any of its members.
+        UnknownType: none has any of its members, or it is the configuration of a desktop client.
     """
+    if members_of(value).keys() == {"mcpServers"} and any(
+        map(_is_server, members_of(members_of(value)["mcpServers"]).values())
+    ):
+        raise UnknownType(
+            "this is a map of MCP servers, as desktop clients write it; ACP has an array of servers with names. "
+            "mcp-launch check reads the map"
+        )
     if items_of(value) or value == []:
         if all(map(_is_server, items_of(value))):
             return [Type(protocol, "McpServers")]

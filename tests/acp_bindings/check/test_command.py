@@ -58,6 +58,11 @@ def test_an_error_is_status_1_and_has_a_line_like_those_of_compilers() -> None:
         (["check", "/"], b"", "it cannot be read"),
         (["check"], b"", "FILE"),
         ([], b"", "COMMAND"),
+        (
+            ["check", "-"],
+            b'{"mcpServers": {"a": {"command": "npx"}}}',
+            "this is a map of MCP servers, as desktop clients write it",
+        ),
     ],
 )
 def test_what_cannot_be_used_is_status_2(arguments: list[str], given: bytes, told: str) -> None:
