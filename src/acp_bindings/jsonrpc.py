@@ -439,7 +439,9 @@ class Codec:
         if method is None:
             type_ = methods.request_with(params) if asks else methods.notification_with(params)
             if type_ is None:
-                raise TypeError(f"no method that could be sent so has {type(params).__name__}; name the method")
+                turned = methods.notification_with(params) if asks else methods.request_with(params)
+                hint = f"{turned.method} is a {'notification' if asks else 'request'}" if turned else "name the method"
+                raise TypeError(f"no method that could be sent so has {type(params).__name__}; {hint}")
         elif known := methods.get(method):
             type_ = known.request if asks else known.notification
             if type_ is None:

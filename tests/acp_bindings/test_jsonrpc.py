@@ -498,7 +498,11 @@ class TestWriting:
                 None,
                 "no method that could be sent so has ListSessionsRequest; name the method",
             ),
-            (v1.CancelNotification(session_id="s"), None, "no method that could be sent so has CancelNotification; "),
+            (
+                v1.CancelNotification(session_id="s"),
+                None,
+                "no method that could be sent so has CancelNotification; session/cancel is a no",
+            ),
             (
                 v1.LogoutRequest(),
                 "session/list",
@@ -519,7 +523,7 @@ class TestWriting:
         assert dict(codec.pending) == {}
 
     def test_a_request_is_no_notification(self) -> None:
-        with pytest.raises(TypeError, match="no method that could be sent so has LogoutRequest"):
+        with pytest.raises(TypeError, match="no method that could be sent so has LogoutRequest; logout is a request"):
             client().notify(v1.LogoutRequest())
         with pytest.raises(TypeError, match="logout is no notification"):
             client().notify(v1.LogoutRequest(), method="logout")

@@ -59,6 +59,7 @@ def test_r69_a_desktop_map_becomes_acp(entry: object, acp: dict[str, Any]) -> No
     [
         ('{\n  "mcpServers": [,]\n}', "f:2:18: not JSON"),
         ("", "f:1:1: not JSON"),
+        ("{}\n{}", "f:2:1: not JSON: Extra data; give one request, not a whole conversation"),
         ("3", "f: holds no mcpServers"),
         ("{}", "f: holds no mcpServers"),
         ('{"method": "initialize", "params": {}}', 'f: a "initialize" request asks for no servers'),

@@ -19,7 +19,7 @@ from acp_bindings.messages import Notification, Request
 from acp_bindings.setup.errors import NotInitialized
 from acp_bindings.setup.gates import refuse_unadvertised
 from acp_bindings.setup.initialization.lifecycle import Lifecycle
-from acp_bindings.setup.initialization.opening import INITIALIZE
+from acp_bindings.setup.initialization.opening import INITIALIZE, OPENING
 from acp_bindings.setup.paths import Flavour, check_paths
 from acp_bindings.setup.versions import version_of
 
@@ -50,7 +50,10 @@ async def initialize(connection: Connection, handshake: ClientHandshake, *, time
         RequestFailed: it answered with an error; `error_from` says what that means.
         TimedOut: it did not answer in time.
         ConnectionClosed: there is no agent any more.
+        ValueError: the connection speaks a version already.
     """
+    if connection.protocol is not OPENING:
+        raise ValueError("the connection speaks a version already; make it with protocol=OPENING to settle on one here")
 
     def settle(result: Any) -> AgentPeer:
         agent = handshake.accept(result)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable
+from types import ModuleType
 from typing import Any, cast
 
 import acp_bindings
@@ -49,6 +50,8 @@ def by_version(protocols: Iterable[ProtocolPackage]) -> dict[int, ProtocolPackag
         TypeError: one of them is no protocol package.
         ValueError: there is none, or two of them are of one version.
     """
+    if isinstance(protocols, ModuleType):
+        raise TypeError(f"protocols is a list: [{protocols.__name__.rpartition('.')[2]}]")
     found: dict[int, ProtocolPackage] = {}
     for each in protocols:
         if found.setdefault(version_of(each), each) is not each:

@@ -36,7 +36,9 @@ def read_config(text: str, *, source: str) -> Config:
     try:
         value: Any = json.loads(text, object_pairs_hook=_unique)
     except json.JSONDecodeError as error:
-        raise UnusableInput(f"{source}:{error.lineno}:{error.colno}: not JSON: {error.msg}") from None
+        # "Extra data" behind a whole document: most likely a recording, with one message on each line.
+        hint = "; give one request, not a whole conversation" if error.msg == "Extra data" else ""
+        raise UnusableInput(f"{source}:{error.lineno}:{error.colno}: not JSON: {error.msg}{hint}") from None
     except _DuplicateKeyError as error:
         raise UnusableInput(f"{source}: the name {error.key!r} occurs twice in one object") from None
     except ValueError:

@@ -76,6 +76,12 @@ async def test_a_client_is_told_of_a_version_that_it_does_not_speak() -> None:
         assert connection.protocol is OPENING
 
 
+async def test_a_connection_that_speaks_a_version_already_settles_on_none() -> None:
+    async with against(role="client") as (connection, _):
+        with pytest.raises(ValueError, match="speaks a version already; make it with protocol=OPENING"):
+            await initialize(connection, ClientHandshake(info=INFO), timeout=5)
+
+
 async def test_an_answer_of_another_version_raises_in_the_client() -> None:
     async with against(role="client", protocol=OPENING) as (connection, bare):
         # Its answer stands there before it is asked.

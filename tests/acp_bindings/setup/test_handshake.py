@@ -420,6 +420,8 @@ def test_a_capability_that_is_none_is_refused_and_so_is_one_that_no_package_has_
     AgentHandshake(info=EDITOR, capabilities={"session.fork"}, protocols=[v1_unstable])
     with pytest.raises(TypeError, match="capabilities is a set of names"):
         ClientHandshake(info=EDITOR, capabilities="terminal")
+    with pytest.raises(TypeError, match=r"capabilities is a set of names.*ClientCapabilities is made of them"):
+        ClientHandshake(info=EDITOR, capabilities=v1.ClientCapabilities())  # pyright: ignore[reportArgumentType]
 
 
 def test_an_agent_cannot_offer_v2_without_what_v2_takes_for_granted() -> None:

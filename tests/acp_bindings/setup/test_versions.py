@@ -22,6 +22,8 @@ def test_r20_every_protocol_package_has_the_version_of_its_name() -> None:
 def test_what_is_no_protocol_package_has_no_version() -> None:
     with pytest.raises(TypeError, match="is no protocol package; they are v1, v1_unstable, v2, v2_unstable"):
         version_of(acp_bindings)  # pyright: ignore[reportArgumentType]
+    with pytest.raises(TypeError, match=r"protocols is a list: \[v1\]"):
+        by_version(v1)  # pyright: ignore[reportArgumentType]
 
 
 def test_r3_the_latest_supported_version_comes_from_the_packages() -> None:

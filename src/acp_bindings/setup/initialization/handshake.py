@@ -16,6 +16,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
+from pydantic import BaseModel
 from pydantic_core import from_json
 
 from acp_bindings.codec import decode, encode
@@ -203,6 +204,11 @@ class _Said:
     ) -> None:
         if isinstance(capabilities, str):
             raise TypeError(f"capabilities is a set of names: {{{capabilities!r}}}")
+        if isinstance(capabilities, BaseModel):
+            raise TypeError(
+                f'capabilities is a set of names, such as {{"auth.logout"}}, that are the same in all versions; '
+                f"{type(capabilities).__name__} is made of them"
+            )
         self.side: Side = side
         self.protocols = by_version(_v1_alone() if protocols is None else protocols)
         self.info = info
