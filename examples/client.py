@@ -162,13 +162,19 @@ async def talk(options: argparse.Namespace, servers: Sequence[Any], recorder: Re
 
 def main() -> int:
     """Read the command line and talk; 1 when that did not work."""
-    options = arguments().parse_args()
+    parser = arguments()
+    options = parser.parse_args()
     options.versions = options.versions or list(PACKAGES)
     options.cwd = options.cwd.absolute()
+    if not options.cwd.is_dir():
+        parser.error(f"--cwd: there is no such directory: {options.cwd}")
     with contextlib.ExitStack() as stack:
         recorder = None
         if options.record:
-            recorder = Recorder(stack.enter_context(options.record.open("w", encoding="utf-8")))
+            try:
+                recorder = Recorder(stack.enter_context(options.record.open("w", encoding="utf-8")))
+            except OSError as error:
+                parser.error(f"--record: {error}")
         request = stack.enter_context(example_request())
         try:
             anyio.run(talk, options, request["params"]["mcpServers"], recorder)
@@ -184,10 +190,19 @@ def arguments() -> argparse.ArgumentParser:
     parser.add_argument("command", nargs="*", help="the agent, after --; the example agent unless it is said")
     parser.add_argument("--cwd", type=Path, default=Path.cwd(), help="the directory of the session")
     parser.add_argument(
-        "--version", type=int, choices=PACKAGES, action="append", dest="versions", help="of the protocol"
+        "--version",
+        type=int,
+        choices=PACKAGES,
+        action="append",
+        dest="versions",
+        help="of the protocol; both are offered unless it is said",
     )
     parser.add_argument(
-        "--prompt", action="append", dest="prompts", metavar="TEXT", help="what to say, in place of the examples"
+        "--prompt",
+        action="append",
+        dest="prompts",
+        metavar="TEXT",
+        help="what to say, in place of the examples; may be repeated",
     )
     parser.add_argument("--allow", action="store_true", help="allow what the agent asks to be allowed")
     parser.add_argument("--record", type=Path, metavar="FILE", help="write the conversation down, without secrets")
