@@ -431,6 +431,19 @@ class Codec:
         self._next_id += 1
         return self._next_id - 1
 
+    def _instead(self, params: object, *, asks: bool) -> str:
+        """What *params* of no method are: of the other kind, of another package, or of an extension."""
+        methods = self.protocol.METHODS
+        if other := methods.notification_with(params) if asks else methods.request_with(params):
+            return f"{other.method} is a {'notification' if asks else 'request'}"
+        package = _package_of(type(params).__module__)
+        spoken = _package_of(getattr(self.protocol, "__name__", ""))
+        if package and not spoken:
+            return f"it is of {package}, and no version is settled yet: initialize comes first"
+        if package and package != spoken:
+            return f"it is of {package}, and {spoken} is spoken"
+        return "name the method"
+
     def _outgoing(
         self, params: object, method: str | None, *, asks: bool
     ) -> tuple[str, RequestType | NotificationType | None]:
@@ -439,9 +452,9 @@ class Codec:
         if method is None:
             type_ = methods.request_with(params) if asks else methods.notification_with(params)
             if type_ is None:
-                turned = methods.notification_with(params) if asks else methods.request_with(params)
-                hint = f"{turned.method} is a {'notification' if asks else 'request'}" if turned else "name the method"
-                raise TypeError(f"no method that could be sent so has {type(params).__name__}; {hint}")
+                raise TypeError(
+                    f"no method that could be sent so has {type(params).__name__}; {self._instead(params, asks=asks)}"
+                )
         elif known := methods.get(method):
             type_ = known.request if asks else known.notification
             if type_ is None:
@@ -462,3 +475,9 @@ class _NotFoundError(Exception):
 def _typed(type_: Any, value: object, findings: list[Finding] | None = None) -> Any:
     """*value*, parsed JSON, as *type_*; `decode` itself would take text for JSON that is still to be parsed."""
     return decode(type_, to_json(value), findings=findings)
+
+
+def _package_of(module: str) -> str | None:
+    """The protocol package that a module is of, such as `v1`."""
+    found = re.match(r"acp_bindings\.(v\d+(?:_unstable)?)(?:\.|$)", module)
+    return found and found[1]

@@ -496,7 +496,7 @@ class TestWriting:
             (
                 v2.ListSessionsRequest(),
                 None,
-                "no method that could be sent so has ListSessionsRequest; name the method",
+                "no method that could be sent so has ListSessionsRequest; it is of v2, and v1 is spoken",
             ),
             (
                 v1.CancelNotification(session_id="s"),
