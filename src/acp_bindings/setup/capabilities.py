@@ -179,8 +179,16 @@ def known(side: Side, name: str) -> Places:
     """
     table = TABLES[side]
     if name not in table:
-        raise UnknownCapability(name, next(iter(difflib.get_close_matches(name, table, n=1)), None))
+        raise UnknownCapability(name, _meant(name, table))
     return table[name]
+
+
+def _meant(name: str, table: Mapping[str, Places]) -> str | None:
+    """The capability that *name* is most likely meant for: the one that a version calls so, or else a close one."""
+    for ours, places in table.items():
+        if any(place and f".{place}".endswith(f".{name}") for place in places):
+            return ours
+    return next(iter(difflib.get_close_matches(name, table, n=1)), None)
 
 
 def says(message: Mapping[str, Any], place: str) -> bool:

@@ -413,6 +413,8 @@ def test_an_answer_in_the_words_of_another_version_is_noticed() -> None:
 def test_a_capability_that_is_none_is_refused_and_so_is_one_that_no_package_has_a_word_for() -> None:
     with pytest.raises(UnknownCapability, match='did you mean "terminal"'):
         ClientHandshake(info=EDITOR, capabilities={"terminals"})
+    with pytest.raises(UnknownCapability, match=r'did you mean "session\.load"'):
+        AgentHandshake(info=EDITOR, capabilities={"loadSession"})
     with pytest.raises(UnknownCapability):
         AgentHandshake(info=EDITOR, capabilities={"terminal"})
     with pytest.raises(ValueError, match=r"v1 has no word for session\.fork"):
