@@ -1,7 +1,8 @@
 """`nox -s bench -- launch`: everything side by side in one run, each figure with what it means.
 
-Figures are medians of rounds in which the contestants take turns, on asyncio. Importing the libraries is in none of
-them but the last. The servers are small and answer at once, so that what is measured is the client.
+Figures are medians of rounds in which the contestants take turns, on asyncio; held against a goal is the median of the
+rounds' ratios. Importing the libraries is in none of them but the last. The servers are small and answer at once, so
+that what is measured is the client.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import repeat
 from statistics import median
 from typing import NamedTuple
 
@@ -37,7 +39,7 @@ class Rounds(NamedTuple):
     """Turns that each contestant takes at each thing."""
 
     opening: int = 16
-    calling: int = 8
+    calling: int = 60
     slow: int = 3
     many: int = 5
     closing: int = 8
@@ -60,11 +62,12 @@ class Goal(NamedTuple):
     most: float
     of: str | None = None
 
-    def verdict(self, seen: dict[str, float]) -> str:
+    def verdict(self, seen: dict[str, list[float]]) -> str:
         """Our figure beside the goal."""
         if "ours" not in seen or (self.of and self.of not in seen):
             return ""
-        value = seen["ours"] / (seen[self.of] if self.of else 1)
+        base = seen[self.of] if self.of else repeat(1.0)
+        value = median(ours / theirs for ours, theirs in zip(seen["ours"], base, strict=False))
         unit = f" x {self.of}" if self.of else " s"
         return f"   {value:.2f}, goal ≤ {self.most:.2f}{unit}: {REACHED[value <= self.most]}"
 
@@ -133,8 +136,8 @@ def head(what: str, names: list[str]) -> None:
 def row(
     title: str, names: list[str], figures: Figures, task: str, *, unit: float = 1e3, goal: Goal | None = None
 ) -> None:
-    seen = {name: median(figures[task, name]) for name in names if (task, name) in figures}
-    shown = "".join(f"{seen[name] * unit:>14.1f}" if name in seen else f"{'-':>14}" for name in names)
+    seen = {name: figures[task, name] for name in names if (task, name) in figures}
+    shown = "".join(f"{median(seen[name]) * unit:>14.1f}" if name in seen else f"{'-':>14}" for name in names)
     print(f"{title:22}{shown}{goal.verdict(seen) if goal else ''}", flush=True)
 
 
