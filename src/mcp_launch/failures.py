@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, cast
 from pydantic import with_config
 from typing_extensions import TypedDict  # that of Python 3.11 cannot be read by pydantic
 
-from mcp_launch.secrets.redact import Redactor
+from acp_bindings.secrets.redact import Redactor
 
 if TYPE_CHECKING:
     from mcp_launch.report import Report

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from pydantic import TypeAdapter, with_config
 from typing_extensions import TypedDict  # that of Python 3.11 cannot be read by pydantic
 
+from acp_bindings.secrets.redact import Redactor
 from mcp_launch.changes import State
 from mcp_launch.failures import FailureJson, Stage
-from mcp_launch.secrets.redact import Redactor
 from mcp_launch.servers.record import Record
 from mcp_launch.specs import TransportName
 

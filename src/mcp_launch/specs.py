@@ -18,8 +18,8 @@ from pydantic import BaseModel
 
 from acp_bindings import DecodeError, EncodeError, decode, encode, v1, v2
 from acp_bindings import Issue as SchemaIssue
+from acp_bindings.secrets.redact import Redactor, shown_url
 from mcp_launch.failures import LaunchFailure
-from mcp_launch.secrets.redact import Redactor, shown_url
 
 __all__ = ["HttpServer", "ServerSpec", "SseServer", "StdioServer", "TransportName", "parse_server"]
 

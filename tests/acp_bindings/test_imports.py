@@ -23,6 +23,19 @@ def test_only_what_is_named_is_loaded(code: str, modules: list[str]) -> None:
     assert run(f"{code}; {LOADED}").split() == [f"acp_bindings.{module}" for module in modules]
 
 
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import acp_bindings.connection.processes",
+        "from acp_bindings import v1; repr(v1.EnvVariable(name='A', value='B'))",
+    ],
+)
+def test_what_hides_secrets_in_text_is_loaded_by_connections_alone(code: str) -> None:
+    loaded = "import sys; print(*(name for name in sys.modules if name.startswith('acp_bindings.secrets')))"
+    assert run(f"{code}; {loaded}").split() == []
+    assert "acp_bindings.secrets.redact" in run(f"{code}; import acp_bindings.connection.command; {loaded}").split()
+
+
 def test_the_packages_are_listed_before_they_are_loaded() -> None:
     names = run("import acp_bindings; print(*dir(acp_bindings))").split()
     assert {"v1", "v1_unstable", "v2", "v2_unstable", "decode", "encode"} <= set(names)

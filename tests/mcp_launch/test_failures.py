@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from mcp_launch.secrets import forms as secret_forms
-from mcp_launch.secrets.redact import Redactor
+from acp_bindings.secrets import forms as secret_forms
+from acp_bindings.secrets.redact import Redactor
 from tests.mcp_launch.failures.catalogue import CASES, Case, Scenario
 from tests.mcp_launch.failures.command import check_all
 from tests.mcp_launch.failures.play import play

@@ -11,9 +11,9 @@ import anyio
 import pytest
 
 import mcp_launch
+from acp_bindings.secrets.redact import Redactor
 from mcp_launch import Budgets, Options
 from mcp_launch.processes.forward import LineForwarder
-from mcp_launch.secrets.redact import Redactor
 from tests.mcp_launch.support import SECRET, Marked, ask
 
 pytestmark = pytest.mark.anyio

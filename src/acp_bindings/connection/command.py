@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import signal
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -17,6 +17,7 @@ from acp_bindings.connection.handlers import Handle, Handlers
 from acp_bindings.connection.processes import ChildProcess
 from acp_bindings.connection.serving import log
 from acp_bindings.jsonrpc import ProtocolPackage, Role
+from acp_bindings.secrets.redact import Redactor
 
 __all__ = ["ProcessConnection", "connect_process"]
 
@@ -25,19 +26,17 @@ _LAST_WORDS = 0.5
 _SHOWN_LINES = 20
 _LONGEST_ERROR = 16384
 """Bytes of a line on standard error that is told."""
-_SHORTEST_SECRET = 3
-"""Shorter values of `env` are no secrets, but would be found everywhere."""
 _NO_SYSTEM_TAKES = "there is a NUL or half a character in its arguments, directory or variables, or = in such a name"
 
 
 class ProcessConnection(Connection):
     """The connection to a child process."""
 
-    def __init__(self, process: ChildProcess, *, secrets: Sequence[str], **options: Any) -> None:
+    def __init__(self, process: ChildProcess, *, secrets: Iterable[str], **options: Any) -> None:
         pipes = _Pipes(process)
         super().__init__(pipes, pipes, grace=0, **options)
         self._process = process
-        self._secrets = secrets
+        self._redactor = Redactor(secrets)
 
     @property
     def pid(self) -> int:
@@ -55,10 +54,8 @@ class ProcessConnection(Connection):
         return [self.hide(line) for line in self._process.stderr.lines()[-_SHOWN_LINES:]]
 
     def hide(self, text: str) -> str:
-        """The text without the values of its `env`."""
-        for secret in self._secrets:
-            text = text.replace(secret, "[redacted]")
-        return text
+        """The text without the values of its `env`, however they are quoted or coded."""
+        return self._redactor(text)
 
     async def _explain(self, end: ConnectionClosed) -> ConnectionClosed:
         await self._process.settle(_LAST_WORDS)
@@ -107,10 +104,9 @@ async def connect_process(
         TypeError: the command is no list, or an empty one.
     """
     process = await _start(command, cwd=cwd, env=env or {})
-    secrets = sorted({value for value in (env or {}).values() if len(value) >= _SHORTEST_SECRET}, key=len, reverse=True)
     connection = ProcessConnection(
         process,
-        secrets=secrets,
+        secrets=(env or {}).values(),
         protocol=protocol,
         role=role,
         handlers=handlers,

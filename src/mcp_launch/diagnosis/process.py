@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from acp_bindings.secrets.redact import Redactor
 from mcp_launch.diagnosis import Diagnosis
 from mcp_launch.diagnosis.hints import explain_end, explain_silence
-from mcp_launch.secrets.redact import Redactor
 
 __all__ = ["SHOWN", "Seen", "diagnose_process"]
 

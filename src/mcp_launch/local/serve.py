@@ -15,12 +15,12 @@ from mcp.server import MCPServer
 from mcp.server.lowlevel import Server
 
 from acp_bindings import decode
+from acp_bindings.secrets.redact import Redactor
 from mcp_launch.failures import UnusableInput
 from mcp_launch.local.choice import Agent, LocalTransport, choose
 from mcp_launch.local.http import Serve, http_entry, over_http
 from mcp_launch.local.stdio import over_stdio, stdio_entry
-from mcp_launch.secrets.logs import kept_out_of_logs
-from mcp_launch.secrets.redact import Redactor
+from mcp_launch.logs import kept_out_of_logs
 
 if TYPE_CHECKING:
     from anyio.abc import SocketStream, TaskStatus

@@ -9,7 +9,7 @@ from collections.abc import Callable
 import anyio
 import anyio.to_thread
 
-from mcp_launch.secrets.redact import Redactor
+from acp_bindings.secrets.redact import Redactor
 
 __all__ = ["LineForwarder"]
 

@@ -14,8 +14,8 @@ import anyio
 from acp_bindings.connection.processes import ChildProcess
 from mcp_launch.diagnosis.session import diagnose_session, server_answered
 from mcp_launch.failures import LaunchFailure, Stage
+from mcp_launch.logs import kept_out_of_logs
 from mcp_launch.processes.spawn import spawn
-from mcp_launch.secrets.logs import kept_out_of_logs
 from mcp_launch.servers.client import connected_client
 from mcp_launch.servers.listing import list_offer
 from mcp_launch.servers.record import Record

@@ -15,7 +15,7 @@ from urllib.parse import parse_qsl
 
 import httpx2
 
-from mcp_launch.secrets.redact import Redactor
+from acp_bindings.secrets.redact import Redactor
 from mcp_launch.transports.media import EVENT_STREAM, FORM, JSON, media_type
 
 __all__ = ["AuthFailed", "WatchedAuth"]

@@ -16,8 +16,8 @@ from mcp_types import (
     RequestId,
 )
 
+from acp_bindings.secrets.redact import Redactor
 from mcp_launch.diagnosis import Diagnosis
-from mcp_launch.secrets.redact import Redactor
 
 __all__ = ["Unanswered", "farewell"]
 

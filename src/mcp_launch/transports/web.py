@@ -18,11 +18,11 @@ from urllib.parse import urljoin
 import anyio
 from pydantic_core import from_json
 
+from acp_bindings.secrets.redact import Redactor, shown_url
 from mcp_launch.diagnosis import Diagnosis
 from mcp_launch.diagnosis.http import Answer, judge
 from mcp_launch.diagnosis.no_answer import TooLong, trouble
 from mcp_launch.failures import Stage
-from mcp_launch.secrets.redact import Redactor, shown_url
 from mcp_launch.transports.headers import HeaderRule, Headers, Request, Url
 from mcp_launch.transports.media import media_type
 from mcp_launch.transports.network import Network

@@ -22,6 +22,7 @@ from acp_bindings.connection import (
     RequestFailed,
     connect_process,
 )
+from acp_bindings.connection.processes import Tail
 from tests.acp_bindings.connection.support import NEW
 
 pytestmark = pytest.mark.anyio
@@ -79,6 +80,18 @@ async def test_the_end_of_a_process_fails_what_is_pending_and_says_how_it_went()
     expected = "_test/exit: the process exited with status 3; it said on stderr: bad token [redacted]"
     assert (str(error), error.method, error.exit_status) == (expected, "_test/exit", 3)
     assert error.stderr[-1] == "bad token [redacted]"
+
+
+async def test_a_value_of_its_variables_is_hidden_however_it_comes_back() -> None:
+    code = (
+        "import base64, json, os; key = os.environ['KEY']\n"
+        "for said in (json.dumps(key), repr(key), base64.b64encode(key.encode()).decode(), key.split()[1]):\n"
+        "    os.write(2, f'<{said}>\\n'.encode())\n"
+    )
+    async with script(code, env={"KEY": 'Bearer p"ss-wörd-42'}) as connection:
+        with anyio.fail_after(10):
+            await connection.wait_ended()
+    assert connection.stderr == ['<"[redacted]">', "<'[redacted]'>", "<[redacted]>", "<[redacted]>"]
 
 
 async def test_a_process_that_is_killed_says_by_what() -> None:
@@ -201,3 +214,11 @@ async def test_an_exception_of_the_block_comes_out_as_it_is() -> None:
     with pytest.raises(KeyError, match="mine"):
         async with agent():
             raise KeyError("mine")
+
+
+def test_the_tail_of_a_stream_begins_with_a_whole_line() -> None:
+    tail = Tail(limit=12)
+    for chunk in (b"one\nsec", b"ret\ntwo\n", b"three\n"):
+        tail.add(chunk)
+
+    assert tail.lines() == ["two", "three"]

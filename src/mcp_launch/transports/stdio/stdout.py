@@ -9,8 +9,8 @@ from typing import TypeVar
 from mcp_types import JSONRPCMessage, jsonrpc_message_adapter
 from pydantic import TypeAdapter, ValidationError
 
+from acp_bindings.secrets.redact import Redactor
 from mcp_launch.diagnosis.process import SHOWN
-from mcp_launch.secrets.redact import Redactor
 
 __all__ = ["Stdout", "trimmed"]
 

@@ -1,4 +1,4 @@
-"""The ways in which a secret may come back from a server that repeats it."""
+"""The ways in which a secret may come back from a peer that repeats it."""
 
 from __future__ import annotations
 

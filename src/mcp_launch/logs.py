@@ -11,7 +11,7 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import Any
 
-from mcp_launch.secrets.redact import Redactor
+from acp_bindings.secrets.redact import Redactor
 
 __all__ = ["LIBRARIES", "kept_out_of_logs"]
 

@@ -12,9 +12,8 @@ from collections.abc import Iterator
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from acp_bindings.connection.processes import Tail
-from mcp_launch.secrets import redact
-from mcp_launch.secrets.redact import Redactor, shown_url
+from acp_bindings.secrets import redact
+from acp_bindings.secrets.redact import Redactor, shown_url
 from tests.mcp_launch.servers.leak import forms
 
 SECRET = 'p"ss wörd/42'
@@ -134,14 +133,6 @@ def test_json_is_redacted_throughout() -> None:
     assert Redactor(["hush-hush"]).json({"a hush-hush": ["hush-hush", 1, None, {"b": "hush-hush"}]}) == {
         "a [redacted]": ["[redacted]", 1, None, {"b": "[redacted]"}]
     }
-
-
-def test_the_tail_of_a_stream_begins_with_a_whole_line() -> None:
-    tail = Tail(limit=12)
-    for chunk in (b"one\nsec", b"ret\ntwo\n", b"three\n"):
-        tail.add(chunk)
-
-    assert tail.lines() == ["two", "three"]
 
 
 def test_a_shown_url_ends_at_its_path() -> None:

@@ -1,8 +1,8 @@
-"""Secrets stay out of everything that is shown: what the user configured is replaced wherever a server repeats it.
+"""Secrets stay out of everything that is shown: what the user configured is replaced wherever a peer repeats it.
 
-The secrets of a server are the values of its `env` and `headers`, its URL's user-info and query, and what the options
-give for proxies, keys and authentication; also what an authentication obtains, once it is sent. Values of one or two
-characters are left alone: replacing every "1" would hide more than it protects.
+Secrets are the values of `env` and `headers`, the user-info and query of URLs, and what is given for proxies, keys and
+authentication; also what an authentication obtains, once it is sent. Values of one or two characters are left alone:
+replacing every "1" would hide more than it protects.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, cast
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from mcp_launch.secrets.forms import ALWAYS, SHORTEST, forms_of
+from acp_bindings.secrets.forms import ALWAYS, SHORTEST, forms_of
 
 __all__ = ["Redactor", "shown_url"]
 
@@ -25,13 +25,13 @@ LEARNT = 32
 
 
 class Redactor:
-    """Replaces the secrets of one server in text and JSON that came from outside."""
+    """Replaces the secrets of one peer in text and JSON that came from outside."""
 
     def __init__(self, values: Iterable[str] = (), *, urls: Iterable[str] = ()) -> None:
         # Asked from any thread that logs; again from within, where the garbage collector makes somebody log.
         self._changing = threading.RLock()
         self._added: set[str] = set()
-        """What was added since it was last worked in: most servers never say anything that has to be looked through."""
+        """What was added since it was last worked in: most peers never say anything that has to be looked through."""
         self._given: set[str] = set()
         self._learnt: deque[frozenset[str]] = deque(maxlen=LEARNT)
         self._long: list[str] = []
