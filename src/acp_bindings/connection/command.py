@@ -15,6 +15,7 @@ from acp_bindings.connection.connection import LONGEST, MOST_REQUESTS, Connectio
 from acp_bindings.connection.errors import CannotStart, ConnectionClosed
 from acp_bindings.connection.handlers import Handle, Handlers
 from acp_bindings.connection.processes import ChildProcess
+from acp_bindings.connection.processes.forward import LineForwarder
 from acp_bindings.connection.serving import log
 from acp_bindings.jsonrpc import ProtocolPackage, Role
 from acp_bindings.secrets.redact import Redactor
@@ -24,8 +25,6 @@ __all__ = ["ProcessConnection", "connect_process"]
 _LAST_WORDS = 0.5
 """Seconds for the exit status and the last of standard error, when the output has ended."""
 _SHOWN_LINES = 20
-_LONGEST_ERROR = 16384
-"""Bytes of a line on standard error that is told."""
 _NO_SYSTEM_TAKES = "there is a NUL or half a character in its arguments, directory or variables, or = in such a name"
 
 
@@ -91,8 +90,9 @@ async def connect_process(
         handlers: what is done about what the peer sends, as `Handlers`, or by class of params or method.
         cwd: the directory it runs in; ours if there is none.
         env: variables that it gets beside ours. Their values are hidden in what is shown of it.
-        stderr: called with each line that it writes to standard error, from the event loop. Without it they are read
-            and the last are kept.
+        stderr: called with each line that it writes to standard error, from a thread, one at a time, so that a slow one
+            holds up nobody: it misses lines, and is told how many. One that raises is logged, and told no more. At the
+            end of the block it has a second for the rest.
         pass_unknown: let methods through that the protocol does not have, as if they were extensions.
         limit: bytes that a line may have. A longer one is answered with an error, and ends the connection.
         most_requests: requests of the peer that are handled at a time; while there are as many, nothing is read.
@@ -115,17 +115,18 @@ async def connect_process(
         most_requests=most_requests,
         trace=trace,
     )
+    lines = LineForwarder(stderr, hide=connection.hide) if stderr else None
     error: BaseException | None = None
     beside = anyio.CancelScope(shield=True)
-
-    told = _Told(stderr, connection.hide) if stderr else None
 
     async def run_beside() -> None:
         # Shielded: it has more to say while it ends, also after a cancellation.
         with beside:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(_watch, process)
-                await process.drain_stderr(tell=told.feed if told else None)
+                if lines:
+                    tasks.start_soon(_tell, lines)
+                await process.drain_stderr(tell=lines.feed if lines else None)
 
     try:
         async with anyio.create_task_group() as tasks:
@@ -135,10 +136,11 @@ async def connect_process(
                     yield connection
             except BaseException as caught:  # noqa: BLE001 - kept out of the task group, which would wrap it
                 error = caught
-            await process.stop(patience=patience)
+            with anyio.CancelScope(shield=True):
+                await process.stop(patience=patience)
+                if lines:
+                    await lines.finish()
             beside.cancel()
-        if told:
-            told.finish()
     finally:
         # Also when the task group was left before that.
         await process.stop(patience=0)
@@ -197,38 +199,10 @@ class _Pipes:
         """Nothing."""
 
 
-class _Told:
-    """Lines on standard error for a listener."""
-
-    def __init__(self, listener: Callable[[str], object], hide: Callable[[str], str]) -> None:
-        self._listener: Callable[[str], object] | None = listener
-        self._hide = hide
-        self._begun = b""
-
-    def feed(self, chunk: bytes) -> None:
-        """Tell the lines that it ends."""
-        *lines, begun = (self._begun + chunk).split(b"\n")
-        for line in lines:
-            self._tell(line)
-        # Enough to see that it is too long.
-        self._begun = begun[: _LONGEST_ERROR + 1]
-
-    def finish(self) -> None:
-        """Tell what has not ended as a line."""
-        if self._begun:
-            self._tell(self._begun)
-
-    def _tell(self, line: bytes) -> None:
-        text = line.decode(errors="replace").rstrip("\r")
-        if len(line) > _LONGEST_ERROR:
-            # Not the start of it: a secret may be cut in two there.
-            text = f"[a line of more than {_LONGEST_ERROR} bytes]"
-        try:
-            if self._listener:
-                self._listener(self._hide(text))
-        except Exception as error:  # noqa: BLE001 - theirs, and no reason to lose the process
-            log.error("the listener to standard error failed, and is told no more", exc_info=error)
-            self._listener = None
+async def _tell(lines: LineForwarder) -> None:
+    await lines.run()
+    if lines.error:
+        log.error("the listener to standard error failed, and is told no more", exc_info=lines.error)
 
 
 def _how(status: int) -> str:

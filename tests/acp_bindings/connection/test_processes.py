@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import threading
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -187,18 +188,39 @@ async def test_standard_error_is_told_line_by_line() -> None:
     assert told == ["one", "two", "[a line of more than 16384 bytes]", "caf\ufffd", "the rest"]
 
 
-async def test_a_listener_that_fails_is_told_no_more(caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_listener_that_fails_is_logged_and_told_no_more(caplog: pytest.LogCaptureFixture) -> None:
     calls: list[str] = []
 
     def listen(line: str) -> None:
         calls.append(line)
-        raise ValueError
+        raise ZeroDivisionError
 
     async with script("import os; os.write(2, b'one\\ntwo\\n')", stderr=listen) as connection:
         with anyio.fail_after(10):
             await connection.wait_ended()
     assert calls == ["one"]
-    assert len(caplog.records) == 1
+    (record,) = caplog.records
+    assert record.getMessage() == "the listener to standard error failed, and is told no more"
+    assert record.exc_info
+    assert record.exc_info[0] is ZeroDivisionError
+
+
+async def test_a_listener_that_hangs_holds_up_neither_the_connection_nor_its_end() -> None:
+    release = threading.Event()
+
+    def listen(_line: str) -> None:
+        release.wait(20)
+
+    code = (
+        "import os, sys; os.write(2, b'line\\n' * 3000); sys.stdin.readline();"
+        'print(\'{"jsonrpc":"2.0","id":0,"result":{"sessionId":"s"}}\', flush=True); sys.stdin.read()'
+    )
+    try:
+        with anyio.fail_after(10):
+            async with script(code, stderr=listen) as connection:
+                assert (await connection.request(NEW)).session_id == "s"
+    finally:
+        release.set()
 
 
 async def test_a_process_that_is_loud_on_standard_error_is_not_held_up() -> None:

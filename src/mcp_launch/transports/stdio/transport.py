@@ -17,10 +17,10 @@ from mcp.shared.message import SessionMessage
 from mcp_types import ErrorData, JSONRPCMessage, JSONRPCRequest
 
 from acp_bindings.connection.processes import ChildProcess
+from acp_bindings.connection.processes.forward import LineForwarder
 from acp_bindings.secrets.redact import Redactor
 from mcp_launch.diagnosis import Diagnosis
 from mcp_launch.diagnosis.process import Seen, diagnose_process
-from mcp_launch.processes.forward import LineForwarder
 from mcp_launch.transports import LONGEST
 from mcp_launch.transports.era import bound_probe
 from mcp_launch.transports.messages import UNWRITABLE, UnwritableError, written

@@ -1,4 +1,4 @@
-"""What a server says on standard error, line by line, to whoever wants to show it, and without waiting for them."""
+"""What a child says on standard error, line by line, to whoever wants to show it, and without waiting for them."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ from collections.abc import Callable
 import anyio
 import anyio.to_thread
 
-from acp_bindings.secrets.redact import Redactor
-
 __all__ = ["LineForwarder"]
 
 _LONGEST = 16384
@@ -18,13 +16,19 @@ _LONGEST = 16384
 _WAITING = 1000
 """Lines kept for a listener that is slow: the last ones, which say most."""
 _LAST_LINES = 1.0
-"""Seconds a listener gets for the rest once the server has gone."""
+"""Seconds a listener gets for the rest once the child has gone."""
 
 
 class LineForwarder:
     """Takes bytes and tells lines: `feed` never waits, `run` stands beside it, and `finish` is for the end."""
 
-    def __init__(self, listener: Callable[[str], object], *, hide: Redactor) -> None:
+    def __init__(self, listener: Callable[[str], object], *, hide: Callable[[str], str]) -> None:
+        """A forwarder that has told nothing yet.
+
+        Args:
+            listener: called with each line, from a thread, one at a time.
+            hide: gives the line as it may be shown. Called from that thread too.
+        """
         self.error: Exception | None = None
         """What the listener raised; it has been told nothing since."""
         self._listener = listener
@@ -93,6 +97,6 @@ class LineForwarder:
                     if left_out:
                         self._listener(f"[{left_out} lines left out]")
                     self._listener(self._hide(line))
-                except Exception as error:  # noqa: BLE001 - theirs, and no reason to lose the server
+                except Exception as error:  # noqa: BLE001 - theirs, and no reason to lose the child
                     self.error = error
                     return

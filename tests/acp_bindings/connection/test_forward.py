@@ -1,0 +1,82 @@
+"""Lines for a listener: told whole, without secrets, and nobody waits for it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+import anyio
+import pytest
+
+from acp_bindings.connection.processes.forward import LineForwarder
+from acp_bindings.secrets.redact import Redactor
+
+pytestmark = pytest.mark.anyio
+
+SECRET = "sk-hunter2-never-shown"
+
+
+async def told(*chunks: bytes) -> list[str]:
+    """What a listener is told of these chunks."""
+    lines: list[str] = []
+    await forward(lines.append, *chunks)
+    return lines
+
+
+async def forward(listener: Callable[[str], object], *chunks: bytes) -> LineForwarder:
+    forwarder = LineForwarder(listener, hide=Redactor([SECRET]))
+    with anyio.fail_after(5):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(forwarder.run)
+            for chunk in chunks:
+                forwarder.feed(chunk)
+            await forwarder.finish()
+            tasks.cancel_scope.cancel()
+    return forwarder
+
+
+async def test_lines_are_told_whole_however_they_arrive() -> None:
+    assert await told(b"one\ntw", b"o\r\n", b"", b"\nlast") == ["one", "two", "", "last"]
+
+
+async def test_what_is_not_utf_8_is_told_all_the_same() -> None:
+    assert await told(b"caf\xe9\n") == ["caf\ufffd"]
+
+
+async def test_a_secret_is_not_told_even_if_it_arrives_in_two_pieces() -> None:
+    assert await told(f"key {SECRET[:7]}".encode(), f"{SECRET[7:]} is old\n".encode()) == ["key [redacted] is old"]
+
+
+async def test_of_a_line_that_is_too_long_nothing_is_told_since_a_secret_may_be_cut_in_it() -> None:
+    long = b"x" * 10_000
+
+    assert await told(long, long, SECRET.encode(), b"\nnext\n") == ["[a line of more than 16384 bytes]", "next"]
+    assert await told(long, long) == ["[a line of more than 16384 bytes]"]
+
+
+async def test_a_listener_that_is_too_slow_is_told_how_much_it_missed() -> None:
+    lines: list[str] = []
+    began = threading.Event()
+    go_on = threading.Event()
+
+    def listen(line: str) -> None:
+        lines.append(line)
+        began.set()
+        go_on.wait(5)
+
+    forwarder = LineForwarder(listen, hide=Redactor())
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(forwarder.run)
+        forwarder.feed(b"first\n")
+        with anyio.fail_after(5):
+            while not began.is_set():
+                await anyio.sleep(0.01)
+        forwarder.feed(b"line\n" * 5000)
+        go_on.set()
+        with anyio.fail_after(5):
+            while len(lines) < 1001:
+                await anyio.sleep(0.01)
+        forwarder.feed(b"last\n")
+        await forwarder.finish()
+
+    assert lines == ["first", "[4000 lines left out]", *["line"] * 1000, "last"]
