@@ -170,14 +170,10 @@ async def _start(
 
 
 async def _watch(process: ChildProcess) -> None:
-    """Notice the end of a process whose output does not end, because a child of it holds it open.
-
-    One that exits with 0 may have handed its streams to that child; one that fails has not, and neither has one whose
-    input nobody can read.
-    """
-    if await process.wait() != 0 or not process.is_heard:
-        await anyio.sleep(_LAST_WORDS)
-        await process.hang_up()
+    """End the output of a process that is gone, when somebody else holds it open."""
+    await process.wait_lost()
+    await anyio.sleep(_LAST_WORDS)
+    await process.hang_up()
 
 
 class _Pipes:

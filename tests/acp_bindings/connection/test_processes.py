@@ -23,6 +23,7 @@ from acp_bindings.connection import (
     RequestFailed,
     connect_process,
 )
+from acp_bindings.connection import command as command_module
 from acp_bindings.connection.processes import Tail
 from tests.acp_bindings.connection.support import NEW
 
@@ -115,6 +116,23 @@ async def test_a_child_that_holds_the_output_of_a_dead_process_holds_up_nobody()
     async with script(code) as connection:
         with anyio.fail_after(10), pytest.raises(ConnectionClosed, match="exited with status 3"):
             await connection.request(NEW)
+
+
+async def test_a_child_may_go_on_as_the_agent_when_its_parent_leaves_in_peace(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(command_module, "_LAST_WORDS", 0)
+    child = (
+        "import sys\nfor id, _ in enumerate(sys.stdin):\n"
+        '    print(f\'{{"jsonrpc":"2.0","id":{id},"result":{{"sessionId":"s"}}}}\', flush=True)'
+    )
+    code = f"import os, sys; os.spawnl(os.P_NOWAIT, sys.executable, 'agent', '-S', '-c', {child!r})"
+    async with script(code) as connection:
+        with anyio.fail_after(10):
+            while connection.exit_status is None:
+                await anyio.sleep(0.01)
+            for _ in range(3):
+                assert (await connection.request(NEW)).session_id == "s"
+                await anyio.wait_all_tasks_blocked()
+    assert connection.exit_status == 0
 
 
 async def test_a_process_that_closes_its_input_is_given_up() -> None:

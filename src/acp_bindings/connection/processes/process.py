@@ -198,6 +198,15 @@ class ChildProcess:
         """Wait for the process to exit, and return its status."""
         return await self._process.wait()
 
+    async def wait_lost(self) -> None:
+        """Wait until it is of no more use, also when its output does not end, because a child of it holds it open.
+
+        One that exits with 0 may have handed its streams to that child, and this waits for ever; one that fails has
+        not, and neither has one whose input nobody can read.
+        """
+        if await self.wait() == 0 and self.is_heard:
+            await anyio.sleep_forever()
+
     async def settle(self, seconds: float) -> None:
         """After the output ended: give the process a moment to exit, and its last words on stderr one to arrive."""
         with anyio.move_on_after(seconds):

@@ -37,11 +37,7 @@ class Ending:
         self._silent.set()
 
     async def watch(self) -> None:
-        """End the output of a server that is gone or no longer reads, when somebody else holds it open.
-
-        A process that exits with 0 may have handed its streams to a child; one that fails has not, and neither has
-        one whose input nobody can read.
-        """
+        """End the output of a server that is gone or no longer reads, when somebody else holds it open."""
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._watch_exit)
             await self._deaf.wait()
@@ -50,8 +46,8 @@ class Ending:
             await self._process.hang_up()
 
     async def _watch_exit(self) -> None:
-        if await self._process.wait() != 0 or not self._process.is_heard:
-            self._deaf.set()
+        await self._process.wait_lost()
+        self._deaf.set()
 
     async def note(self) -> None:
         """Keep how it is now; after an end, with a moment for the exit status and the last words to arrive."""
