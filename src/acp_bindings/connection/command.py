@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import signal
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
@@ -16,6 +15,7 @@ from acp_bindings.connection.errors import CannotStart, ConnectionClosed
 from acp_bindings.connection.handlers import Handle, Handlers
 from acp_bindings.connection.processes import ChildProcess
 from acp_bindings.connection.processes.forward import LineForwarder
+from acp_bindings.connection.processes.status import how_it_ended
 from acp_bindings.connection.serving import log
 from acp_bindings.jsonrpc import ProtocolPackage, Role
 from acp_bindings.secrets.redact import Redactor
@@ -59,7 +59,7 @@ class ProcessConnection(Connection):
     async def _explain(self, end: ConnectionClosed) -> ConnectionClosed:
         await self._process.settle(_LAST_WORDS)
         status, stderr = self.exit_status, self.stderr
-        reason = end.reason if status is None else f"the process {_how(status)}"
+        reason = end.reason if status is None else f"the process {how_it_ended(status)}"
         said = next((line for line in reversed(stderr) if line.strip()), None)
         reason += f"; it said on stderr: {said}" if said else "; it said nothing on stderr"
         return ConnectionClosed(reason, exit_status=status, stderr=stderr)
@@ -199,12 +199,3 @@ async def _tell(lines: LineForwarder) -> None:
     await lines.run()
     if lines.error:
         log.error("the listener to standard error failed, and is told no more", exc_info=lines.error)
-
-
-def _how(status: int) -> str:
-    if status >= 0:
-        return f"exited with status {status}"
-    try:
-        return f"was ended by {signal.Signals(-status).name}"
-    except ValueError:
-        return f"was ended by signal {-status}"

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import signal
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from acp_bindings.connection.processes.status import how_it_ended, signal_name
 from acp_bindings.secrets.redact import Redactor
 from mcp_launch.diagnosis import Diagnosis
 from mcp_launch.diagnosis.hints import explain_end, explain_silence
@@ -53,8 +53,8 @@ def diagnose_process(seen: Seen, *, waited: float | None, hide: Redactor) -> Dia
         message = f"wrote a line of more than {seen.gave_up_at >> 20} MB, and was given up"
         return Diagnosis("disconnected" if seen.spoke else "not_mcp", message, facts)
     if (status := seen.status) is not None:
-        facts |= {"signal": _signal(status)} if status < 0 else {"exit_code": status}
-        return Diagnosis("exited", f"{_how(status)}{_last_words(seen, hide)}", facts)
+        facts |= {"signal": signal_name(status)} if status < 0 else {"exit_code": status}
+        return Diagnosis("exited", f"{how_it_ended(status)}{_last_words(seen, hide)}", facts)
     if waited is not None:
         told = f"did not answer within {waited:.1f} s{_last_words(seen, hide)}"
         wrong = None if seen.spoke else _no_mcp(seen, hide)
@@ -94,14 +94,3 @@ def _elsewhere(seen: Seen, hide: Redactor) -> str:
     # Redacted first: of a secret that is cut in two, neither half would be recognised.
     hint = explain_silence(hide(line) for line in (*seen.stray, seen.unfinished, *seen.stderr))
     return f"; {hint}" if hint else ""
-
-
-def _how(status: int) -> str:
-    return f"was ended by {_signal(status)}" if status < 0 else f"exited with status {status}"
-
-
-def _signal(status: int) -> str:
-    try:
-        return signal.Signals(-status).name
-    except ValueError:
-        return f"signal {-status}"
