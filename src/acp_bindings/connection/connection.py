@@ -225,14 +225,20 @@ class Connection:
 
     def close(self) -> None:
         """End the handlers and fail what is pending, without waiting; leaving the block does it too."""
-        self._lose(ConnectionClosed("the connection was closed"))
+        self._lose(ConnectionClosed(_CLOSED))
         self._fail_all()
         self._reading.cancel()
         self._serving.cancel_all()
 
-    async def wait_ended(self) -> None:
-        """Wait until the peer has gone, or `close`, and what it had sent has been handled."""
+    async def wait_ended(self) -> ConnectionClosed:
+        """Wait until the peer has gone, or `close`, and what it had sent has been handled.
+
+        Returns:
+            Why it ended: the error that what is asked from then on raises, for who wants to tell or to raise it.
+        """
         await self._ended.wait()
+        # A block that is cancelled from outside ends its handlers first.
+        return self._gone or ConnectionClosed(_CLOSED)
 
     async def __aenter__(self) -> Self:
         """The connection, running. It has one block: for another one, make another connection."""
@@ -437,6 +443,7 @@ class _Call:
 
 
 _DEAF = "the peer no longer reads"
+_CLOSED = "the connection was closed"
 
 
 def _cancelled(params: Any) -> Id | EllipsisType:

@@ -661,7 +661,8 @@ class TestOddPeers:
             await peer.say(b"x" * 1001)
             assert (await peer.hear())["error"]["code"] == PARSE_ERROR
             with anyio.fail_after(5):
-                await agent.wait_ended()
+                end = await agent.wait_ended()
+            assert end.reason == "the peer is not read any further, since a line has more than 1000 bytes"
 
     async def test_the_end_of_the_stream_fails_what_is_pending_after_what_came_before_it(self) -> None:
         heard: list[Any] = []
@@ -858,8 +859,28 @@ class TestClosing:
             await anyio.wait_all_tasks_blocked()
             client.close()
             client.close()
-            await client.wait_ended()
+            assert str(await client.wait_ended()) == "the connection was closed"
             assert repr(client) == "<Connection of client, closed: the connection was closed>"
+
+    async def test_who_waits_for_the_end_outside_of_a_cancelled_block_is_told_while_that_still_cleans_up(self) -> None:
+        one, other = await streams()
+        connection = Connection(one, one, protocol=v1, role="agent")
+        told: list[str] = []
+        heard = anyio.Event()
+
+        async def wait() -> None:
+            told.append((await connection.wait_ended()).reason)
+            heard.set()
+
+        with anyio.fail_after(5):
+            async with other, anyio.create_task_group() as tasks:
+                tasks.start_soon(wait)
+                with anyio.CancelScope() as scope:
+                    async with connection:
+                        scope.cancel()
+                        with anyio.move_on_after(2, shield=True):
+                            await heard.wait()
+        assert told == ["the connection was closed"]
 
     async def test_a_handler_may_close_the_connection(self) -> None:
         async def leave(params: Any, connection: Connection) -> None:

@@ -78,10 +78,12 @@ async def test_the_end_of_a_process_fails_what_is_pending_and_says_how_it_went()
             await connection.request([3, f"bad token {SECRET}"], method="_test/exit", timeout=20)
         with pytest.raises(ConnectionClosed, match=r"^session/new: the process exited with status 3"):
             await connection.request(NEW)
+        end = await connection.wait_ended()
     error = caught.value
     expected = "_test/exit: the process exited with status 3; it said on stderr: bad token [redacted]"
     assert (str(error), error.method, error.exit_status) == (expected, "_test/exit", 3)
     assert error.stderr[-1] == "bad token [redacted]"
+    assert (end.method, end.reason, end.exit_status, end.stderr) == (None, error.reason, 3, error.stderr)
 
 
 async def test_a_value_of_its_variables_is_hidden_however_it_comes_back() -> None:
