@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+import acp_bindings
 from acp_bindings import DecodeError, decode, encode, v1
 from acp_bindings.setup.errors import CapabilityNotAdvertised, McpServersRefused, UnknownCapability
 from acp_bindings.setup.paths import NotAbsolute
@@ -114,6 +115,25 @@ def test_r54_r55_r103_x1_x4_what_is_not_advertised_is_refused_before_there_is_an
         build(BARE["v1_unstable"], record)
     assert raised.value.capability == capability
     assert build(BARE["v1_unstable"], record, assume={capability}) == build(ABLE["v1_unstable"], record)
+
+
+@pytest.mark.parametrize("name", SECOND)
+def test_who_assumes_that_an_agent_of_v2_loads_need_not_know_by_which_method(name: str) -> None:
+    without = agent(getattr(acp_bindings, name), {})
+    with pytest.raises(CapabilityNotAdvertised) as raised:
+        load_session(without, RECORD)
+    assert (raised.value.capability, raised.value.method) == ("session.load", "session/resume")
+    record = SessionRecord(session_id="s", cwd="/")
+    request = load_session(without, record, assume={"session.load"})
+    assert request == load_session(ABLE[name], record)
+    with pytest.raises(CapabilityNotAdvertised):
+        resume_session(without, record, assume={"session.load"})
+
+
+@pytest.mark.parametrize("build", [load_session, resume_session, fork_session])
+def test_what_an_agent_cannot_do_is_said_before_what_is_wrong_with_the_record(build: Callable[..., Any]) -> None:
+    with pytest.raises(CapabilityNotAdvertised):
+        build(BARE["v1_unstable"], SessionRecord(session_id="s", cwd=".", mcp_servers=("files",)))
 
 
 def test_what_a_package_has_no_word_for_cannot_be_assumed() -> None:

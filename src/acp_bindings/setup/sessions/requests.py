@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
 
 from acp_bindings.setup.gates import check_capability, check_message, check_method
 from acp_bindings.setup.paths import Flavour, require_absolute, require_directories
@@ -102,8 +103,11 @@ def load_session(
         NotAbsolute: a path is not absolute.
     """
     first = agent.version == 1
+    if not first:
+        # There it is a resume to the gates, which is not what was asked for here: who may load may do that too.
+        check_capability(agent, "session.load", method="session/resume", assume=assume)
+        assume = {*assume, "session.resume"}
     draft = _Draft(agent, "session/load" if first else "session/resume", assume)
-    draft.require("session.load")
     members = draft.again(record, mcp_servers, flavour)
     if not first:
         members["replay_from"] = cast("Any", agent.protocol).ReplayFromStart()
@@ -124,7 +128,6 @@ def resume_session(
 ) -> ResumeSessionRequest:
     """What asks *agent* to go on with an earlier session, without its history; else as `load_session`."""
     draft = _Draft(agent, "session/resume", assume)
-    draft.require("session.resume")
     request: ResumeSessionRequest = draft.request(
         "ResumeSessionRequest", meta, **draft.again(record, mcp_servers, flavour)
     )
@@ -144,8 +147,9 @@ def fork_session(
 
     It is a draft, which only the unstable packages have: without one, `CapabilityNotAdvertised` says so.
     """
+    # A package that has no such method has no word for the capability either, and that is the better reason.
+    check_capability(agent, "session.fork", method="session/fork", assume=assume)
     draft = _Draft(agent, "session/fork", assume)
-    draft.require("session.fork")
     request: ForkSessionRequest = draft.request("ForkSessionRequest", meta, **draft.again(record, mcp_servers, flavour))
     return request
 
@@ -165,7 +169,6 @@ def close_session(
         CapabilityNotAdvertised: the agent cannot.
     """
     draft = _Draft(agent, "session/close", assume)
-    draft.require("session.close")
     request: CloseSessionRequest = draft.request("CloseSessionRequest", meta, session_id=_id(session))
     return request
 
@@ -183,7 +186,6 @@ def delete_session(
         CapabilityNotAdvertised: the agent cannot.
     """
     draft = _Draft(agent, "session/delete", assume)
-    draft.require("session.delete")
     request: DeleteSessionRequest = draft.request("DeleteSessionRequest", meta, session_id=_id(session))
     return request
 
@@ -212,7 +214,6 @@ def list_sessions(
         NotAbsolute: *cwd* is not absolute.
     """
     draft = _Draft(agent, "session/list", assume)
-    draft.require("session.list")
     members = {} if cwd is None else {"cwd": require_absolute(cwd, flavour=flavour)}
     if cursor is not None:
         members["cursor"] = cursor
@@ -220,16 +221,16 @@ def list_sessions(
     return request
 
 
-class _Draft(NamedTuple):
-    """A request to *agent* by *method*, while it is put together."""
+@dataclass(frozen=True)
+class _Draft:
+    """A request to *agent* by *method*, while it is put together; where the agent does not take that, none is begun."""
 
     agent: AgentPeer
     method: str
     assume: Collection[str]
 
-    def require(self, capability: str) -> None:
-        """See that the agent has what the method needs, under the name that it has in all versions."""
-        check_capability(self.agent, capability, method=self.method, assume=self.assume)
+    def __post_init__(self) -> None:
+        check_method(self.agent, self.method, assume=self.assume)
 
     def place(
         self, cwd: str | os.PathLike[str], additional: Iterable[str | os.PathLike[str]], flavour: Flavour
@@ -254,7 +255,6 @@ class _Draft(NamedTuple):
 
     def request(self, name: str, meta: Mapping[str, Any] | None, **members: Any) -> Any:
         """The params, of the class *name* of the package that the agent speaks."""
-        check_method(self.agent, self.method, assume=self.assume)
         if meta is not None:
             members["meta"] = dict(meta)
         request = getattr(self.agent.protocol, name)(**members)
