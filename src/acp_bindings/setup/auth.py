@@ -31,7 +31,10 @@ def login(agent: AgentPeer, id: str) -> LoginRequest:  # noqa: A002
     Raises:
         AuthMethodRefused: it has advertised no such method, or it is one for a terminal: then the client runs the
             agent's own command there, with the `args` and the `env` of the method, and asks the agent for nothing.
+        TypeError: *id* is no text.
     """
+    if not isinstance(id, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TypeError(f"{type(id).__name__} is no id; of an authentication method that is method_id(method)")
     if reason := agent.login_refusal(id):
         raise AuthMethodRefused(id, reason, [method_id(each) for each in agent.auth_methods if each.type != TERMINAL])
     package: Any = agent.protocol

@@ -273,5 +273,6 @@ def _method_of(peer: Peer, params: Any) -> str:
     methods = peer.protocol.METHODS
     type_ = methods.request_with(params) or methods.notification_with(params)
     if type_ is None:
-        raise TypeError(f"{type(params).__name__} belongs to no method of {peer.protocol}; name the method")
+        package = getattr(peer.protocol, "__name__", "the protocol").rpartition(".")[2]
+        raise TypeError(f"{type(params).__name__} belongs to no method of {package}; name it by method=")
     return type_.method

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from pydantic_core import from_json, to_json
 
+from acp_bindings._model import Model
 from acp_bindings.codec import decode, encode
 from acp_bindings.errors import DecodeError, Issue, Path
 from acp_bindings.methods import is_of
@@ -36,7 +37,7 @@ def servers_for(protocol: ProtocolPackage, servers: Iterable[McpServerLike]) -> 
         DecodeError: one cannot be said in that version, or is no MCP server; each issue says which and what to write.
         TypeError: it is one server, not several.
     """
-    if isinstance(servers, Mapping | str | bytes):
+    if isinstance(servers, Mapping | Model | str | bytes):
         raise TypeError("mcp_servers is a list of servers, not one of them and not a map")
     return [_server_for(protocol, each, ("mcpServers", index)) for index, each in enumerate(servers)]
 

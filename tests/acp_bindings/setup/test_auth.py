@@ -115,6 +115,12 @@ def test_a_kind_of_method_that_v1_does_not_know_is_offered_in_v2_alone() -> None
     assert auth_methods_for(client(v2), [oauth]) == [oauth]
 
 
+def test_a_method_in_place_of_its_id_is_told_how_to_give_that() -> None:
+    wrong: Any = BROWSER
+    with pytest.raises(TypeError, match=r"^AuthMethodAgent is no id; .* method_id\(method\)$"):
+        login(agent(v1, auth_methods=V1), wrong)
+
+
 def test_r39_logging_out_needs_the_capability_in_v1_and_a_way_to_log_in_in_v2() -> None:
     assert logout(agent(v1, {"auth": {"logout": {}}})) == v1.LogoutRequest()
     assert logout(agent(v2, auth_methods=V2)) == v2.LogoutAuthRequest()

@@ -310,7 +310,7 @@ def test_r35_x5_members_that_need_what_was_not_advertised_are_invalid_params() -
 
 
 def test_params_that_belong_to_no_method_are_a_mistake_of_the_caller() -> None:
-    with pytest.raises(TypeError, match="TextContent belongs to no method"):
+    with pytest.raises(TypeError, match=r"^TextContent belongs to no method of v1; name it by method="):
         check_message(agent(), v1.TextContent(text="t"))
     with pytest.raises(TypeError, match="belongs to no method"):
         check_message(agent(v2), LOAD)

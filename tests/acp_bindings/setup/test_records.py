@@ -3,6 +3,7 @@
 import json
 import pickle
 from dataclasses import FrozenInstanceError, replace
+from pathlib import PurePosixPath
 from typing import Any
 
 import pytest
@@ -43,6 +44,19 @@ def test_r99_a_record_of_a_load_is_the_one_that_it_was_made_of() -> None:
 def test_of_a_new_session_the_id_is_in_the_answer() -> None:
     with pytest.raises(TypeError, match="the id is in the answer"):
         SessionRecord.of(new_session(ABLE["v1"], cwd="/"))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"session_id": v1.NewSessionResponse(session_id="s")}, "session_id .* is a text, not a NewSessionResponse"),
+        ({"cwd": PurePosixPath("/home/me")}, "cwd .* is a text, not a PurePosixPath"),
+        ({"mcp_servers": "files"}, "mcp_servers .* is a tuple"),
+    ],
+)
+def test_what_could_not_be_stored_nor_sent_is_refused_when_the_record_is_made(wrong: Any, said: str) -> None:
+    with pytest.raises(TypeError, match=f"^{said}"):
+        SessionRecord(**{"session_id": "s", "cwd": "/"} | wrong)
 
 
 def test_r99_a_record_does_not_change() -> None:

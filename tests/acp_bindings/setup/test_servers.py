@@ -106,7 +106,7 @@ def test_a_server_without_a_command_is_no_url_that_lacks_a_type() -> None:
     assert [each.message for each in raised.value.issues] == ["Field required"]
 
 
-@pytest.mark.parametrize("given", [STDIO_V1, "[]", b"[]"])
+@pytest.mark.parametrize("given", [STDIO_V1, v1.McpServerStdio(name="s", command="/s", args=[], env=[]), "[]", b"[]"])
 def test_one_server_or_a_text_is_no_list(given: Any) -> None:
     with pytest.raises(TypeError, match="is a list of servers"):
         servers_for(v1, given)

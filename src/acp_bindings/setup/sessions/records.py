@@ -63,6 +63,18 @@ class SessionRecord:
     prompted: bool = False
     """Whether it had a prompt, before which many agents store nothing that could be loaded."""
 
+    def __post_init__(self) -> None:
+        """Refuse what would only be noticed when the record is stored, or sent.
+
+        Raises:
+            TypeError: the id or the directory is no text, or the servers are one text.
+        """
+        for name, value in (("session_id", self.session_id), ("cwd", self.cwd)):
+            if not isinstance(value, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+                raise TypeError(f"{name} of a SessionRecord is a text, not a {type(value).__name__}")
+        if isinstance(self.mcp_servers, str):
+            raise TypeError("mcp_servers of a SessionRecord is a tuple, of servers or their names")
+
     @classmethod
     def of(
         cls,

@@ -101,6 +101,7 @@ def load_session(
         CapabilityNotAdvertised: the agent cannot load sessions, take additional directories, or one of the servers.
         ServersMissing: the record was stored, and has only the names of its servers.
         NotAbsolute: a path is not absolute.
+        TypeError: *record* is none; an id is not enough.
     """
     first = agent.version == 1
     if not first:
@@ -247,6 +248,8 @@ class _Draft:
 
     def again(self, record: SessionRecord, servers: Iterable[McpServerLike] | None, flavour: Flavour) -> dict[str, Any]:
         """All that is said each time that a session is come back to."""
+        if not isinstance(record, SessionRecord):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise TypeError(f"{type(record).__name__} is no SessionRecord; {_AS_RECORD}")
         return {
             "session_id": record.session_id,
             **self.place(record.cwd, record.additional_directories, flavour),
@@ -263,5 +266,15 @@ class _Draft:
         return request
 
 
+_AS_RECORD = (
+    "an id is not enough, the agent is told the directories and the servers each time: SessionRecord(session_id=…, "
+    "cwd=…, mcp_servers=…), SessionRecord.of(request, session_id) of the request that made it, or "
+    "SessionRecord.of_listed(info, mcp_servers=…) of what session/list told"
+)
+
+
 def _id(session: SessionRecord | str) -> str:
-    return session if isinstance(session, str) else session.session_id
+    id_: object = session if isinstance(session, str) else getattr(session, "session_id", None)
+    if not isinstance(id_, str):
+        raise TypeError(f"{type(session).__name__} is no session; give its id or its SessionRecord")
+    return id_
