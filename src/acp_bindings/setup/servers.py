@@ -157,7 +157,7 @@ def _of_name(entry: Mapping[str, Any], names: set[str], path: Path, version: int
 def _of_process(entry: Mapping[str, Any], path: Path, flavour: Flavour) -> Iterator[Remark]:
     command = entry.get("command")
     if isinstance(command, str) and not is_absolute(command, flavour=flavour):
-        told = "it is no absolute path; resolve_command finds it on this system"
+        told = "it is no absolute path; send the one that `which` finds (`where` on Windows, resolve_command in Python)"
         if any(map(str.isspace, command)):
             told += '; it is one path, and its arguments belong in "args"'
         yield Remark((*path, "command"), "relative-command", told, "warning", {"command": command})

@@ -157,8 +157,8 @@ def test_r75_the_command_is_a_path_of_the_system_of_the_agent() -> None:
 def test_a_line_of_shell_is_told_from_a_path() -> None:
     (remark,) = servers_remarks([STDIO_V1 | {"command": "npx -y files"}])
     assert str(remark) == (
-        "mcpServers[0].command: it is no absolute path; resolve_command finds it on this system; it is one path, and "
-        'its arguments belong in "args"'
+        "mcpServers[0].command: it is no absolute path; send the one that `which` finds (`where` on Windows, "
+        'resolve_command in Python); it is one path, and its arguments belong in "args"'
     )
     assert remark.facts == {"command": "npx -y files"}
 
