@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         CannotStart,
         ConnectionClosed,
         RequestFailed,
+        StrayLines,
         TimedOut,
     )
     from acp_bindings.connection.handlers import Handlers
@@ -31,7 +32,7 @@ else:
         {
             "command": "ProcessConnection connect_process",
             "connection": "Connection",
-            "errors": "BadAnswer CannotStart ConnectionClosed RequestFailed TimedOut",
+            "errors": "BadAnswer CannotStart ConnectionClosed RequestFailed StrayLines TimedOut",
             "handlers": "Handlers",
             "opening": "AgentHandlers initialize",
             "stdio": "connect_stdio",
@@ -56,6 +57,7 @@ __all__ = [
     "Handlers",
     "ProcessConnection",
     "RequestFailed",
+    "StrayLines",
     "TimedOut",
     "connect_process",
     "connect_stdio",

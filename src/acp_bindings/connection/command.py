@@ -56,6 +56,9 @@ class ProcessConnection(Connection):
         """The text without the values of its `env`, however they are quoted or coded."""
         return self._redactor(text)
 
+    def _shown(self, text: str) -> str:
+        return self.hide(text)
+
     async def _explain(self, end: ConnectionClosed) -> ConnectionClosed:
         await self._process.settle(_LAST_WORDS)
         status, stderr = self.exit_status, self.stderr

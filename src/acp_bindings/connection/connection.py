@@ -18,6 +18,7 @@ from acp_bindings.connection.handlers import Handle, Handlers
 from acp_bindings.connection.lines import LineBuffer
 from acp_bindings.connection.outbox import ByteSink, Outbox
 from acp_bindings.connection.serving import TURN, Serving, log
+from acp_bindings.connection.stray import Stray
 from acp_bindings.jsonrpc import CANCEL, PARSE_ERROR, Codec, ProtocolPackage, Role
 from acp_bindings.messages import BadLine, BadResponse, ErrorResponse, Id, Notification, Request, Response
 from acp_bindings.methods import Asks
@@ -100,6 +101,8 @@ class Connection:
         )
         self._limit = limit
         self._grace = grace
+        # What a client sends holds the secrets of its user; an agent's is for users to see.
+        self._stray = Stray(show=self._shown if role == "client" else None)
         self._calls: dict[Id, _Call] = {}
         self._begun = False
         self._gone: ConnectionClosed | None = None
@@ -187,7 +190,7 @@ class Connection:
         if inside and turn is not None and turn.exclusive:
             raise RuntimeError("an exclusive handler cannot ask the peer: nothing is read before it is done")
         sent = self._codec.request(params, method=method)
-        call = self._calls[sent.id] = _Call(then, inside=inside)
+        call = self._calls[sent.id] = _Call(then, inside=inside, stray=self._stray.count)
         name = None
         try:
             if self._gone:
@@ -200,7 +203,7 @@ class Connection:
         finally:
             name = self._give_up(sent.id)
         if timeout is not None and not call.answered.is_set():
-            raise TimedOut(name or call.method, timeout)
+            raise TimedOut(name or call.method, timeout, stray=self._stray.since(call.stray))
         if call.error is not None:
             raise call.error
         return call.result
@@ -253,6 +256,10 @@ class Connection:
     ) -> None:
         """End it: what was sent is written, if the peer reads it soon, and nothing is left running."""
         await self._block.__aexit__(kind, error, traceback)
+
+    def _shown(self, text: str) -> str:
+        """What the peer said, as it may be shown."""
+        return text
 
     async def _explain(self, end: ConnectionClosed) -> ConnectionClosed:
         """The end with more about it, where more is known."""
@@ -362,7 +369,7 @@ class Connection:
         elif isinstance(message, Request):
             return self._serving.request(message, len(line))
         elif isinstance(message, BadLine):
-            log.debug("a line that cannot be used: %s", message.message)
+            self._stray.note(line, message)
             if message.reply:
                 self._outbox.owe(message.reply)
         else:
@@ -375,6 +382,7 @@ class Connection:
         if call is None:
             log.warning("the peer could not read a line of ours: %s", message)
             return
+        self._stray.answered = True
         call.settle(message)
         if call.inside:
             # Its handler is what the others wait for.
@@ -385,7 +393,7 @@ class Connection:
     def _lose(self, end: ConnectionClosed) -> None:
         if self._gone:
             return
-        self._gone = end
+        self._gone = end = end.of(None, stray=self._stray.since(self._stray.count))
         self._has_read.set()
         for id_, call in list(self._calls.items()):
             if call.inside:
@@ -400,7 +408,7 @@ class Connection:
     def _fail(self, id_: Id, end: ConnectionClosed) -> None:
         call = self._calls.pop(id_)
         if not call.settled:
-            call.error = end.of(self._codec.forget(id_))
+            call.error = end.of(self._codec.forget(id_), stray=self._stray.since(call.stray))
             call.settled = True
         call.answered.set()
         if call.sending:
@@ -410,15 +418,17 @@ class Connection:
 class _Call:
     """A request of ours, and what became of it."""
 
-    __slots__ = ("answered", "error", "inside", "method", "result", "sending", "sent", "settled", "then")
+    __slots__ = ("answered", "error", "inside", "method", "result", "sending", "sent", "settled", "stray", "then")
 
-    def __init__(self, then: Callable[[Any], Any] | None, *, inside: bool) -> None:
+    def __init__(self, then: Callable[[Any], Any] | None, *, inside: bool, stray: int) -> None:
         self.then = then
         self.inside = inside
         """Whether it is a handler that asks, for which everything else waits."""
         self.sending: anyio.CancelScope | None = None
         """There while it waits to be sent."""
         self.sent = False
+        self.stray = stray
+        """How many lines were no messages before."""
         self.settled = False
         """Whether it is known what became of it. That it may be told, `answered` says."""
         self.answered = anyio.Event()

@@ -2,8 +2,8 @@
 
 AcpError
 ├── CannotStart          the peer's command could not be run: .command
-├── ConnectionClosed     there is no peer any more: .method .exit_status .stderr
-├── TimedOut             no answer in time: .method .seconds
+├── ConnectionClosed     there is no peer any more: .method .exit_status .stderr .stray
+├── TimedOut             no answer in time: .method .seconds .stray
 ├── RequestFailed        the peer answered with an error: .method .code .message .data
 └── BadAnswer            the peer answered with what is no answer: .method .issues
 
@@ -13,11 +13,31 @@ What a handler raises to answer with an error is `acp_bindings.setup.RequestErro
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from acp_bindings.errors import AcpError, Issue
 
-__all__ = ["BadAnswer", "CannotStart", "ConnectionClosed", "RequestFailed", "TimedOut"]
+__all__ = ["BadAnswer", "CannotStart", "ConnectionClosed", "RequestFailed", "StrayLines", "TimedOut"]
+
+
+@dataclass(frozen=True, slots=True)
+class StrayLines:
+    """Lines of the peer that were no messages, one of which may stand where an answer should.
+
+    They came since the request was sent; while the peer has answered nothing at all, those before it are meant too.
+    """
+
+    count: int
+    last: str | None
+    """The last of them, cut, and without the values of a process's `env`; None but for clients, since what a client
+    sends may hold secrets in any place."""
+
+    def __str__(self) -> str:
+        """What a message says of them."""
+        if self.count == 1:
+            return "a line of the peer was no message" + (f': "{self.last}"' if self.last else "")
+        return f"{self.count} lines of the peer were no messages" + (f', the last: "{self.last}"' if self.last else "")
 
 
 class _FactsError(AcpError):
@@ -53,8 +73,9 @@ class ConnectionClosed(_FactsError):  # noqa: N818 - says what is wrong, which a
         method: str | None = None,
         exit_status: int | None = None,
         stderr: Sequence[str] = (),
+        stray: StrayLines | None = None,
     ) -> None:
-        super().__init__(f"{method}: {reason}" if method else reason)
+        super().__init__("".join([f"{method}: " if method else "", reason, f"; {stray}" if stray else ""]))
         self.reason = reason
         self.method = method
         """The method of the request that gets no answer for it, if it is one that failed."""
@@ -62,19 +83,25 @@ class ConnectionClosed(_FactsError):  # noqa: N818 - says what is wrong, which a
         """Of a child process: its exit status, negative for a signal; None while it runs, and of other peers."""
         self.stderr = tuple(stderr)
         """Of a child process: the last lines that it wrote to standard error, without the values of its `env`."""
+        self.stray = stray
+        """What it wrote in place of messages, where that may be why there is no answer."""
 
-    def of(self, method: str) -> ConnectionClosed:
-        """The same of one request."""
-        return ConnectionClosed(self.reason, method=method, exit_status=self.exit_status, stderr=self.stderr)
+    def of(self, method: str | None, *, stray: StrayLines | None = None) -> ConnectionClosed:
+        """The same of one request, or of none, with what came in place of messages."""
+        return ConnectionClosed(
+            self.reason, method=method, exit_status=self.exit_status, stderr=self.stderr, stray=stray
+        )
 
 
 class TimedOut(_FactsError):  # noqa: N818 - says what is wrong, which a suffix would not
     """The peer did not answer in time. It was asked to give up; an answer that still comes is dropped."""
 
-    def __init__(self, method: str, seconds: float) -> None:
-        super().__init__(f"{method}: no answer within {seconds:g} s")
+    def __init__(self, method: str, seconds: float, *, stray: StrayLines | None = None) -> None:
+        super().__init__(f"{method}: no answer within {seconds:g} s" + (f"; {stray}" if stray else ""))
         self.method = method
         self.seconds = seconds
+        self.stray = stray
+        """What it wrote in place of messages, where that may be why there is no answer."""
 
 
 class RequestFailed(_FactsError):  # noqa: N818 - it was the request that failed, over there

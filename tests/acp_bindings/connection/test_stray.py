@@ -1,0 +1,148 @@
+"""What is no message at all costs nothing but itself, and is told of where an answer is missed."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from typing import Any
+
+import anyio
+import pytest
+
+from acp_bindings import v1
+from acp_bindings.connection import Connection, ConnectionClosed, StrayLines, TimedOut, connect_process
+from acp_bindings.jsonrpc import PARSE_ERROR
+from tests.acp_bindings.connection.support import NEW, Bare, against
+
+pytestmark = pytest.mark.anyio
+
+SECRET = "sk-hunter2-never-shown"
+
+
+async def print_to(peer: Bare, *lines: bytes) -> None:
+    """Have the other end read lines that are no messages."""
+    await peer.say(*lines)
+    for _ in lines:
+        while "error" not in await peer.hear():
+            pass
+
+
+async def time_out(connection: Connection) -> TimedOut:
+    with pytest.raises(TimedOut) as caught:
+        await connection.request(method="_acme/do", timeout=0.01)
+    return caught.value
+
+
+async def answer(peer: Bare) -> None:
+    """Answer the next request."""
+    message = await peer.hear()
+    while message.get("method") != "session/new":
+        message = await peer.hear()
+    await peer.say({"id": message["id"], "result": {"sessionId": "s"}})
+
+
+async def test_an_agent_that_prints_and_never_answers_is_quoted_when_time_is_up() -> None:
+    async with against(role="client") as (client, peer):
+        await print_to(peer, b"Starting v1.2 ...")
+        one = await time_out(client)
+        await print_to(peer, b'"text"', "✓ Listening on port 3000\r".encode())
+        three = await time_out(client)
+    assert str(one) == '_acme/do: no answer within 0.01 s; a line of the peer was no message: "Starting v1.2 ..."'
+    assert one.stray == StrayLines(1, "Starting v1.2 ...")
+    says = '3 lines of the peer were no messages, the last: "✓ Listening on port 3000"'
+    assert str(three) == f"_acme/do: no answer within 0.01 s; {says}"
+
+
+async def test_one_that_prints_nothing_is_only_late() -> None:
+    async with against(role="client") as (client, peer):
+        await peer.say(b"", b"  ", {"id": 77, "result": None})
+        error = await time_out(client)
+    assert (str(error), error.stray) == ("_acme/do: no answer within 0.01 s", None)
+
+
+async def test_what_was_printed_before_an_answer_has_kept_nobody_from_answering() -> None:
+    async with against(role="client") as (client, peer):
+        await print_to(peer, b"Starting")
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(answer, peer)
+            await client.request(NEW, timeout=5)
+        assert (await time_out(client)).stray is None
+        await peer.stream.aclose()
+        with anyio.fail_after(5):
+            assert (await client.wait_ended()).stray is None
+
+
+async def test_text_that_runs_into_an_answer_is_told_to_who_waits_for_that() -> None:
+    failed: list[ConnectionClosed] = []
+
+    async def ask(client: Connection) -> None:
+        with pytest.raises(ConnectionClosed) as caught:
+            await client.request(NEW)
+        failed.append(caught.value)
+
+    async with against(role="client") as (client, peer), anyio.create_task_group() as tasks:
+        await print_to(peer, b"Starting")
+        tasks.start_soon(answer, peer)
+        await client.request(NEW, timeout=5)
+        tasks.start_soon(ask, client)
+        id_ = (await peer.hear())["id"]
+        await print_to(peer, b'Loading...{"jsonrpc":"2.0","id":%d,"result":{"sessionId":"s"}}' % id_)
+        await peer.stream.aclose()
+    says = 'session/new: the peer closed the connection; a line of the peer was no message: "Loading...…"'
+    assert [str(each) for each in failed] == [says]
+
+
+async def test_the_end_of_an_agent_that_only_printed_says_so_without_its_secrets() -> None:
+    code = "import os; print('Usage: agent --acp'); print('bad key ' + os.environ['KEY'])"
+    command = [sys.executable, "-c", code]
+    async with connect_process(command, protocol=v1, env={"KEY": SECRET}) as connection:
+        with anyio.fail_after(10):
+            end = await connection.wait_ended()
+        with pytest.raises(ConnectionClosed) as caught:
+            await connection.request(NEW)
+    assert end.reason == "the process exited with status 0; it said nothing on stderr"
+    assert end.stray == caught.value.stray == StrayLines(2, "bad key [redacted]")
+    assert str(end) == f'{end.reason}; 2 lines of the peer were no messages, the last: "bad key [redacted]"'
+
+
+@pytest.mark.parametrize(
+    ("line", "shown"),
+    [
+        (b"x" * 400, "x" * 300 + "…"),
+        (b"x" * 20000, "[a line of 20000 bytes]"),
+        (b'{"level":"info","msg":"up"}', '{"level":"info","msg":"up"}'),
+        (b'{"level":"info","got":{"env":[{"name":"A","value":"b"}]}}', '{"level":"info","got":…'),
+        (b'[{"name":"A","value":"b"}]', "[…"),
+        (b"caf\xe9", "caf\ufffd"),
+    ],
+)
+async def test_no_more_of_a_line_is_quoted_than_is_of_use(line: bytes, shown: str) -> None:
+    async with against(role="client") as (client, peer):
+        await print_to(peer, line)
+        assert (await time_out(client)).stray == StrayLines(1, shown)
+
+
+async def test_what_a_client_sends_is_not_quoted(caplog: pytest.LogCaptureFixture) -> None:
+    async with against(role="agent") as (agent, peer):
+        await print_to(peer, b'  "value": "' + SECRET.encode() + b'"')
+        error = await time_out(agent)
+    assert str(error) == "_acme/do: no answer within 0.01 s; a line of the peer was no message"
+    assert error.stray == StrayLines(1, None)
+    assert caplog.messages == ["a line of the peer is no message: Parse error: trailing characters at line 1 column 10"]
+
+
+async def test_the_first_ones_are_warned_of_and_a_flood_is_not(caplog: pytest.LogCaptureFixture) -> None:
+    async with against(role="client") as (_, peer):
+        await print_to(peer, *(b"line %d" % number for number in range(50)))
+    said = "a line of the peer is no message: Parse error: expected value at line 1 column 1"
+    assert [record.levelno for record in caplog.records] == [logging.WARNING] * 5
+    assert caplog.messages == [f'{said}: "line {number}"' for number in range(5)]
+
+
+async def test_a_message_that_is_wrong_is_no_such_line(caplog: pytest.LogCaptureFixture) -> None:
+    wrong: dict[str, Any] = {"method": "session/update", "params": {}}
+    async with against(role="client") as (client, peer):
+        await peer.say(wrong, {"id": 1, "method": "no/such", "params": {}})
+        assert (await peer.hear())["error"]["code"] != PARSE_ERROR
+        assert (await time_out(client)).stray is None
+    assert caplog.messages == []
