@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Container, Mapping
 from functools import cache
 from types import NoneType
 from typing import TYPE_CHECKING, Annotated, Any, Generic, Self, TypeVar, cast, get_args
@@ -21,6 +22,9 @@ HIDDEN = "…"
 
 SECRET_WHEREVER = frozenset({"env", "headers"})
 """Members that hold secrets also where the schema does not say so, as in an unknown kind of MCP server."""
+
+ADDRESSES = frozenset({"url", "baseUrl", "base_url"})
+"""Members that are URLs, in which there may be a password or a key."""
 
 
 @cache
@@ -178,12 +182,13 @@ class Model(BaseModel):  # noqa: PLW1641 - what can change has no hash
         """What is set, so that omitted and null differ, without the values of secrets."""
         fields = type(self).__pydantic_fields__
         secret = _secret(type(self))
-        for name, value in super().__repr_args__():
+        members = cast("dict[str, Any]", dict(super().__repr_args__()))
+        for name, value in members.items():
             if name not in fields:
                 # What a newer schema put beside a secret may be one too.
-                yield name, HIDDEN if secret or name in SECRET_WHEREVER else without_secrets(value)
+                yield name, HIDDEN if secret or name in SECRET_WHEREVER else _discreet(name, value, members)
             elif name in self.__pydantic_fields_set__:
-                yield name, _hide(value) if name in secret else without_secrets(value)
+                yield name, _hide(value) if name in secret else _discreet(name, value, members)
 
 
 class Extensible(Model):
@@ -289,10 +294,36 @@ def without_secrets(value: Any) -> Any:
     Models in it hide their own.
     """
     if isinstance(value, dict):
-        members = cast("dict[str, Any]", value).items()
-        hidden = {name for name, each in members if name in SECRET_WHEREVER and not isinstance(each, Model)}
-        return {name: HIDDEN if name in hidden else without_secrets(each) for name, each in members}
+        given = cast("dict[str, Any]", value)
+        hidden = {name for name, each in given.items() if name in SECRET_WHEREVER and not isinstance(each, Model)}
+        return {name: HIDDEN if name in hidden else _discreet(name, each, given) for name, each in given.items()}
     return [without_secrets(each) for each in cast("list[object]", value)] if isinstance(value, list) else value
+
+
+def _discreet(name: str, value: Any, beside: Container[str]) -> Any:
+    """The *value* of the member *name* without the secrets in it, where other members are *beside* it."""
+    if name in ADDRESSES and isinstance(value, str):
+        return _address(value)
+    if name == "args" and "command" in beside:
+        # Where keys are given that whoever lists the processes may see, but not whoever has the log.
+        return [HIDDEN for _ in cast("list[object]", value)] if isinstance(value, list) else HIDDEN
+    return without_secrets(value)
+
+
+_URL = re.compile(r"(?P<scheme>(([\w+.-]+:)?//)?)(?P<authority>[^/?#]*)(?P<path>[^?#]*)((?P<mark>[?#]).*)?", re.DOTALL)
+_AUTHORITY = re.compile(r"(?P<user>.*@)?(?P<host>([^@:\[\]]*|\[[^@\[\]]*\])(:\d*)?)", re.DOTALL)
+
+
+def _address(url: str) -> str:
+    """`https://…@example.com/mcp?…`: a URL without user-info, query and fragment; nothing of what is no URL."""
+    found = _URL.fullmatch(url)
+    authority = found and _AUTHORITY.fullmatch(found["authority"])
+    if not found or not authority:
+        # Such as a password in which "/" or "?" is not escaped: where it ends, nobody can tell.
+        return HIDDEN
+    user = f"{HIDDEN}@" if authority["user"] else ""
+    rest = f"{found['mark']}{HIDDEN}" if found["mark"] else ""
+    return f"{found['scheme']}{user}{authority['host']}{found['path']}{rest}"
 
 
 def _unexpected(cls: type[Model], name: str) -> str:
