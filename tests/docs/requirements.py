@@ -91,6 +91,11 @@ class Proof:
         match = MARKS.match(self.name)
         return [mark[0].upper() + mark[1:] for mark in match[1].split("_")[1:]] if match else []
 
+    @property
+    def says(self) -> str:
+        """What its name says behind the marks: `both sides settle on a package`."""
+        return MARKS.sub("", self.name).replace("_", " ")
+
 
 def read(file: Path = ROOT / "docs" / "requirements.toml") -> Requirements:
     """All of it, as it is written down."""
@@ -162,14 +167,15 @@ def page(required: Requirements, tests: Sequence[Proof]) -> str:
     counted = f"{len(rows)} rows, {sum(row.id in proofs for row in rows)} with tests, {len(tests)} tests."
     lines = [*HEAD, *(f"- **{part.id}**: {part.says}" for part in required.parts), "", counted]
     for section in required.sections:
-        lines += ["", f"## {section.title}", "", f"From <{section.source}>."]
-        for row in section.rows:
-            lines += ["", *_row(row, proofs.get(row.id, ()))]
-    lines += ["", "## Decisions", "", "Where texts, schemas and programs disagree, this is what is done here."]
-    for decision in required.decisions:
-        lines += ["", f"### {decision.id}", "", decision.differs, "", f"**Here:** {decision.decided}"]
-        if decision.id in proofs:
-            lines += ["", *map(_link, proofs[decision.id])]
+        lines += ["", f"## {section.title}", "", f"From <{section.source}>.", ""]
+        lines += _table(["", "what", "level", "side", "parts", "tests"], (_row(row, proofs) for row in section.rows))
+        lines += _listed([row.id for row in section.rows], proofs)
+    lines += ["", "## Decisions", "", "Where texts, schemas and programs disagree, this is what is done here.", ""]
+    lines += _table(
+        ["", "what differs", "what is done here", "tests"],
+        ([_anchor(each.id), each.differs, each.decided, _count(each.id, proofs)] for each in required.decisions),
+    )
+    lines += _listed([each.id for each in required.decisions], proofs)
     return "\n".join(lines) + "\n"
 
 
@@ -179,30 +185,56 @@ HEAD = [
     "<!-- Written by `nox -s requirements` from requirements.toml and the names of the tests; do not edit. -->",
     "",
     "Each row is something that a client or an agent of the Agent Client Protocol has to do, or to watch out for, when",
-    "a connection and its sessions are set up. Below it stand the tests that are named after it, at least one of each",
-    "part of this project that sees to it:",
+    "a connection and its sessions are set up. Its *level* is how strictly it is asked for (MUST, SHOULD, …), or what",
+    "kind of row it is; its *side* who has to do it, where it is not for information alone. The tests are named after",
+    "the rows, and there is at least one in each of the *parts* of this project that see to a row:",
     "",
 ]
 
 
-def _row(row: Row, tests: Sequence[Proof]) -> Iterator[str]:
-    yield f"### {row.id}"
-    yield ""
-    yield row.says
-    yield ""
-    facts = [row.level, row.side or "for information", *([", ".join(row.where)] if row.where else [])]
-    facts += [f"[{decision}](#{decision.lower()})" for decision in row.decisions]
-    yield f"*{' · '.join(facts)}*"
-    yield ""
-    yield from map(_link, tests)
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
+    yield f"| {' | '.join(head)} |"
+    yield "|---" * len(head) + "|"
+    for cells in rows:
+        yield f"| {' | '.join(cell.replace('|', BAR) for cell in cells)} |"
+
+
+BAR = r"\|"
+"""What stands for `|` in a table."""
+
+
+def _row(row: Row, proofs: Mapping[str, Sequence[Proof]]) -> list[str]:
+    says = [row.says]
+    if row.decisions:
+        says.append(f"({', '.join(f'[{each}](#{each.lower()})' for each in row.decisions)})")
     if row.untested:
-        yield f"No test: {row.untested}"
+        says.append(f"*No test: {row.untested}*")
     if row.open:
-        yield from ("", f"**Open:** {row.open}")
+        says.append(f"**Open:** {row.open}")
+    return [_anchor(row.id), " ".join(says), row.level, row.side, ", ".join(row.where), _count(row.id, proofs)]
 
 
-def _link(test: Proof) -> str:
-    return f"- [`{test.name}`](../{test.file})"
+def _anchor(id_: str) -> str:
+    """What `#r1` leads to."""
+    return f'<a id="{id_.lower()}"></a>{id_}'
+
+
+def _count(id_: str, proofs: Mapping[str, Sequence[Proof]]) -> str:
+    """How many tests there are, as the way to them."""
+    return f"[{len(proofs[id_])}](#{id_.lower()}-tests)" if id_ in proofs else ""
+
+
+def _listed(ids: Sequence[str], proofs: Mapping[str, Sequence[Proof]]) -> Iterator[str]:
+    """The tests of each, folded up."""
+    tested = [id_ for id_ in ids if id_ in proofs]
+    if not tested:
+        return
+    which = " to ".join(dict.fromkeys((tested[0], tested[-1])))
+    yield from ("", f"<details><summary>The tests of {which}</summary>", "")
+    for id_ in tested:
+        links = "; ".join(f"[{test.says}](../{test.file})" for test in proofs[id_])
+        yield f'- <a id="{id_.lower()}-tests"></a>**{id_}**: {links}'
+    yield from ("", "</details>")
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from pathlib import Path
 
@@ -31,7 +32,7 @@ REQUIRED = Requirements(
             (
                 Row("R1", "MUST", "A path is absolute.", side="client", where=("setup", "check"), decisions=("D1",)),
                 Row("R2", "status", "It was a draft.", untested="That was long ago."),
-                Row("R10", "MAY", "It may be long.", side="agent", where=("setup",), open="How long is not said."),
+                Row("R10", "MAY", "It may be `a|b`.", side="agent", where=("setup",), open="How long is not said."),
             ),
         ),
     ),
@@ -60,8 +61,8 @@ def test_the_tests_of_every_part_are_among_those_that_always_run() -> None:
     assert [part.tests for part in read().parts if not any(map(Path(part.tests).is_relative_to, always))] == []
 
 
-def test_a_page_lists_rows_with_their_tests_and_decisions() -> None:
-    assert page(REQUIRED, GOOD).partition("part of this project that sees to it:\n\n")[2] == LISTED
+def test_a_page_has_a_table_of_rows_for_each_section_and_one_of_decisions() -> None:
+    assert page(REQUIRED, GOOD).partition("of this project that see to a row:\n\n")[2] == LISTED
 
 
 LISTED = """- **setup**: the rules
@@ -73,53 +74,54 @@ LISTED = """- **setup**: the rules
 
 From <https://example.org/paths>.
 
-### R1
+|  | what | level | side | parts | tests |
+|---|---|---|---|---|---|
+| <a id="r1"></a>R1 | A path is absolute. ([D1](#d1)) | MUST | client | setup, check | [3](#r1-tests) |
+| <a id="r2"></a>R2 | It was a draft. *No test: That was long ago.* | status |  |  |  |
+| <a id="r10"></a>R10 | It may be `a\\|b`. **Open:** How long is not said. | MAY | agent | setup | [1](#r10-tests) |
 
-A path is absolute.
+<details><summary>The tests of R1 to R10</summary>
 
-*MUST · client · setup, check · [D1](#d1)*
+- <a id="r1-tests"></a>**R1**: [a dot is refused](../tests/a/test_x.py); [long ones too](../tests/a/test_x.py); \
+[it says so](../tests/b/test_y.py)
+- <a id="r10-tests"></a>**R10**: [long ones too](../tests/a/test_x.py)
 
-- [`test_r1_d1_a_dot_is_refused`](../tests/a/test_x.py)
-- [`test_r1_r10_long_ones_too`](../tests/a/test_x.py)
-- [`test_r1_it_says_so`](../tests/b/test_y.py)
-
-### R2
-
-It was a draft.
-
-*status · for information*
-
-No test: That was long ago.
-
-### R10
-
-It may be long.
-
-*MAY · agent · setup*
-
-- [`test_r1_r10_long_ones_too`](../tests/a/test_x.py)
-
-**Open:** How long is not said.
+</details>
 
 ## Decisions
 
 Where texts, schemas and programs disagree, this is what is done here.
 
-### D1
+|  | what differs | what is done here | tests |
+|---|---|---|---|
+| <a id="d1"></a>D1 | Some write `.`. | It is refused. | [1](#d1-tests) |
 
-Some write `.`.
+<details><summary>The tests of D1</summary>
 
-**Here:** It is refused.
+- <a id="d1-tests"></a>**D1**: [a dot is refused](../tests/a/test_x.py)
 
-- [`test_r1_d1_a_dot_is_refused`](../tests/a/test_x.py)
+</details>
 """
+
+
+def test_nothing_is_folded_up_where_there_are_no_tests() -> None:
+    assert "<details>" not in page(REQUIRED, [])
+
+
+def test_every_link_within_the_page_leads_somewhere_and_each_row_can_be_linked_to() -> None:
+    required = read()
+    written = page(required, find())
+    anchors = re.findall(r'<a id="([^"]+)">', written)
+    assert len(anchors) == len(set(anchors))
+    assert set(re.findall(r"\]\(#([^)]+)\)", written)) <= set(anchors)
+    assert {each.id.lower() for each in (*required.rows, *required.decisions)} <= set(anchors)
 
 
 @pytest.mark.parametrize(
     ("tests", "wrong"),
     [
         (GOOD, []),
-        ([GOOD[0], GOOD[2]], ["R10 has no test in tests/a: It may be long."]),
+        ([GOOD[0], GOOD[2]], ["R10 has no test in tests/a: It may be `a|b`."]),
         (GOOD[:2], ["R1 has no test in tests/b: A path is absolute."]),
         ([*GOOD, Proof("tests/a/test_y.py", "test_r3_no_row")], ["tests/a/test_y.py: test_r3_no_row: there is no R3"]),
         ([*GOOD, Proof("tests/a/test_y.py", "test_r1_d2_x")], ["tests/a/test_y.py: test_r1_d2_x: there is no D2"]),
