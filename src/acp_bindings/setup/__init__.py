@@ -1,8 +1,11 @@
-"""The rules of the Agent Client Protocol around its types, without I/O.
+"""The rules of the Agent Client Protocol around its types, under any transport.
 
 Versions and the handshake that settles on one, capabilities and what they gate, logging in, the lifecycle of a
 connection; sessions: their requests, the records to come back by, paths, MCP servers, history and its replay. Importing
 this package loads no models; each of its names loads what it needs.
+
+Nothing here sends or opens anything. Of this system, `commands` looks for programs and `roots` for where links lead,
+and `claude_code` asks the environment where sessions are; all other modules know only what they are given.
 """
 
 from typing import TYPE_CHECKING

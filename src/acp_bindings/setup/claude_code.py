@@ -2,6 +2,8 @@
 
 Of claude-code-acp 0.16.0, by its code: a session is looked for by its `cwd`, to the letter, in a directory whose name
 is made of that path. Claude Code itself makes another name of some paths, so that those are never found.
+
+Whether there is such a file is not looked at: of this system, only the environment says where the directory is.
 """
 
 from __future__ import annotations

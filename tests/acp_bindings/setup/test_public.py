@@ -42,6 +42,21 @@ def test_importing_it_loads_no_models_and_each_name_what_it_needs() -> None:
         assert "acp_bindings.v2" not in done.stdout
 
 
+def test_only_two_modules_look_at_the_file_system_and_a_third_at_the_environment() -> None:
+    looks: dict[str, set[str]] = {}
+    for path in SOURCE.parent.rglob("*.py"):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        asked = {ast.unparse(node) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+        called = {ast.unparse(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
+        # What only says what a text means, wherever it is said.
+        named = {"os.PathLike", "os.fspath", "os.name", "os.path", "os.path.dirname", "os.path.isabs", "os.path.join"}
+        found = {each for each in asked - named if each.startswith(("os.", "shutil."))} | called & {"open", "Path"}
+        if found:
+            looks[path.name] = found
+    assert sorted(looks) == ["claude_code.py", "commands.py", "roots.py"]
+    assert looks["claude_code.py"] == {"os.environ", "os.environ.get", "os.path.expanduser"}
+
+
 @pytest.mark.parametrize("module", [str(path.relative_to(SOURCE.parent)) for path in SOURCE.parent.rglob("*.py")])
 def test_it_does_no_io(module: str) -> None:
     tree = ast.parse((SOURCE.parent / module).read_text(encoding="utf-8"))
