@@ -2,7 +2,9 @@
 
 AcpError
 ├── DecodeError (also a ValueError)    the data is not what it was to be read as
-└── EncodeError (also a ValueError)    the model holds what cannot be sent
+├── EncodeError (also a ValueError)    the model holds what cannot be sent
+├── …                                  `acp_bindings.setup.errors`: a rule is broken; `RequestError`, an answer
+└── …                                  `acp_bindings.connection.errors`: the peer, or the way to it, has failed
 """
 
 from __future__ import annotations

@@ -12,6 +12,12 @@ from typing import Any
 
 import pytest
 
+import acp_bindings.connection
+import acp_bindings.setup
+import mcp_launch
+from acp_bindings import AcpError
+from mcp_launch import LaunchError
+
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENTS = ["README.md", *sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs").glob("**/*.md"))]
 BLOCK = re.compile(r"^```(\w+)( [\w-]+)?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -52,6 +58,22 @@ def test_an_example_prints_what_its_document_says(
 def test_a_file_that_a_document_shows_is_in_the_examples(document: str) -> None:
     files = {path.read_text(encoding="utf-8") for path in (ROOT / "examples").glob("*.py")}
     assert {body for _, mark, body in blocks(document) if mark == "file"} <= files
+
+
+@pytest.mark.parametrize("root", [AcpError, LaunchError])
+def test_the_page_of_errors_has_all_of_them(root: type[Exception]) -> None:
+    for package in (acp_bindings.setup, acp_bindings.connection, mcp_launch):
+        for name in package.__all__:
+            getattr(package, name)  # which loads it
+    waiting, names = [root], set[str]()
+    while waiting:
+        error = waiting.pop()
+        if error.__module__.startswith(("acp_bindings.", "mcp_launch.")):
+            names.add(error.__name__)
+        waiting += error.__subclasses__()
+    page = (ROOT / "docs" / "errors.md").read_text(encoding="utf-8")
+    public = {name for name in names if not name.startswith("_")}
+    assert {root.__name__} < public <= set(re.findall(r"`(\w+)`", page))
 
 
 def commands() -> list[Any]:

@@ -105,7 +105,10 @@ class TimedOut(_FactsError):  # noqa: N818 - says what is wrong, which a suffix 
 
 
 class RequestFailed(_FactsError):  # noqa: N818 - it was the request that failed, over there
-    """The peer answered with an error. `acp_bindings.setup.error_from` says what it means, where that is known."""
+    """The peer answered with an error. `acp_bindings.setup.error_from` says what it means, where that is known.
+
+    It is no `RequestError`, which would be our answer: a handler that lets it out answers "Internal error".
+    """
 
     def __init__(self, method: str, code: int, message: str, data: Any = None) -> None:
         super().__init__(f"{method}: {message} ({code})")

@@ -22,8 +22,8 @@ AcpError
     ├── AuthRequired                          -32000  log in first
     └── SessionNotFound                       -32002  the agent has no such session
 
-Those of sessions, paths and commands stand beside what raises them. A `RequestError` goes both ways: an agent raises
-one where it answers a request, a client gets one from `error_from`.
+Those of sessions, paths and commands stand beside what raises them. A `RequestError` goes both ways: a handler raises
+one to answer with it, and `error_from` makes one of the `RequestFailed` that a connection raises for such an answer.
 """
 
 from __future__ import annotations
@@ -148,7 +148,7 @@ class EndlessListing(AcpError):
 
 
 class RequestError(AcpError):
-    """What a request is answered with in place of a result.
+    """What a request is answered with in place of a result: raised by its handler, or what `error_from` makes of it.
 
     Args:
         code: as JSON-RPC and ACP number it.
