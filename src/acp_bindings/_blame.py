@@ -127,6 +127,7 @@ def _meant(located: Sequence[_Located], depth: int) -> list[Issue]:
         if not alternatives or (tagged and not unread):
             kept += _meant(tagged, depth + 1)
             continue
+        # With a tag that there is not, none of the alternatives was meant, those without a tag neither.
         unknown = [each.issue for each in unread if each.issue.rule == BAD_TAG]
-        kept += unknown + _meant(min(alternatives.values(), key=len), depth + 1)
+        kept += unknown or _meant(min(alternatives.values(), key=len), depth + 1)
     return kept

@@ -19,6 +19,7 @@ from pydantic import BaseModel
 from acp_bindings import DecodeError, EncodeError, decode, encode, v1, v2
 from acp_bindings import Issue as SchemaIssue
 from acp_bindings.secrets.redact import Redactor, shown_url
+from acp_bindings.setup.transports import type_fault
 from mcp_launch.failures import LaunchFailure
 
 __all__ = ["HttpServer", "ServerSpec", "SseServer", "StdioServer", "TransportName", "parse_server"]
@@ -100,9 +101,12 @@ def parse_server(server: object, *, index: int | None = None) -> ServerSpec:
     tag = _member(entry, "type")
     if not isinstance(tag, str | None):
         raise _invalid(name, [_issue("/type", "type", "must be a string")])
+    fault = type_fault(_members(entry))
+    if fault and not fault.unknown:
+        raise _invalid(name, [_issue("/type", "value", fault.message)])
     if tag not in _FORMS:
         raise LaunchFailure(
-            f'the transport "{tag}" is not supported; use stdio or http',
+            f"/type: {fault.message}" if fault else f'the transport "{tag}" is not supported; use stdio or http',
             server=name,
             stage="spec",
             code="unsupported_transport",
@@ -126,7 +130,11 @@ def _entry_name(entry: object, *, index: int | None = None) -> str:
 
 
 def _member(entry: object, name: str) -> object:
-    return cast("dict[str, object]", entry).get(name) if isinstance(entry, dict) else None
+    return _members(entry).get(name)
+
+
+def _members(entry: object) -> dict[str, object]:
+    return cast("dict[str, object]", entry) if isinstance(entry, dict) else {}
 
 
 # Which rules hold is seen from the form: only v2 writes the tag of stdio, and then `args` and `env` may be left out, as

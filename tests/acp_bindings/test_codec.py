@@ -247,3 +247,9 @@ def test_strict_reading_refuses_what_lenient_reading_excuses() -> None:
 def test_unknown_members_survive_at_every_level() -> None:
     given = {"cwd": "/", "x": {"y": [1.0]}, "mcpServers": [{**REQUEST["mcpServers"][0], "x-note": None}]}
     assert json.loads(encode(decode(v1.NewSessionRequest, given))) == given
+
+
+def test_of_a_tag_that_there_is_not_no_alternative_is_told() -> None:
+    with pytest.raises(DecodeError) as raised:
+        decode(v1.McpServer, {"type": "htpp", "name": "x", "url": "https://example.com", "headers": []})
+    assert [(each.path, each.rule) for each in raised.value.issues] == [(("type",), "union_tag_invalid")]

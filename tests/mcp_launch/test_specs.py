@@ -57,7 +57,10 @@ def test_each_form_is_read(raw: dict[str, Any], spec: object) -> None:
         ({**STDIO, "command": "https://h/mcp"}, "/command"),
         ({**STDIO, "name": 3}, "/name"),
         ({"type": 3, **STDIO}, "/type"),
-        ({**STDIO, "type": "http"}, "/url"),
+        ({**STDIO, "type": "http"}, "/type"),
+        ({**HTTP, "type": "stdio"}, "/type"),
+        ({"name": "n", "url": "https://h/mcp"}, "/type"),
+        ({"type": "http", "name": "n"}, "/url"),
         ({"type": "sse", "name": "n", "url": "https://h/mcp"}, "/headers"),
         ({**HTTP, "url": "ftp://h/mcp"}, "/url"),
         ({**HTTP, "url": "h/mcp"}, "/url"),
@@ -145,6 +148,14 @@ def test_r73_d2_an_unknown_transport_is_not_taken_for_stdio(tag: str) -> None:
         parse_server({**STDIO, "type": tag})
 
     assert (raised.value.code, raised.value.facts) == ("unsupported_transport", {"type": tag})
+
+
+def test_a_transport_that_is_misspelt_is_told_which_one_is_meant() -> None:
+    with pytest.raises(LaunchFailure) as raised:
+        parse_server({**HTTP, "type": "htpp"})
+
+    assert raised.value.code == "unsupported_transport"
+    assert raised.value.message.endswith('which are stdio, http and sse; did you mean "http"?')
 
 
 def test_r91_the_representation_of_a_specification_shows_no_secret() -> None:

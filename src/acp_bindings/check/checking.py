@@ -192,8 +192,10 @@ def _found(said: Said, number: int | None, *, show_values: bool) -> Iterator[Fou
             if each.rule.startswith("schema."):
                 if any(each.path[: len(path)] == path for path in covered) and each.rule in _GENERAL:
                     continue
-                # Without a type an entry is read as stdio, and all that is missing of one is no news.
-                covered.append(each.path[:-1] if each.rule == "schema.server-type" else each.path)
+                covered.append(each.path)
+                if each.rule == "schema.server-type":
+                    # It is read as another than it is meant to be, and all that is missing of that is no news.
+                    covered += [(*each.path[:-1], name) for name in _BY_TYPE]
             yield Found(
                 rule=each.rule,
                 severity=each.severity,
@@ -208,6 +210,10 @@ def _found(said: Said, number: int | None, *, show_values: bool) -> Iterator[Fou
 
 _GENERAL = frozenset({"schema.params", "schema.result", "schema.payload"})
 """What is not said of what a more special rule has said it of."""
+
+
+_BY_TYPE = ("command", "args", "env", "url", "headers")
+"""What an MCP server has by its type."""
 
 
 def _value_at(said: Said, path: Path) -> str | None:

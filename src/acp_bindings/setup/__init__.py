@@ -127,6 +127,7 @@ else:
             """,
             "sessions.updates": "ReplayCollector SessionIdReused Update",
             "shown": "",
+            "transports": "",
             "unions": "",
             "versions": "latest_supported negotiate version_of",
         },

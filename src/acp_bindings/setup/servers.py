@@ -19,6 +19,7 @@ from acp_bindings.methods import is_of
 from acp_bindings.setup.headers import is_owned
 from acp_bindings.setup.paths import Flavour, is_absolute
 from acp_bindings.setup.remarks import Remark
+from acp_bindings.setup.transports import type_fault
 
 if TYPE_CHECKING:
     from acp_bindings.jsonrpc import ProtocolPackage
@@ -102,31 +103,34 @@ def _advised(issue: Issue, raw: object) -> str:
     entry = cast("dict[str, object]", raw) if isinstance(raw, dict) else {}
     if issue.path in (("env",), ("headers",)) and isinstance(entry.get(str(issue.path[0])), dict):
         return f"{issue.message}; {_AS_PAIRS}"
-    if issue.path == ("command",) and "url" in entry and "type" not in entry:
-        return f"{issue.message}; {_AS_HTTP}"
+    if issue.path in (("type",), ("command",), ("url",)) and (fault := type_fault(entry)):
+        return fault.message if issue.path == ("type",) else f"{issue.message}; {fault.message}"
     return issue.message
 
 
 _AS_PAIRS = 'write [{"name": …, "value": …}], not a map'
-_AS_HTTP = 'without a type it is read as stdio; write "type": "http"'
 
 
 def _of_form(entry: Mapping[str, Any], path: Path, version: int) -> Iterator[Remark]:
-    transport = _transport(entry)
+    fault = type_fault(entry)
+    transport = fault.meant or "" if fault else _transport(entry)
     facts = {"transport": transport}
     here = (*path, "type")
-    if "type" not in entry and "url" in entry:
-        yield Remark(here, "server-type", _AS_HTTP, "error", facts)
+    if fault:
+        # v2 keeps a type that it does not know, which may be a newer one.
+        kept = version >= 2 and fault.unknown and isinstance(entry["type"], str)
+        if fault.meant or not kept:
+            yield Remark(here, "server-type", fault.message, "warning" if kept else "error", facts)
     elif "type" not in entry and version >= 2:
         yield Remark(here, "server-type", f'v2 wants a type; write "type": "{transport}"', "error", facts)
     elif entry.get("type") == "stdio" and version == 1:
         told = "v1 has none for stdio, and some agents take any entry with a type for a remote server; leave it out"
         yield Remark(here, "server-type", told, "warning", facts)
-    if version >= 2 and transport == "sse":
-        yield Remark(here, "sse-deprecated", "v2 has no sse; use the http url of the server", "error", facts)
-    elif transport == "sse":
-        told = "MCP has deprecated sse; use the http url of the server if it has one"
-        yield Remark(here, "sse-deprecated", told, "warning", facts)
+    if entry.get("type") == "sse":
+        told = "v2 has no sse; use the http url of the server"
+        if version == 1:
+            told = "MCP has deprecated sse; use the http url of the server if it has one"
+        yield Remark(here, "sse-deprecated", told, "warning" if version == 1 else "error", facts)
     for name in _LISTS.get(transport, ()):
         if name not in entry and version == 1:
             yield Remark((*path, name), "server-list", "v1 wants it also when it is empty; send []", "error", facts)
@@ -192,8 +196,8 @@ def _pairs(pairs: object) -> Iterator[tuple[int, str, str]]:
 
 
 def _transport(entry: Mapping[str, Any]) -> str:
-    """What an entry means by its `type`, or by having none."""
-    named = entry.get("type", "http" if "url" in entry else "stdio")
+    """What an entry is read as by its `type`, or by having none."""
+    named = entry.get("type", "stdio")
     return named if isinstance(named, str) else ""
 
 

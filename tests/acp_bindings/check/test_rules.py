@@ -447,6 +447,23 @@ def test_r78_a_map_for_env_is_told_how_it_is_written() -> None:
     assert '[{"name": …, "value": …}]' in found[0].message
 
 
+@pytest.mark.parametrize(
+    "type_", [{"type": "htpp"}, {"type": "streamable-http"}, {"type": "stdio"}, {"type": 5}, {"type": "remote"}, {}]
+)
+@pytest.mark.parametrize("hello", [opening(), opening_v2(session={"mcp": {"http": {}, "stdio": {}}})])
+def test_a_wrong_type_of_a_server_is_one_finding(type_: dict[str, Any], hello: list[Any]) -> None:
+    server = {name: HTTP[name] for name in HTTP if name != "type"} | type_
+    found = [each for each in check(*hello, new(mcpServers=[server])[0]) if each.line == 3]
+    told = [each for each in found if each.rule not in ("lifecycle.unanswered", "capability.mcp-other")]
+    assert [(each.rule, where(each)) for each in told] == [("schema.server-type", "3 params.mcpServers[0].type")]
+    assert '"http"' in told[0].message
+
+
+def test_what_else_is_wrong_with_a_server_of_a_wrong_type_is_told_too() -> None:
+    found = rules(*opening(), *asked("session/new", cwd="/x", mcpServers=[STDIO | {"type": "stdio", "name": 5}]))
+    assert found == ["schema.server-type", "schema.params"]
+
+
 def test_r86_a_server_of_sse_is_told() -> None:
     found = the("capability.sse-deprecated", *opening(), *new(mcpServers=[SSE]))
     assert (where(found), found.severity) == ("3 params.mcpServers[0].type", "warning")

@@ -73,7 +73,7 @@ def test_what_a_newer_schema_put_there_is_kept() -> None:
 
 
 def test_a_transport_that_v1_does_not_know_is_refused() -> None:
-    with pytest.raises(DecodeError, match=r"mcpServers\[0\].type: '_mine' is none of 'http', 'sse', 'stdio'"):
+    with pytest.raises(DecodeError, match=r'mcpServers\[0\].type: "_mine" is none of the transports'):
         servers_for(v1, [v2.OtherMcpServer(type="_mine")])
     assert written(v2, v2_unstable.OtherMcpServer(type="_mine")) == [{"type": "_mine"}]
 
@@ -94,10 +94,7 @@ def test_a_url_without_a_type_is_refused_with_what_to_write() -> None:
     with pytest.raises(DecodeError) as raised:
         servers_for(v1, [{"name": "search", "url": "https://example.com"}])
     hint = '; without a type it is read as stdio; write "type": "http"'
-    assert [(each.path[2], each.message) for each in raised.value.issues][:2] == [
-        ("command", f"Field required{hint}"),
-        ("args", "Field required"),
-    ]
+    assert [(each.path[2], each.message) for each in raised.value.issues] == [("command", f"Field required{hint}")]
 
 
 def test_a_server_without_a_command_is_no_url_that_lacks_a_type() -> None:
