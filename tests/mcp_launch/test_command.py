@@ -12,6 +12,7 @@ import sys
 import time
 import tomllib
 from collections.abc import Callable
+from importlib.metadata import version
 from pathlib import Path
 from subprocess import PIPE
 from typing import Any
@@ -128,6 +129,12 @@ def test_a_relative_directory_on_the_command_line_is_taken_from_here(tmp_path: P
     done = run("check", "-", "--cwd", os.path.relpath(tmp_path), stdin=json.dumps(config))
 
     assert (done.returncode, done.stdout.split()[:3]) == (0, ["ok", "here", "stdio"])
+
+
+def test_the_version_is_printed() -> None:
+    done = run("--version")
+
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"mcp-launch {version('acp-bindings')}\n", "")
 
 
 def test_a_missing_file_exits_2(tmp_path: Path) -> None:

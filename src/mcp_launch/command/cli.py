@@ -9,6 +9,7 @@ import logging
 import os
 import signal
 import sys
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -31,8 +32,19 @@ app = typer.Typer(
 )
 
 
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"mcp-launch {version('acp-bindings')}")
+        raise typer.Exit
+
+
 @app.callback()
-def mcp_launch() -> None:
+def mcp_launch(
+    *,
+    _: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and end.")
+    ] = False,
+) -> None:
     """Turn the MCP servers of an ACP session into live sessions."""
 
 
