@@ -26,6 +26,7 @@ else:
             "command": "",
             "found": "Found",
             "inputs": "Unusable",
+            "likeness": "",
             "packages": "",
             "payloads": "",
             "places": "",

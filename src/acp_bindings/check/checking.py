@@ -15,8 +15,8 @@ from acp_bindings.check.payloads import Type, UnknownType, said_as, type_named, 
 from acp_bindings.check.places import Places
 from acp_bindings.check.rules import END, LOOKS
 from acp_bindings.check.said import Said
-from acp_bindings.check.shapes import items_of, members_of
-from acp_bindings.check.speakers import Line, unwrap
+from acp_bindings.check.shapes import items_of
+from acp_bindings.check.speakers import Line, is_message, unwrap
 from acp_bindings.check.talk import Talk
 from acp_bindings.errors import Path
 from acp_bindings.jsonrpc import ProtocolPackage
@@ -27,6 +27,8 @@ InputKind: TypeAlias = Literal["conversation", "messages", "payloads"]
 MOST_UNANSWERED = 20
 """How many requests without an answer are told."""
 
+MOST_NO_JSON = 20
+"""How many lines of a conversation that are no JSON are told one by one."""
 
 LONGEST_VALUE = 200
 """How many characters of what stands at a place are shown."""
@@ -72,7 +74,7 @@ class Check:
             self._type = None if type is None else type_named(type, protocol=protocol or package("v1"))
         except UnknownType as error:
             raise Unusable(str(error)) from None
-        self._input = read_input(raw)
+        self._input = read_input(raw, of_messages=type is None)
 
     def __iter__(self) -> Iterator[Found]:
         """What is found, in the order of the input; once.
@@ -112,11 +114,17 @@ class Check:
     def _conversation(self, lines: Iterable[Numbered], *, numbered: bool = True) -> Iterator[Found]:
         self.kind = "conversation"
         talk = Talk(self._protocol)
+        unread: list[int] = []
         for number, line in lines:
             said = talk.hear(line, number=number)
             self._count(name_of(said.protocol))
-            yield from _found(said, number if numbered else None, show_values=self._show_values)
+            unread += [number] if line.value is None else []
+            if line.value is not None or len(unread) <= MOST_NO_JSON:
+                yield from _found(said, number if numbered else None, show_values=self._show_values)
             talk.take(said)
+        if untold := unread[MOST_NO_JSON:]:
+            told = f"this and {len(untold) - 1} more lines from here on are no JSON either"
+            yield Found(rule="schema.json", severity="error", message=told, line=untold[0])
         for each in talk.unanswered()[:MOST_UNANSWERED]:
             yield Found(
                 rule=END.id,
@@ -134,7 +142,7 @@ class Check:
         if line.value is None and line.text.strip() != b"null":
             yield from self._unreadable(line, number, "schema.json", "it is no JSON; write one value on each line")
             return
-        if not _is_message(value):
+        if not is_message(value):
             yield from self._payload(value, line.at, number)
             return
         self.kind = "messages"
@@ -230,19 +238,10 @@ def _value_at(said: Said, path: Path) -> str | None:
     return text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}…"
 
 
-def _is_message(value: Any) -> bool:
-    members = members_of(value)
-    return (
-        "jsonrpc" in members
-        or isinstance(members.get("method"), str)
-        or ("id" in members and not members.keys().isdisjoint(("result", "error")))
-    )
-
-
 def _begins_conversation(items: list[Line]) -> bool:
     """Whether a list of messages is a conversation: it begins as one does."""
     first: Any = items[0].value if items else None
-    return len(items) > 1 and _is_message(first) and first.get("method") == "initialize"
+    return len(items) > 1 and is_message(first) and first.get("method") == "initialize"
 
 
 def _item(value: Any, index: int) -> Line:

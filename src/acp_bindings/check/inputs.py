@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import codecs
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any, NamedTuple, TypeAlias
 
 from pydantic_core import from_json
 
-from acp_bindings.check.speakers import Line, unwrap
+from acp_bindings.check.likeness import EXPECTED, likeness_of, looks_logged
+from acp_bindings.check.speakers import Line, is_message, unwrap
 
 
 class Document(NamedTuple):
@@ -26,54 +27,112 @@ Numbered: TypeAlias = tuple[int, Line]
 class Unusable(Exception):  # noqa: N818 - says what it is, which a suffix would not
     """The input cannot be used, for the reason that it is made with."""
 
+    def __init__(self, reason: str, *, lines: Sequence[int] = ()) -> None:
+        super().__init__(reason)
+        self.lines = tuple(lines)
+        """The first lines that hold no message, where none does."""
 
-def read_input(raw: Iterable[bytes]) -> Document | Iterator[Numbered]:
+
+MOST_WITHOUT = 20
+"""How many lines may come before the first message."""
+
+
+def read_input(raw: Iterable[bytes], *, of_messages: bool = True) -> Document | Iterator[Numbered]:
     """What the lines of a file are: a document, or the lines of a conversation, which are read as they are asked for.
 
     It is a document when it has but one line that is not empty; or when its first line is no JSON, but the beginning of
-    some, and the whole file is. A byte order mark in front is left out, and so are empty lines.
+    some, and the whole file is. A byte order mark in front is left out, and so are empty lines. Of a log only those
+    lines are taken that end in a message, without what stands before it.
+
+    Args:
+        raw: the lines.
+        of_messages: whether lines are to hold messages, and not any JSON.
 
     Raises:
-        Unusable: it is empty, or of an encoding other than UTF-8.
+        Unusable: it is empty, of an encoding other than UTF-8, or neither document nor conversation.
     """
-    lines = iter(enumerate(_without_mark(raw), start=1))
-    first = next(_filled(lines), None)
+    numbered = enumerate(_without_mark(raw), start=1)
+    lines = _filled(numbered)
+    first = next(lines, None)
     if first is None:
         raise Unusable("it is empty")
     if _is_cut_short(first[1]):
-        kept = [first, *lines]
-        text = b"\n" * (first[0] - 1) + b"".join(line for _, line in kept)
+        kept = [first, *numbered]
         try:
-            return Document(text, from_json(text))
+            return _document(kept)
         except ValueError as error:
-            if not any(_is_object(line) for _, line in kept[1:]):
-                raise Unusable(f"it is no JSON: {error}") from None
-            return _numbered(kept)
-    second = next(_filled(lines), None)
+            if not any(is_message(line_of(line).value) for _, line in kept[1:]):
+                raise _no_json(error, first[1]) from None
+        return _conversation(_filled(kept), of_messages=of_messages)
+    second = next(lines, None)
     if second is None:
-        text = b"\n" * (first[0] - 1) + first[1]
         try:
-            return Document(text, from_json(text))
+            return _document([first])
         except ValueError as error:
-            raise Unusable(f"it is no JSON: {error}") from None
-    return _numbered(chain((first, second), lines))
+            raise _no_json(error, first[1]) from None
+    return _conversation(chain((first, second), lines), of_messages=of_messages)
+
+
+def line_of(text: bytes) -> Line:
+    """The message on a line."""
+    text = text.rstrip(b"\r\n")  # which would be what is wrong with one that was cut off
+    try:
+        return unwrap(text, from_json(text))
+    except ValueError:
+        return Line(text, None, None, ())
 
 
 def _filled(lines: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, bytes]]:
     return (each for each in lines if each[1].strip())
 
 
-def _numbered(lines: Iterable[tuple[int, bytes]]) -> Iterator[Numbered]:
-    for number, line in _filled(lines):
-        yield number, line_of(line)
+def _document(lines: Sequence[tuple[int, bytes]]) -> Document:
+    text = b"\n" * (lines[0][0] - 1) + b"".join(line for _, line in lines)
+    return Document(text, from_json(text))
 
 
-def line_of(text: bytes) -> Line:
-    """The message on a line."""
-    try:
-        return unwrap(text, from_json(text))
-    except ValueError:
-        return Line(text, None, None, ())
+def _no_json(error: ValueError, line: bytes) -> Unusable:
+    return Unusable(f"it is no JSON: {error}{_like([line])}")
+
+
+def _conversation(lines: Iterator[tuple[int, bytes]], *, of_messages: bool) -> Iterator[Numbered]:
+    head: list[tuple[int, bytes]] = []
+    for each in lines:
+        head.append(each)
+        if head[0][1].startswith(b"Content-Length:"):
+            break
+        value = line_of(each[1]).value
+        if is_message(value) or _begins_message(each[1]) or (value is not None and not of_messages):
+            return ((number, line_of(line)) for number, line in chain(head, lines))
+        if len(head) == MOST_WITHOUT:
+            break
+    texts = [line for _, line in head]
+    if looks_logged(texts):
+        logged = ((number, found) for number, line in chain(head, lines) if (found := _logged(line)))
+        if beginning := next(logged, None):
+            return chain((beginning,), logged)
+    which = f"{'' if len(head) < MOST_WITHOUT else 'first '}{len(head)} line{'s' if len(head) > 1 else ''}"
+    what = "a message" if of_messages else "JSON"
+    told = f"it is no recording: none of its {which} is {what}{_like(texts)}. {EXPECTED}"
+    raise Unusable(told, lines=[number for number, _ in head])
+
+
+def _begins_message(line: bytes) -> bool:
+    """Whether it is the beginning of a message, also of one that was cut off."""
+    return line.lstrip().startswith(b"{") and b'"jsonrpc"' in line[:100]
+
+
+def _logged(line: bytes) -> Line | None:
+    """The message at the end of a line of a log."""
+    if b'"jsonrpc"' not in line:
+        return None
+    found = line_of(line[line.index(b"{") :]) if b"{" in line else None
+    return found if found and is_message(found.value) else None
+
+
+def _like(lines: Sequence[bytes]) -> str:
+    likeness = likeness_of(lines)
+    return f"; it looks like {likeness}" if likeness else ""
 
 
 def _without_mark(raw: Iterable[bytes]) -> Iterator[bytes]:
@@ -92,10 +151,3 @@ def _is_cut_short(line: bytes) -> bool:
     except ValueError as error:
         return str(error).startswith("EOF")
     return False
-
-
-def _is_object(line: bytes) -> bool:
-    try:
-        return isinstance(from_json(line), dict)
-    except ValueError:
-        return False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from importlib import import_module
@@ -100,9 +101,17 @@ def _bad_line(message: BadLine, said: Said, at: Path) -> Iterator[Remark]:
         reason = message.message.partition(": ")[2] or _unknown(said.method or "", said.protocol)
         yield Remark((*at, "method"), "schema.method", reason, "error")
     elif message.code == PARSE_ERROR:
-        yield Remark(at, "schema.json", f"{message.message}; a message is one line of JSON in UTF-8", "error")
+        yield Remark(at, "schema.json", _no_json(message.message), "error")
     else:
         yield Remark(at, "schema.message", message.message, "error")
+
+
+def _no_json(reason: str) -> str:
+    """Why a line is no JSON; of its own lines there is but one."""
+    reason = re.sub(r" at line 1 column (\d+)$", r" at character \1", reason.removeprefix("Parse error: "))
+    if reason.startswith("EOF"):
+        return "it ends in the middle of a message; was it cut off?"
+    return f"it is no JSON: {reason}; a message is one line of JSON in UTF-8"
 
 
 def _unknown(method: str, protocol: ProtocolPackage) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -35,25 +36,53 @@ class Line(NamedTuple):
     """The way to it in the line."""
 
 
-def unwrap(text: bytes, value: Any) -> Line:
-    """The message in a line that may have a wrapper: `{"direction": "client", "message": …}`, also with `from`.
+def is_message(value: Any) -> bool:
+    """Whether this is a message of JSON-RPC, or meant as one."""
+    members = members_of(value)
+    return (
+        "jsonrpc" in members
+        or isinstance(members.get("method"), str)
+        or ("id" in members and not members.keys().isdisjoint(("result", "error")))
+    )
 
-    The direction begins with `client` or `agent`, for the one who sends: `client`, `client->agent`, `agent_to_client`.
+
+def unwrap(text: bytes, value: Any) -> Line:
+    """The message in a line that may have a wrapper: `{"direction": "client", "message": …}`, whatever its names are.
+
+    The direction begins with `client` or `agent`, for the one who sends: `client`, `client->agent`, `fromAgent`.
     The message is an object, or the line of it as text. What is no such wrapper is the message itself.
     """
     wrapper = members_of(value)
-    said = next((wrapper[each] for each in ("direction", "from") if each in wrapper), None)
-    if "jsonrpc" in wrapper or "message" not in wrapper or not isinstance(said, str):
+    if "jsonrpc" in wrapper:
         return Line(text, value, None, ())
-    sender: Side | None = next((each for each in SIDES if said.strip().lower().startswith(each)), None)
-    inner = wrapper["message"]
-    if isinstance(inner, str):
-        text = inner.encode(errors="surrogatepass")
-        try:
-            return Line(text, from_json(text), sender, ("message",))
-        except ValueError:
-            return Line(text, None, sender, ("message",))
-    return Line(to_json(inner), inner, sender, ("message",))
+    said = next((wrapper[each] for each in ("direction", "from", "dir", "sender") if each in wrapper), None)
+    told = isinstance(said, str)
+    for name, inner in wrapper.items():
+        # Without a direction only what calls itself a message makes a wrapper: parameters have members of any kind.
+        meant = told and name == "message"
+        if isinstance(inner, str) and (meant or _MESSAGE.match(inner)):
+            line = _parsed(inner.encode(errors="surrogatepass"))
+        elif meant or "jsonrpc" in members_of(inner):
+            line = Line(to_json(inner), inner, None, ())
+        else:
+            continue
+        return line._replace(sender=_side(said) if isinstance(said, str) else None, at=(name,))
+    return Line(text, value, None, ())
+
+
+_MESSAGE = re.compile(r'\s*\{.{0,100}"jsonrpc"', re.DOTALL)
+
+
+def _parsed(text: bytes) -> Line:
+    try:
+        return Line(text, from_json(text), None, ())
+    except ValueError:
+        return Line(text, None, None, ())
+
+
+def _side(said: str) -> Side | None:
+    plain = said.strip().lower().removeprefix("from").strip(" _-:")
+    return next((each for each in SIDES if plain.startswith(each)), None)
 
 
 def sender_of(value: Any, talk: Talk) -> Side | None:

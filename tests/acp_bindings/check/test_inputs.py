@@ -81,6 +81,110 @@ def test_a_conversation_whose_first_line_is_cut_off_is_one_all_the_same() -> Non
     assert [each.rule for each in found] == ["schema.json", "lifecycle.not-initialized"]
 
 
+@pytest.mark.parametrize(
+    ("text", "likeness"),
+    [
+        (b"# Read me\n\nIt *is*\n", "Markdown"),
+        (b"The [start](x)\n\n```console\n$ it\n```\n", "Markdown"),
+        (b'"""It is."""\n\nfrom pathlib import Path\n', "Python source"),
+        (b"x\n\ndef it(a):\n    pass\n", "Python source"),
+        (b"[2026-01-01T12:00:00] started\nand more\n", "a log, in which no line ends in a message"),
+        (b"12:00:00 started\n12:00:01 {x\n", "a log, in which no line ends in a message"),
+        (b"INFO: it is\nWARN: it is not\n", "a log, in which no line ends in a message"),
+        (
+            b'{"level": "info"}\n{"level": "debug"}\n',
+            "payloads or other JSON on each line; of payloads name the --type",
+        ),
+        (b"\x1f\x8b\x08\n\x00\n", "a file that is compressed with gzip; unpack it first"),
+        (b"(\xb5/\xfd\n\x00\n", "a file that is compressed with zstd; unpack it first"),
+        (b"PK\x03\x04\n\x00\n", "a zip archive; unpack it first"),
+        (b"\x7fELF\x00\x00\x00\n\x00\x00\x00\n", "binary data"),
+        ("{}\n{}\n".encode("utf-16-le"), "UTF-16; write it as UTF-8"),
+        ("{}\n{}\n".encode("utf-16-be"), "UTF-16; write it as UTF-8"),
+        (b"#!/bin/sh\nexit\n", "a script"),
+        (b"<html>\n</html>\n", "HTML or XML"),
+        (b"data: {}\n\ndata: {}\n", "an event stream of HTTP"),
+        (b"event: message\ndata: {}\n", "an event stream of HTTP"),
+        (b'Content-Length: 17\r\n\r\n{"jsonrpc":"2.0"}', "messages with headers as of LSP; ACP has none"),
+    ],
+)
+def test_what_is_no_recording_is_told_what_it_looks_like(text: bytes, likeness: str) -> None:
+    with pytest.raises(Unusable) as raised:
+        Check(text.splitlines(keepends=True))
+    assert f"is a message; it looks like {likeness}" in str(raised.value)
+    assert "A recording has one JSON-RPC message on each line" in str(raised.value)
+    assert raised.value.lines
+
+
+def test_what_looks_like_nothing_is_no_recording_either() -> None:
+    with pytest.raises(
+        Unusable, match=r"^it is no recording: none of its 2 lines is a message\. A recording has"
+    ) as told:
+        Check([b"hello\n", b"\n", b"world\n"])
+    assert told.value.lines == (1, 3)
+    with pytest.raises(Unusable, match=r"none of its first 20 lines is a message") as told:
+        Check([b"hello\n"] * 30)
+    assert told.value.lines == tuple(range(1, 21))
+    with pytest.raises(Unusable, match=r"none of its first 20 lines is JSON"):
+        Check([b"hello\n"] * 30, type="v1.NewSessionRequest")
+
+
+def test_some_lines_before_the_first_message_are_no_reason_to_stop() -> None:
+    talk = [*([b"hello"] * 19), *opening()]
+    assert rules(*talk) == ["schema.json"] * 19
+    assert rules(*([b"hello"] * 5), b'{"jsonrpc": "2.0", "id', *opening()) == ["schema.json"] * 6
+
+
+def test_of_many_lines_that_are_no_json_the_first_are_told() -> None:
+    found = check(*opening(), *([b"hello"] * 50), *new(cwd="."))
+    assert [each.line for each in found if each.rule == "schema.json"] == [*range(3, 24)]
+    assert found[-1].message == "this and 29 more lines from here on are no JSON either"
+    assert [where(each) for each in found if each.rule == "path.cwd"] == ["53 params.cwd"]
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        (b'{"jsonrpc": "2.0", "meth', "it ends in the middle of a message; was it cut off?"),
+        (b"hello", "it is no JSON: expected value at character 1; a message is one line of JSON in UTF-8"),
+    ],
+)
+def test_a_line_that_is_no_json_is_told_why(line: bytes, told: str) -> None:
+    (found,) = check(*opening(), line)
+    assert found.message == told
+
+
+def test_a_log_is_read_without_what_stands_before_its_messages() -> None:
+    starts = b"2026-01-01 12:00:00 INFO started {1}\n" * 30
+    logged = [b"2026-01-01 12:00:01 DEBUG rx: " + line for line in as_lines([*opening(), *new(cwd=".")])]
+    (found,) = list(Check([*starts.splitlines(keepends=True), *logged, b"12:00:02 jsonrpc {\n"]))
+    assert (found.rule, where(found)) == ("path.cwd", "33 params.cwd")
+
+
+def test_what_an_agent_writes_before_its_messages_is_told_in_a_recording() -> None:
+    talk = [*opening(), b"DEBUG " + json.dumps(new()[0]).encode()]
+    assert rules(*talk) == ["schema.json"]
+
+
+@pytest.mark.parametrize(("says", "name"), [("direction", "json"), ("dir", "msg"), ("sender", "line"), ("at", "frame")])
+@pytest.mark.parametrize("as_text", [False, True])
+def test_a_wrapper_may_have_any_names(says: str, name: str, as_text: bool) -> None:
+    talk = [*opening(), *new(cwd=".")]
+    wrapped = [
+        {says: "fromClient" if "method" in each else "fromAgent", name: json.dumps(each) if as_text else each}
+        for each in talk
+    ]
+    (found,) = check(*wrapped)
+    assert (found.rule, found.sender, where(found)) == ("path.cwd", "client", f"3 {name}.params.cwd")
+
+
+@pytest.mark.parametrize("says", ["direction", "from", "dir", "sender"])
+@pytest.mark.parametrize("said", ["agent", "fromAgent", "from_agent", "Agent->client", " agent"])
+def test_a_wrapper_tells_who_says_it(says: str, said: str) -> None:
+    found = check(*opening(), {says: said, "message": new()[0]})
+    assert [(each.rule, each.sender) for each in found][:1] == [("schema.method", "agent")]
+
+
 def test_a_wrapper_may_hold_a_line_as_text() -> None:
     talk = [{"from": "client" if "method" in each else "agent", "message": json.dumps(each)} for each in opening()]
     assert check(*talk) == []
