@@ -7,12 +7,14 @@ import json
 import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import nullcontext
+from functools import partial
 
 from acp_bindings.check.checking import Check
 from acp_bindings.check.inputs import Unusable
 from acp_bindings.check.packages import package
 from acp_bindings.check.rules import RULES
-from acp_bindings.check.telling import SCHEMA, document_of, lines_of, unusable_document
+from acp_bindings.check.telling import SCHEMA, document_of, lines_of, printable, unusable_document
 from acp_bindings.setup.versions import PACKAGES
 
 
@@ -25,10 +27,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         status: int = options.run(options)
         sys.stdout.flush()
-    except BrokenPipeError:
-        # Who reads has seen enough; the interpreter would complain when it flushes at its end.
+    except OSError as error:
+        # The interpreter would complain once more when it flushes at its end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
+        if isinstance(error, BrokenPipeError):  # who reads has seen enough
+            return 1
+        sys.stderr.write(f"acp-bindings: standard output: {error.strerror}\n")
+        return 2
     except KeyboardInterrupt:
         return 130
     return status
@@ -38,25 +43,28 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="acp-bindings", description="Tools for the Agent Client Protocol.", allow_abbrev=False
     )
+    parser.add_argument("--version", action=_PrintVersion, nargs=0, help="print the version, and end")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     check = commands.add_parser(
         "check",
         help="say what is wrong with a message, a payload or a recorded conversation",
-        description="Print what is wrong with FILE, a line for each finding. FILE holds a conversation, one message on "
-        "each line; or one JSON document: a message, what stands in its params or its result, an mcpServers array, or "
-        "a list of any of these.",
-        epilog="Exit status: 0 when nothing is wrong, warnings aside; 1 when something is; 2 when the input cannot be "
-        "used.",
+        description="Print what is wrong with each FILE, a line for each finding. FILE holds a conversation, one "
+        "message on each line; or one JSON document: a message, what stands in its params or its result, an mcpServers "
+        "array, or a list of any of these.",
+        epilog="Exit status: 0 when nothing is wrong, warnings aside; 1 when something is; 2 when one FILE or the "
+        "command line cannot be used; 130 after Ctrl-C.",
         allow_abbrev=False,
     )
-    check.add_argument("file", metavar="FILE", help='a file, or "-" for standard input')
+    check.add_argument("files", metavar="FILE", nargs="+", help='a file, or "-" for standard input')
     check.add_argument("--type", metavar="NAME", help="the type of a payload, such as v1.NewSessionRequest")
     check.add_argument("--protocol", choices=PACKAGES, help="what is spoken where no initialize tells it (v1)")
     check.add_argument("--json", action="store_true", help="print one JSON document and nothing else")
     check.add_argument(
         "--json-schema", action=_PrintSchema, nargs=0, help="print the JSON schema of that document, and end"
     )
-    check.add_argument("--show-secrets", action="store_true", help="also print what stands at each place")
+    check.add_argument(
+        "--show-secrets", action="store_true", help="also print what stands at each place, which may be a secret"
+    )
     check.set_defaults(run=_check)
     rules = commands.add_parser("rules", help="list what is looked for", description="List what is looked for.")
     rules.set_defaults(run=_rules)
@@ -72,18 +80,40 @@ class _PrintSchema(argparse.Action):
         parser.exit()
 
 
+class _PrintVersion(argparse.Action):
+    """Asks for the version only when it is asked for."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object, **__: object) -> None:
+        """Print it and end."""
+        from importlib.metadata import version  # noqa: PLC0415 - a check has no use for it
+
+        sys.stdout.write(f"acp-bindings {version('acp-bindings')}\n")
+        parser.exit()
+
+
 def _check(options: argparse.Namespace) -> int:
-    name: str = options.file
+    if not options.json:
+        return max(_check_one(each, options) for each in options.files)
+    status, separator = 0, ""
+    sys.stdout.write('{"files":[')
+    for each in options.files:
+        sys.stdout.write(separator)
+        status, separator = max(status, _check_one(each, options)), ",\n"
+    sys.stdout.write("]}\n")
+    return status
+
+
+def _check_one(name: str, options: argparse.Namespace) -> int:
     protocol = package(options.protocol) if options.protocol else None
     try:
         check = Check(_raw(name), protocol=protocol, type=options.type, show_values=options.show_secrets)
         _write(document_of(check, name=name) if options.json else lines_of(check, name=name))
     except Unusable as error:
         if options.json:
-            sys.stdout.write(unusable_document(name, str(error)))
+            sys.stdout.write(unusable_document(name, error))
         else:
             sys.stdout.flush()
-            sys.stderr.write(f"acp-bindings check: {name}: {error}\n")
+            sys.stderr.write(f"acp-bindings check: {printable(name)}: {error}\n")
         return 2
     if check.unusable:
         return 2
@@ -101,17 +131,24 @@ def _write(pieces: Iterable[str]) -> None:
         sys.stdout.write(each)
 
 
+LONGEST_LINE = 256 * 2**20
+"""How many bytes a line may have: what never ends, such as a device, is no input."""
+
+
 def _raw(name: str) -> Iterator[bytes]:
     """The lines of a file, or of standard input.
 
     Raises:
         Unusable: it cannot be read.
     """
+    # It is None when whoever started us has closed it.
+    if name == "-" and sys.stdin is None:
+        raise Unusable("standard input is closed")
     try:
-        if name == "-":
-            yield from sys.stdin.buffer
-            return
-        with open(name, "rb") as file:
-            yield from file
-    except OSError as error:
-        raise Unusable(f"it cannot be read: {error.strerror or error}") from None
+        with nullcontext(sys.stdin.buffer) if name == "-" else open(name, "rb") as file:
+            for line in iter(partial(file.readline, LONGEST_LINE), b""):
+                if len(line) == LONGEST_LINE:
+                    raise Unusable(f"it has a line of more than {LONGEST_LINE // 2**20} MB")
+                yield line
+    except (OSError, ValueError) as error:
+        raise Unusable(f"it cannot be read: {getattr(error, 'strerror', None) or error}") from None

@@ -36,7 +36,7 @@ def summary(check: Check) -> str:
 
 
 def document_of(check: Check, *, name: str) -> Iterator[str]:
-    """The pieces of one JSON document by `SCHEMA`, which is always whole, also when the input cannot be used."""
+    """The pieces of one entry in `files` of `SCHEMA`, which is always whole, also when the input cannot be used."""
     yield '{"file":' + _json(name) + ',"findings":['
     separator = "\n"
     try:
@@ -53,13 +53,15 @@ def document_of(check: Check, *, name: str) -> Iterator[str]:
         "warnings": check.warnings,
         "unusable": check.unusable,
     }
-    yield "\n]," + _json(rest)[1:] + "\n"
+    yield "\n]," + _json(rest)[1:]
 
 
-def unusable_document(name: str, reason: str) -> str:
-    """The same for an input of which nothing could be read."""
-    none: dict[str, Any] = {"kind": None, "messages": 0, "readAs": [], "errors": 0, "warnings": 0}
-    return _json({"file": name, "findings": [], **none, "unusable": reason}) + "\n"
+def unusable_document(name: str, error: Unusable) -> str:
+    """The same for an input of which nothing could be read; the lines that could not are findings."""
+    told = "it holds no message"
+    found = [Found(rule="schema.message", severity="error", message=told, line=each) for each in error.lines]
+    none: dict[str, Any] = {"kind": None, "messages": 0, "readAs": [], "errors": len(found), "warnings": 0}
+    return _json({"file": name, "findings": list(map(as_json, found)), **none, "unusable": str(error)})
 
 
 def as_json(found: Found) -> dict[str, Any]:
@@ -92,25 +94,36 @@ SCHEMA: dict[str, Any] = {
     "title": "What acp-bindings check --json prints",
     "type": "object",
     "additionalProperties": False,
-    "required": ["file", "findings", "kind", "messages", "readAs", "errors", "warnings", "unusable"],
+    "required": ["files"],
     "properties": {
-        "file": {"type": "string", "description": "As it was given; - is standard input."},
-        "kind": {
-            "enum": ["conversation", "messages", "payloads", None],
-            "description": "What the file holds; null where that could not be seen.",
-        },
-        "messages": {**_COUNT, "description": "How many messages or payloads were looked at."},
-        "readAs": {
-            "type": "array",
-            "items": {"type": "string"},
-            "description": "The protocol packages, or of payloads the types, that they were read by.",
-        },
-        "errors": {**_COUNT, "description": "How many findings are errors."},
-        "warnings": {**_COUNT, "description": "How many findings are warnings."},
-        "unusable": {"type": ["string", "null"], "description": "Why the input cannot be used; null where it can."},
-        "findings": {"type": "array", "items": {"$ref": "#/$defs/finding"}},
+        "files": {"type": "array", "items": {"$ref": "#/$defs/file"}, "description": "Of each FILE, in their order."},
     },
     "$defs": {
+        "file": {
+            "type": "object",
+            "additionalProperties": False,
+            "required": ["file", "findings", "kind", "messages", "readAs", "errors", "warnings", "unusable"],
+            "properties": {
+                "file": {"type": "string", "description": "As it was given; - is standard input."},
+                "kind": {
+                    "enum": ["conversation", "messages", "payloads", None],
+                    "description": "What the file holds; null where that could not be seen.",
+                },
+                "messages": {**_COUNT, "description": "How many messages or payloads were looked at."},
+                "readAs": {
+                    "type": "array",
+                    "items": {"type": "string"},
+                    "description": "The protocol packages, or of payloads the types, that they were read by.",
+                },
+                "errors": {**_COUNT, "description": "How many findings are errors."},
+                "warnings": {**_COUNT, "description": "How many findings are warnings."},
+                "unusable": {
+                    "type": ["string", "null"],
+                    "description": "Why it cannot be used; null where it can.",
+                },
+                "findings": {"type": "array", "items": {"$ref": "#/$defs/finding"}},
+            },
+        },
         "finding": {
             "type": "object",
             "additionalProperties": False,
@@ -132,7 +145,7 @@ SCHEMA: dict[str, Any] = {
                     "description": "What stands there, as JSON, with --show-secrets; null without it.",
                 },
             },
-        }
+        },
     },
 }
-"""What `document_of` and `unusable_document` print."""
+"""What is printed, with `document_of` and `unusable_document` in it."""

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -78,20 +79,23 @@ def test_what_cannot_be_used_is_status_2(arguments: list[str], given: bytes, tol
         (text_of(BROKEN["capability.load"]), 1),
         (b"{}", 2),
         (b"", 2),
+        (b"# Read me\n\nThis is none.\n", 2),
         (b'[{"cwd": ".", "mcpServers": []}, {}]', 2),
     ],
 )
 def test_json_is_one_document_by_its_schema_and_nothing_else(given: bytes, status: int) -> None:
     ended, printed, told = run("check", "-", "--json", given=given)
     assert (ended, told) == (status, "")
-    document = json.loads(printed)
-    jsonschema_rs.validator_for(SCHEMA).validate(document)
+    whole = json.loads(printed)
+    jsonschema_rs.validator_for(SCHEMA).validate(whole)
+    (document,) = whole["files"]
     assert (document["unusable"] is not None) == (status == 2)
     assert document["errors"] == sum(each["severity"] == "error" for each in document["findings"])
 
 
 def test_the_json_has_all_that_the_lines_have() -> None:
-    (found,) = json.loads(run("check", "-", "--json", given=text_of([*opening(), *new(cwd=".")]))[1])["findings"]
+    (file,) = json.loads(run("check", "-", "--json", given=text_of([*opening(), *new(cwd=".")]))[1])["files"]
+    (found,) = file["findings"]
     assert (found["rule"], found["severity"], found["line"], found["path"], found["from"], found["method"]) == (
         "path.cwd",
         "error",
@@ -100,6 +104,73 @@ def test_the_json_has_all_that_the_lines_have() -> None:
         "client",
         "session/new",
     )
+
+
+def test_each_file_is_checked_and_the_worst_is_the_status(tmp_path: Path) -> None:
+    clean, broken = tmp_path / "clean.ndjson", tmp_path / "broken.ndjson"
+    clean.write_bytes(text_of(CLEAN))
+    broken.write_bytes(text_of([*opening(), *new(cwd=".")]))
+    status, printed, told = run("check", str(broken), "-", str(clean), given=text_of(opening()))
+    assert (status, told) == (1, "")
+    assert [line.partition(": ")[0] for line in printed.splitlines()] == [f"{broken}:3", str(broken), "-", str(clean)]
+    status, printed, told = run("check", "no/such/file", str(broken), str(clean))
+    assert (status, len(printed.splitlines())) == (2, 3)
+    assert told.startswith("acp-bindings check: no/such/file: it cannot be read")
+
+
+def test_the_json_has_each_file(tmp_path: Path) -> None:
+    file = tmp_path / "talk.ndjson"
+    file.write_bytes(text_of([*opening(), *new(cwd=".")]))
+    status, printed, _ = run("check", "--json", "no/such/file", str(file), "-", given=text_of(CLEAN))
+    document = json.loads(printed)
+    jsonschema_rs.validator_for(SCHEMA).validate(document)
+    assert status == 2
+    assert [(each["file"], each["errors"], each["unusable"] is None) for each in document["files"]] == [
+        ("no/such/file", 0, False),
+        (str(file), 1, True),
+        ("-", 0, True),
+    ]
+
+
+def test_what_is_no_recording_is_said_once_and_its_first_lines_are_in_the_json() -> None:
+    given = b"".join(b"line %d\n\n" % number for number in range(1000))
+    status, printed, told = run("check", "-", given=given)
+    assert (status, printed, told.count("\n")) == (2, "", 1)
+    (file,) = json.loads(run("check", "-", "--json", given=given)[1])["files"]
+    assert [each["line"] for each in file["findings"]] == list(range(1, 41, 2))
+    assert {each["rule"] for each in file["findings"]} == {"schema.message"}
+    assert file["errors"] == 20
+    assert file["unusable"].startswith("it is no recording: none of its first 20 lines is a message")
+
+
+def test_a_file_that_does_not_end_is_given_up() -> None:
+    if not Path("/dev/zero").exists():
+        pytest.skip("this system has no /dev/zero")
+    status, _, told = run("check", "/dev/zero")
+    assert status == 2
+    assert "more than 256 MB" in told
+
+
+def test_a_closed_standard_input_and_a_full_disk_are_told() -> None:
+    command = [sys.executable, "-m", "acp_bindings", "check", "-"]
+    closed = subprocess.run(
+        [sys.executable, "-c", f"import os, sys; os.close(0); os.execv(sys.executable, {command!r})"],
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+    assert (closed.returncode, closed.stderr) == (2, b"acp-bindings check: -: standard input is closed\n")
+    if Path("/dev/full").exists():
+        with open("/dev/full", "wb") as full:
+            done = subprocess.run(
+                command, input=text_of(CLEAN), stdout=full, stderr=subprocess.PIPE, timeout=60, check=False
+            )
+        assert (done.returncode, done.stderr.count(b"\n")) == (2, 1)
+        assert done.stderr.startswith(b"acp-bindings: standard output: ")
+
+
+def test_the_version_is_printed() -> None:
+    assert run("--version") == (0, f"acp-bindings {version('acp-bindings')}\n", "")
 
 
 def test_the_schema_of_the_json_is_printed() -> None:
