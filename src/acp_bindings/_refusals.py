@@ -14,15 +14,22 @@ from pydantic_core import PydanticSerializationError, from_json
 
 from acp_bindings._blame import blame
 from acp_bindings._complaints import Complaints
+from acp_bindings._mistakes import hint_about, mistake_in
 from acp_bindings.codec import core_schema_of, decode, write_unchecked
 from acp_bindings.errors import DecodeError, EncodeError, Finding, Issue
 
 
-def undecodable(type_: Any, text: bytes | bytearray, error: Exception, *, strict: bool) -> DecodeError:
-    """The error that *text* is no *type_*; *error* is what reading it raised."""
+def undecodable(type_: Any, data: Any, text: bytes | bytearray, error: Exception, *, strict: bool) -> DecodeError:
+    """The error that *data* is no *type_*; *text* is its JSON, and *error* what reading that raised."""
+    if mistake := mistake_in(data, text):
+        return DecodeError(_name(type_), [mistake])
     if isinstance(error, ValidationError):
-        return DecodeError(_name(type_), _issues(type_, text, error, strict=strict))
-    return DecodeError(_name(type_), [Issue((), "json_invalid", f"Invalid JSON: {error}")])
+        issues = _issues(type_, text, error, strict=strict)
+    else:
+        issues = [Issue((), "json_invalid", f"Invalid JSON: {error}")]
+    if len(issues) == 1 and not issues[0].path:
+        issues = [replace(issues[0], message=issues[0].message + hint_about(text, issues[0].rule))]
+    return DecodeError(_name(type_), issues)
 
 
 def excused_null(type_: Any, text: bytes | bytearray, error: ValidationError) -> Finding:

@@ -49,8 +49,15 @@ def decode(type_: Any, data: Any, *, strict: bool = False, findings: list[Findin
     Raises:
         DecodeError: *data* is not JSON or not a valid *type_*; `issues` says what and where, of the first 200 errors;
             of a message beyond 50 KB only the first bad item of each list is looked for.
+        TypeError: *type_* is no type.
     """
-    read = _strict_reader(type_) if strict else _READERS.get(type_) or reader_of(type_)
+    try:
+        read = _strict_reader(type_) if strict else _READERS.get(type_) or reader_of(type_)
+    except Exception:
+        from acp_bindings import _mistakes  # noqa: PLC0415 - only errors need it
+
+        _mistakes.refuse_no_type(type_, data)
+        raise
     text: Any = data
     try:
         if not isinstance(data, _BYTES):
@@ -63,7 +70,7 @@ def decode(type_: Any, data: Any, *, strict: bool = False, findings: list[Findin
             if findings is not None:
                 findings.append(_refusals.excused_null(type_, text, error))
             return decode(type_, b"{}")
-        raise _refusals.undecodable(type_, text, error, strict=strict) from None
+        raise _refusals.undecodable(type_, data, text, error, strict=strict) from None
     if findings is not None and not strict:
         findings += _witness(type_).findings(text)
     return value

@@ -1,0 +1,91 @@
+"""What a caller of `decode` has most likely mixed up, told where reading has failed already. No value is shown."""
+
+from __future__ import annotations
+
+import os
+import re
+from types import ModuleType
+from typing import Any, cast
+
+from pydantic import BaseModel
+from pydantic_core import from_json
+
+from acp_bindings.errors import Issue
+
+
+def refuse_no_type(type_: Any, data: Any) -> None:
+    """Refuse what cannot be a type, of what it can be taken for.
+
+    Raises:
+        TypeError: it is none.
+    """
+    if not isinstance(type_, str | bytes | bytearray | dict | list | int | float | ModuleType | BaseModel):
+        return
+    told = "decode takes the type first, such as v1.NewSessionRequest, and then the data"
+    if isinstance(data, type):
+        raise TypeError(f"{told}; these are swapped: decode({data.__name__}, …)") from None
+    if isinstance(type_, ModuleType):
+        raise TypeError(f"{told}; {type_.__name__} is a module, whose types are these") from None
+    kind = type(cast("object", type_)).__name__
+    raise TypeError(f"{told}; the first argument is of {kind}, which is no type") from None
+
+
+def mistake_in(data: Any, text: Any) -> Issue | None:
+    """What *data* is in place of what was to be read; *text* is its JSON, or itself where it has none.
+
+    None where it may be what it should.
+    """
+    if isinstance(data, type):
+        return Issue((), "not_json", f"This is the class {data.__name__}, and no data")
+    if isinstance(data, os.PathLike):
+        return Issue((), "not_json", "This is a path; read the file: decode(…, path.read_bytes())")
+    if hasattr(data, "read"):
+        return Issue((), "not_json", "This is an open file; read it: decode(…, file.read())")
+    if isinstance(text, bytes | bytearray) and b'"jsonrpc"' in text and (inner := _inner_of(text)):
+        told = f'This is a whole JSON-RPC message; read its "{inner}", or the line by acp_bindings.jsonrpc'
+        return Issue((), "whole_message", told)
+    return None
+
+
+def hint_about(text: Any, rule: str) -> str:
+    """What is to be added to an error by *rule* about the whole of *text*."""
+    if not isinstance(text, bytes | bytearray):
+        return ""
+    start = bytes(text[:_LOOKED_AT]).lstrip()
+    first, _, rest = start.partition(b"\n")
+    if rule != "json_invalid":
+        return "; it is JSON within a text: was it encoded twice?" if start.startswith((b'"{', b'"[')) else ""
+    hints = (
+        (not start, "it is empty"),
+        (start.startswith(b"\xef\xbb\xbf"), "a byte order mark stands before it"),
+        (b"\0" in start or start.startswith((b"\xff\xfe", b"\xfe\xff")), "it is UTF-16, and JSON is UTF-8"),
+        (start.startswith(b"{'"), "it is written as Python writes a dict, see json.dumps"),
+        (_PATH.fullmatch(start), "it looks like the path of a file, which is not opened here"),
+        (rest.strip() and _is_json(first), "there is one value on each line: read each alone"),
+    )
+    return next((f"; {hint}" for holds, hint in hints if holds), "")
+
+
+_LOOKED_AT = 50_000
+"""How many bytes are looked at: what failed may be as long as a peer likes."""
+_PATH = re.compile(rb"(\.{0,2}|~|[A-Za-z]:)[\\/][^\n{}\[\]\"]*|[^\s{}\[\]\"]+\.(json|ndjson|jsonl|txt|log)")
+
+
+def _inner_of(text: bytes | bytearray) -> str | None:
+    """The member of a message that has what is read."""
+    try:
+        value: Any = from_json(text)
+    except ValueError:
+        return None
+    if not isinstance(value, dict) or "jsonrpc" not in value:
+        return None
+    members = cast("dict[str, Any]", value)
+    return next((each for each in ("params", "result", "error") if each in members), None)
+
+
+def _is_json(text: bytes) -> bool:
+    try:
+        from_json(text)
+    except ValueError:
+        return False
+    return True
