@@ -61,9 +61,18 @@ def hint_about(text: Any, rule: str) -> str:
         (b"\0" in start or start.startswith((b"\xff\xfe", b"\xfe\xff")), "it is UTF-16, and JSON is UTF-8"),
         (start.startswith(b"{'"), "it is written as Python writes a dict, see json.dumps"),
         (_PATH.fullmatch(start), "it looks like the path of a file, which is not opened here"),
-        (rest.strip() and _is_json(first), "there is one value on each line: read each alone"),
+        (rest.strip() and is_json(first), "there is one value on each line: read each alone"),
     )
     return next((f"; {hint}" for holds, hint in hints if holds), "")
+
+
+def is_json(text: bytes) -> bool:
+    """Whether *text* is one JSON value."""
+    try:
+        from_json(text)
+    except ValueError:
+        return False
+    return True
 
 
 _LOOKED_AT = 50_000
@@ -81,11 +90,3 @@ def _inner_of(text: bytes | bytearray) -> str | None:
         return None
     members = cast("dict[str, Any]", value)
     return next((each for each in ("params", "result", "error") if each in members), None)
-
-
-def _is_json(text: bytes) -> bool:
-    try:
-        from_json(text)
-    except ValueError:
-        return False
-    return True

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from pydantic_core import from_json
+from acp_bindings._mistakes import is_json
 
 EXPECTED = "A recording has one JSON-RPC message on each line; a JSON document is one message, one payload, or a list"
 """What should have been given."""
@@ -21,7 +21,7 @@ def likeness_of(lines: Sequence[bytes]) -> str | None:
         # Of UTF-16 mostly every other byte is 0, and no others.
         zeros = sorted((start[::2].count(0), start[1::2].count(0)))
         return "UTF-16; write it as UTF-8" if zeros[0] * 10 < zeros[1] > len(start) // 4 else "binary data"
-    if all(map(_is_json, lines)):
+    if all(map(is_json, lines)):
         return "payloads or other JSON on each line; of payloads name the --type"
     if looks_logged(lines):
         return "a log, in which no line ends in a message"
@@ -52,11 +52,3 @@ _BEGINNINGS = {
 _LOG = re.compile(r"(?m)^\W{0,9}(\d{4}-\d\d-\d\d|\d\d:\d\d:\d\d|(TRACE|DEBUG|INFO|WARN|ERROR)\b)")
 _PYTHON = re.compile(r"(?m)^(import \w+|from [\w.]+ import |def \w+\(|class \w+.*:$)")
 _MARKDOWN = re.compile(r"(?m)^(```|#{1,6} \w|[-*] .*\]\()")
-
-
-def _is_json(line: bytes) -> bool:
-    try:
-        from_json(line)
-    except ValueError:
-        return False
-    return True
