@@ -1,5 +1,7 @@
 """Where nothing is wrong, nothing is found."""
 
+from typing import Any
+
 import pytest
 
 from acp_bindings import v1_unstable
@@ -93,6 +95,25 @@ def test_a_message_of_mcp_goes_both_ways() -> None:
 
 def test_an_initialize_that_failed_may_come_again() -> None:
     assert check(call("initialize", opening()[0]["params"], id=5), error(5, -32000), *opening(), *new()) == []
+
+
+def test_an_error_without_an_id_answers_what_could_not_be_read() -> None:
+    assert check(*opening(), error(None, -32700)) == []
+
+
+def test_a_recording_that_begins_late_knows_no_sessions() -> None:
+    assert check(*prompt(2), protocol=v1_unstable) == []
+
+
+def test_a_session_that_is_closed_may_be_loaded_again() -> None:
+    closed = [call("session/close", {"sessionId": "s1"}, id=5), result(5, {})]
+    again = load(6, update(USER, "hello"), update(AGENT, "hi"))
+    assert check(*opening(), *new(), *prompt(2), *closed, *again, *prompt(7)) == []
+
+
+@pytest.mark.parametrize("message", [each for each in [*CLEAN, *CLEAN_V2] if "method" in each])
+def test_a_message_alone_has_nobody_to_go_by(message: dict[str, Any]) -> None:
+    assert [each for each in check(message) if each.rule.startswith(("lifecycle.un", "lifecycle.c", "cap"))] == []
 
 
 def test_a_request_that_fails_leaves_nothing_behind() -> None:
