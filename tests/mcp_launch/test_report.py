@@ -50,6 +50,25 @@ async def test_a_report_tells_what_the_servers_are_and_have(
     assert list(web["seconds"]) == ["connect", "handshake", "list"]
 
 
+async def test_a_failed_server_is_in_the_stage_that_its_failure_names(
+    marked: Marked, echo_urls: dict[str, str], tmp_path: Path
+) -> None:
+    servers = [
+        http(echo_urls["http"].replace("127.0.0.1", "no-such-host.invalid")),
+        http("http://a:b", name="none"),
+        marked.plain("dies_at_list", name="late"),
+    ]
+
+    async with mcp_launch.launch(servers, cwd=tmp_path) as fleet:
+        failures, found = fleet.failures, fleet.report["servers"]
+        changes = fleet.changes()
+        last = [(await anext(changes)).stage for _ in servers]
+
+    assert [failure.stage for failure in failures] == ["connect", "spec", "list"]
+    assert [each["stage"] for each in found] == last == ["connect", "spec", "list"]
+    assert [list(each["seconds"]) for each in found] == [[], [], ["spawn", "handshake"]]
+
+
 async def test_only_what_was_asked_for_is_listed(marked: Marked, tmp_path: Path) -> None:
     async with mcp_launch.launch([marked.plain()], cwd=tmp_path, lists=()) as fleet:
         report = fleet.report["servers"][0]

@@ -97,6 +97,9 @@ class Record:
         """It cannot be used, or no longer."""
         failure.forget_variables()
         failure.elapsed = anyio.current_time() - self.began
+        # The transport may know better where that was; then the stage is not over.
+        self.stage = failure.stage
+        self.times.pop(failure.stage, None)
         self.failure = failure
         self._become("failed")
 

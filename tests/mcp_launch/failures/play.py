@@ -106,6 +106,9 @@ async def _one(case: Case, scene: Scene, outcome: Outcome, *, grace: float) -> N
         outcome.measured = f"{failure.stage}: {failure.code}"
         outcome.said = [failure.message, *warnings]
         outcome.wrong += [*_ill_formed(failure, outcome.seconds), *_other_facts(failure, case)]
+        [told] = fleet.report["servers"]
+        if told["stage"] != failure.stage or failure.stage in told["seconds"]:
+            outcome.wrong.append(f"the report says {told['stage']}, after {told['seconds']}")
     told = "\n".join(_redacted(outcome.said))
     outcome.wrong += [f"does not say {part!r}" for part in case.says if part not in told]
     if case.after is not None:
