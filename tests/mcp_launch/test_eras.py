@@ -89,7 +89,13 @@ async def test_a_url_that_answers_late_may_know_the_newer_era_alone(marked: Mark
         assert await era_of(http(f"{raw.origin}/mcp"), cwd=tmp_path) == "2026-07-28"
 
 
-async def test_a_login_during_the_probe_takes_none_of_its_time(marked: Marked, tmp_path: Path) -> None:
+@pytest.mark.parametrize("sdk_waits", [10.0, PROBE.probe])
+async def test_a_login_during_the_probe_takes_none_of_its_time(
+    sdk_waits: float, marked: Marked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The seconds that the SDK itself has for the probe, which a person at a browser needs more of.
+    monkeypatch.setattr("mcp.client.session.DISCOVER_TIMEOUT_SECONDS", sdk_waits)
+
     class Login(httpx2.Auth):
         async def async_auth_flow(self, request: httpx2.Request) -> AsyncGenerator[httpx2.Request, httpx2.Response]:
             response = yield request
@@ -109,6 +115,15 @@ async def test_a_login_during_the_probe_takes_none_of_its_time(marked: Marked, t
     assert (era, asked[:2]) == ("2026-07-28", ["server/discover"] * 2)
 
 
+async def test_a_program_that_takes_longer_to_start_than_the_sdk_waits_may_know_the_newer_era_alone(
+    marked: Marked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mcp.client.session.DISCOVER_TIMEOUT_SECONDS", 0.1)
+    server = marked.stdio("odd", sys.executable, "-S", str(SERVERS / "odd.py"), "starts_slowly_and_ignores_handshake")
+
+    assert await era_of(server, cwd=tmp_path) == "2026-07-28"
+
+
 async def test_a_program_whose_input_is_read_before_it_runs_may_know_the_newer_era_alone(
     marked: Marked, tmp_path: Path
 ) -> None:
@@ -121,6 +136,15 @@ async def test_a_program_that_lost_the_probe_and_knows_the_newer_era_alone_is_as
     marked: Marked, tmp_path: Path
 ) -> None:
     script = f"read -r lost; exec {sys.executable} -S {SERVERS / 'odd.py'} knows_2026_alone"
+
+    assert await era_of(marked.stdio("odd", "/bin/sh", "-c", script), cwd=tmp_path) == "2026-07-28"
+
+
+async def test_a_program_that_answers_the_probe_late_and_the_handshake_never_is_asked_again(
+    marked: Marked, tmp_path: Path
+) -> None:
+    # It is still starting when its input has been read already.
+    script = f"cat | {sys.executable} -S {SERVERS / 'odd.py'} starts_slowly_and_ignores_handshake"
 
     assert await era_of(marked.stdio("odd", "/bin/sh", "-c", script), cwd=tmp_path) == "2026-07-28"
 

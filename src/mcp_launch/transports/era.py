@@ -4,9 +4,13 @@ The SDK asks `server/discover` first and waits ten seconds for the answer. Serve
 would cost each user those ten seconds, so the transport answers in their place, with the error that makes the SDK go
 on to `initialize`. A late answer is dropped by its id, as JSON-RPC wants.
 
-The wait begins when the server has read the probe. Until then it is still starting, which takes many a one seconds, and
-one that knows the newer era alone would be lost by going on. Where something else reads for it meanwhile, as
-`docker run` does, or it is slow, such a server refuses the handshake: then it is asked once more.
+The wait begins when the server has read the probe. Until then it is still starting, or somebody logs in to it, which
+takes many a one seconds, and one that knows the newer era alone would be lost by going on. So that the SDK's ten
+seconds do not pass meanwhile, sending the probe, which they do not count, takes until there is an answer.
+
+Where something else reads for the server meanwhile, as `docker run` does, or it is slow, one of the newer era refuses
+the handshake, or answers the probe late and the handshake not at all: then it is asked once more. One that lost the
+probe and is mute to the handshake is given up when its budget is used up.
 """
 
 from __future__ import annotations
@@ -16,6 +20,7 @@ from collections.abc import Callable
 
 import anyio
 from mcp import MCPError
+from mcp.shared.dispatcher import coerce_request_id
 from mcp.shared.message import SessionMessage
 from mcp_types import (
     REQUEST_TIMEOUT,
@@ -62,9 +67,13 @@ class _Probe:
         """The probe or the handshake that waits for its answer."""
         self._asked_at = 0.0
         self._given_up = False
+        self._swallowed: RequestId | None = None
+        """The probe that was not answered in time."""
         self._refusal: ErrorData | None = None
         """What the server said to the handshake."""
         self.over = False
+        self.answered = anyio.Event()
+        """Set once the probe has an answer, or never will."""
         # The reader is already waiting when the probe is sent, so its scope is there before the deadline is known.
         self.scope = anyio.CancelScope()
 
@@ -77,6 +86,7 @@ class _Probe:
         self._asked, self._asked_at = request.id, anyio.current_time()
         if request.method == "server/discover":
             self._end = None
+            self.answered = anyio.Event()
             self.scope.deadline = self._asked_at + _LOOK
         elif request.method == "initialize":
             self.over = not self._given_up or self._refusal is not None
@@ -99,23 +109,38 @@ class _Probe:
         return SessionMessage(JSONRPCNotification(jsonrpc="2.0", method="notifications/cancelled", params=params))
 
     def give_up(self) -> SessionMessage:
-        """The answer to the probe, in place of the server's."""
-        self._given_up = True
+        """The answer to the probe, or to the handshake of a server that answered the probe late, in its place."""
         self.scope.deadline = math.inf
+        self.answered.set()
+        if self._given_up and self._refusal is None:
+            return self._refused(ErrorData(code=REQUEST_TIMEOUT, message="initialize was not answered"))
+        self._given_up, self._swallowed = True, self._asked
         return self._error(ErrorData(code=REQUEST_TIMEOUT, message="server/discover was not answered in time"))
 
     def weigh(self, item: SessionMessage | Exception) -> SessionMessage | Exception:
         """What the session is to hear in place of what came, which mostly is the same."""
         match item:
-            case SessionMessage(message=JSONRPCResponse(id=answered)) if answered == self._asked is not None:
+            case SessionMessage(message=JSONRPCResponse(id=answered)) if self._is_of(self._asked, answered):
+                self.answered.set()
                 self.over, self.scope.deadline = True, math.inf
-            case SessionMessage(message=JSONRPCError(id=answered, error=error)) if answered == self._asked is not None:
+            case SessionMessage(message=JSONRPCResponse(id=answered)) if (
+                self._is_of(self._swallowed, answered) and self._refusal is None
+            ):
+                # It knows the newer era after all. If it does not answer the handshake too, it is asked once more.
+                self._end = self.scope.deadline = anyio.current_time() + self._seconds
+            case SessionMessage(message=JSONRPCError(id=answered, error=error)) if self._is_of(self._asked, answered):
+                self.answered.set()
                 self.scope.deadline = math.inf
                 if self._given_up and self._refusal is None:
                     return self._refused(error)
             case _:
                 pass
         return item
+
+    @staticmethod
+    def _is_of(asked: RequestId | None, answered: RequestId | None) -> bool:
+        # As the SDK compares them: servers send numbers back as text.
+        return asked is not None and answered is not None and coerce_request_id(answered) == coerce_request_id(asked)
 
     def _refused(self, error: ErrorData) -> SessionMessage:
         """The answer to the handshake that makes the SDK send the probe once more."""
@@ -147,8 +172,12 @@ class _ReadStream(ReadStream):
         waits = True
         while waits:
             probe.scope = anyio.CancelScope(deadline=probe.scope.deadline)
-            with probe.scope:
-                return probe.weigh(await self._inner.receive())
+            try:
+                with probe.scope:
+                    return probe.weigh(await self._inner.receive())
+            except anyio.EndOfStream:
+                probe.answered.set()
+                raise
             waits = probe.goes_on()
         if self._tell:
             await self._tell.send(probe.withdrawal())
@@ -161,6 +190,10 @@ class _WriteStream(WriteStream):
         self._probe = probe
 
     async def send(self, item: SessionMessage, /) -> None:
-        if not self._probe.over and isinstance(item.message, JSONRPCRequest):
-            self._probe.ask(item.message)
+        if self._probe.over or not isinstance(item.message, JSONRPCRequest):
+            await self._inner.send(item)
+            return
+        self._probe.ask(item.message)
         await self._inner.send(item)
+        if item.message.method == "server/discover":
+            await self._probe.answered.wait()

@@ -28,7 +28,9 @@ def main() -> None:
 
 def answer(request_id: Any, method: str, params: dict[str, Any]) -> None:
     """Answer a request."""
-    if MODE.endswith("knows_2026_alone"):
+    if MODE.endswith("ignores_handshake") and method == "initialize":
+        return
+    if MODE.endswith(("knows_2026_alone", "ignores_handshake")):
         send({"id": request_id, **answer_of_2026(method)})
         return
     if method == "initialize":
@@ -110,6 +112,11 @@ def write(line: str) -> None:
 
 
 def start_starts_slowly_and_knows_2026_alone() -> None:
+    """Take longer to start than anybody gets to answer the probe."""
+    time.sleep(1)
+
+
+def start_starts_slowly_and_ignores_handshake() -> None:
     """Take longer to start than anybody gets to answer the probe."""
     time.sleep(1)
 
