@@ -267,6 +267,32 @@ async def test_all_who_wait_for_an_sse_server_that_is_killed_are_told_why(
     assert [why for why in told if "event stream" not in why and "dropped the connection" not in why] == []
 
 
+@pytest.mark.parametrize(("path", "kind"), [("works", "http"), ("events", "sse")])
+async def test_all_who_wait_for_a_server_that_has_forgotten_the_session_are_told_why(
+    path: str, kind: str, web: Web, marked: Marked, tmp_path: Path
+) -> None:
+    told: list[str] = []
+
+    async def call(session: Client, tool: str) -> None:
+        with pytest.raises(MCPError) as raised:
+            await session.call_tool(tool)
+        told.append(raised.value.error.data["code"])
+
+    with anyio.fail_after(10):
+        async with mcp_launch.launch([http(f"{web.origin}/{path}", kind=kind)], cwd=tmp_path) as fleet:
+            async with anyio.create_task_group() as calls:
+                asked = len(web.seen)
+                for _ in range(5):
+                    calls.start_soon(call, fleet["web"].session, "hold")
+                while len(web.seen) < asked + 5:
+                    await anyio.sleep(0.01)
+                calls.start_soon(call, fleet["web"].session, "forget")
+            failure = await later_failure(fleet["web"])
+
+    assert told == ["session_lost"] * 6
+    assert (failure.stage, failure.code) == ("call", "session_lost")
+
+
 async def test_an_event_stream_that_ends_without_an_endpoint_is_disconnected(
     web: Web, marked: Marked, tmp_path: Path
 ) -> None:

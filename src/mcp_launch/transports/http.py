@@ -27,8 +27,8 @@ from mcp_launch.transports.headers import HeaderRule, follows
 from mcp_launch.transports.media import EVENT_STREAM, JSON, media_type
 from mcp_launch.transports.messages import UNWRITABLE
 from mcp_launch.transports.network import Network, network, usable
-from mcp_launch.transports.streams import ReadStream, Source
-from mcp_launch.transports.unanswered import farewell
+from mcp_launch.transports.streams import ReadStream, Sink, Source, WriteStream
+from mcp_launch.transports.unanswered import Unanswered, farewell
 from mcp_launch.transports.web import Memory, is_jsonrpc, start_of, whole
 
 if TYPE_CHECKING:
@@ -63,9 +63,11 @@ class HttpTransport:
     async def _opened(self) -> AsyncGenerator[Any]:
         streams = streamable_http_client(self._spec.url, http_client=self._client, max_sse_event_size=LONGEST)
         async with self._client, streams as (read, write):
-            watched = _WatchedStream(read, self._client, self._on_lost)
+            unanswered = Unanswered()
+            watched = _WatchedStream(read, self._client, unanswered, self._on_lost)
+            noted = _NotedStream(write, unanswered)
             # Withdrawn, its request is closed, so that what comes of it late is not taken for what came of others.
-            yield bound_probe(watched, write, seconds=self._probe, was_read=lambda: self._client.probed, withdraws=True)
+            yield bound_probe(watched, noted, seconds=self._probe, was_read=lambda: self._client.probed, withdraws=True)
 
     async def diagnose(self, *, waited: float | None, answered: bool) -> Diagnosis | None:
         """Why the requests failed; None when each got an answer of MCP."""
@@ -95,20 +97,26 @@ class HttpTransport:
 class _WatchedStream(ReadStream):
     """What the SDK's transport reads, and two things that it keeps to itself: that it broke down, and why it cannot."""
 
-    def __init__(self, inner: Source, client: WebClient, on_lost: Callable[[], None]) -> None:
+    def __init__(self, inner: Source, client: WebClient, unanswered: Unanswered, on_lost: Callable[[], None]) -> None:
         super().__init__(inner)
         self._client = client
+        self._unanswered = unanswered
         self._on_lost = on_lost
 
     async def receive(self) -> SessionMessage | Exception:
         if self._client.lost:
-            # Whoever lost it has been told by now.
+            # Whoever lost it has been told by now, and the others are told before the session ends.
+            told = farewell(self._client.lost, hide=self._client.hide)
+            if (reply := next(self._unanswered.refused(told), None)) is not None:
+                return SessionMessage(reply)
             self._on_lost()
         try:
             item = await self._inner.receive()
         except anyio.EndOfStream:
             self._on_lost()
             raise
+        if isinstance(item, SessionMessage):
+            self._unanswered.received(item.message)
         match item:
             case SessionMessage(message=JSONRPCError(error=ErrorData(code=code, message=said) as error)) if (
                 code == PARSE_ERROR and said.startswith("Failed to parse ")
@@ -121,6 +129,18 @@ class _WatchedStream(ReadStream):
             case _:
                 pass
         return item
+
+
+class _NotedStream(WriteStream):
+    """What the SDK's transport writes, where each request is known to wait for an answer."""
+
+    def __init__(self, inner: Sink, unanswered: Unanswered) -> None:
+        super().__init__(inner)
+        self._unanswered = unanswered
+
+    async def send(self, item: SessionMessage, /) -> None:
+        self._unanswered.sent(item.message)
+        await self._inner.send(item)
 
 
 class WebClient(httpx2.AsyncClient):
@@ -149,8 +169,8 @@ class WebClient(httpx2.AsyncClient):
 
         Otherwise the SDK would tell the caller no more than that there was an error, or end the session.
         """
-        self.lost = False
-        """Whether the server has forgotten the session."""
+        self.lost: Diagnosis | None = None
+        """What said that the server has forgotten the session, if it has."""
         self.probed = False
         """Whether the server has been sent `server/discover`, and has not asked for something else first."""
 
@@ -185,7 +205,8 @@ class WebClient(httpx2.AsyncClient):
             response = httpx2.Response(HTTPStatus.BAD_GATEWAY, request=request)
         found = self.memory.found
         if found is not None and self.proven and not follows(request, response.next_request):
-            self.lost = self.lost or found.code == "session_lost"
+            if found.code == "session_lost":
+                self.lost = found
             response = _error_answer(request, farewell(found, hide=self.hide), status=response.status_code)
         if not stream:
             await response.aread()

@@ -125,7 +125,11 @@ class Handler(BaseHTTPRequestHandler):
 
     def _works(self) -> None:
         """A small stateful MCP server."""
-        if self.command == "GET":
+        if b'"hold"' in self.body:
+            self._never()
+        elif b'"forget"' in self.body:
+            self._reply(404, "no such session")
+        elif self.command == "GET":
             self._reply(405, "")
         elif self.command == "DELETE":
             self._farewell()
@@ -215,6 +219,8 @@ class Handler(BaseHTTPRequestHandler):
         """The deprecated transport, which works in the way that the rest of the path names."""
         if self.command == "POST" and b'"hold"' in self.body:
             self._never()
+        elif self.command == "POST" and b'"forget"' in self.body:
+            self._reply(404, "no such session")
         elif self.command == "POST":
             self._reply(202, "")
             self._say(json.loads(self.body))

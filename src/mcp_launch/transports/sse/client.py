@@ -11,6 +11,7 @@ import anyio
 import httpx
 from httpx_sse import EventSource, SSEError
 
+from mcp_launch.diagnosis import Diagnosis
 from mcp_launch.diagnosis.no_answer import UNMAPPED, TooLong
 from mcp_launch.specs import HttpServer
 from mcp_launch.transports import TRIAL
@@ -44,8 +45,8 @@ class EventClient(httpx.AsyncClient):
         self.memory = Memory(self.rule, network, usual="/sse", hide=self.hide, connect=connect)
         self.proven = False
         """Whether the session is initialised."""
-        self.lost = False
-        """Whether the server has forgotten it."""
+        self.lost: Diagnosis | None = None
+        """What said that the server has forgotten it, if it has."""
         self.reads = False
         """Whether the event stream was open."""
 
@@ -101,7 +102,8 @@ class EventClient(httpx.AsyncClient):
             await response.aclose()
         # Again, with what explains it: others were answered meanwhile, and whoever sent this asks the memory next.
         memory.answered(request, response, is_mcp=is_mcp, body=body, in_session=in_session)
-        self.lost = self.lost or (memory.found is not None and memory.found.code == "session_lost")
+        if memory.found is not None and memory.found.code == "session_lost":
+            self.lost = memory.found
         return response
 
     async def _apply_rule(self, request: httpx.Request) -> None:

@@ -49,6 +49,8 @@ class Poster:
             # No answer will come on the event stream.
             await self._inbox.refuse(message, error)
         if self._client.lost:
+            # Nor will one for those who asked before.
+            await self._inbox.end(farewell(self._client.lost, hide=self._client.hide))
             self._on_lost()
 
     async def _sent(self, message: JSONRPCMessage) -> ErrorData | None:
