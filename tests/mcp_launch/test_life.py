@@ -81,9 +81,9 @@ async def test_a_required_server_that_nobody_asked_for_is_not_ready(marked: Mark
         async with mcp_launch.launch([marked.plain()], cwd=tmp_path, required={"plain", "ghost"}):
             pass
 
-    assert [str(failure) for failure in raised.value.failures] == [
-        "ghost: is required, and no server of the request has this name"
-    ]
+    [failure] = raised.value.failures
+    assert str(failure) == "ghost: is required, and no server of the request has this name"
+    assert (failure.stage, failure.code) == ("spec", "failed")
 
 
 async def test_r89_without_a_policy_a_failure_costs_its_server_only(marked: Marked, tmp_path: Path) -> None:

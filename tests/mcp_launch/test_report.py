@@ -72,6 +72,7 @@ async def test_a_failed_server_is_in_the_stage_that_its_failure_names(
 async def test_only_what_was_asked_for_is_listed(marked: Marked, tmp_path: Path) -> None:
     async with mcp_launch.launch([marked.plain()], cwd=tmp_path, lists=()) as fleet:
         report = fleet.report["servers"][0]
+        assert (fleet["plain"].tools, fleet["plain"].resources, fleet["plain"].prompts) == ([], [], [])
 
     assert (report["counts"], report["tools"], list(report["seconds"])) == ({}, None, ["spawn", "handshake"])
 
