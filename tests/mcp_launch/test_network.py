@@ -351,6 +351,25 @@ async def test_a_login_that_fails_is_the_failure_of_its_server(
     assert SECRET not in caplog.text
 
 
+@KINDS
+async def test_a_login_that_nobody_finishes_is_told_from_a_server_that_does_not_answer(
+    kind: str, marked: Marked, tmp_path: Path
+) -> None:
+    class Browser(httpx2.Auth):
+        async def async_auth_flow(self, request: httpx2.Request) -> AsyncGenerator[httpx2.Request, httpx2.Response]:
+            yield request
+            await anyio.sleep_forever()
+
+    budgets = Budgets(connect=0.5, handshake=0.5, close=0.5)
+    with raw_server(lambda _: [reply(401)]) as raw:
+        server, options = http(f"{raw.origin}/mcp", kind=kind), Options(auth=Browser())
+        async with mcp_launch.launch([server], cwd=tmp_path, budgets=budgets, options=options) as fleet:
+            [failure] = fleet.failures
+
+    assert (failure.stage, failure.code) == ("connect", "timeout")
+    assert failure.message == "the login was not finished within 0.5 s; does it need longer?"
+
+
 class Moody(httpx2.Auth):
     """Logs in until it no longer can."""
 

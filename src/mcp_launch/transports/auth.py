@@ -32,6 +32,8 @@ class WatchedAuth(httpx2.Auth):
     """An authentication that goes on as it would without us."""
 
     def __init__(self, auth: httpx2.Auth, *, hide: Redactor) -> None:
+        self.unfinished = False
+        """Whether a login was going on at the end."""
         self._auth = auth
         self._hide = hide
 
@@ -40,14 +42,18 @@ class WatchedAuth(httpx2.Auth):
         before = set(request.headers.raw)
         async with aclosing(self._auth.async_auth_flow(request)) as flow:
             try:
+                self.unfinished = True
                 outgoing = await anext(flow)
                 while True:
                     await self._learn(outgoing, new=set(outgoing.headers.raw) - before)
+                    self.unfinished = outgoing is not request
                     response = yield outgoing
+                    self.unfinished = True
                     if outgoing is not request and media_type(response.headers) != EVENT_STREAM:
                         self._learn_members(await response.aread())
                     outgoing = await flow.asend(response)
             except StopAsyncIteration:
+                self.unfinished = False
                 return
             except httpx2.RequestError:
                 raise

@@ -59,6 +59,7 @@ class Memory:
         """What is wrong with it, or why there was none."""
         self._rule = rule
         self._via = network.via
+        self._auth = network.auth
         self._usual = usual
         self._hide = hide
         self._connect = connect
@@ -126,8 +127,9 @@ class Memory:
         if found is None:
             if self._tell or waited is None:
                 return None
-            message = f"accepted the connection, but did not answer within {waited:.1f} s"
-            return Diagnosis("timeout", message, stage=stage)
+            logs_in = self._auth is not None and self._auth.unfinished
+            late = "the login was not finished" if logs_in else "accepted the connection, but did not answer"
+            return Diagnosis("timeout", f"{late} within {waited:.1f} s; does it need longer?", stage=stage)
         url = self._rule.url
         hung_up = found.code in ("disconnected", "not_mcp") and self._tell is None and stage == "connect"
         if hung_up and url.scheme == "http" and self._via is None and await _speaks_tls(url.host, url.port or 80):
