@@ -87,10 +87,11 @@ async def test_a_server_that_repeats_its_input_is_heard_beside_it(marked: Marked
 
 
 async def test_a_program_that_only_sends_back_what_it_gets_is_no_server(marked: Marked, tmp_path: Path) -> None:
-    failure = await failure_of(marked.stdio("cat", "/bin/cat"), cwd=tmp_path)
+    async with mcp_launch.launch([marked.stdio("cat", "/bin/cat")], cwd=tmp_path, budgets=SHORT) as fleet:
+        [failure], warnings = fleet.failures, fleet["cat"].warnings
 
-    assert (failure.stage, failure.code) == ("handshake", "not_mcp")
-    assert failure.message == "sends back what it is sent, and nothing else: it is no MCP server"
+    assert (failure.stage, failure.code, warnings) == ("handshake", "not_mcp", [])
+    assert failure.message.startswith("sends back what it is sent, and nothing else, so that it is no MCP server; ")
 
 
 async def test_lines_that_end_with_cr_alone_are_told_from_silence(marked: Marked, tmp_path: Path) -> None:

@@ -56,14 +56,14 @@ def trouble(  # noqa: PLR0911 - a list of cases
         return found("http_error", f"{where} sent an answer that is not compressed in the way that it says")
     if "RemoteProtocolError" in kinds:
         return found(*_protocol(str(error), where))
-    return found("disconnected", f"{where} dropped the connection without an answer")
+    return found("disconnected", f"{where} dropped the connection without an answer; its own log may say why")
 
 
 def _protocol(complaint: str, where: str) -> tuple[Code, str]:
     if "too long" in complaint:
         return "http_error", f"the headers that {where} sent are too long"
     if "without sending a response" in complaint:
-        return "disconnected", f"{where} dropped the connection without an answer"
+        return "disconnected", f"{where} dropped the connection without an answer; its own log may say why"
     if "incomplete" in complaint or "without sending complete" in complaint:
         return "disconnected", f"{where} dropped the connection in the middle of its answer"
     return "not_mcp", f"what {where} sent is not HTTP ({complaint}); is the port right?"

@@ -58,7 +58,7 @@ def diagnose_process(seen: Seen, *, waited: float | None, hide: Redactor) -> Dia
     if waited is not None:
         told = f"did not answer within {waited:.1f} s{_last_words(seen, hide)}"
         wrong = None if seen.spoke else _no_mcp(seen, hide)
-        return Diagnosis("not_mcp" if wrong else "timeout", f"{wrong or told}{_elsewhere(seen, hide)}", facts)
+        return Diagnosis("not_mcp" if wrong else "timeout", f"{wrong or told}; {_advice(seen, hide)}", facts)
     if seen.closed:
         return Diagnosis("disconnected", f"closed its standard {seen.closed}{_last_words(seen, hide)}", facts)
     return None
@@ -67,7 +67,7 @@ def diagnose_process(seen: Seen, *, waited: float | None, hide: Redactor) -> Dia
 def _no_mcp(seen: Seen, hide: Redactor) -> str | None:
     """What it wrote instead of messages."""
     if seen.echoes:
-        return "sends back what it is sent, and nothing else: it is no MCP server"
+        return "sends back what it is sent, and nothing else, so that it is no MCP server"
     if seen.stray:
         return f'wrote "{seen.stray[0]}" on stdout, which is no JSON-RPC message'
     if seen.unfinished:
@@ -87,10 +87,13 @@ def _last_words(seen: Seen, hide: Redactor) -> str:
     return f"{told}; it printed nothing"
 
 
-def _elsewhere(seen: Seen, hide: Redactor) -> str:
-    """Where it listens instead of here."""
+def _advice(seen: Seen, hide: Redactor) -> str:
+    """What to try, or where it listens instead of here."""
     if seen.spoke:
-        return ""
+        return "does it need longer?"
     # Redacted first: of a secret that is cut in two, neither half would be recognised.
-    hint = explain_silence(hide(line) for line in (*seen.stray, seen.unfinished, *seen.stderr))
-    return f"; {hint}" if hint else ""
+    if hint := explain_silence(hide(line) for line in (*seen.stray, seen.unfinished, *seen.stderr)):
+        return hint
+    if seen.echoes or seen.stray or seen.unfinished:
+        return "is that the right program, and does it need an argument to speak MCP on stdio?"
+    return "does it need longer, or an argument to speak MCP on stdio?"

@@ -49,7 +49,11 @@ def _meaning(leaf: BaseException) -> Diagnosis | None:
         case ValidationError():
             first = leaf.errors(include_url=False, include_input=False)[0]
             field = "/".join(str(part) for part in first["loc"])
-            message = f"gave an answer that is not valid MCP: {field}: {first['msg']}"
+            # As pydantic says it, but for the name of a Python class.
+            wrong = (
+                "must be an object" if first["type"] == "model_type" else first["msg"][:1].lower() + first["msg"][1:]
+            )
+            message = f"gave an answer that is not valid MCP: {field}: {wrong}; is there a newer release of it?"
             return Diagnosis("invalid_response", message, {"field": field})
         case MCPError() if _is_closed(leaf):
             return Diagnosis("disconnected", "the connection was closed")
@@ -60,7 +64,7 @@ def _meaning(leaf: BaseException) -> Diagnosis | None:
             return Diagnosis("rejected", f'refused: "{message}" ({code})', facts)
         case RuntimeError() if str(leaf).startswith(_UNSUPPORTED):
             version, known = str(leaf).removeprefix(_UNSUPPORTED), list(HANDSHAKE_PROTOCOL_VERSIONS)
-            message = f'speaks MCP version "{version}"; known are {", ".join(known)}'
+            message = f'speaks MCP version "{version}"; known are {", ".join(known)}; is there a newer release of it?'
             return Diagnosis("unsupported_version", message, {"server": version, "supported": known})
         case _:
             return None

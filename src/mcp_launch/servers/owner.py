@@ -43,7 +43,9 @@ async def serve_stdio(
     failure = await owner.attempt("auto", transport)
     if failure and transport.died_of_probe and record.wanted and anyio.current_time() < deadline:
         transport = owner.stdio((await spawn(spec, cwd=terms.cwd))[0])
-        transport.warnings.append("left when it was asked for the 2026-07-28 era of MCP; it was started again")
+        transport.warnings.append(
+            "exited when it was asked whether it speaks MCP 2026-07-28; it was started again, and not asked"
+        )
         failure = await owner.attempt("legacy", transport)
     if failure:
         record.fail(failure)

@@ -81,9 +81,9 @@ class HttpTransport:
         if (answer := memory.answer) is None:
             return None
         if waited is not None:
-            return Diagnosis("timeout", f"did not answer within {waited:.1f} s", answer.facts)
+            return Diagnosis("timeout", f"did not answer within {waited:.1f} s; does it need longer?", answer.facts)
         if answer.media_type == EVENT_STREAM and not answered:
-            message = "its event stream ended without an answer"
+            message = "its event stream ended without an answer; its own log may say why"
             return Diagnosis("disconnected" if proven else "not_mcp", message, answer.facts)
         return None
 

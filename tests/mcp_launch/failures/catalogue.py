@@ -175,7 +175,7 @@ def _stdio() -> list[Case]:
             "mute",
             "handshake: timeout",
             "within 0.8 s",
-            "printed nothing",
+            "printed nothing; does it need longer, or an argument to speak MCP on stdio?",
             facts={"budget": 0.8, "stderr": []},
             budgets=SHORT,
         ),
@@ -220,7 +220,7 @@ def _stdio() -> list[Case]:
             "answers a malformed result",
             "answers_nonsense",
             "handshake: invalid_response",
-            "capabilities",
+            "not valid MCP: capabilities: must be an object; is there a newer release of it?",
             facts={"field": "capabilities"},
         ),
         case(

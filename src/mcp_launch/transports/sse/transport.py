@@ -80,8 +80,10 @@ class SseTransport:
         if (answer := memory.answer) is None:
             return None
         if waited is not None:
-            told = "its event stream named no endpoint" if listener.endpoint is None else "did not answer"
-            return Diagnosis("timeout", f"{told} within {waited:.1f} s", answer.facts, stage=listener.stage)
+            nowhere = listener.endpoint is None
+            told = "its event stream named no endpoint" if nowhere else "did not answer"
+            advice = "is this the URL of an SSE server?" if nowhere else "does it need longer?"
+            return Diagnosis("timeout", f"{told} within {waited:.1f} s; {advice}", answer.facts, stage=listener.stage)
         if answered:
             return None
         return Diagnosis("disconnected", "its event stream ended", answer.facts, stage=listener.stage)

@@ -27,7 +27,7 @@ _batch: TypeAdapter[list[JSONRPCMessage]] = TypeAdapter(list[JSONRPCMessage])
 
 
 class Stdout:
-    """Takes lines and gives messages; what is odd about the lines is kept, and a warning once."""
+    """Takes lines and gives messages; what is odd about the lines is kept, and of an MCP server a warning once."""
 
     def __init__(self, *, hide: Redactor, warn: Callable[[str], None]) -> None:
         self.spoke = False
@@ -36,6 +36,8 @@ class Stdout:
         """The first lines that were none, as they may be shown."""
         self.echoes = False
         """Whether lines of ours came back."""
+        self._trusted = False
+        """Whether it is known to be an MCP server; why others are none, is told without warnings."""
         self._hide = hide
         self._warn = warn
         self._ours: deque[bytes] | None = deque(maxlen=_ECHOES)
@@ -44,7 +46,7 @@ class Stdout:
         """The messages on a line: one, or of older servers several in an array; none if it is something else."""
         line = trimmed(line)
         if self._ours is not None and line in self._ours:
-            self._note_echo()
+            self.echoes = True
             return []
         messages = _messages(line)
         if messages:
@@ -60,19 +62,22 @@ class Stdout:
 
     def trust(self) -> None:
         """It is an MCP server, which sends nothing back if it has not done so yet."""
-        if not self.echoes:
-            self._ours = None
-
-    def _note_echo(self) -> None:
-        if not self.echoes:
-            self.echoes = True
+        self._trusted = True
+        if self.echoes:
             self._warn("sends back on stdout what it is sent on stdin; that was ignored")
+        else:
+            self._ours = None
+        if self.stray:
+            self._warn_of_stray()
 
     def _note_stray(self, line: bytes) -> None:
         if len(self.stray) < _STRAY_LINES:
             self.stray.append(self._hide.start(line.decode(errors="replace"), SHOWN))
-            if len(self.stray) == 1:
-                self._warn(f'wrote "{self.stray[0]}" on stdout, which is no JSON-RPC message')
+            if len(self.stray) == 1 and self._trusted:
+                self._warn_of_stray()
+
+    def _warn_of_stray(self) -> None:
+        self._warn(f'wrote "{self.stray[0]}" on stdout, which is no JSON-RPC message; its log belongs on stderr')
 
 
 def trimmed(line: bytes) -> bytes:

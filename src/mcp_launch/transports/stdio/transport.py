@@ -188,7 +188,7 @@ class StdioTransport:
         if not self._lost:
             await self._ending.note()
         patience = self._close if self._proven else min(self._close, _HURRY)
-        if not await self._process.stop(patience=patience):
+        if not await self._process.stop(patience=patience) and self._proven:
             self.warnings.append("did not leave when its standard input was closed, and was ended by a signal")
         if self._stderr:
             await self._stderr.finish()
