@@ -12,9 +12,12 @@ from typing import Any
 import anyio
 import httpx2
 import pytest
+from mcp.shared.message import SessionMessage
+from mcp_types import ErrorData, JSONRPCError, JSONRPCRequest
 
 import mcp_launch
 from mcp_launch import Budgets, Options
+from mcp_launch.transports.era import bound_probe
 from tests.mcp_launch.servers.raw import Request, head, raw_server, reply, works
 from tests.mcp_launch.support import SERVERS, Marked, http
 
@@ -113,6 +116,23 @@ async def test_a_login_during_the_probe_takes_none_of_its_time(
         asked = [request.asks for request in raw.seen]
 
     assert (era, asked[:2]) == ("2026-07-28", ["server/discover"] * 2)
+
+
+async def test_a_late_refusal_of_the_probe_is_none_of_the_handshake() -> None:
+    to_session, read = anyio.create_memory_object_stream[SessionMessage | Exception](1)
+    write, from_session = anyio.create_memory_object_stream[SessionMessage](2)
+    late = SessionMessage(JSONRPCError(jsonrpc="2.0", id=1, error=ErrorData(code=-32601, message="Method not found")))
+    async with to_session, read, write, from_session, anyio.create_task_group() as tasks:
+        reader, writer = bound_probe(read, write, seconds=0, was_read=lambda: True)
+        probe = JSONRPCRequest(jsonrpc="2.0", id=1, method="server/discover")
+        tasks.start_soon(writer.send, SessionMessage(probe))
+        with anyio.fail_after(5):
+            await from_session.receive()
+            assert await reader.receive() != late
+
+            await to_session.send(late)
+            assert await reader.receive() == late
+            await writer.send(SessionMessage(JSONRPCRequest(jsonrpc="2.0", id=2, method="initialize")))
 
 
 async def test_a_program_that_takes_longer_to_start_than_the_sdk_waits_may_know_the_newer_era_alone(

@@ -96,7 +96,7 @@ class _Probe:
     def goes_on(self) -> bool:
         """Whether there is time left, asked when the deadline has passed, and sets the next one."""
         now = anyio.current_time()
-        if not self._was_read():
+        if self._asked is None or not self._was_read():
             self._end = None
         elif self._end is None:
             self._end = now + self._seconds
@@ -114,8 +114,10 @@ class _Probe:
         self.answered.set()
         if self._given_up and self._refusal is None:
             return self._refused(ErrorData(code=REQUEST_TIMEOUT, message="initialize was not answered"))
-        self._given_up, self._swallowed = True, self._asked
-        return self._error(ErrorData(code=REQUEST_TIMEOUT, message="server/discover was not answered in time"))
+        told = self._error(ErrorData(code=REQUEST_TIMEOUT, message="server/discover was not answered in time"))
+        # What comes of it from now on is no answer to the handshake, also before that is sent.
+        self._given_up, self._swallowed, self._asked = True, self._asked, None
+        return told
 
     def weigh(self, item: SessionMessage | Exception) -> SessionMessage | Exception:
         """What the session is to hear in place of what came, which mostly is the same."""
