@@ -5,7 +5,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass
-from inspect import iscoroutinefunction
+from functools import partial
+from inspect import iscoroutinefunction, signature
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar, overload
 
 from acp_bindings.messages import Notification, Request
@@ -69,7 +70,7 @@ class Handlers:
         """The *handlers* given by class or method, and what is added by `on`.
 
         Raises:
-            TypeError: a class is not what a method is called with.
+            TypeError: a class is not what a method is called with, or a handler cannot be called with two arguments.
         """
         self._by_type: dict[NotificationType, Handler] = {}
         self._by_method: dict[str, Handler] = {}
@@ -102,17 +103,25 @@ class Handlers:
                 is to be read. It cannot ask the peer anything meanwhile. That of `initialize` always is.
 
         Raises:
-            TypeError: the class is not what a method is called with.
+            TypeError: the class is not what a method is called with; or the handler, when it is given, cannot be called
+                with the params and the connection.
+            ValueError: when it is given, there is one for this class or name already.
         """
 
         def register(handle: Handle[Any]) -> Handle[Any]:
+            _refuse_uncallable(handle)
             waits = iscoroutinefunction(handle) or iscoroutinefunction(getattr(handle, "__call__", None))  # noqa: B004
+            if calls in self._by_method or any(type_ in self._by_type for type_ in types):
+                name = calls if isinstance(calls, str) else _name_of(calls)
+                raise ValueError(f"there is a handler for {name} already")
             if isinstance(calls, str):
                 self._by_method[calls] = Handler(handle, waits, exclusive or calls in _EXCLUSIVE)
             for type_ in types:
                 self._by_type[type_] = Handler(handle, waits, exclusive or type_.method in _EXCLUSIVE)
             return handle
 
+        if not isinstance(calls, str | type):
+            raise TypeError(f"a handler is for a class of params or for a method by name, not for {_name_of(calls)}")
         types = () if isinstance(calls, str) else _types_of(calls)
         return register
 
@@ -132,6 +141,31 @@ _EXCLUSIVE = {"initialize"}
 """The method that settles the version, and with it what the next line means."""
 
 
+def _refuse_uncallable(handle: object) -> None:
+    """Say of what cannot be a handler, before a peer finds out."""
+    if not callable(handle):
+        raise TypeError(f"a handler is a function of the params and the connection, which {_name_of(handle)} is not")
+    try:
+        # Of what is called, which may take less or more than what it wraps.
+        parameters = _signature(handle, follow_wrapped=False)
+    except ValueError:
+        # Of some that are written in C nobody knows.
+        return
+    try:
+        parameters.bind(None, None)
+    except TypeError as error:
+        raise TypeError(f"{_name_of(handle)} cannot be called with the params and the connection: {error}") from None
+
+
+if sys.version_info >= (3, 14):
+    from annotationlib import Format
+
+    # Annotations may name what is imported for type checkers alone.
+    _signature = partial(signature, annotation_format=Format.STRING)
+else:
+    _signature = signature
+
+
 def _types_of(params: type[object]) -> tuple[NotificationType, ...]:
     """The methods that are called with objects of a class."""
     package = sys.modules.get(params.__module__.rpartition(".")[0])
@@ -144,3 +178,8 @@ def _types_of(params: type[object]) -> tuple[NotificationType, ...]:
     if found := tuple(type_ for type_ in types if type_ is not None):
         return found
     raise TypeError(f"no method is called with {params.__name__}; name the method")
+
+
+def _name_of(thing: object) -> str:
+    """A name that holds none of its values, which may be secret."""
+    return getattr(thing, "__qualname__", type(thing).__name__)

@@ -8,7 +8,7 @@ import copy
 import json
 import logging
 import pickle
-from functools import partial
+from functools import partial, wraps
 from typing import Any
 
 import anyio
@@ -613,6 +613,67 @@ class TestHandlers:
         for wrong in (v1.NewSessionResponse, v1.TextContent, dict):
             with pytest.raises(TypeError, match=f"no method is called with {wrong.__name__}; name the method"):
                 Handlers().on(wrong)
+
+    def test_what_is_neither_a_class_nor_a_name_is_refused(self) -> None:
+        secret: Any = v1.PromptRequest(session_id=SECRET, prompt=[])
+        given: list[tuple[Any, str]] = [(secret, "PromptRequest"), (nothing, "nothing"), (5, "int")]
+        for wrong, name in given:
+            with pytest.raises(TypeError, match=f"^a handler is for a class .* or .* name, not for {name}$"):
+                Handlers().on(wrong)
+
+    @pytest.mark.parametrize("calls", [v1.NewSessionRequest, "session/new", "_acme/do"])
+    def test_one_that_could_not_be_called_is_refused_when_it_is_given(self, calls: Any) -> None:
+        class Handle:
+            def __call__(self, params: Any) -> None: ...
+
+        async def with_one(params: Any) -> None: ...
+
+        def with_more(params: Any, connection: Connection, more: Any) -> None: ...
+
+        def by_keyword(params: Any, *, connection: Connection) -> None: ...
+
+        given: list[Any] = [
+            with_one,
+            with_more,
+            by_keyword,
+            lambda: None,
+            Handle(),
+            partial(with_more, more=1, params=2),
+        ]
+        for wrong in given:
+            with pytest.raises(TypeError, match="cannot be called with the params and the connection"):
+                Handlers({calls: wrong})
+        given = [None, v1.NewSessionResponse(session_id="s")]
+        for wrong in given:
+            with pytest.raises(TypeError, match="a handler is a function of the params and the connection, which"):
+                Handlers({calls: wrong})
+
+    def test_whatever_can_be_called_with_two_arguments_is_taken(self) -> None:
+        class Handle:
+            async def __call__(self, params: Any, connection: Connection) -> None: ...
+
+            def bound(self, params: Any, connection: Connection) -> None: ...
+
+        def wrapped(params: Any) -> None: ...
+
+        @wraps(wrapped)
+        def wrapping(params: Any, connection: Connection) -> None: ...
+
+        def with_more(params: Any, connection: Connection, more: Any = None, *, last: Any = None) -> None: ...
+
+        right: list[Any] = [Handle(), Handle().bound, wrapping, with_more, partial(with_more, last=1), max, print]
+        for handle in right:
+            assert list(Handlers({"_acme/do": handle})) == ["_acme/do"]
+
+    @pytest.mark.parametrize(
+        ("calls", "name"), [(v1.NewSessionRequest, "NewSessionRequest"), ("session/new", "session/new")]
+    )
+    async def test_a_second_one_for_the_same_is_refused_and_the_first_one_stays(self, calls: Any, name: str) -> None:
+        handlers = Handlers({calls: by_name})
+        with pytest.raises(ValueError, match=f"^there is a handler for {name} already$"):
+            handlers.on(calls)(new_session)
+        async with both(agent=handlers) as (_, client):
+            assert (await client.request(NEW)).session_id == "by name"
 
     async def test_the_name_of_a_method_goes_before_the_class(self) -> None:
         handlers: dict[Any, Any] = {
