@@ -106,6 +106,8 @@ async def connect_process(
         CannotStart: it could not be started.
         TypeError: the command is no list, or an empty one.
     """
+    # Before there is a process, which one that is refused would leave behind.
+    handlers = handlers if isinstance(handlers, Handlers) else Handlers(handlers)
     process = await _start(command, cwd=cwd, env=env or {})
     connection = ProcessConnection(
         process,

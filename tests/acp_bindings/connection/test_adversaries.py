@@ -17,6 +17,7 @@ from acp_bindings.connection import CannotStart, Connection, ConnectionClosed, c
 from acp_bindings.jsonrpc import ProtocolPackage
 from acp_bindings.setup import OPENING
 from tests.acp_bindings.connection.support import NEW, against, streams
+from tests.leftovers import children
 
 pytestmark = pytest.mark.anyio
 
@@ -188,6 +189,14 @@ async def test_what_no_system_can_start_is_said_without_secrets(command: list[st
         async with connect_process(command, protocol=v1, **options):
             pass
     assert "hunter2" not in "".join(traceback.format_exception(refused.value))
+
+
+async def test_handlers_that_are_refused_leave_no_process() -> None:
+    handlers: dict[Any, Any] = {"_acme/do": len}
+    with pytest.raises(TypeError, match="cannot be called with the params and the connection"):
+        async with connect_process([sys.executable, "-S", "-c", "input()"], protocol=v1, handlers=handlers):
+            pass
+    assert children() == []
 
 
 @pytest.mark.parametrize("command", ["agent --acp", b"agent", [], ()])
