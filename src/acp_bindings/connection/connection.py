@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from functools import partial
 from types import EllipsisType, NoneType, TracebackType
 from typing import Any, Literal, Protocol, Self, TypeAlias, TypeVar, cast, overload
@@ -84,7 +84,8 @@ class Connection:
             handlers: what is done about what the peer sends, as `Handlers`, or by class of params or method.
             pass_unknown: let methods through that the protocol does not have, as if they were extensions.
             limit: bytes that a line may have. A longer one is answered with an error, and ends the connection.
-            most_requests: requests of the peer that are handled at a time; while there are as many, nothing is read.
+            most_requests: requests of the peer that are handled at a time; while there are as many, nothing is read,
+                unless a handler waits for the peer's answer: then it is more, lest both sides wait for ever.
             grace: seconds that handlers get for the peer's last requests when it has stopped sending.
             trace: called with who says it and each line, as it is read or about to be written. Lines hold secrets.
         """
@@ -195,11 +196,14 @@ class Connection:
         try:
             if self._gone:
                 self._fail(sent.id, self._gone)
-            elif timeout is None:
-                await self._ask(call, sent.line)
             else:
-                with anyio.move_on_after(timeout):
-                    await self._ask(call, sent.line)
+                of_handler = turn is not None and turn.serving is self._serving
+                with self._serving.asking() if of_handler else nullcontext():
+                    if timeout is None:
+                        await self._ask(call, sent.line)
+                    else:
+                        with anyio.move_on_after(timeout):
+                            await self._ask(call, sent.line)
         finally:
             name = self._give_up(sent.id)
         if timeout is not None and not call.answered.is_set():

@@ -40,14 +40,18 @@ _MOST_WAITING = 1000
 """Messages that may wait for those before them."""
 _MOST_BYTES = 8 * 1024 * 1024
 """Bytes that these may have had."""
+_WHILE_ASKING = 10
+"""How many times as much it may be while a handler waits for an answer, which may be behind all that."""
 
 
 class Turn:
-    """The turn of a handler for which everything else waits."""
+    """The turn of a handler, known to all that it calls."""
 
-    def __init__(self, *, exclusive: bool) -> None:
+    def __init__(self, serving: Serving, *, exclusive: bool) -> None:
+        self.serving = serving
+        """On which connection that is."""
         self.exclusive = exclusive
-        """Whether that is all that is read, too."""
+        """Whether nothing else is read before it is over."""
 
 
 TURN: ContextVar[Turn | None] = ContextVar("acp_bindings.connection.turn", default=None)
@@ -60,7 +64,9 @@ class Serving:
         self, connection: Connection, handlers: Handlers, *, codec: Codec, outbox: Outbox, most_requests: int
     ) -> None:
         self.turn: Turn | None = None
-        """Whose turn it is, if anybody waits for it."""
+        """Whose turn it is, if everything else waits for it."""
+        self._asking = 0
+        """Handlers that wait for an answer."""
         self._connection = connection
         self._handlers = handlers
         self._codec = codec
@@ -109,13 +115,26 @@ class Serving:
     @property
     def is_crowded(self) -> bool:
         """Whether so much waits that no more should be read."""
-        waiting = len(self._backlog) >= _MOST_WAITING or self._bytes >= _MOST_BYTES
-        return waiting or self._requests >= self._most_requests
+        waiting = len(self._backlog)
+        if self._asking:
+            most = _WHILE_ASKING * max(_MOST_WAITING, self._most_requests)
+            return waiting + self._requests >= most or self._bytes >= _WHILE_ASKING * _MOST_BYTES
+        return waiting >= _MOST_WAITING or self._bytes >= _MOST_BYTES or self._requests >= self._most_requests
 
     async def room(self) -> None:
         """Wait until that is over."""
         while self.is_crowded:
             await self._something_done()
+
+    @contextlib.contextmanager
+    def asking(self) -> Generator[None]:
+        """The time for which a handler waits for an answer of the peer, so that reading has to go on."""
+        self._asking += 1
+        self._tell()
+        try:
+            yield
+        finally:
+            self._asking -= 1
 
     def request(self, request: Request, size: int) -> anyio.Event | None:
         """Answer a request when it is its turn; with it, what to wait for before the next line is read, if anything."""
@@ -176,6 +195,7 @@ class Serving:
 
     async def _serve(self, request: Request, handler: Handler, scope: anyio.CancelScope) -> None:
         self._unstarted -= 1
+        TURN.set(Turn(self, exclusive=False))
         line = None
         try:
             with scope:
@@ -252,7 +272,7 @@ class Serving:
     @contextlib.contextmanager
     def _turn_of_handler(self, *, exclusive: bool) -> Generator[None]:
         # Known here as well as to the task: those that it has started know of it still when it is over.
-        self.turn = Turn(exclusive=exclusive)
+        self.turn = Turn(self, exclusive=exclusive)
         token = TURN.set(self.turn)
         try:
             yield

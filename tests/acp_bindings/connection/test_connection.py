@@ -846,6 +846,73 @@ class TestBounds:
             line = json.dumps({"jsonrpc": "2.0", "method": "_acme/did", "params": "x" * 1_000_000}).encode() + b"\n"
             assert await self._flood(peer.stream, line) < 13_000_000
 
+    @pytest.mark.parametrize("most_requests", [1, 100])
+    async def test_requests_whose_handlers_ask_in_return_do_not_hold_up_what_they_wait_for(
+        self, most_requests: int
+    ) -> None:
+        async def ask(params: Any, connection: Connection) -> Any:
+            return await connection.request(params, method="_acme/back")
+
+        answers: list[Any] = []
+
+        async def call(client: Connection, number: int) -> None:
+            answers.extend(await client.request([number], method="_acme/do"))
+
+        with anyio.fail_after(20):
+            async with (
+                both(agent={"_acme/do": ask}, client={"_acme/back": same}, most_requests=most_requests) as (_, client),
+                anyio.create_task_group() as tasks,
+            ):
+                for number in range(300):
+                    tasks.start_soon(call, client, number)
+        assert sorted(answers) == list(range(300))
+
+    async def test_an_update_whose_handler_asks_gets_its_answer_although_many_came_before_that(self) -> None:
+        answers: list[Any] = []
+
+        async def hear(params: Any, connection: Connection) -> None:
+            answers.append(await connection.request(params, method="_acme/back"))
+
+        async def talk(params: Any, connection: Connection) -> None:
+            for number in range(3000):
+                await connection.notify([number, "x" * 3000], method="_acme/did")
+
+        agent: dict[Any, Any] = {"_acme/do": talk, "_acme/back": an_x}
+        with anyio.fail_after(30):
+            async with both(agent=agent, client={"_acme/did": hear}) as (_, client):
+                await client.request(method="_acme/do")
+        assert answers == ["x"] * 3000
+
+    @pytest.mark.parametrize("size", [100, 1_000_000])
+    async def test_a_flood_is_bounded_although_a_handler_waits_for_an_answer(
+        self, size: int, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        async def hear(params: Any, connection: Connection) -> None:
+            await connection.request(method="_acme/back")
+
+        async with against({"_acme/did": hear}) as (agent, peer):
+            line = json.dumps({"jsonrpc": "2.0", "method": "_acme/did", "params": "x" * size}).encode() + b"\n"
+            with monkeypatch.context() as smaller:
+                smaller.setattr("acp_bindings.connection.serving._WHILE_ASKING", 2)
+                await peer.say({"method": "_acme/did"})
+                await peer.hear()
+                assert await self._flood(peer.stream, line * max(1, 10_000 // size)) < 25_000_000
+                assert 1000 < len(agent._serving._backlog) < 2000 + 65536 // len(line) + 1 or size > 100
+
+    async def test_when_the_answer_has_come_the_bounds_are_what_they_were(self) -> None:
+        async def ask(params: Any, connection: Connection) -> None:
+            await connection.request(method="_acme/back")
+            await anyio.sleep_forever()
+
+        async with against({"_acme/do": ask}, most_requests=1) as (agent, peer):
+            await peer.say(doing(1))
+            asked = await peer.hear()
+            assert not agent._serving.is_crowded
+            await peer.say(an_answer(asked["id"]))
+            with anyio.fail_after(5):
+                while not agent._serving.is_crowded:
+                    await anyio.lowlevel.checkpoint()
+
     async def test_what_was_held_up_goes_on(self) -> None:
         release = anyio.Event()
         heard: list[Any] = []
