@@ -14,6 +14,7 @@ from anyio.abc import TaskStatus
 
 from acp_bindings.codec import encode
 from acp_bindings.connection.errors import BadAnswer, ConnectionClosed, RequestFailed, TimedOut
+from acp_bindings.connection.failures import is_failure
 from acp_bindings.connection.handlers import Handle, Handlers
 from acp_bindings.connection.lines import LineBuffer
 from acp_bindings.connection.outbox import ByteSink, Outbox
@@ -438,7 +439,7 @@ class _Call:
         self.answered = anyio.Event()
         self.method = ""
         self.result: Any = None
-        self.error: Exception | None = None
+        self.error: BaseException | None = None
 
     def settle(self, message: Response | ErrorResponse | BadResponse) -> None:
         """Take the answer."""
@@ -447,7 +448,10 @@ class _Call:
         if isinstance(message, Response):
             try:
                 self.result = self.then(message.result) if self.then else message.result
-            except Exception as error:  # noqa: BLE001 - belongs to whoever asks
+            except BaseException as error:
+                if not is_failure(error):
+                    raise
+                # It belongs to whoever asks.
                 self.error = error
         elif isinstance(message, ErrorResponse):
             failed = message.error

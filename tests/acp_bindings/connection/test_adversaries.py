@@ -16,7 +16,7 @@ from acp_bindings import v1
 from acp_bindings.connection import CannotStart, Connection, ConnectionClosed, connect_process
 from acp_bindings.jsonrpc import ProtocolPackage
 from acp_bindings.setup import OPENING
-from tests.acp_bindings.connection.support import NEW, against, streams
+from tests.acp_bindings.connection.support import NEW, against, both, streams
 from tests.leftovers import children
 
 pytestmark = pytest.mark.anyio
@@ -108,6 +108,24 @@ async def test_a_handler_that_meets_something_cancelled_has_failed_as_by_any_exc
             await peer.say({"method": method, "params": params}, {"id": 3, "method": "_acme/next"})
             assert await peer.hear() == {"id": 3, "result": "next"}
     assert f"the handler of {method} failed" in caplog.text
+
+
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
+async def test_what_is_done_with_an_answer_may_meet_something_cancelled() -> None:
+    def then(answer: Any) -> None:
+        future: asyncio.Future[None] = asyncio.Future()
+        future.cancel()
+        future.result()
+
+    async with both(agent={"_acme/do": nothing}) as (_, client):
+        for _ in range(2):
+            with anyio.fail_after(5), pytest.raises(asyncio.CancelledError):
+                await client.request(method="_acme/do", then=then)
+        assert await client.request(method="_acme/do", timeout=5) is None
+
+
+def nothing(params: Any, connection: Any) -> None:
+    """The empty answer."""
 
 
 @pytest.mark.parametrize("where", ["then", "handler", "aside"])
