@@ -222,6 +222,8 @@ class Connection:
             ValueError: the method is not for the peer to handle.
             EncodeError: *params* cannot be sent.
         """
+        if not self._begun:
+            raise RuntimeError("the connection has not begun: tell in its `async with` block")
         line = self._codec.notify(params, method=method)
         # Not `_gone`: a peer that says nothing more may still read.
         if not self._reading.cancel_called:

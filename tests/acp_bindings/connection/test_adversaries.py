@@ -180,6 +180,14 @@ async def test_who_asks_before_the_block_does_not_wait_for_ever() -> None:
             await connection.request(NEW)
 
 
+async def test_what_is_told_before_the_block_is_refused_rather_than_kept() -> None:
+    one, other = await streams()
+    async with one, other:
+        connection = Connection(one, one, protocol=v1, role="client")
+        with pytest.raises(RuntimeError, match="has not begun"):
+            await connection.notify(v1.CancelNotification(session_id="s"))
+
+
 async def test_what_is_told_after_the_end_is_not_lost_in_silence() -> None:
     update = v1.CancelNotification(session_id="s")
     async with against(role="client") as (connection, _):
