@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext, suppress
 from functools import partial
 from types import EllipsisType, NoneType, TracebackType
 from typing import Any, Literal, Protocol, Self, TypeAlias, TypeVar, cast, overload
@@ -45,7 +45,8 @@ _IN_A_ROW = 250
 _LAST_WORDS = 0.5
 """Seconds for what a peer has still to say that no longer reads."""
 _FLUSH = 1.0
-"""Seconds for what is still to be sent when the block ends."""
+"""Seconds for what is still to be sent when the block ends, and for closing each of the streams."""
+_GONE = (anyio.BrokenResourceError, anyio.ClosedResourceError)
 
 
 class ByteSource(Protocol):
@@ -289,9 +290,8 @@ class Connection:
                     await self._outbox.flush()
                 tasks.cancel_scope.cancel()
         finally:
-            with anyio.CancelScope(shield=True):
-                await self._source.aclose()
-                await self._sink.aclose()
+            await _close(self._source)
+            await _close(self._sink)
         if error is not None:
             raise error
 
@@ -343,7 +343,7 @@ class Connection:
                 if rest := lines.rest():
                     await self._take_all([rest])
                 return ConnectionClosed("the peer closed the connection")
-            except (anyio.BrokenResourceError, anyio.ClosedResourceError, OSError):
+            except (OSError, *_GONE):
                 return ConnectionClosed("the connection broke")
             await self._take_all(lines.feed(chunk))
         wrong = f"a line has more than {self._limit} bytes"
@@ -464,6 +464,12 @@ class _Call:
 
 _DEAF = "the peer no longer reads"
 _CLOSED = "the connection was closed"
+
+
+async def _close(end: ByteSource | ByteSink) -> None:
+    # Some say farewell, as TLS does, and fail or wait for ever where nobody answers.
+    with anyio.move_on_after(_FLUSH, shield=True), suppress(OSError, *_GONE):
+        await end.aclose()
 
 
 def _cancelled(params: Any) -> Id | EllipsisType:

@@ -172,6 +172,35 @@ async def test_a_connection_has_one_block_and_says_so() -> None:
         await connection.__aenter__()
 
 
+@pytest.mark.parametrize("fails", [True, False])
+async def test_streams_that_cannot_be_closed_hold_up_nobody_and_hide_nothing(fails: bool) -> None:
+    class Stuck:
+        """One that wants to say farewell."""
+
+        def __init__(self) -> None:
+            self.left = False
+
+        async def receive(self, max_bytes: int = 65536, /) -> bytes:
+            raise anyio.EndOfStream
+
+        async def send(self, item: bytes, /) -> None:
+            """To nobody."""
+
+        async def aclose(self) -> None:
+            try:
+                if fails:
+                    raise anyio.BrokenResourceError
+                await anyio.sleep_forever()
+            finally:
+                self.left = True
+
+    source, sink = Stuck(), Stuck()
+    with anyio.fail_after(10), pytest.raises(KeyError, match="mine"):
+        async with Connection(source, sink, protocol=v1, role="client"):
+            raise KeyError("mine")
+    assert (source.left, sink.left) == (True, True)
+
+
 async def test_who_asks_before_the_block_does_not_wait_for_ever() -> None:
     one, other = await streams()
     async with one, other:
