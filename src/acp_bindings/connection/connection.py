@@ -14,7 +14,7 @@ from anyio.abc import TaskStatus
 
 from acp_bindings.codec import encode
 from acp_bindings.connection.errors import BadAnswer, ConnectionClosed, RequestFailed, TimedOut
-from acp_bindings.connection.failures import is_failure
+from acp_bindings.connection.failures import alone, is_failure
 from acp_bindings.connection.handlers import Handle, Handlers
 from acp_bindings.connection.lines import LineBuffer
 from acp_bindings.connection.outbox import ByteSink, Outbox
@@ -289,6 +289,9 @@ class Connection:
                 with anyio.move_on_after(_FLUSH, shield=True):
                     await self._outbox.flush()
                 tasks.cancel_scope.cancel()
+        except BaseExceptionGroup as group:
+            # Of handlers, which nobody knows to be tasks of a group.
+            raise alone(group) from None
         finally:
             await _close(self._source)
             await _close(self._sink)

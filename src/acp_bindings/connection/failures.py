@@ -3,10 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+from typing import cast
 
 import anyio
 
-__all__ = ["is_failure"]
+__all__ = ["alone", "is_failure"]
+
+
+def alone(error: BaseException) -> BaseException:
+    """What is in a group of one, however deep; anything else is what it is."""
+    while isinstance(error, BaseExceptionGroup):
+        group = cast("BaseExceptionGroup[BaseException]", error)
+        first, *others = group.exceptions
+        if others:
+            return group
+        error = first
+    return error
 
 
 def is_failure(error: BaseException) -> bool:

@@ -14,7 +14,7 @@ from contextvars import ContextVar
 from functools import partial
 from inspect import isawaitable
 from types import EllipsisType
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import anyio
 import anyio.lowlevel
@@ -22,7 +22,7 @@ from anyio.abc import TaskStatus
 from pydantic import ValidationError
 
 from acp_bindings.connection.errors import ConnectionClosed
-from acp_bindings.connection.failures import is_failure
+from acp_bindings.connection.failures import alone, is_failure
 from acp_bindings.connection.handlers import Handler, Handlers
 from acp_bindings.connection.outbox import Outbox
 from acp_bindings.jsonrpc import INTERNAL_ERROR, METHOD_NOT_FOUND, REQUEST_CANCELLED, Codec
@@ -307,9 +307,5 @@ def _filled(request: Request, result: object) -> object:
 
 def _as_answer(error: BaseException) -> RequestError | None:
     """The answer that it is, perhaps in the groups of a handler's own tasks."""
-    while isinstance(error, ExceptionGroup):
-        first, *others = cast("ExceptionGroup[Exception]", error).exceptions
-        if others:
-            return None
-        error = first
-    return error if isinstance(error, RequestError) else None
+    answer = alone(error)
+    return answer if isinstance(answer, RequestError) else None

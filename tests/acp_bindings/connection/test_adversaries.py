@@ -172,6 +172,27 @@ async def test_a_connection_has_one_block_and_says_so() -> None:
         await connection.__aenter__()
 
 
+@pytest.mark.parametrize("method", ["_acme/waits", "_acme/at_once"])
+@pytest.mark.parametrize("asks", [True, False])
+async def test_what_a_handler_means_for_the_program_comes_out_of_the_block_as_it_is(method: str, asks: bool) -> None:
+    class Stop(BaseException):
+        """As SystemExit, which asyncio lets out of its loop at once."""
+
+    async def stop(params: Any, connection: Any) -> None:
+        raise Stop("mine")
+
+    def stop_at_once(params: Any, connection: Any) -> None:
+        raise Stop("mine")
+
+    async def until_stopped() -> None:
+        async with against({"_acme/waits": stop, "_acme/at_once": stop_at_once}) as (_, peer):
+            await peer.say({"method": method, **({"id": 1} if asks else {})})
+            await anyio.sleep_forever()
+
+    with anyio.fail_after(5), pytest.raises(Stop, match="mine"):
+        await until_stopped()
+
+
 @pytest.mark.parametrize("fails", [True, False])
 async def test_streams_that_cannot_be_closed_hold_up_nobody_and_hide_nothing(fails: bool) -> None:
     class Stuck:
