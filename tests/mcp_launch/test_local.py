@@ -205,12 +205,17 @@ async def test_what_is_no_server_of_the_sdk_is_refused() -> None:
             pytest.fail("it was served")
 
 
-async def test_over_stdio_a_program_without_an_interpreter_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "frozen", True, raising=False)
+@pytest.mark.parametrize(("name", "value"), [("frozen", True), ("executable", ""), ("executable", None)])
+async def test_over_stdio_a_program_without_an_interpreter_says_so(
+    name: str, value: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, name, value, raising=False)
 
     with pytest.raises(mcp_launch.UnusableInput, match="has none; offer http"):
         async with mcp_launch.serve_local(Own().server, transport="stdio"):
             pytest.fail("the agent would start this program again")
+    async with mcp_launch.serve_local(Own().server, transport="http") as local:
+        assert local.transport == "http"
 
 
 async def test_r46_r90_the_entry_has_the_form_of_its_protocol() -> None:
@@ -338,6 +343,7 @@ async def test_r90_r91_the_token_is_shown_nowhere(
             await ask(session, "selection", file="a.py")
             if transport == "http":
                 await post(f"http://127.0.0.1:{local.port}/", Authorization=token)
+            logging.getLogger("mcp.server").info("what the SDK might say: %s", token)
             commands = [_read(entry / "cmdline") for entry in Path("/proc").iterdir() if entry.name.isdecimal()]
             holders = [_read(entry / "environ") for entry in Path("/proc").iterdir() if entry.name.isdecimal()]
         shown = [repr(local), str(local), repr(spec), caplog.text, *commands]

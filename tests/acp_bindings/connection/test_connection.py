@@ -28,7 +28,7 @@ from acp_bindings.connection import (
 from acp_bindings.errors import Issue
 from acp_bindings.jsonrpc import INTERNAL_ERROR, METHOD_NOT_FOUND, PARSE_ERROR, REQUEST_CANCELLED
 from acp_bindings.setup import OPENING, AgentHandshake, ClientHandshake, InvalidParams, RequestError
-from tests.acp_bindings.connection.support import HELLO, NEW, PROMPT, against, both, streams
+from tests.acp_bindings.connection.support import HELLO, NEW, PROMPT, Bare, against, both, streams
 
 pytestmark = pytest.mark.anyio
 
@@ -107,6 +107,23 @@ class TestAsking:
         async with both(agent={v1.SetSessionModeRequest: nothing}) as (_, client):
             answer = await client.request(v1.SetSessionModeRequest(session_id="s", mode_id="m"))
         assert answer == v1.SetSessionModeResponse()
+
+    async def test_an_answer_that_could_be_empty_and_is_not_is_given_as_it_is(self) -> None:
+        answer = v1.LoadSessionResponse(modes=v1.SessionModeState(current_mode_id="m", available_modes=[]))
+
+        def load(request: v1.LoadSessionRequest, connection: Connection) -> v1.LoadSessionResponse:
+            return answer
+
+        async with both(agent={v1.LoadSessionRequest: load}) as (_, client):
+            asked = v1.LoadSessionRequest(session_id="s", cwd="/", mcp_servers=[])
+            assert await client.request(asked, timeout=5) == answer
+
+    async def test_a_handler_may_give_what_is_to_be_awaited(self) -> None:
+        def later(request: v1.NewSessionRequest, connection: Connection) -> Any:
+            return new_session(request, connection)
+
+        async with both(agent={v1.NewSessionRequest: later}) as (_, client):
+            assert (await client.request(NEW, timeout=5)).session_id == "session of /project"
 
     async def test_fifty_requests_at_once_get_their_own_answers(self) -> None:
         async def slowly(params: list[int], connection: Connection) -> list[int]:
@@ -800,6 +817,31 @@ class TestOddPeers:
             with pytest.raises(ConnectionClosed):
                 await agent.notify(HELLO)
 
+    async def test_only_that_its_own_peer_has_gone_is_no_failure_of_a_handler(
+        self, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        going = anyio.Event()
+
+        async def of_another(params: Any, connection: Connection) -> None:
+            raise ConnectionClosed("another has gone")
+
+        async def talk(params: Any, connection: Connection) -> None:
+            going.set()
+            await connection.request(method="_acme/back")
+
+        async with against({"_acme/other": of_another, "_acme/talk": talk}) as (agent, peer):
+            await peer.say({"id": 0, "method": "_acme/other"})
+            await peer.hear()
+            assert [record.levelno for record in caplog.records] == [logging.ERROR]
+            caplog.clear()
+            await peer.say({"id": 1, "method": "_acme/talk"})
+            with anyio.fail_after(5):
+                await going.wait()
+                await peer.hear()
+                await peer.stream.aclose()
+                await agent.wait_ended()
+        assert [record for record in caplog.records if record.levelno > logging.DEBUG] == []
+
     async def test_an_error_about_a_line_of_ours_is_logged(self, caplog: pytest.LogCaptureFixture) -> None:
         async with against({"_acme/do": one}) as (_, peer):
             await peer.say({"id": None, "error": {"code": PARSE_ERROR, "message": "Parse error"}}, doing(1))
@@ -913,6 +955,26 @@ class TestBounds:
                 while not agent._serving.is_crowded:
                     await anyio.lowlevel.checkpoint()
 
+    async def test_what_was_sent_at_once_takes_up_no_room(self) -> None:
+        async with both(agent={"_acme/do": same}) as (_, client):
+            for _ in range(100):
+                assert await client.request(["x" * 10_000], method="_acme/do", timeout=5) == ["x" * 10_000]
+
+    async def test_what_has_been_handled_takes_up_no_room(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("acp_bindings.connection.serving._MOST_BYTES", 10_000)
+        heard: list[Any] = []
+
+        async def hear(params: Any, connection: Connection) -> None:
+            await anyio.lowlevel.checkpoint()
+            heard.append(params)
+
+        async with both(agent={"_acme/did": hear, "_acme/do": nothing}) as (_, client):
+            for _ in range(5):
+                for _ in range(20):
+                    await client.notify(["x" * 1000], method="_acme/did")
+                await client.request(method="_acme/do", timeout=5)
+        assert len(heard) == 100
+
     async def test_what_was_held_up_goes_on(self) -> None:
         release = anyio.Event()
         heard: list[Any] = []
@@ -968,6 +1030,53 @@ class TestClosing:
             with anyio.fail_after(5):
                 await agent.wait_ended()
         assert [each[0] for each in heard] == list(range(100))
+
+    async def test_the_one_thing_that_was_said_before_the_end_arrives(self) -> None:
+        one, other = await streams()
+        async with one, other:
+            async with Connection(one, one, protocol=v1, role="client") as client:
+                await client.notify([1], method="_acme/did")
+            assert await Bare(other).hear() == {"method": "_acme/did", "params": [1]}
+
+    async def test_who_waits_for_room_is_told_when_the_peer_goes(self) -> None:
+        failed: list[Exception] = []
+
+        async def talk(connection: Connection) -> None:
+            try:
+                while True:
+                    await connection.notify(["x" * 10_000], method="_acme/did")
+            except ConnectionClosed as error:
+                failed.append(error)
+
+        with anyio.fail_after(10):
+            async with against(role="client") as (client, peer), anyio.create_task_group() as tasks:
+                for _ in range(3):
+                    tasks.start_soon(talk, client)
+                while not client._outbox.is_full:
+                    await anyio.lowlevel.checkpoint()
+                await anyio.wait_all_tasks_blocked()
+                await peer.stream.aclose()
+        assert len(failed) == 3
+        assert not client._outbox._lines
+
+    async def test_over_pipes_too_a_peer_that_leaves_is_an_end_as_any(self) -> None:
+        with anyio.fail_after(10):
+            async with both() as (agent, client), anyio.create_task_group() as tasks:
+
+                async def ask() -> None:
+                    with pytest.raises(ConnectionClosed):
+                        await agent.request(v1.ReadTextFileRequest(session_id="s", path="x" * 1_000_000))
+
+                # Nobody reads it.
+                client._reading.cancel()
+                tasks.start_soon(ask)
+                await anyio.wait_all_tasks_blocked()
+                await client._source.aclose()
+                await agent.wait_ended()
+                for _ in range(2):
+                    with pytest.raises(ConnectionClosed):
+                        await agent.notify(HELLO)
+                assert not agent._outbox._lines
 
     async def test_a_peer_that_does_not_read_does_not_hold_up_the_end(self) -> None:
         with anyio.fail_after(10):
