@@ -761,7 +761,7 @@ class TestOddPeers:
             await peer.hear()
             await peer.say(*({"method": "_acme/did", "params": [n]} for n in range(3)))
             await peer.stream.aclose()
-        with pytest.raises(ConnectionClosed):
+        with anyio.fail_after(5), pytest.raises(ConnectionClosed):
             await client.request(NEW)
 
     async def test_a_handler_that_asks_when_the_peer_goes_is_told(self) -> None:
