@@ -33,8 +33,13 @@ if TYPE_CHECKING:
     from mcp_launch.restart import Restart
     from mcp_launch.servers.launched import LaunchedServer
     from mcp_launch.session import open_session
+    from mcp_launch.through_acp.consumer import AcpConsumer
+    from mcp_launch.through_acp.provider import AcpProvider, AcpServer
 
 __all__ = [
+    "AcpConsumer",
+    "AcpProvider",
+    "AcpServer",
     "Budgets",
     "Catalogue",
     "CatalogueEntry",
@@ -68,6 +73,9 @@ if not TYPE_CHECKING:
     # Imported on first use, so that the command can say what to install when the extra is missing. Hidden from type
     # checkers, to which a module with a `__getattr__` has every name there is.
     _HOMES = {
+        "AcpConsumer": "through_acp.consumer",
+        "AcpProvider": "through_acp.provider",
+        "AcpServer": "through_acp.provider",
         "Budgets": "budgets",
         "Catalogue": "agents.catalogue",
         "CatalogueEntry": "agents.catalogue",

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from anyio.abc import SocketStream, TaskStatus
     from typing_extensions import TypeForm
 
-__all__ = ["LocalServer", "serve_local"]
+__all__ = ["LocalServer", "inner_server", "serve_local"]
 
 _HOST = "127.0.0.1"
 _FULL = 0.1
@@ -66,7 +66,7 @@ async def serve_local(
             over stdio, and there is no Python interpreter that the agent could start.
     """
     chosen = choose(agent, transport)
-    inner = _inner(server)
+    inner = inner_server(server)
     if chosen == "stdio" and (not sys.executable or getattr(sys, "frozen", False)):
         raise UnusableInput("over stdio the agent has to start Python, and this program has none; offer http")
     token = secrets.token_urlsafe(32)
@@ -114,7 +114,12 @@ class LocalServer:
         return decode(type_, entry(self.name, port=self.port, token=self._token))
 
 
-def _inner(server: MCPServer[Any] | Server[Any]) -> Server[Any]:
+def inner_server(server: MCPServer[Any] | Server[Any]) -> Server[Any]:
+    """The SDK's low-level server, whichever of its two is given.
+
+    Raises:
+        UnusableInput: it is neither.
+    """
     # As the SDK's own client does it: what it has for that in public makes a web application, and keeps it.
     inner: MCPServer[Any] | Server[Any] = getattr(server, "_lowlevel_server", server)
     if not isinstance(inner, Server):

@@ -1,0 +1,326 @@
+"""A client's own MCP server through the ACP connection itself: asked, heard, cancelled and refused."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncGenerator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import Any
+
+import anyio
+import pytest
+from mcp import Client, MCPError
+from mcp.server import MCPServer
+from mcp.server.mcpserver import Context
+
+import mcp_launch
+from acp_bindings import v1_unstable, v2_unstable
+from acp_bindings.connection import Connection, Handlers, RequestFailed
+from acp_bindings.connection.processes.pipe import Reader, Writer
+from acp_bindings.jsonrpc import ProtocolPackage
+
+pytestmark = pytest.mark.anyio
+
+EACH = pytest.mark.parametrize("protocol", [v1_unstable, v2_unstable], ids=["v1_unstable", "v2_unstable"])
+META: dict[str, Any] = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientCapabilities": {},
+}
+
+
+class Own:
+    """A server of the client, and what happened to it."""
+
+    def __init__(self) -> None:
+        self.server = MCPServer("editor", lifespan=self._live, log_level="WARNING")
+        self.waiting, self.cancelled = anyio.Event(), anyio.Event()
+        self.lives = 0
+        self.server.tool()(self.selection)
+        self.server.tool()(self.count)
+        self.server.tool()(self.wait)
+
+    @asynccontextmanager
+    async def _live(self, _: Any) -> AsyncGenerator[None]:
+        self.lives += 1
+        yield
+        self.lives -= 1
+
+    async def selection(self, file: str) -> str:
+        """What is selected."""
+        return f"the selection in {file}"
+
+    async def count(self, context: Context[Any, Any], last: int) -> str:
+        """Count, and say how far."""
+        for number in range(1, last + 1):
+            await context.report_progress(number, last)
+        return "done"
+
+    async def wait(self) -> None:
+        """Wait for ever."""
+        self.waiting.set()
+        try:
+            await anyio.sleep_forever()
+        finally:
+            self.cancelled.set()
+
+
+class Ends:
+    """Both ends of a connection: the provider's, which is the client's, and the consumer's, which is the agent's."""
+
+    def __init__(self, protocol: ProtocolPackage) -> None:
+        self.protocol: Any = protocol
+        self.provider, self.consumer = mcp_launch.AcpProvider(), mcp_launch.AcpConsumer()
+        self.lines: list[bytes] = []
+        self.of_client, self.of_agent = Handlers(), Handlers()
+        self.of_client.on("mcp/message")(self.provider.answer)
+        self.of_agent.on("mcp/message")(self.consumer.take)
+        self.agent: Connection
+        self.client: Connection
+
+    def session(self, server: mcp_launch.AcpServer) -> AbstractAsyncContextManager[Client]:
+        return self.consumer.session(server.spec(self.protocol.McpServer), self.agent)
+
+    async def ask(self, server_id: str, method: str = "server/discover", *, id_: str = "r", **params: Any) -> Any:
+        """One request as it goes over the connection, without the SDK's client."""
+        params = {"_meta": META, **params}
+        message = self.protocol.MessageMcpRequest(server_id=server_id, request_id=id_, method=method, params=params)
+        return await self.agent.request(message)
+
+
+@asynccontextmanager
+async def connected(protocol: ProtocolPackage) -> AsyncGenerator[Ends]:
+    ends = Ends(protocol)
+    (to_agent, from_client), (to_client, from_agent) = os.pipe(), os.pipe()
+    os.set_blocking(from_agent, False)
+    os.set_blocking(from_client, False)
+    with anyio.fail_after(20):
+        async with (
+            Connection(
+                Reader(to_agent),
+                Writer(from_agent),
+                protocol=protocol,
+                role="agent",
+                handlers=ends.of_agent,
+                trace=lambda _, line: ends.lines.append(line),
+            ) as ends.agent,
+            Connection(
+                Reader(to_client), Writer(from_client), protocol=protocol, role="client", handlers=ends.of_client
+            ) as ends.client,
+        ):
+            yield ends
+
+
+@EACH
+async def test_x13_r90_an_agent_calls_a_tool_of_its_client_through_acp_alone(protocol: Any) -> None:
+    own = Own()
+    async with (
+        connected(protocol) as ends,
+        ends.provider.serve(own.server) as offered,
+        ends.session(offered) as session,
+    ):
+        assert session.server_info is not None
+        assert session.server_info.name == "editor"
+        assert [tool.name for tool in (await session.list_tools()).tools] == ["selection", "count", "wait"]
+        result: Any = await session.call_tool("selection", {"file": "a.py"})
+        assert result.content[0].text == "the selection in a.py"
+        assert own.lives == 1
+    assert own.lives == 0
+    assert all(b"mcp/message" in line or b'"result"' in line for line in ends.lines)
+
+
+@EACH
+async def test_x13_what_a_server_tells_comes_before_the_answer_it_belongs_to(protocol: Any) -> None:
+    told: list[float] = []
+
+    async def heard(progress: float, total: float | None, message: str | None) -> None:
+        assert (total, message) == (20, None)
+        told.append(progress)
+
+    async with (
+        connected(protocol) as ends,
+        ends.provider.serve(Own().server) as offered,
+        ends.session(offered) as session,
+    ):
+        await session.call_tool("count", {"last": 20}, progress_callback=heard)
+        assert told == list(range(1, 21))
+
+
+@EACH
+async def test_x13_two_sessions_with_a_server_do_not_mix_their_requests(protocol: Any) -> None:
+    own = Own()
+    async with (
+        connected(protocol) as ends,
+        ends.provider.serve(own.server) as offered,
+        ends.session(offered) as one,
+        ends.session(offered) as other,
+        anyio.create_task_group() as tasks,
+    ):
+        tasks.start_soon(one.call_tool, "wait")
+        await own.waiting.wait()
+        for session in (one, other):
+            for file in "ab":
+                result: Any = await session.call_tool("selection", {"file": file})
+                assert result.content[0].text == f"the selection in {file}"
+        tasks.cancel_scope.cancel()
+
+
+@EACH
+async def test_x13_a_call_that_the_agent_gives_up_is_cancelled_at_the_client(protocol: Any) -> None:
+    own = Own()
+    async with (
+        connected(protocol) as ends,
+        ends.provider.serve(own.server) as offered,
+        ends.session(offered) as session,
+    ):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(session.call_tool, "wait")
+            await own.waiting.wait()
+            tasks.cancel_scope.cancel()
+        await own.cancelled.wait()
+        assert any(b"$/cancel_request" in line for line in ends.lines)
+        assert (await session.list_tools()).tools
+
+
+@EACH
+async def test_x13_with_its_block_a_server_is_gone_and_who_waits_for_it_is_told(protocol: Any) -> None:
+    own = Own()
+    codes: list[int] = []
+
+    async def call(session: Client) -> None:
+        with pytest.raises(MCPError) as raised:
+            await session.call_tool("wait")
+        codes.append(raised.value.error.code)
+
+    async with connected(protocol) as ends:
+        block = ends.provider.serve(own.server)
+        offered = await block.__aenter__()
+        async with ends.session(offered) as session, anyio.create_task_group() as tasks:
+            tasks.start_soon(call, session)
+            await own.waiting.wait()
+            await block.__aexit__(None, None, None)
+            assert (own.cancelled.is_set(), own.lives) == (True, 0)
+        assert codes == [-32800]
+        with pytest.raises(RequestFailed) as refused:
+            await ends.ask(offered.id)
+        assert (refused.value.code, refused.value.data) == (-33001, {"serverId": offered.id})
+
+
+@EACH
+async def test_x13_a_session_with_a_server_that_nobody_offers_says_so(protocol: Any) -> None:
+    async with connected(protocol) as ends:
+        with pytest.raises(mcp_launch.LaunchFailure) as raised:
+            async with ends.session(mcp_launch.AcpServer("away", "s1")):
+                raise AssertionError("there is no session")
+    failure = raised.value
+    assert (failure.server, failure.stage, failure.code) == ("away", "handshake", "rejected")
+    assert "no MCP server of this id" in str(failure)
+
+
+@EACH
+async def test_x13_what_is_raised_in_the_block_of_a_session_comes_out_as_it_is(protocol: Any) -> None:
+    async with connected(protocol) as ends, ends.provider.serve(Own().server) as offered:
+        with pytest.raises(KeyError, match="mine"):
+            async with ends.session(offered):
+                raise KeyError("mine")
+
+
+@EACH
+async def test_x13_a_request_id_is_for_one_request_at_a_time(protocol: Any) -> None:
+    own = Own()
+    async with connected(protocol) as ends, ends.provider.serve(own.server) as offered:
+        async with anyio.create_task_group() as tasks:
+
+            async def wait() -> None:
+                await ends.ask(offered.id, "tools/call", name="wait", arguments={})
+
+            tasks.start_soon(wait)
+            await own.waiting.wait()
+            with pytest.raises(RequestFailed) as refused:
+                await ends.ask(offered.id)
+            assert refused.value.code == -32602
+            assert (await ends.ask(offered.id, id_="q")).result["supportedVersions"]
+            tasks.cancel_scope.cancel()
+        await own.cancelled.wait()
+
+
+@EACH
+@pytest.mark.parametrize(
+    ("method", "meta", "code"),
+    [
+        ("no/such", META, -32601),
+        ("tools/call", META, -32602),
+        ("tools/list", {}, -32602),
+        ("initialize", {}, -32602),
+        ("tools/list", {**META, "io.modelcontextprotocol/protocolVersion": "2025-06-18"}, -32022),
+    ],
+)
+async def test_x13_an_error_of_mcp_is_an_answer_and_no_error_of_acp(
+    protocol: Any, method: str, meta: dict[str, Any], code: int
+) -> None:
+    async with connected(protocol) as ends, ends.provider.serve(Own().server) as offered:
+        answer = await ends.ask(offered.id, method, _meta=meta)
+        assert isinstance(answer, protocol.MessageMcpResponseError)
+        assert answer.error.code == code
+
+
+@EACH
+async def test_x13_no_two_servers_have_one_id_and_each_is_asked_by_its_own(protocol: Any) -> None:
+    first, second = MCPServer("first"), MCPServer("second")
+    async with connected(protocol) as ends:
+        provider = ends.provider
+        async with (
+            provider.serve(first) as one,
+            provider.serve(second) as other,
+            provider.serve(first, name="x") as again,
+        ):
+            assert len({one.id, other.id, again.id}) == 3
+            spec = again.spec(protocol.McpServer)
+            assert (type(spec), spec.name, spec.server_id) == (protocol.McpServerAcp, "x", again.id)
+            for offered, name in ((one, "first"), (other, "second"), (again, "first")):
+                async with ends.session(offered) as session:
+                    assert session.server_info is not None
+                    assert session.server_info.name == name
+
+
+@EACH
+async def test_x13_when_the_connection_ends_a_call_says_so(protocol: Any) -> None:
+    own = Own()
+    async with (
+        connected(protocol) as ends,
+        ends.provider.serve(own.server) as offered,
+        ends.session(offered) as session,
+        anyio.create_task_group() as tasks,
+    ):
+        tasks.start_soon(_close_when, own.waiting, ends.agent)
+        with pytest.raises(MCPError, match="closed"):
+            await session.call_tool("wait")
+
+
+async def _close_when(event: anyio.Event, connection: Connection) -> None:
+    await event.wait()
+    connection.close()
+
+
+@EACH
+@pytest.mark.parametrize("result", [None, [1], "x"])
+async def test_x13_what_is_no_result_of_mcp_costs_one_call(protocol: Any, result: Any) -> None:
+    def odd(request: Any, _: Connection) -> Any:
+        return protocol.MessageMcpResponseResult(result=result)
+
+    async with (
+        connected(protocol) as ends,
+        ends.provider.serve(Own().server) as offered,
+        ends.session(offered) as session,
+    ):
+        ends.of_client.on("mcp/message")(odd)
+        with pytest.raises(MCPError) as raised:
+            await session.call_tool("selection", {"file": "a"})
+        assert raised.value.error.code == -32603
+        ends.of_client.on("mcp/message")(ends.provider.answer)
+        assert (await session.list_tools()).tools
+
+
+async def test_what_is_no_server_of_the_sdk_cannot_be_offered() -> None:
+    with pytest.raises(mcp_launch.UnusableInput, match="not str"):
+        async with mcp_launch.AcpProvider().serve("editor"):  # pyright: ignore[reportArgumentType]
+            pass
