@@ -48,8 +48,6 @@ def initialized() -> dict[str, Any]:
     """What it says of itself."""
     capabilities: dict[str, Any] = {"loadSession": MODE in ("works", "forgets")}
     result: dict[str, Any] = {"protocolVersion": 1, "agentCapabilities": capabilities}
-    if MODE == "newer":
-        result["protocolVersion"] = 7
     if MODE == "dated":
         result["protocolVersion"] = "2025-03-26"
     if MODE == "wants_login":

@@ -17,6 +17,13 @@ pytestmark = pytest.mark.anyio
 
 ODD = Path(__file__).with_name("odd_agent.py")
 SECRETS = ("Welcome aboard", "library-card", "tick-tock")
+ANOTHER_VERSION = """
+import json, pathlib, sys
+request = json.loads(sys.stdin.readline())
+print(json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": {"protocolVersion": 7}}), flush=True)
+pathlib.Path(sys.argv[1]).write_text(sys.stdin.read() or "closed")
+"""
+"""An agent that writes down what it hears after its answer."""
 ANSWERS = [
     "tool     greeter__greet name=Ada → Welcome aboard, Ada!",
     "tool     library__find_book topic=protocols → The Art of Saying Exactly That",
@@ -98,10 +105,20 @@ async def test_updates_that_are_unknown_and_garbage_are_survived(place: Place) -
     assert done.stdout.endswith("load     the session again\n| agent  in time\n")
 
 
+async def test_r23_the_client_closes_the_connection_and_tells_its_user_which_versions_there_were(
+    place: Place, tmp_path: Path
+) -> None:
+    heard = tmp_path / "heard"
+    done = client(place, agent=[sys.executable, "-c", ANOTHER_VERSION, str(heard)])
+
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == "the agent answered with ACP version 7; we asked for 2 and have 1, 2 (-32022)\n"
+    assert heard.read_text() == "closed"
+
+
 @pytest.mark.parametrize(
     ("mode", "told"),
     [
-        ("newer", "the agent answered with ACP version 7; we asked for 2 and have 1, 2 (-32022)"),
         ("dated", 'ACP versions are integers, such as 1; "2025-03-26" looks like an MCP version'),
         ("leaves", "initialize: the process exited with status 1; it said on stderr: odd: no licence"),
         ("wants_login", 'Authentication required (-32000); log in with "In the browser"'),
