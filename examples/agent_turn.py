@@ -52,7 +52,8 @@ class Turn:
         self.user_message, self._message = str(uuid.uuid4()), str(uuid.uuid4())
         self.echo = user_chunks(v1, prompt, message_id=self.user_message)
         """The prompt as it stands in the history."""
-        self.title = self.lines[0] if self.lines else ""
+        # A list of sessions has the title of each.
+        self.title = self.lines[0][:80] if self.lines else ""
 
     async def run(self) -> StopReason:
         """Obey each line, until there is none left or the client cancels."""
@@ -234,5 +235,5 @@ def _value(text: str) -> Any:
     """An argument as JSON, if it is some, or as text."""
     try:
         return json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return text

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 from typing import Any
 
@@ -91,3 +92,73 @@ async def test_a_client_that_does_not_read_and_hangs_up_leaves_nothing_behind(pl
         finally:
             process.kill()
     await place.nothing_left()
+
+
+async def test_a_prompt_of_a_megabyte_is_answered_and_its_session_listed_by_a_short_title(
+    place: Place, version: int
+) -> None:
+    async with talking(place, version) as talk:
+        session = await talk.new(place.project)
+
+        assert await talk.prompt(session, "say " + "x" * 1_000_000) == "end_turn"
+
+        listed = await talk.ask(talk.wire.ListSessionsRequest())
+        assert [each.title for each in listed.sessions] == ["say " + "x" * 76]
+
+
+async def test_an_argument_that_nests_too_deeply_is_a_text_and_the_turn_goes_on(place: Place, version: int) -> None:
+    async with talking(place, version) as talk:
+        session = await talk.new(place.project)
+
+        assert await talk.prompt(session, "call nobody__has x=" + "[" * 200_000 + "\nsay hello") == "end_turn"
+
+        assert talk.seen.text().endswith("hello\n")
+
+
+async def test_what_becomes_of_a_server_between_prompts_is_told_and_the_session_goes_on(
+    place: Place, version: int
+) -> None:
+    async with talking(place, version) as talk:
+        session = await talk.new(place.project, place.light())
+        for each in set(place.running()) - {talk.connection.pid}:
+            os.kill(each, signal.SIGKILL)
+
+        # The launcher hears of it from the system, soon.
+        with anyio.fail_after(30):
+            while "light: was ended by SIGKILL" not in talk.seen.text():
+                await talk.prompt(session, "servers")
+
+        assert await talk.prompt(session, "call light__environment\nsay hello") == "end_turn"
+        assert talk.seen.text().endswith("hello\n")
+
+
+async def test_a_load_in_the_middle_of_a_prompt_ends_the_prompt_and_has_the_whole_history(
+    place: Place, version: int
+) -> None:
+    reasons: list[str] = []
+    async with talking(place, version) as talk:
+        session = await talk.new(place.project)
+
+        async def count() -> None:
+            reasons.append(await talk.prompt(session, "slow 1000"))
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(count)
+            await talk.seen.until(lambda: "2\n" in talk.seen.text())
+            await talk.load(session, place.project)
+        assert reasons == ["cancelled"]
+        assert talk.seen.text(replay=True).startswith("1\n2\n")
+        assert await talk.prompt(session, "say hello") == "end_turn"
+
+
+async def test_a_link_out_of_the_project_is_not_followed(place: Place, version: int) -> None:
+    (place.project / "out").symlink_to(place.project.parent)
+    (place.project.parent / "secret").write_text("hunter2")
+    async with talking(place, version) as talk:
+        session = await talk.new(place.project)
+
+        await talk.prompt(session, "read out/secret\nread ../secret\nwrite out/new text")
+
+        assert [how for how, _ in talk.seen.said() if how in ("completed", "failed")] == ["failed"] * 3
+        assert "hunter2" not in str(talk.seen.said())
+        assert not (place.project.parent / "new").exists()
