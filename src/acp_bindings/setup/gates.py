@@ -153,7 +153,7 @@ def refuse_unadvertised(own: Peer, params: Any, *, method: str | None = None) ->
     """
     name = method or _method_of(own, params)
     needed = METHODS[own.side].get(name)
-    if needed is not None and not name.startswith("_") and own.lacks(needed) is not None:
+    if needed is not None and own.lacks(needed) is not None:
         raise MethodNotAdvertised(name, needed)
     _refuse_servers(own, getattr(params, "mcp_servers", ()))
     for need in _needs(params):

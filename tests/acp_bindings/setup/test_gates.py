@@ -157,8 +157,40 @@ def test_a_system_prompt_that_replaces_the_agents_own_needs_more_than_one_that_a
         if able:
             check_message(peer, params)
         else:
-            with pytest.raises(CapabilityNotAdvertised, match="override"):
+            with pytest.raises(CapabilityNotAdvertised, match="override") as caught:
                 check_message(peer, params)
+            assert (caught.value.capability, caught.value.field) == (
+                "session.system_prompt.override",
+                "systemPrompt.mode",
+            )
+            with pytest.raises(InvalidParams, match="override") as refused:
+                refuse_unadvertised(peer, params)
+            assert refused.value.data == {"field": "systemPrompt.mode"}
+        with pytest.raises(CapabilityNotAdvertised) as missing:
+            check_message(agent(v1_unstable), params)
+        assert (missing.value.capability, missing.value.field) == ("session.system_prompt", "systemPrompt")
+        with pytest.raises(InvalidParams) as answered:
+            refuse_unadvertised(agent(v1_unstable), params)
+        assert answered.value.data == {"field": "systemPrompt"}
+
+
+def test_sessions_are_not_filtered_by_what_an_agent_does_not_archive() -> None:
+    params = v1_unstable.ListSessionsRequest(archived="only")
+    peer = agent(v1_unstable, {"sessionCapabilities": {"list": {}}})
+    with pytest.raises(CapabilityNotAdvertised) as caught:
+        check_message(peer, params)
+    assert (caught.value.capability, caught.value.field) == ("session.archive", "archived")
+    with pytest.raises(InvalidParams) as refused:
+        refuse_unadvertised(peer, params)
+    assert refused.value.data == {"field": "archived"}
+
+
+def test_the_method_of_a_message_may_be_said() -> None:
+    check_message(agent(), {"a": 1}, method="_acme/do")
+    refuse_unadvertised(agent(), {"a": 1}, method="_acme/do")
+    with pytest.raises(CapabilityNotAdvertised) as caught:
+        check_message(agent(), {"sessionId": "s"}, method="session/close")
+    assert caught.value.capability == "session.close"
 
 
 def test_r70_r71_d15_stdio_is_always_there_in_v1_and_a_capability_in_v2() -> None:

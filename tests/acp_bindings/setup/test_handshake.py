@@ -221,6 +221,17 @@ def test_a_client_of_a_version_that_nobody_knows_is_read_leniently(params: dict[
     assert settled.client.display_name == "the client"
 
 
+def test_a_client_of_a_version_that_nobody_knows_keeps_its_name() -> None:
+    params: dict[str, Any] = {"protocolVersion": 3, "info": raw(HELPER), "capabilities": {}}
+    settled = AgentHandshake(info=EDITOR, protocols=[v1, v2]).answer(params)
+    assert str(settled.client) == "helper 0.9 (ACP v2)"
+
+
+def test_the_name_of_a_client_is_an_object_and_no_text_that_holds_one() -> None:
+    params: dict[str, Any] = {"protocolVersion": 3, "info": '{"name": "x", "version": "1"}', "capabilities": {}}
+    assert AgentHandshake(info=EDITOR, protocols=[v1, v2]).answer(params).client.info is None
+
+
 @pytest.mark.parametrize("params", [{}, {"info": 5}, {"info": {"name": "x"}}])
 def test_r8_a_client_of_v2_has_to_say_who_it_is(params: dict[str, Any]) -> None:
     with pytest.raises(InvalidParams, match="info") as caught:
@@ -406,8 +417,15 @@ def test_r26_a_capability_that_is_new_is_kept_and_no_finding() -> None:
 
 def test_an_answer_in_the_words_of_another_version_is_noticed() -> None:
     answer: dict[str, Any] = {"protocolVersion": 1, "capabilities": {"session": {}}, "info": raw(HELPER)}
-    rules = [(each.rule, each.path) for each in ClientHandshake(info=EDITOR).accept(answer).findings]
-    assert rules[:2] == [("other-version", ("capabilities",)), ("other-version", ("info",))]
+    found: list[Any] = list(ClientHandshake(info=EDITOR).accept(answer).findings)
+    assert [(each.rule, each.path) for each in found[:2]] == [
+        ("other-version", ("capabilities",)),
+        ("other-version", ("info",)),
+    ]
+    assert [each.facts for each in found[:2]] == [
+        {"member": "capabilities", "meant": "agentCapabilities"},
+        {"member": "info", "meant": "agentInfo"},
+    ]
 
 
 def test_a_capability_that_is_none_is_refused_and_so_is_one_that_no_package_has_a_word_for() -> None:
@@ -430,6 +448,16 @@ def test_an_agent_cannot_offer_v2_without_what_v2_takes_for_granted() -> None:
     with pytest.raises(ValueError, match=r"can do session\.close, session\.list, session\.resume in v2"):
         AgentHandshake(info=EDITOR, protocols=[v1, v2], capabilities={"session.load"})
     AgentHandshake(info=EDITOR, protocols=[v1, v2], capabilities=SESSIONS)
+
+
+@pytest.mark.parametrize("name", ["mcp.http", "prompt.image", "session"])
+def test_what_is_of_sessions_makes_an_agent_of_v2_one_that_has_them(name: str) -> None:
+    with pytest.raises(ValueError, match=r"can do session\.close"):
+        AgentHandshake(info=EDITOR, protocols=[v2], capabilities={name})
+
+
+def test_an_agent_of_v2_without_sessions_may_say_other_things() -> None:
+    AgentHandshake(info=EDITOR, protocols=[v2_unstable], capabilities={"auth.status", "providers"})
 
 
 def test_what_an_agent_knows_of_itself_is_what_its_client_reads() -> None:

@@ -15,7 +15,7 @@ NEW = Request(1, "session/new", {})
 INFO = v1.Implementation(name="it", version="1")
 
 
-def answered(version: int, id_: int | str = 0) -> Response:
+def answered(version: int, id_: int | str | None = 0) -> Response:
     return Response(id_, "initialize", {"protocolVersion": version})
 
 
@@ -94,6 +94,13 @@ def test_only_the_answer_to_initialize_settles_it() -> None:
     for each in said:
         assert after(("client", INITIALIZE), each).phase == "initializing"
     assert after(("agent", answered(1))).phase == "new"
+    unasked = after(("agent", answered(1, None)))
+    assert (unasked.phase, unasked.version) == ("new", None)
+
+
+def test_what_an_agent_calls_initialize_is_no_initialize() -> None:
+    settled = after(("client", INITIALIZE), ("agent", answered(1)), ("agent", INITIALIZE))
+    assert settled.is_ready
 
 
 def test_r9_initialize_may_have_the_id_0_or_any_other() -> None:

@@ -158,6 +158,7 @@ def test_r102_a_load_before_the_first_prompt_is_remarked_on() -> None:
     fresh = SessionRecord.of(new_session(ABLE["v1"], cwd="/"), "s")
     (remark,) = load_remarks(fresh)
     assert (remark.path, remark.rule, remark.severity) == (("sessionId",), "load-before-prompt", "warning")
+    assert remark.facts == {"sessionId": "s"}
     assert load_remarks(fresh.after_prompt()) == []
     assert load_remarks(SessionRecord(session_id="s", cwd="/")) == [remark]
 
@@ -186,16 +187,20 @@ def test_r99_a_cwd_that_is_spelled_otherwise_is_remarked_on_too(ours: str, their
 
 def test_r102_a_session_that_is_not_listed_is_remarked_on() -> None:
     assert rules(RECORD, listed("other")) == rules(RECORD) == [("session-not-listed", "warning")]
+    (remark,) = load_remarks(RECORD, listed=[])
+    assert (remark.path, remark.facts) == (("sessionId",), {"sessionId": "s"})
 
 
 @pytest.mark.parametrize("session_id", ["S", " s", "s\n", "session-s", "s.jsonl", "Session-S.jsonl"])
 def test_r101_an_id_that_was_altered_is_remarked_on(session_id: str) -> None:
     record = SessionRecord(session_id=session_id, cwd="/home/me", prompted=True)
     (remark,) = load_remarks(record, listed=[listed()])
-    assert (remark.rule, remark.severity, remark.facts["listed"]) == ("session-id-altered", "error", "s")
+    assert (remark.path, remark.rule, remark.severity) == (("sessionId",), "session-id-altered", "error")
+    assert remark.facts == {"sessionId": session_id, "listed": "s"}
 
 
 def test_r47_an_id_that_comes_again_is_remarked_on() -> None:
     assert new_session_remarks("s", {"t"}) == []
     (remark,) = new_session_remarks("s", {"s", "t"})
-    assert (remark.rule, remark.severity) == ("session-id-reused", "error")
+    assert (remark.path, remark.rule, remark.severity) == (("sessionId",), "session-id-reused", "error")
+    assert remark.facts == {"sessionId": "s"}

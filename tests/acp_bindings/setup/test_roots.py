@@ -27,6 +27,10 @@ def test_the_refusal_of_a_path_is_one_line(tmp_path: Path) -> None:
         Roots(tmp_path).resolve("../a\nb")
 
 
+def test_roots_are_shown_by_their_directories(project: Path, tmp_path: Path) -> None:
+    assert repr(Roots(project, tmp_path)) == f"Roots({str(project)!r}, {str(tmp_path)!r})"
+
+
 def test_r52_what_lies_in_the_directory_is_within(project: Path) -> None:
     roots = Roots(project)
     assert all(map(roots.contains, [project, project / "src", project / "src" / "main.py", project / "new" / "file"]))

@@ -1,5 +1,6 @@
 """Entries of `mcpServers`: in the form that a version wants, and what is known to go wrong with them."""
 
+import re
 from typing import Any
 
 import pytest
@@ -222,6 +223,28 @@ def test_what_is_no_server_at_all_is_left_to_the_schema(version: int) -> None:
     odd: list[Any] = [None, 5, "x", [], {"type": 5}, {"type": None, "env": 5, "headers": [1, {}, {"name": 1}]}]
     for each in odd:
         servers_remarks([each], version=version)
+
+
+def test_each_remark_has_what_it_is_about_as_facts_and_in_words() -> None:
+    told: list[tuple[Any, int, dict[str, Any], str]] = [
+        (STDIO_V2, 1, {"transport": "stdio"}, "leave it out"),
+        (SSE, 1, {"transport": "sse"}, "deprecated sse; use the http url"),
+        (SSE, 2, {"transport": "sse"}, "v2 has no sse"),
+        ({"type": "http", "name": "h", "url": "https://h"}, 1, {"transport": "http"}, r"send \[\]"),
+        (HTTP | {"name": " "}, 1, {"name": " "}, "it is empty"),
+        (HTTP | {"name": "a b"}, 1, {"name": "a b"}, "white space"),
+        (HTTP | {"name": "a.b"}, 1, {"name": "a.b"}, "a dot"),
+        (HTTP | {"headers": [{"name": "Accept", "value": ""}]}, 1, {"name": "Accept"}, "is not sent"),
+        (HTTP | {"headers": [{"name": "A", "value": "\n"}]}, 1, {"name": "A"}, "a line break"),
+        (STDIO_V1 | {"env": PAIRS * 2}, 1, {"name": "TOKEN"}, "the last one wins"),
+    ]
+    for entry, version, facts, words in told:
+        (remark,) = servers_remarks([entry], version=version)
+        assert remark.facts == facts
+        assert re.search(words, remark.message)
+    for version, end in ((1, "has this name"), (2, "has this name, which agents refuse")):
+        (again,) = servers_remarks([HTTP, HTTP], version=version)
+        assert (again.facts, again.message.endswith(end)) == ({"name": "search"}, True)
 
 
 def test_r91_no_remark_holds_a_secret() -> None:

@@ -184,6 +184,7 @@ def test_a_load_that_failed_leaves_nothing_behind() -> None:
     updates.failed("s")
     updates.failed("never heard of")
     updates.prompted("never heard of")
+    assert updates.created("s") == []
     updates.expect(LOAD)
     updates.receive(user("whole"))
     assert updates.opened("s") == (user("whole"),)
@@ -225,6 +226,17 @@ def test_what_comes_of_a_closed_session_is_remarked_on_and_lost() -> None:
     updates.closed("s")
     assert updates.receive(agent("x")) == updates.receive(agent("y")) == []
     assert [(each.rule, each.severity) for each in updates.remarks] == [("update-after-close", "error")]
+    updates.prompted("s")
+    assert updates.receive(agent("z")) == []
+    (remark,) = updates.remarks
+    assert (remark.path, remark.facts) == (("update",), {"sessionId": "s", "sessionUpdate": "agent_message_chunk"})
+
+
+def test_a_prompt_in_the_middle_of_a_load_does_not_end_its_history() -> None:
+    updates = Collector()
+    updates.expect(LOAD)
+    updates.prompted("s")
+    assert updates.receive(user("old")) == replayed(user("old"))
 
 
 def test_updates_of_a_newer_schema_are_sorted_as_all_others() -> None:

@@ -23,7 +23,7 @@ from acp_bindings.codec import decode, encode
 from acp_bindings.errors import DecodeError
 from acp_bindings.jsonrpc import ProtocolPackage
 from acp_bindings.setup.auth import auth_methods_for, login_remarks
-from acp_bindings.setup.capabilities import V2_BASELINE, Side, has_word, known, written
+from acp_bindings.setup.capabilities import V2_BASELINE, Side, has_word, written
 from acp_bindings.setup.errors import InvalidParams
 from acp_bindings.setup.initialization.misspelt import WORDS
 from acp_bindings.setup.peer import AgentPeer, ClientPeer, parsed
@@ -236,7 +236,6 @@ class _Said:
         return said
 
     def _check(self, name: str) -> None:
-        known(self.side, name)
         if not any(has_word(_message(each, self.side), self.side, n, name) for n, each in self.protocols.items()):
             offered = ", ".join(getattr(each, "__name__", "").rpartition(".")[2] for each in self.protocols.values())
             raise ValueError(f"{offered} has no word for {name}; is another protocol package meant?")
