@@ -22,11 +22,11 @@ from mcp_types import (
 )
 
 from acp_bindings.connection import BadAnswer, Connection, ConnectionClosed, RequestFailed
+from acp_bindings.secrets.redact import Redactor
 from mcp_launch.budgets import Budgets
 from mcp_launch.diagnosis.session import diagnose_session
 from mcp_launch.failures import LaunchFailure
 from mcp_launch.options import Options
-from mcp_launch.secrets.redact import Redactor
 from mcp_launch.servers.client import connected_client
 
 if TYPE_CHECKING:
