@@ -332,6 +332,12 @@ def test_r23_a_client_that_goes_on_in_a_version_that_it_did_not_offer_is_told_to
     assert "close the connection and tell the user" in found[1].message
 
 
+def test_r23_what_is_no_request_of_the_client_goes_on_in_no_version() -> None:
+    quiet = [update(AGENT, "hi"), call("session/cancel", {"sessionId": "s1"}), opening()[0]]
+    found = [each for each in check(opening()[0], opening_v2()[1], *quiet) if each.rule == "lifecycle.version"]
+    assert [(each.severity, each.line) for each in found] == [("warning", 2)]
+
+
 def test_r23_a_version_that_is_not_known_here_is_told() -> None:
     found = the("lifecycle.version", *opening(asked=9, answered=9), *new())
     assert (found.severity, where(found)) == ("warning", "2 result.protocolVersion")
