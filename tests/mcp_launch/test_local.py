@@ -343,9 +343,10 @@ async def test_r90_r91_the_token_is_shown_nowhere(
             await ask(session, "selection", file="a.py")
             if transport == "http":
                 await post(f"http://127.0.0.1:{local.port}/", Authorization=token)
-            logging.getLogger("mcp.server").info("what the SDK might say: %s", token)
             commands = [_read(entry / "cmdline") for entry in Path("/proc").iterdir() if entry.name.isdecimal()]
             holders = [_read(entry / "environ") for entry in Path("/proc").iterdir() if entry.name.isdecimal()]
+        # Not in the session, which hides it too.
+        logging.getLogger("mcp.server").info("what the SDK might say: %s", token)
         shown = [repr(local), str(local), repr(spec), caplog.text, *commands]
 
     assert len(token) >= 43

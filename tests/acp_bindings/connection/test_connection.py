@@ -842,6 +842,41 @@ class TestOddPeers:
                 await agent.wait_ended()
         assert [record for record in caplog.records if record.levelno > logging.DEBUG] == []
 
+    async def test_a_failure_of_a_handler_is_one_also_when_its_peer_has_gone(
+        self, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        going = anyio.Event()
+
+        async def fail(params: Any, connection: Connection) -> None:
+            await going.wait()
+            raise ValueError
+
+        async with against({"_acme/do": fail}) as (agent, peer):
+            await peer.say(doing(1))
+            await peer.stream.send_eof()
+            with anyio.fail_after(5):
+                while not agent._serving._ending:
+                    await anyio.lowlevel.checkpoint()
+                going.set()
+                await agent.wait_ended()
+        assert [record.levelno for record in caplog.records] == [logging.ERROR]
+
+    async def test_streams_that_somebody_else_closes_are_an_end_as_any(self) -> None:
+        async with against(role="client") as (client, _), anyio.create_task_group() as tasks:
+
+            async def ask() -> None:
+                with pytest.raises(ConnectionClosed):
+                    await client.request(NEW)
+
+            tasks.start_soon(ask)
+            await anyio.wait_all_tasks_blocked()
+            await client._sink.aclose()
+            await client.notify(v1.CancelNotification(session_id="s"))
+            with anyio.fail_after(5):
+                await client.wait_ended()
+                with pytest.raises(ConnectionClosed):
+                    await client.notify(v1.CancelNotification(session_id="s"))
+
     async def test_an_error_about_a_line_of_ours_is_logged(self, caplog: pytest.LogCaptureFixture) -> None:
         async with against({"_acme/do": one}) as (_, peer):
             await peer.say({"id": None, "error": {"code": PARSE_ERROR, "message": "Parse error"}}, doing(1))
