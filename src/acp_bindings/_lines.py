@@ -24,14 +24,15 @@ HEAD = re.compile(
 Three at most: matching takes memory for each, and a line may have millions.
 """
 
-PARAMS = b'"params":'
-"""How the head of a call ends, as it is mostly spelt."""
-
 LONGEST_HEAD = 200
 """How far into a line its head may go, to be remembered."""
+
+_BRACE = b"}"[0]
 
 
 def value_after(line: bytes, head: int) -> bytes:
     """What stands in *line* between its first *head* bytes and the brace at its end; nothing where that is missing."""
+    if line[-1] == _BRACE:
+        return line[head:-1]
     brace = line.rfind(b"}")
     return b"" if line[brace + 1 :].strip(b" \t\r\n") else line[head:brace]

@@ -34,7 +34,7 @@ from acp_bindings._envelope import (
     unclear,
     unmarked,
 )
-from acp_bindings._lines import HEAD, LONGEST_HEAD, PARAMS, value_after
+from acp_bindings._lines import HEAD, LONGEST_HEAD, value_after
 from acp_bindings._numbers import refuse_infinite, refuse_names
 from acp_bindings._roles import Role, handles, sends
 from acp_bindings._text import TextReader
@@ -78,9 +78,6 @@ Result = TypeVar("Result")
 Result_co = TypeVar("Result_co", covariant=True)
 
 CANCEL = "$/cancel_request"
-
-MOST_HEADS = 100
-"""How many spellings of the heads of notifications are remembered; a peer has one for each method."""
 
 
 class ProtocolPackage(Protocol):
@@ -157,7 +154,7 @@ class Codec:
     @protocol.setter
     def protocol(self, protocol: ProtocolPackage) -> None:
         self._protocol = protocol
-        self._heads: dict[bytes, tuple[NotificationType, TextReader]] = {}
+        self._last_head: tuple[bytes, NotificationType, TextReader] | None = None
 
     @property
     def pending(self) -> Mapping[Id, str]:
@@ -304,13 +301,12 @@ class Codec:
 
     def _read_quickly(self, line: bytes) -> Message | None:
         """What *line* says if it is just what its head makes it look like: a valid call of a method, or a result."""
-        start = line.find(PARAMS, 0, LONGEST_HEAD) + len(PARAMS)
         try:
-            if seen := self._heads.get(line[:start]):
-                type_, read = seen
-                return Notification(type_.method, read(value_after(line, start)), type_)
-            if (head := HEAD.match(line)) and head["marked"]:
-                return self._read_result(line, head) if head["result"] else self._read_known_call(line, head)
+            if (last := self._last_head) and line.startswith(last[0]):
+                head, type_, read = last
+                return Notification(type_.method, read(value_after(line, len(head))), type_)
+            if (found := HEAD.match(line)) and found["marked"]:
+                return self._read_result(line, found) if found["result"] else self._read_known_call(line, found)
         except ValueError:
             pass
         return None
@@ -325,8 +321,8 @@ class Codec:
         params = read(value_after(line, head.end()))
         if isinstance(type_, RequestType):
             return Request(decode(self._protocol.RequestId, id_), type_.method, params, type_)
-        if head[0].endswith(PARAMS) and head.end() <= LONGEST_HEAD and len(self._heads) < MOST_HEADS:
-            self._heads[head[0]] = type_, read
+        if head.end() <= LONGEST_HEAD:
+            self._last_head = head[0], type_, read
         return Notification(type_.method, params, type_)
 
     def _read_result(self, line: bytes, head: re.Match[bytes]) -> Message | None:

@@ -19,7 +19,6 @@ from acp_bindings.jsonrpc import (
     INVALID_PARAMS,
     INVALID_REQUEST,
     METHOD_NOT_FOUND,
-    MOST_HEADS,
     PARSE_ERROR,
     REQUEST_CANCELLED,
     BadLine,
@@ -852,15 +851,25 @@ class TestHeads:
         types: list[Any] = [type(each.params) for each in read if isinstance(each, Notification)]
         assert types == [v2.UpdateSessionNotification, v1.SessionNotification]
 
-    def test_no_more_heads_are_remembered_than_peers_have(self) -> None:
-        codec = agent()
-        for spaces in (10**6, *range(150)):
-            text = f'{{"jsonrpc":"2.0",{" " * spaces}"method":"session/cancel","params":{{"sessionId":"s"}}}}'
-            assert isinstance(codec.read(text), Notification)
+    def test_lines_whose_heads_take_turns_are_told_apart(self) -> None:
+        codec, thorough = client(), Thorough(v1, role="client")
+        update = '{"sessionId":"s","update":{"sessionUpdate":"plan","entries":[]}}'
+        texts = [
+            f'{{"jsonrpc":"2.0","method":"session/update","params":{update}}}',
+            f'{{ "method": "session/update", "jsonrpc": "2.0", "params" : {update} }}',
+            '{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":1}}',
+            f'{{"jsonrpc":"2.0","method":"session/update","params":{update},"params":{{}}}}',
+        ]
 
-        heads = codec._heads  # pyright: ignore[reportPrivateUsage]
-        assert len(heads) == MOST_HEADS
-        assert max(map(len, heads)) < 200
+        for text in [*texts, *texts]:
+            assert [codec.read(text), codec.read(text)] == [thorough.read(text)] * 2
+
+    def test_no_long_head_is_remembered(self) -> None:
+        codec = agent()
+        text = f'{{"jsonrpc":"2.0",{" " * 10**6}"method":"session/cancel","params":{{"sessionId":"s"}}}}'
+
+        assert isinstance(codec.read(text), Notification)
+        assert codec._last_head is None  # pyright: ignore[reportPrivateUsage]
 
 
 def test_who_looks_on_reads_the_answers_to_requests_that_it_did_not_write() -> None:
