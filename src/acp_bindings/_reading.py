@@ -42,7 +42,9 @@ untyped = [object()]
 
 
 def _note_untyped(value: Any) -> Any:
-    if value.__class__ not in _FINITE:
+    kind = value.__class__
+    # Most tool inputs are flat objects of texts, which are looked through faster than the message.
+    if kind not in _FINITE and not (kind is dict and _FINITE.issuperset(map(type, value.values()))):
         untyped[0] = object()
     return value
 
