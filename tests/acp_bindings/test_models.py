@@ -283,6 +283,17 @@ def test_a_number_beyond_floats_is_refused() -> None:
     assert {issue.path for issue in caught.value.issues} == {("amount",)}
 
 
+@pytest.mark.parametrize(
+    "value", ["1e999", "[1e999]", '{"a": "b", "c": 1e999}', '{"a": {"b": 1e999}}', '{"a": [1e999]}']
+)
+def test_a_number_beyond_floats_is_refused_also_where_anything_may_stand(value: str) -> None:
+    text = '{"sessionUpdate": "tool_call", "toolCallId": "call", "title": "Call", "rawInput": 1}'
+    assert decode(v1.SessionUpdate, text) == v1.ToolCall(tool_call_id="call", title="Call", raw_input=1)
+    for type_ in (v1.ToolCall, v1.SessionUpdate):
+        with pytest.raises(DecodeError):
+            decode(type_, text.replace("1}", value + "}"))
+
+
 def test_the_words_for_what_is_no_number_are_fine_as_text() -> None:
     block = v1.TextContent(text="NaN, Infinity")
     assert decode(v1.ContentBlock, encode(block)) == block
