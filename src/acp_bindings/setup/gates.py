@@ -19,11 +19,12 @@ from acp_bindings.setup.errors import (
     MethodNotAdvertised,
     RefusedServer,
 )
+from acp_bindings.setup.peer import Peer
 from acp_bindings.setup.servers import servers_for
 from acp_bindings.setup.sessions.history import asks_for_history
 
 if TYPE_CHECKING:
-    from acp_bindings.setup.peer import AgentPeer, Peer
+    from acp_bindings.setup.peer import AgentPeer
     from acp_bindings.setup.unions import McpServer, McpServerLike
 
 OnRefusal: TypeAlias = Literal["raise", "drop"]
@@ -51,7 +52,9 @@ def check_capability(peer: Peer, capability: str, *, method: str | None = None, 
     Raises:
         CapabilityNotAdvertised: it has not, and *assume* does not name it.
         UnknownCapability: there is none of this name, also in *assume*.
+        TypeError: *peer* is none, but for instance the connection to it.
     """
+    _check_peer(peer)
     _check_names(peer, assume)
     if (reason := _missing(peer, capability, assume)) is not None:
         raise CapabilityNotAdvertised(capability, method, reason)
@@ -64,7 +67,9 @@ def check_method(peer: Peer, method: str, *, assume: Collection[str] = ()) -> No
         CapabilityNotAdvertised: it has not, and *assume* does not name it.
         ValueError: a peer of this side and version has no such method.
         UnknownCapability: *assume* names what is no capability.
+        TypeError: *peer* is none, but for instance the connection to it.
     """
+    _check_peer(peer)
     if method.startswith("_"):
         return
     needed = METHODS[peer.side].get(method)
@@ -258,6 +263,12 @@ def _missing(peer: Peer, capability: str, assume: Collection[str]) -> str | None
     if capability not in TABLES[peer.side]:
         return f"no capability stands for it in ACP v{peer.version}"
     return peer.lacks(capability)
+
+
+def _check_peer(peer: object) -> None:
+    if not isinstance(peer, Peer):
+        told = "give what `initialize` made known of the other side, as connection.initialize or a handshake returns it"
+        raise TypeError(f"{type(peer).__name__} is no peer; {told}")
 
 
 def _check_names(peer: Peer, assume: Collection[str]) -> None:

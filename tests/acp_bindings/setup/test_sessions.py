@@ -8,6 +8,7 @@ import pytest
 
 import acp_bindings
 from acp_bindings import DecodeError, decode, encode, v1
+from acp_bindings.jsonrpc import Codec
 from acp_bindings.setup.errors import CapabilityNotAdvertised, McpServersRefused, UnknownCapability
 from acp_bindings.setup.paths import NotAbsolute
 from acp_bindings.setup.peer import AgentPeer
@@ -128,6 +129,13 @@ def test_who_assumes_that_an_agent_of_v2_loads_need_not_know_by_which_method(nam
     assert request == load_session(ABLE[name], record)
     with pytest.raises(CapabilityNotAdvertised):
         resume_session(without, record, assume={"session.load"})
+
+
+@pytest.mark.parametrize("build", [new_session, load_session, resume_session, fork_session])
+def test_who_gives_the_connection_where_the_agent_belongs_is_told_what_to_give(build: Callable[..., Any]) -> None:
+    given = {"cwd": "/"} if build is new_session else {"record": RECORD}
+    with pytest.raises(TypeError, match="Codec is no peer; give what `initialize` made known"):
+        build(Codec(acp_bindings.v1, role="client"), **given)
 
 
 @pytest.mark.parametrize("build", [load_session, resume_session, fork_session])

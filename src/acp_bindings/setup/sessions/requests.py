@@ -103,7 +103,7 @@ def load_session(
         NotAbsolute: a path is not absolute.
         TypeError: *record* is none; an id is not enough.
     """
-    first = agent.version == 1
+    first = getattr(agent, "version", None) == 1
     if not first:
         # There it is a resume to the gates, which is not what was asked for here: who may load may do that too.
         check_capability(agent, "session.load", method="session/resume", assume=assume)
