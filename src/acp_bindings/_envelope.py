@@ -41,13 +41,17 @@ def refuse(
 
 def notification_line(method: str, params: Any) -> bytes:
     """The line of a notification; None as params is no member at all."""
-    start = _start_of_notification(method)
-    return start + b"}\n" if params is None else start + b',"params":' + encode(params) + b"}\n"
+    start = start_of_notification(method)
+    return start[: -len(_PARAMS)] + b"}\n" if params is None else start + encode(params) + b"}\n"
 
 
 @lru_cache
-def _start_of_notification(method: str) -> bytes:
-    return encode({"jsonrpc": "2.0", "method": method})[:-1]
+def start_of_notification(method: str) -> bytes:
+    """What stands before the params."""
+    return encode({"jsonrpc": "2.0", "method": method})[:-1] + _PARAMS
+
+
+_PARAMS = b',"params":'
 
 
 def line_of(head: dict[str, Any], member: str, value: Any) -> bytes:

@@ -8,6 +8,9 @@ from typing import Any
 
 from pydantic_core import from_json
 
+N = b"N"[0]
+"""That of NaN. An "I" is no such sign of Infinity: there is one in every sessionId."""
+
 
 def refuse_names(text: bytes | bytearray) -> None:
     """Refuse *text* that holds NaN or Infinity as a number.
@@ -15,7 +18,8 @@ def refuse_names(text: bytes | bytearray) -> None:
     Raises:
         ValueError: it does, or it is no JSON at all.
     """
-    if text.find(b"NaN") >= 0 or text.find(b"Infinity") >= 0:  # twice as fast as `in`
+    # A byte is found ten times faster than a word, and `find` takes half as long as `in`.
+    if (N in text and text.find(b"NaN") >= 0) or text.find(b"Infinity") >= 0:
         from_json(text, allow_inf_nan=False)
 
 

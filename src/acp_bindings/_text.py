@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from acp_bindings._model import complete
-from acp_bindings._numbers import refuse_infinite, refuse_names
+from acp_bindings._numbers import N, refuse_infinite, refuse_names
 from acp_bindings._reading import omissions, untyped
 
 TextReader = Callable[[bytes | bytearray], Any]
@@ -20,12 +20,11 @@ def text_reader(validate: Callable[[bytes | bytearray], Any], *, by_classes: boo
         validate: raises `pydantic.ValidationError`, as the reader does then.
         by_classes: all that it reads without a type is in objects of our classes, which leave word of it.
     """
-    n = b"N"[0]  # of NaN: as a number it is found ten times faster than the word; an "I" stands in every sessionId
 
     def read(text: bytes | bytearray) -> Any:
         omitted, unread = omissions[0], untyped[0]
         value = validate(text)
-        if n in text or text.find(b"Infinity") >= 0:
+        if N in text or text.find(b"Infinity") >= 0:
             refuse_names(text)
         if untyped[0] is not unread or not by_classes:
             refuse_infinite(text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache, partial
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args, get_origin, overload
 
@@ -76,7 +77,7 @@ def decode(type_: Any, data: Any, *, strict: bool = False, findings: list[Findin
     return value
 
 
-def encode(value: Any) -> bytes:
+def encode(value: object) -> bytes:
     """*value* as compact JSON in UTF-8.
 
     What was omitted stays omitted and `null` stays `null`: only members that were read, set or filled are written, and
@@ -89,10 +90,10 @@ def encode(value: Any) -> bytes:
         EncodeError: a model holds what its constructor would have refused, because a list or dict in it was changed in
             place; or *value* holds what JSON cannot: NaN, half a character, itself. `issues` says what and where.
     """
-    writer = value.__pydantic_serializer__ if isinstance(value, BaseModel) else _ANYTHING
+    write = _WRITERS.get(type(value)) or _writer_of(value)
     try:
         note_filled(value)
-        text = writer.to_json(value, by_alias=True, exclude_unset=True, warnings="error")
+        text = write(value, by_alias=True, exclude_unset=True, warnings="error")
         refuse_names(text)
     except (ValueError, RecursionError, PydanticSerializationError):
         from acp_bindings import _refusals  # noqa: PLC0415 - only errors need it
@@ -106,6 +107,15 @@ def encode(value: Any) -> bytes:
 
 
 _ANYTHING = SchemaSerializer(core_schema.any_schema(), core_schema.CoreConfig(ser_json_inf_nan="constants"))
+
+_WRITERS: dict[type, Callable[..., bytes]] = {}
+"""What writes the objects of each class that has been written, so that an object costs one look-up."""
+
+
+def _writer_of(value: object) -> Callable[..., bytes]:
+    if not isinstance(value, BaseModel):
+        return _ANYTHING.to_json
+    return _WRITERS.setdefault(type(value), value.__pydantic_serializer__.to_json)
 
 
 def write_unchecked(value: Any) -> bytes:

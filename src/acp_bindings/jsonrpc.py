@@ -31,6 +31,7 @@ from acp_bindings._envelope import (
     line_of,
     notification_line,
     refuse,
+    start_of_notification,
     unclear,
     unmarked,
 )
@@ -155,6 +156,8 @@ class Codec:
     def protocol(self, protocol: ProtocolPackage) -> None:
         self._protocol = protocol
         self._last_head: tuple[bytes, NotificationType, TextReader] | None = None
+        # What stands before the params of notifications, by the class of these: what any check would find again.
+        self._starts: dict[type, bytes] = {}
 
     @property
     def pending(self) -> Mapping[Id, str]:
@@ -231,10 +234,15 @@ class Codec:
         known = self._protocol.METHODS.get(method)
         self._open[id] = method, known.request if known else None
 
-    def notify(self, params: Any = None, *, method: str | None = None) -> bytes:
+    def notify(self, params: object = None, *, method: str | None = None) -> bytes:
         """The line of a notification to the peer. Arguments and errors are those of `request`."""
-        name, _ = self._outgoing(params, method, asks=False)
-        return notification_line(name, params)
+        start = self._starts.get(type(params)) if method is None else None
+        if start is None:
+            name, _ = self._outgoing(params, method, asks=False)
+            if method is not None:
+                return notification_line(name, params)
+            start = self._starts[type(params)] = start_of_notification(name)
+        return start + encode(params) + b"}\n"
 
     def cancel(self, id: Id) -> bytes:  # noqa: A002
         """The line that asks the peer to give up our request *id*. It is still open: the peer answers it all the same.

@@ -889,3 +889,12 @@ def test_a_request_that_is_expected_takes_the_place_of_one_with_its_id() -> None
     onlooker.expect("session/prompt", 5)
     answer = onlooker.read(line(id=5, result={"stopReason": "end_turn"}))
     assert answer == Response(5, "session/prompt", v1.PromptResponse(stop_reason="end_turn"))
+
+
+def test_a_notification_of_another_version_is_refused_once_that_is_no_longer_spoken() -> None:
+    codec = Codec(v1, role="agent")
+    told = v1.SessionNotification(session_id="s", update=v1.AgentMessageChunk(content=v1.TextContent(text="hello")))
+    assert codec.notify(told) == codec.notify(told, method="session/update") == codec.notify(told)
+    codec.protocol = v2
+    with pytest.raises(TypeError, match="it is of v1, and v2 is spoken"):
+        codec.notify(told)
