@@ -91,10 +91,11 @@ class Handlers:
     def on(self, calls: Any, *, exclusive: bool = False) -> Callable[[Handle[Any]], Handle[Any]]:
         """Register what is decorated as the handler of a method.
 
-        It may be an `async def` or not; one that is not must not take long. Each request has a task of its own;
-        notifications are handled one after the other, in the order in which they came. The handler of a request gives
-        the result, None for the empty one, or raises a `RequestError` (`acp_bindings.setup`), which is sent as it is.
-        Anything else that it raises is logged, and answered as an internal error without a word of it.
+        It may be an `async def` or not; one that is not must not take long. Requests are handled side by side: one
+        whose handler waits for anything has a task of its own. Notifications are handled one after the other, in the
+        order in which they came. The handler of a request gives the result, None for the empty one, or raises a
+        `RequestError` (`acp_bindings.setup`), which is sent as it is. Anything else that it raises is logged, and
+        answered as an internal error without a word of it.
 
         Args:
             calls: the class of the params, or the method by name. The name goes where both are registered, and is the

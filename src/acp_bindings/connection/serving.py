@@ -25,6 +25,7 @@ from acp_bindings.connection.errors import ConnectionClosed
 from acp_bindings.connection.failures import alone, is_failure
 from acp_bindings.connection.handlers import Handler, Handlers
 from acp_bindings.connection.outbox import Outbox
+from acp_bindings.connection.workers import Workers
 from acp_bindings.jsonrpc import INTERNAL_ERROR, METHOD_NOT_FOUND, REQUEST_CANCELLED, Codec
 from acp_bindings.messages import Id, Notification, Request
 from acp_bindings.setup.errors import RequestError
@@ -73,6 +74,7 @@ class Serving:
         self._outbox = outbox
         self._most_requests = most_requests
         self._tasks = anyio.create_task_group()
+        self._workers = Workers(self._tasks)
         self._backlog: deque[tuple[int, Callable[[], Awaitable[None] | None]]] = deque()
         self._bytes = 0
         self._busy = False
@@ -191,7 +193,7 @@ class Serving:
 
     def _begin(self, request: Request, handler: Handler, scope: anyio.CancelScope) -> None:
         self._unstarted += 1
-        self._tasks.start_soon(self._serve, request, handler, scope)
+        self._workers.start_soon(partial(self._serve, request, handler, scope))
 
     async def _serve(self, request: Request, handler: Handler, scope: anyio.CancelScope) -> None:
         self._unstarted -= 1

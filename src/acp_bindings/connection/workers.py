@@ -1,0 +1,99 @@
+"""Tasks for jobs of which most never wait: those share one, and a job that waits has had one of its own."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Coroutine, Generator
+from contextvars import Context, copy_context
+from functools import partial
+from types import coroutine
+from typing import Any, TypeAlias
+
+import anyio
+from anyio.abc import TaskGroup
+
+__all__ = ["Job", "Workers"]
+
+Job: TypeAlias = Callable[[], Coroutine[Any, Any, None]]
+
+_MOST_IDLE = 2
+"""Tasks that are kept for what comes: one for the next jobs, and one for the rest of them if one waits."""
+
+
+class Workers:
+    """Begins jobs in their order and runs them side by side.
+
+    To start a task takes longer than most jobs do. So one task does one after the other, until one waits: the next are
+    for another task then, and that one ends with its job, whose own it was to all who may know of it.
+    """
+
+    def __init__(self, tasks: TaskGroup) -> None:
+        """Workers that are tasks of *tasks*, which ends them."""
+        self._tasks = tasks
+        self._jobs: deque[Job] = deque()
+        self._coming = False
+        """Whether a task will see to the jobs as soon as it has its turn. So it is whenever there are any."""
+        self._idle: list[anyio.Event] = []
+
+    def start_soon(self, job: Job) -> None:
+        """Have a job done. What it leaves in context variables no other gets to see."""
+        self._jobs.append(job)
+        self._call()
+
+    def _call(self) -> None:
+        if not self._coming:
+            self._coming = True
+            if self._idle:
+                self._idle.pop().set()
+            else:
+                self._tasks.start_soon(self._work)
+
+    async def _work(self) -> None:
+        context = copy_context()
+        while True:
+            self._coming = False
+            while self._jobs:
+                job = self._jobs.popleft()
+                if self._jobs:
+                    # Now, while the context is as it was: a task that is started gets a copy of it.
+                    self._call()
+                if await _has_waited(job()) or not _is_now(context):
+                    return
+            if len(self._idle) >= _MOST_IDLE:
+                return
+            await self._called()
+
+    async def _called(self) -> None:
+        called = anyio.Event()
+        self._idle.append(called)
+        try:
+            await called.wait()
+        finally:
+            # Who knows of a task may cancel it.
+            if called in self._idle:
+                self._idle.remove(called)
+
+
+@coroutine
+def _has_waited(job: Coroutine[Any, Any, None]) -> Generator[Any, Any, bool]:
+    """Do a job, as `await` does, and say whether anything else may have run meanwhile."""
+    waited = False
+    step: Callable[[], Any] = partial(job.send, None)
+    while True:
+        try:
+            wanted = step()
+        except StopIteration:
+            return waited
+        waited = True
+        try:
+            got = yield wanted
+        except BaseException as error:  # noqa: BLE001 - it is for the job
+            step = partial(job.throw, error)
+        else:
+            step = partial(job.send, got)
+
+
+def _is_now(context: Context) -> bool:
+    """Whether every context variable is what it was. Not by `==`, which asks the values, and they may be anything."""
+    now = copy_context()
+    return len(now) == len(context) and all(now.get(variable, now) is value for variable, value in context.items())
