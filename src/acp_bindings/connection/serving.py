@@ -46,13 +46,28 @@ _WHILE_ASKING = 10
 
 
 class Turn:
-    """The turn of a handler, known to all that it calls."""
+    """The turn of a handler, for the time of a block: known to all that it calls."""
 
-    def __init__(self, serving: Serving, *, exclusive: bool) -> None:
+    __slots__ = ("_token", "awaited", "exclusive", "serving")
+
+    def __init__(self, serving: Serving, *, awaited: bool, exclusive: bool = False) -> None:
         self.serving = serving
         """On which connection that is."""
+        self.awaited = awaited
+        """Whether everything else waits for it."""
         self.exclusive = exclusive
-        """Whether nothing else is read before it is over."""
+        """Whether nothing else is even read before it is over."""
+
+    def __enter__(self) -> None:
+        self._token = TURN.set(self)
+        if self.awaited:
+            # Known there as well as to the task: those that it has started know of it still when it is over.
+            self.serving.turn = self
+
+    def __exit__(self, *_: object) -> None:
+        if self.awaited:
+            self.serving.turn = None
+        TURN.reset(self._token)
 
 
 TURN: ContextVar[Turn | None] = ContextVar("acp_bindings.connection.turn", default=None)
@@ -197,10 +212,9 @@ class Serving:
 
     async def _serve(self, request: Request, handler: Handler, scope: anyio.CancelScope) -> None:
         self._unstarted -= 1
-        TURN.set(Turn(self, exclusive=False))
         line = None
         try:
-            with scope:
+            with Turn(self, awaited=False), scope:
                 if not scope.cancel_called:
                     line = await self._answer(request, handler)
             if self._scopes.get(request.id) is scope:
@@ -215,7 +229,7 @@ class Serving:
 
     async def _exclude(self, request: Request, handler: Handler, done: anyio.Event) -> None:
         try:
-            with self._turn_of_handler(exclusive=True):
+            with Turn(self, awaited=True, exclusive=True):
                 line = await self._answer(request, handler)
             await self._outbox.put(line)
         finally:
@@ -244,7 +258,13 @@ class Serving:
         log.log(logging.DEBUG if gone else logging.ERROR, "the handler of %s failed", request.method, exc_info=error)
         return self._codec.fail(request, INTERNAL_ERROR, "Internal error")
 
-    async def _notify(self, message: Notification, handler: Handler) -> None:
+    def _notify(self, message: Notification, handler: Handler) -> Awaitable[None] | None:
+        if self._unstarted:
+            return self._notify_when_begun(message, handler)
+        waiting = self._told(message, handler)
+        return self._finish(message, waiting) if waiting else None
+
+    async def _notify_when_begun(self, message: Notification, handler: Handler) -> None:
         # What came before has begun: it would be odd to be told of the end of what is still to come.
         while self._unstarted:
             await anyio.lowlevel.checkpoint()
@@ -263,24 +283,13 @@ class Serving:
         return result if handler.waits or (result is not None and isawaitable(result)) else None
 
     async def _finish(self, message: Notification, waiting: Awaitable[Any]) -> None:
-        with self._turn_of_handler(exclusive=False):
+        with Turn(self, awaited=True):
             try:
                 await waiting
             except BaseException as error:
                 if not is_failure(error):
                     raise
                 log.exception("the handler of %s failed", message.method)
-
-    @contextlib.contextmanager
-    def _turn_of_handler(self, *, exclusive: bool) -> Generator[None]:
-        # Known here as well as to the task: those that it has started know of it still when it is over.
-        self.turn = Turn(self, exclusive=exclusive)
-        token = TURN.set(self.turn)
-        try:
-            yield
-        finally:
-            self.turn = None
-            TURN.reset(token)
 
     async def _stop_when_nobody_listens(self) -> None:
         await self._outbox.broken.wait()
