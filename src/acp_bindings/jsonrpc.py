@@ -80,6 +80,9 @@ Result_co = TypeVar("Result_co", covariant=True)
 
 CANCEL = "$/cancel_request"
 
+SMALL_ID = 15
+"""Digits of an id that no protocol has too large."""
+
 
 class ProtocolPackage(Protocol):
     """What a codec needs of `v1`, `v1_unstable`, `v2` or `v2_unstable`."""
@@ -328,7 +331,9 @@ class Codec:
         read = reader_of(type_.params)
         params = read(value_after(line, head.end()))
         if isinstance(type_, RequestType):
-            return Request(decode(self._protocol.RequestId, id_), type_.method, params, type_)
+            # Every protocol has small integers, and most peers no other ids.
+            small = id_.isdigit() and len(id_) <= SMALL_ID
+            return Request(int(id_) if small else decode(self._protocol.RequestId, id_), type_.method, params, type_)
         if head.end() <= LONGEST_HEAD:
             self._last_head = head[0], type_, read
         return Notification(type_.method, params, type_)
