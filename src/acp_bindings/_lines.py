@@ -30,9 +30,6 @@ LONGEST_HEAD = 200
 _BRACE = b"}"[0]
 
 
-_BRACE = b"}"[0]
-
-
 def value_after(line: bytes, head: int) -> bytes:
     """What stands in *line* between its first *head* bytes and the brace at its end; nothing where that is missing."""
     if line[-1] == _BRACE:

@@ -273,7 +273,7 @@ def _accept(model: Model, name: str, given: Any) -> None:
 
     An object's tag is always written inside of another one, also by a payload that was read on its own, without one.
     """
-    held = vars(model).get(name)
+    held: Any = vars(model).get(name)
     if held is given and type(given) in _MAKINGS:
         # What is below does the same for most objects, in three times as long.
         given.__pydantic_fields_set__.update(_MAKINGS[type(given)][1])

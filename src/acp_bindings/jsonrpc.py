@@ -159,7 +159,7 @@ class Codec:
     def protocol(self, protocol: ProtocolPackage) -> None:
         self._protocol = protocol
         self._last_head: tuple[bytes, NotificationType, TextReader] | None = None
-        # What stands before the params of notifications, by the class of these: what any check would find again.
+        # What a notification begins with, by the class of its params: found once for each class, as it never differs.
         self._starts: dict[type, bytes] = {}
 
     @property

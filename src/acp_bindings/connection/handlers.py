@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from inspect import iscoroutinefunction, signature
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias, TypeVar, overload
 
 from acp_bindings.messages import Notification, Request
 from acp_bindings.methods import Methods, NotificationType
@@ -66,6 +66,9 @@ class Handlers:
     Handlers for several protocol versions can stand side by side; the version in use decides which are called.
     """
 
+    _own: ClassVar[frozenset[str]] = frozenset()
+    """Methods that nobody can give a handler for."""
+
     def __init__(self, handlers: Mapping[Any, Handle[Any]] | None = None) -> None:
         """The *handlers* given by class or method, and what is added by `on`.
 
@@ -106,7 +109,7 @@ class Handlers:
         Raises:
             TypeError: the class is not what a method is called with; or the handler, when it is given, cannot be called
                 with the params and the connection.
-            ValueError: when it is given, there is one for this class or name already.
+            ValueError: when it is given, there is one for this class or name already, or it is not for others to give.
         """
 
         def register(handle: Handle[Any]) -> Handle[Any]:
@@ -115,6 +118,8 @@ class Handlers:
             if calls in self._by_method or any(type_ in self._by_type for type_ in types):
                 name = calls if isinstance(calls, str) else _name_of(calls)
                 raise ValueError(f"there is a handler for {name} already")
+            if taken := self._own & {calls, *(type_.method for type_ in types)}:
+                raise ValueError(f"{min(taken)} is answered by {type(self).__name__} itself")
             if isinstance(calls, str):
                 self._by_method[calls] = Handler(handle, waits, exclusive or calls in _EXCLUSIVE)
             for type_ in types:

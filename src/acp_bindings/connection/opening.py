@@ -80,6 +80,8 @@ class AgentHandlers(Handlers):
     So a handler gets nothing that it need not answer. It may serve any number of connections.
     """
 
+    _own = frozenset({INITIALIZE})
+
     def __init__(self, handshake: AgentHandshake, *, flavour: Flavour = "any") -> None:
         """The handlers of an agent that does nothing but the *handshake* yet; `on` adds what it can do.
 

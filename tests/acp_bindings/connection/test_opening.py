@@ -201,3 +201,9 @@ async def test_a_trace_has_every_line_and_who_says_it() -> None:
     assert [line for who, line in lines if who == "peer"][1:] == [b"garbage"]
     assert [line for who, line in lines if who == "us" and b"error" not in line] == [answered]
     assert len(lines) == 4
+
+
+@pytest.mark.parametrize("calls", ["initialize", v1.InitializeRequest, v2.InitializeRequest])
+async def test_nobody_answers_initialize_but_the_handshake(calls: Any) -> None:
+    with pytest.raises(ValueError, match="initialize is answered by AgentHandlers itself"):
+        agent().on(calls)(answer)
