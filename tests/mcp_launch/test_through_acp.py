@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
 
@@ -72,10 +72,15 @@ class Ends:
         self.provider, self.consumer = mcp_launch.AcpProvider(), mcp_launch.AcpConsumer()
         self.lines: list[bytes] = []
         self.of_client, self.of_agent = Handlers(), Handlers()
-        self.of_client.on("mcp/message")(self.provider.answer)
+        self.answering: Callable[[Any, Connection], Awaitable[Any]] = self.provider.answer
+        self.of_client.on("mcp/message")(self.answer)
         self.of_agent.on("mcp/message")(self.consumer.take)
         self.agent: Connection
         self.client: Connection
+
+    async def answer(self, request: Any, connection: Connection) -> Any:
+        """What is answered by `answering`, whatever that is at the time."""
+        return await self.answering(request, connection)
 
     def session(self, server: mcp_launch.AcpServer) -> AbstractAsyncContextManager[Client]:
         return self.consumer.session(server.spec(self.protocol.McpServer), self.agent)
@@ -304,7 +309,7 @@ async def _close_when(event: anyio.Event, connection: Connection) -> None:
 @EACH
 @pytest.mark.parametrize("result", [None, [1], "x"])
 async def test_x13_what_is_no_result_of_mcp_costs_one_call(protocol: Any, result: Any) -> None:
-    def odd(request: Any, _: Connection) -> Any:
+    async def odd(request: Any, _: Connection) -> Any:
         return protocol.MessageMcpResponseResult(result=result)
 
     async with (
@@ -312,11 +317,11 @@ async def test_x13_what_is_no_result_of_mcp_costs_one_call(protocol: Any, result
         ends.provider.serve(Own().server) as offered,
         ends.session(offered) as session,
     ):
-        ends.of_client.on("mcp/message")(odd)
+        ends.answering = odd
         with pytest.raises(MCPError) as raised:
             await session.call_tool("selection", {"file": "a"})
         assert raised.value.error.code == -32603
-        ends.of_client.on("mcp/message")(ends.provider.answer)
+        ends.answering = ends.provider.answer
         assert (await session.list_tools()).tools
 
 
