@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Container, Mapping
+from collections.abc import Mapping
 from functools import cache
 from types import NoneType
 from typing import TYPE_CHECKING, Annotated, Any, Generic, Self, TypeVar, cast, get_args
@@ -16,15 +15,6 @@ from pydantic_core import CoreSchema
 from acp_bindings._reading import LENIENT_OBJECT, UNTYPED, apply_rules, keys_unlike
 from acp_bindings._signature import of_constructor, takes_anything
 from acp_bindings._types import Implied, Rule
-
-HIDDEN = "…"
-"""What `repr` shows in place of a secret."""
-
-SECRET_WHEREVER = frozenset({"env", "headers"})
-"""Members that hold secrets also where the schema does not say so, as in an unknown kind of MCP server."""
-
-ADDRESSES = frozenset({"url", "baseUrl", "base_url"})
-"""Members that are URLs, in which there may be a password or a key."""
 
 
 @cache
@@ -44,11 +34,6 @@ def _is_tag(info: FieldInfo) -> bool:
 @cache
 def _omittable(cls: type[BaseModel]) -> frozenset[str]:
     return frozenset(name for name, info in cls.__pydantic_fields__.items() if Rule.OMITTABLE in info.metadata)
-
-
-@cache
-def _secret(cls: type[BaseModel]) -> frozenset[str]:
-    return frozenset(name for name, info in cls.__pydantic_fields__.items() if Rule.SECRET in info.metadata)
 
 
 _MAKINGS: dict[type[BaseModel], tuple[frozenset[str], dict[str, str], frozenset[str]]] = {}
@@ -189,15 +174,9 @@ class Model(BaseModel):  # noqa: PLW1641 - what can change has no hash
 
     def __repr_args__(self) -> Any:
         """What is set, so that omitted and null differ, without the values of secrets."""
-        fields = type(self).__pydantic_fields__
-        secret = _secret(type(self))
-        members = cast("dict[str, Any]", dict(super().__repr_args__()))
-        for name, value in members.items():
-            if name not in fields:
-                # What a newer schema put beside a secret may be one too.
-                yield name, HIDDEN if secret or name in SECRET_WHEREVER else _discreet(name, value, members)
-            elif name in self.__pydantic_fields_set__:
-                yield name, _hide(value) if name in secret else _discreet(name, value, members)
+        from acp_bindings import _shown  # noqa: PLC0415 - only what is shown needs it
+
+        yield from _shown.members(self, cast("dict[str, Any]", dict(super().__repr_args__())))
 
 
 class Extensible(Model):
@@ -296,48 +275,6 @@ def _accept(model: Model, name: str, given: Any) -> None:
 
 def _nulls(model: Model) -> set[str]:
     return {name for name in model.__pydantic_fields_set__ if vars(model).get(name, ...) is None}
-
-
-def _hide(value: Any) -> Any:
-    return dict.fromkeys(cast("dict[str, Any]", value), HIDDEN) if isinstance(value, dict) else HIDDEN
-
-
-def without_secrets(value: Any) -> Any:
-    """A *value* that is no secret without those in it: a whole request may travel as plain JSON, in `proxy/successor`.
-
-    Models in it hide their own.
-    """
-    if isinstance(value, dict):
-        given = cast("dict[str, Any]", value)
-        hidden = {name for name, each in given.items() if name in SECRET_WHEREVER and not isinstance(each, Model)}
-        return {name: HIDDEN if name in hidden else _discreet(name, each, given) for name, each in given.items()}
-    return [without_secrets(each) for each in cast("list[object]", value)] if isinstance(value, list) else value
-
-
-def _discreet(name: str, value: Any, beside: Container[str]) -> Any:
-    """The *value* of the member *name* without the secrets in it, where other members are *beside* it."""
-    if name in ADDRESSES and isinstance(value, str):
-        return _address(value)
-    if name == "args" and "command" in beside:
-        # Where keys are given that whoever lists the processes may see, but not whoever has the log.
-        return [HIDDEN for _ in cast("list[object]", value)] if isinstance(value, list) else HIDDEN
-    return without_secrets(value)
-
-
-_URL = re.compile(r"(?P<scheme>(([\w+.-]+:)?//)?)(?P<authority>[^/?#]*)(?P<path>[^?#]*)((?P<mark>[?#]).*)?", re.DOTALL)
-_AUTHORITY = re.compile(r"(?P<user>.*@)?(?P<host>([^@:\[\]]*|\[[^@\[\]]*\])(:\d*)?)", re.DOTALL)
-
-
-def _address(url: str) -> str:
-    """`https://…@example.com/mcp?…`: a URL without user-info, query and fragment; nothing of what is no URL."""
-    found = _URL.fullmatch(url)
-    authority = found and _AUTHORITY.fullmatch(found["authority"])
-    if not found or not authority:
-        # Such as a password in which "/" or "?" is not escaped: where it ends, nobody can tell.
-        return HIDDEN
-    user = f"{HIDDEN}@" if authority["user"] else ""
-    rest = f"{found['mark']}{HIDDEN}" if found["mark"] else ""
-    return f"{found['scheme']}{user}{authority['host']}{found['path']}{rest}"
 
 
 def _unexpected(cls: type[Model], name: str) -> str:

@@ -36,6 +36,13 @@ def test_what_hides_secrets_in_text_is_loaded_by_connections_alone(code: str) ->
     assert "acp_bindings.secrets.redact" in run(f"{code}; import acp_bindings.connection.command; {loaded}").split()
 
 
+def test_reading_and_writing_load_nothing_that_only_errors_and_people_need() -> None:
+    code = "from acp_bindings import decode, encode, v1; encode(decode(v1.TextContent, '{\"text\": \"Hello\"}'))"
+    loaded = "import sys; print(*sorted(name for name in sys.modules if name.startswith('acp_bindings._')))"
+    needed = "filled lazy model numbers reading signature text types".split()
+    assert run(f"{code}; {loaded}").split() == [f"acp_bindings._{name}" for name in needed]
+
+
 def test_the_packages_are_listed_before_they_are_loaded() -> None:
     names = run("import acp_bindings; print(*dir(acp_bindings))").split()
     assert {"v1", "v1_unstable", "v2", "v2_unstable", "decode", "encode"} <= set(names)
