@@ -38,7 +38,7 @@ REACHED = {True: "reached", False: "NOT REACHED"}
 class Rounds(NamedTuple):
     """Turns that each contestant takes at each thing."""
 
-    opening: int = 16
+    opening: int = 40
     calling: int = 60
     slow: int = 3
     many: int = 5
