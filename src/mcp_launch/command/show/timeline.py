@@ -1,0 +1,51 @@
+"""When each server was in which stage, in seconds from its start, and the ticks of a scale that fits all of them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from mcp_launch.failures import Stage
+from mcp_launch.report import ServerReport
+
+__all__ = ["Span", "elapsed", "spans", "ticks"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Span:
+    """One stage of one server."""
+
+    stage: Stage
+    start: float
+    """Seconds from the start of the server."""
+    seconds: float
+    failed: bool = False
+    """Whether it failed in it."""
+
+
+def elapsed(server: ServerReport) -> float:
+    """Seconds from the start of a server until it was ready or had failed."""
+    spent = sum(server["seconds"].values())
+    # Rounded apart, so that the sum of the stages may be a little longer.
+    return max(spent, server["failure"]["elapsed"]) if server["failure"] else spent
+
+
+def spans(server: ServerReport) -> list[Span]:
+    """The stages of a server, one after the other; the last is that in which it failed, if it did."""
+    found: list[Span] = []
+    spent = 0.0
+    for stage, seconds in server["seconds"].items():
+        found.append(Span(stage=stage, start=spent, seconds=seconds))
+        spent += seconds
+    if failure := server["failure"]:
+        found.append(Span(stage=failure["stage"], start=spent, seconds=elapsed(server) - spent, failed=True))
+    return found
+
+
+def ticks(longest: float, *, most: int = 6) -> list[float]:
+    """Round seconds from zero to at most `longest`, as far apart as makes them no more than `most`."""
+    if longest <= 0:
+        return [0.0]
+    power = 10.0 ** math.floor(math.log10(longest / most))
+    step = next(step for step in (power, 2 * power, 5 * power, 10 * power, 20 * power) if longest / step < most)
+    return [round(step * number, 9) for number in range(int(longest / step) + 1)]

@@ -1,0 +1,77 @@
+"""Reports to be shown, and the moment at which they were made."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta, timezone
+from typing import Any
+
+from mcp_launch.failures import Code, FailureJson, Stage
+from mcp_launch.report import Report, ServerReport, ToolReport
+
+__all__ = ["WHEN", "failed", "report", "starting", "tool", "works"]
+
+WHEN = datetime(2026, 11, 21, 11, 5, 7, tzinfo=timezone(timedelta(hours=2)))
+"""As those see it whose clock is two hours ahead."""
+
+
+def report(*servers: ServerReport) -> Report:
+    return Report(ok=all(server["failure"] is None for server in servers), servers=list(servers))
+
+
+def works(name: str = "files", **more: Any) -> ServerReport:
+    """A server with one tool and nothing remarkable."""
+    tools = more.get("tools", [tool("read", "Read a file.")])
+    known: dict[str, Any] = {
+        "name": name,
+        "transport": "stdio",
+        "target": "/usr/bin/files-mcp",
+        "state": "ready",
+        "stage": "call",
+        "seconds": {"spawn": 0.01, "handshake": 0.5, "list": 0.04},
+        "era": "handshake",
+        "protocol_version": "2025-06-18",
+        "server": {"name": "Files", "version": "1.2.0"},
+        "capabilities": {"tools": {"listChanged": True}},
+        "counts": {"tools": len(tools or ()), "resources": 0, "resource_templates": 0, "prompts": 1},
+        "tools": tools,
+        "restarts": 0,
+        "warnings": [],
+        "failure": None,
+    }
+    return ServerReport(**(known | more))
+
+
+def starting(name: str = "slow") -> ServerReport:
+    """A server of which nobody knows yet."""
+    nothing: dict[str, Any] = {"server": None, "capabilities": None, "counts": {}, "tools": None}
+    return works(
+        name,
+        state="starting",
+        stage="handshake",
+        seconds={"spawn": 0.02},
+        era=None,
+        protocol_version=None,
+        **nothing,
+    )
+
+
+def failed(
+    name: str = "broken",
+    *,
+    code: Code = "exited",
+    stage: Stage = "handshake",
+    message: str = "exited with status 1; it said on stderr: no key",
+    elapsed: float = 1.5,
+    facts: dict[str, Any] | None = None,
+    **more: Any,
+) -> ServerReport:
+    """A server that cannot be used."""
+    evidence = {"stderr": ["starting", "no key"], "exit_code": 1} if facts is None else facts
+    failure = FailureJson(stage=stage, code=code, message=message, elapsed=elapsed, facts=evidence)
+    nothing: dict[str, Any] = {"server": None, "capabilities": None, "counts": {}, "tools": None}
+    known: dict[str, Any] = {"era": None, "protocol_version": None, "seconds": {"spawn": 0.25}, **nothing}
+    return works(name, state="failed", stage=stage, failure=failure, **(known | more))
+
+
+def tool(name: str, description: str | None = None) -> ToolReport:
+    return ToolReport(name=name, description=description)

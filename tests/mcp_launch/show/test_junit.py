@@ -1,0 +1,187 @@
+"""A report as JUnit XML: what CI systems read in it, and that nothing a server writes can break or abuse it."""
+
+from __future__ import annotations
+
+import io
+import re
+import sys
+from typing import Any, get_args
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from mcp_launch.command.show import junit
+from mcp_launch.command.show.advice import ADVICE
+from mcp_launch.failures import Code
+from mcp_launch.report import Report, ServerReport
+from tests.mcp_launch.show.reports import WHEN, failed, report, starting, tool, works
+
+# What junit-10.xsd of Jenkins' xUnit plugin allows, of which GitLab and others read a part.
+COUNTS = {"name", "time", "tests", "failures", "errors"}
+ATTRIBUTES = {
+    "testsuites": COUNTS,
+    "testsuite": {*COUNTS, "skipped", "timestamp"},
+    "testcase": {"name", "time", "classname"},
+    "failure": {"type", "message"},
+    "skipped": {"type", "message"},
+    "system-out": set[str](),
+}
+CHILDREN = {
+    "testsuites": {"testsuite"},
+    "testsuite": {"testcase"},
+    "testcase": {"failure", "skipped", "system-out"},
+    "failure": set[str](),
+    "skipped": set[str](),
+    "system-out": set[str](),
+}
+TIME = re.compile(r"\d+\.\d{3}")
+
+
+def written(found: Report, *, source: str = "servers.json") -> str:
+    file = io.StringIO()
+    junit.write(found, file, source=source, when=WHEN)
+    return file.getvalue()
+
+
+def suite(*servers: ServerReport, source: str = "servers.json") -> ET.Element:
+    (found,) = ET.fromstring(written(report(*servers), source=source))
+    return found
+
+
+def test_the_suite_counts_its_servers() -> None:
+    found = suite(works(), failed(elapsed=1.5), starting())
+
+    assert found.attrib == {
+        "name": "servers.json",
+        "tests": "3",
+        "failures": "1",
+        "errors": "0",
+        "skipped": "1",
+        "time": "1.500",
+        "timestamp": "2026-11-21T09:05:07",
+    }
+
+
+def test_each_server_is_a_test_case() -> None:
+    found = suite(works("files"), failed("broken", elapsed=1.5))
+
+    assert [case.attrib for case in found] == [
+        {"name": "files", "classname": "mcp-launch.servers_json", "time": "0.550"},
+        {"name": "broken", "classname": "mcp-launch.servers_json", "time": "1.500"},
+    ]
+    assert [[child.tag for child in case] for case in found] == [["system-out"], ["failure", "system-out"]]
+
+
+def test_a_failure_has_its_code_its_message_and_its_evidence() -> None:
+    facts: dict[str, Any] = {"stderr": ["starting", "no key"], "exit_code": 1, "body": "two\nlines", "host": "here"}
+    (told,) = suite(failed(message="exited with status 1; no key", facts=facts)).iter("failure")
+
+    assert told.attrib == {"type": "exited", "message": "exited with status 1; no key"}
+    assert told.text == (
+        "exited with status 1; no key\n"
+        "\n"
+        f"what to try: {ADVICE['exited']}\n"
+        "code: exited, in handshake after 1.500 s\n"
+        "stderr:\n    starting\n    no key\n"
+        "exit_code: 1\n"
+        "body:\n    two\n    lines\n"
+        "host: here"
+    )
+
+
+def test_the_output_of_a_case_is_what_is_known_of_its_server() -> None:
+    (out,) = suite(works(warnings=["is deprecated"], restarts=2)).iter("system-out")
+
+    assert (out.text or "").splitlines() == [
+        "transport: stdio",
+        "target: /usr/bin/files-mcp",
+        "calls itself: Files 1.2.0",
+        "MCP: 2025-06-18",
+        "spawn: 0.010 s",
+        "handshake: 0.500 s",
+        "list: 0.040 s",
+        "tools: 1",
+        "resources: 0",
+        "resource templates: 0",
+        "prompts: 1",
+        "tool: read",
+        "restarts: 2",
+        "warning: is deprecated",
+    ]
+
+
+def test_a_server_that_is_still_starting_is_skipped() -> None:
+    (skipped,) = suite(starting()).iter("skipped")
+
+    assert skipped.attrib == {"message": "still in handshake"}
+
+
+@pytest.mark.parametrize(
+    "servers",
+    [
+        [],
+        [works(), failed(), starting()],
+        [failed(code=code, transport=None, target=None, facts={"more": [{"a": None}]}) for code in get_args(Code)],
+        [
+            failed(message="\x00\x1b[0m]]>&<\"'", facts={"<&>": "\ud800"}),
+            works("<x>&\x0b", tools=[tool("\ufffe", "]]>")]),
+        ],
+    ],
+    ids=["none", "all kinds", "every code", "hostile"],
+)
+def test_every_report_is_as_the_schema_wants_it(servers: list[ServerReport]) -> None:
+    text = written(report(*servers), source="dir/ser\x00vers.json")
+
+    assert text.startswith("<?xml version='1.0' encoding='utf-8'?>\n<testsuites")
+    root = ET.fromstring(text)
+    assert root.tag == "testsuites"
+    for element in root.iter():
+        assert set(element.attrib) <= ATTRIBUTES[element.tag]
+        assert {child.tag for child in element} <= CHILDREN[element.tag]
+        assert TIME.fullmatch(element.get("time", "0.000"))
+    for each in root.iter("testsuite"):
+        assert set(each.attrib) == ATTRIBUTES["testsuite"]
+
+
+def test_what_xml_cannot_hold_is_written_as_its_escape() -> None:
+    (told,) = suite(failed(message="null \x00, escape \x1b[2J, half \ud83d, none \ufffe")).iter("failure")
+
+    assert told.get("message") == r"null \x00, escape \x1b[2J, half \ud83d, none \ufffe"
+
+
+def test_a_message_may_hold_any_character_there_is() -> None:
+    everything = "".join(map(chr, range(sys.maxunicode + 1)))
+
+    (told,) = suite(failed(message=everything)).iter("failure")
+
+    assert "\U0001f680" in told.attrib["message"]
+
+
+def test_markup_in_what_servers_write_stays_text() -> None:
+    nasty = "</system-out></testcase><!-- ]]> & <![CDATA[\"'"
+    found = suite(works(nasty, tools=[tool(nasty)], warnings=[nasty]), failed(message=nasty, facts={nasty: nasty}))
+
+    assert [len(case) for case in found] == [1, 2]
+    assert found[0].get("name") == nasty
+    assert found[1][0].get("message") == nasty
+    assert f"tool: {nasty}" in (found[0][0].text or "")
+
+
+def test_servers_of_one_name_are_told_apart() -> None:
+    names = ["files", "files (2)", "files", "files"]
+    found = suite(*(failed(name, code="duplicate_name") for name in names))
+
+    assert [case.get("name") for case in found] == ["files", "files (2)", "files (3)", "files (4)"]
+
+
+def test_a_server_cannot_have_files_of_the_build_published() -> None:
+    # By this line on a test's output Jenkins and GitLab attach a file to its result.
+    line = "[[ATTACHMENT|/etc/passwd]]"
+    text = written(report(works(line, tools=[tool(line)], warnings=[line]), failed(message=line, facts={line: [line]})))
+
+    assert "[[ATTACHMENT|" not in text
+    assert "[[ATTACHMENT |/etc/passwd]]" in text
+
+
+def test_there_is_advice_for_every_code() -> None:
+    assert set(ADVICE) == set(get_args(Code))

@@ -1,0 +1,58 @@
+"""Where the stages of a server lie on the scale of its report."""
+
+from __future__ import annotations
+
+import pytest
+
+from mcp_launch.command.show.timeline import Span, elapsed, spans, ticks
+from tests.mcp_launch.show.reports import failed, starting, works
+
+
+def test_the_stages_of_a_server_follow_one_another() -> None:
+    server = works(seconds={"spawn": 0.25, "handshake": 0.5, "list": 0.25})
+
+    assert spans(server) == [
+        Span(stage="spawn", start=0.0, seconds=0.25),
+        Span(stage="handshake", start=0.25, seconds=0.5),
+        Span(stage="list", start=0.75, seconds=0.25),
+    ]
+    assert elapsed(server) == 1.0
+
+
+def test_the_stage_in_which_it_failed_lasts_until_it_failed() -> None:
+    server = failed(stage="handshake", seconds={"spawn": 0.25}, elapsed=1.5)
+
+    assert spans(server)[1:] == [Span(stage="handshake", start=0.25, seconds=1.25, failed=True)]
+    assert elapsed(server) == 1.5
+
+
+def test_stages_that_were_rounded_up_leave_no_time_below_zero() -> None:
+    server = failed(stage="list", seconds={"spawn": 0.001, "handshake": 0.001}, elapsed=0.001)
+
+    assert [span.seconds for span in spans(server)] == [0.001, 0.001, 0.0]
+
+
+def test_a_server_that_is_still_starting_has_the_stages_that_are_over() -> None:
+    assert [span.stage for span in spans(starting())] == ["spawn"]
+
+
+@pytest.mark.parametrize(
+    ("longest", "expected"),
+    [
+        (0.0, [0.0]),
+        (1.0, [0.0, 0.2, 0.4, 0.6, 0.8, 1.0]),
+        (1.5, [0.0, 0.5, 1.0, 1.5]),
+        (30.2, [0.0, 10.0, 20.0, 30.0]),
+        (0.007, [0.0, 0.002, 0.004, 0.006]),
+    ],
+)
+def test_the_ticks_are_round(longest: float, expected: list[float]) -> None:
+    assert ticks(longest) == expected
+
+
+def test_there_are_a_few_ticks_on_every_scale() -> None:
+    for number in range(1, 4000):
+        longest = 1.01**number / 1e6
+        found = ticks(longest)
+        assert 2 <= len(found) <= 7, longest
+        assert found[-1] <= longest * (1 + 1e-9)

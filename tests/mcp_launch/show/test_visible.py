@@ -1,0 +1,45 @@
+"""What servers write cannot recolour, reorder or hide itself where it is shown."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from mcp_launch.command.show.visible import visible
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "plain",
+        "two\nlines\tand a tab",
+        "caf\u00e9 \u5317\u4eac",
+        "\u0646\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645",
+        "\U0001f469\u200d\U0001f680",
+        "a\u00a0b",
+    ],
+)
+def test_what_can_be_seen_is_left_as_it_is(text: str) -> None:
+    assert visible(text) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("invoice\u202efdp.exe", r"invoice\u202efdp.exe"),
+        ("a\u200bb\ufeff", r"a\u200bb\ufeff"),
+        ("hi\U000e0041\U000e0042", r"hi\U000e0041\U000e0042"),
+        ("bell\x07 null\x00", r"bell\x07 null\x00"),
+        ("\x1b[1;31mred\x1b[0m", r"\x1b[1;31mred\x1b[0m"),
+        ("half \ud83d", r"half \ud83d"),
+        ("windows\r\nline, over\rwritten", "windows\nline, over" + r"\rwritten"),
+        ("no character \uffff", r"no character \uffff"),
+    ],
+)
+def test_what_cannot_be_seen_is_shown_by_its_escape(text: str, shown: str) -> None:
+    assert visible(text) == shown
+
+
+def test_every_character_can_be_encoded_once_it_was_made_visible() -> None:
+    visible("".join(map(chr, range(sys.maxunicode + 1)))).encode()
