@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from importlib.util import find_spec
 
-NEEDED = ("anyio", "h11", "httpx", "httpx2", "httpx_sse", "mcp", "rich", "typer")
+NEEDED = ("anyio", "h11", "httpx", "httpx2", "httpx_sse", "jinja2", "mcp", "rich", "typer")
 """What the extra brings."""
 
 

@@ -41,11 +41,11 @@ def test_the_wheel_holds_the_two_packages_and_nothing_else(wheel: Path) -> None:
         path.relative_to(ROOT / "src").as_posix()
         for package in ("acp_bindings", "mcp_launch")
         for path in (ROOT / "src" / package).rglob("*")
-        if path.suffix == ".py" or path.name == "py.typed"
+        if path.suffix in (".py", ".html", ".css") or path.name == "py.typed"
     }
     packed = {name for name in files(wheel) if ".dist-info/" not in name}
     assert packed == expected
-    assert {"acp_bindings/py.typed", "mcp_launch/py.typed"} <= packed
+    assert {"acp_bindings/py.typed", "mcp_launch/py.typed", "mcp_launch/command/show/page.html"} <= packed
 
 
 def test_the_wheel_carries_both_licences(wheel: Path) -> None:

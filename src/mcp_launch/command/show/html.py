@@ -1,0 +1,193 @@
+"""A report as one page of HTML that needs nothing else: no script, no network, no other file.
+
+The template escapes whatever is put into it. Should that ever fail, the page's own Content-Security-Policy still allows
+no script, no request, and no style but its own, which it knows by its hash. Nothing in it has a style attribute, so
+that the bars also show where a CI system (Jenkins) forbids styles altogether.
+"""
+
+from __future__ import annotations
+
+import json
+from base64 import b64encode
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from hashlib import sha256
+from importlib.metadata import version
+from importlib.resources import files
+from typing import Any, TextIO, cast
+
+from jinja2 import Environment, StrictUndefined, Template
+from markupsafe import Markup
+
+from mcp_launch.command.show.advice import ADVICE
+from mcp_launch.command.show.timeline import Span, elapsed, spans, ticks
+from mcp_launch.command.show.visible import visible
+from mcp_launch.report import Report, ServerReport
+
+__all__ = ["write"]
+
+_SHORT = 160
+"""Characters of a description that are shown before it is opened."""
+_LONGEST = 20_000
+"""Characters of one text that are shown at all: more than that nobody reads, and a browser should open the page."""
+_FEW = 24
+"""Tools that are listed at once; a report with more of them shows how many there are first."""
+
+
+def write(report: Report, file: TextIO, *, source: str, when: datetime) -> None:
+    """Write what became of the servers of `source`, which were started at `when`."""
+    servers = [_Server(number, raw) for number, raw in enumerate(report["servers"], start=1)]
+    longest = max((server.elapsed for server in servers), default=0.0)
+    style = _read("page.css")
+    page = _template().stream(
+        style=Markup(style),  # noqa: S704 - our own file
+        policy=_policy(style),
+        servers=servers,
+        longest=longest,
+        ticks=ticks(longest),
+        legend=_legend(servers),
+        totals=_totals(servers),
+        unfolded=sum(len(server.tools) for server in servers) <= _FEW,
+        source=source,
+        when=when.astimezone(UTC),
+        version=version("acp-bindings"),
+    )
+    file.writelines(page)
+
+
+@dataclass(frozen=True, slots=True)
+class _Server:
+    """One server, as the page speaks of it."""
+
+    number: int
+    """Its place in the report, of which the ids are made: its name may be anything."""
+    raw: ServerReport
+
+    @property
+    def kind(self) -> str:
+        if self.raw["failure"]:
+            return "failed"
+        return "works" if self.raw["state"] in ("ready", "closed") else "unsettled"
+
+    @property
+    def outcome(self) -> str:
+        match self.kind:
+            case "failed":
+                return "failed"
+            case "works":
+                return "works"
+            case _:
+                return "not ready yet"
+
+    @property
+    def elapsed(self) -> float:
+        return elapsed(self.raw)
+
+    @property
+    def spans(self) -> list[Span]:
+        return spans(self.raw)
+
+    @property
+    def tools(self) -> list[tuple[str, str, str]]:
+        """Name, description, and the start of that if it is long."""
+        return [(tool["name"], *_described(tool["description"] or "")) for tool in self.raw["tools"] or ()]
+
+    @property
+    def advice(self) -> str:
+        return ADVICE[self.raw["failure"]["code"]] if self.raw["failure"] else ""
+
+    @property
+    def facts(self) -> list[tuple[str, str]]:
+        """The evidence of the failure, as texts of one or more lines."""
+        return (
+            [(name, _fact(value)) for name, value in self.raw["failure"]["facts"].items()]
+            if self.raw["failure"]
+            else []
+        )
+
+    @property
+    def capabilities(self) -> str:
+        return _shortened(json.dumps(self.raw["capabilities"], indent=2, ensure_ascii=False))
+
+    @property
+    def offers(self) -> list[tuple[int, str]]:
+        """How many of what it has, in words."""
+        return [(count, kind.replace("_", " ")) for kind, count in self.raw["counts"].items() if count]
+
+
+def _template() -> Template:
+    # Every text goes through `visible`, and is then escaped.
+    environment = Environment(
+        autoescape=True, finalize=_seen, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    filters: dict[str, Any] = environment.filters
+    filters |= {"seconds": _seconds, "share": _share, "tick": _tick}
+    return environment.from_string(_read("page.html"))
+
+
+def _read(name: str) -> str:
+    return files("mcp_launch.command.show").joinpath(name).read_text(encoding="utf-8")
+
+
+def _seen(value: Any) -> Any:
+    return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+def _policy(style: str) -> str:
+    digest = b64encode(sha256(style.encode()).digest()).decode()
+    return f"default-src 'none'; style-src 'sha256-{digest}'; img-src data:; base-uri 'none'; form-action 'none'"
+
+
+def _totals(servers: list[_Server]) -> dict[str, int]:
+    return {
+        "failed": sum(server.kind == "failed" for server in servers),
+        "works": sum(server.kind == "works" for server in servers),
+        "unsettled": sum(server.kind == "unsettled" for server in servers),
+        "warned": sum(bool(server.raw["warnings"]) for server in servers),
+        "tools": sum(server.raw["counts"].get("tools", 0) for server in servers),
+        "resources": sum(server.raw["counts"].get("resources", 0) for server in servers),
+        "prompts": sum(server.raw["counts"].get("prompts", 0) for server in servers),
+    }
+
+
+def _legend(servers: list[_Server]) -> list[list[str]]:
+    """The stages that the bars are made of, those of one colour together, in the order of a server's life."""
+    seen = {"failed" if span.failed else span.stage for server in servers for span in server.spans}
+    of_one_colour = (("spec", "spawn", "connect"), ("handshake",), ("list",), ("call", "close"), ("failed",))
+    return [found for stages in of_one_colour if (found := [stage for stage in stages if stage in seen])]
+
+
+def _described(text: str) -> tuple[str, str]:
+    first = text.strip().partition("\n")[0]
+    is_long = len(text.strip()) > 2 * _SHORT
+    return _shortened(text.strip()), f"{first[:_SHORT].rstrip()}\u2026" if is_long else ""
+
+
+def _fact(value: Any) -> str:
+    match value:
+        case str():
+            return _shortened(value)
+        case [*items] if items and all(isinstance(item, str) for item in items):
+            return _shortened("\n".join(cast("list[str]", items)))
+        case _:
+            return _shortened(json.dumps(value, ensure_ascii=False))
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}\n\u2026 and {len(text) - _LONGEST:,} characters more"
+
+
+def _share(seconds: float, longest: float, *, least: float = 0.0) -> str:
+    """A place on the scale, or a length that can still be seen."""
+    return f"{max(100 * seconds / longest if longest else 0.0, least):.3f}%"
+
+
+def _tick(seconds: float) -> str:
+    return f"{seconds:g} s" if seconds else "0"
+
+
+def _seconds(seconds: float) -> str:
+    """As many digits as say something."""
+    if seconds >= 10:
+        return f"{seconds:.0f} s"
+    return f"{seconds:.1f} s" if seconds >= 1 else f"{seconds * 1000:.0f} ms"

@@ -1,0 +1,385 @@
+"""A report as a page: what it says, that it needs nothing else, and that nothing a server writes is more than text."""
+
+from __future__ import annotations
+
+import io
+import itertools
+import re
+from base64 import b64encode
+from hashlib import sha256
+from importlib.resources import files
+from typing import Any, get_args
+
+import pytest
+
+from mcp_launch.command.show import html
+from mcp_launch.command.show.advice import ADVICE
+from mcp_launch.failures import Code
+from mcp_launch.report import Report, ServerReport
+from tests.mcp_launch.show.page import Element, parse
+from tests.mcp_launch.show.reports import WHEN, failed, report, starting, tool, works
+
+STYLE = files("mcp_launch.command.show").joinpath("page.css").read_text(encoding="utf-8")
+NASTY = "</title></style><script>alert(1)</script><img src=x onerror='alert(2)'>\"'`{{ 7 * 7 }}{% raw %}&lt;&#60;<!--"
+
+
+def written(found: Report, *, source: str = "servers.json") -> str:
+    file = io.StringIO()
+    html.write(found, file, source=source, when=WHEN)
+    return file.getvalue()
+
+
+def page(*servers: ServerReport) -> Element:
+    return parse(written(report(*servers)))
+
+
+def everything() -> Element:
+    """A page with all that there can be in one."""
+    return page(
+        works("files"), works("old", warnings=["is deprecated"], restarts=1), failed("broken"), starting("slow")
+    )
+
+
+@pytest.mark.parametrize(
+    ("servers", "verdict"),
+    [
+        ([], "No servers"),
+        ([works()], "The server works"),
+        ([works(), works("other")], "All 2 servers work"),
+        ([works(state="closed")], "The server works"),
+        ([works(), failed()], "1 of 2 servers failed"),
+        ([failed()], "1 of 1 server failed"),
+        ([works(), starting()], "1 of 2 servers not ready yet"),
+        ([failed(), starting()], "1 of 2 servers failed"),
+    ],
+)
+def test_the_page_begins_with_its_verdict(servers: list[ServerReport], verdict: str) -> None:
+    found = page(*servers)
+
+    assert found.one("h1").words == verdict
+    assert found.one("head").one("title").words == f"{verdict} · servers.json"
+
+
+def test_the_figures_are_those_of_all_servers() -> None:
+    found = page(works("a", counts={"tools": 3, "resources": 2}), works("b", counts={"tools": 1}), failed(elapsed=1.5))
+
+    figures = {each.one("dt").words: each.one("dd").words for each in found.one("dl", class_="figures").all("div")}
+    assert figures == {"working": "2", "failed": "1", "tools": "4", "resources": "2", "in all": "1.5 s"}
+
+
+def test_a_failure_has_its_code_its_message_what_to_try_and_its_facts() -> None:
+    facts: dict[str, Any] = {
+        "stderr": ["starting", "no key"],
+        "exit_code": 1,
+        "stdout": [],
+        "body": "",
+        "jsonrpc_error": {"code": -32000},
+    }
+    found = page(failed(message="exited with status 1; no key", elapsed=1.5, facts=facts)).one(class_="failure")
+
+    assert found.one(class_="code").words == "exited in handshake after 1.5 s"
+    assert found.one(class_="message").words == "exited with status 1; no key"
+    assert found.one(class_="try").words == f"What to try. {ADVICE['exited']}"
+    assert {row.one("th").words: row.one("td").text for row in found.one("table").all("tr")} == {
+        "stderr": "starting\nno key",
+        "exit code": "1",
+        "stdout": "[]",
+        "body": "empty",
+        "jsonrpc error": '{"code": -32000}',
+    }
+
+
+def test_a_working_server_tells_what_it_is_and_has() -> None:
+    tools = [tool("read", "Read a file.\n\nAll of it."), tool("list")]
+    found = page(works(tools=tools, restarts=2, warnings=["is deprecated", "wrote a log"])).one("article")
+
+    about = {each.one("dt").words: each.one("dd").words for each in found.one("dl", class_="about").all("div")}
+    assert found.one("h3").words == "files"
+    assert about == {
+        "Command": "/usr/bin/files-mcp",
+        "Calls itself": "Files 1.2.0",
+        "MCP": "2025-06-18, by initialize",
+        "Stages": "spawn 10 ms, handshake 500 ms, list 40 ms",
+        "Started again": "2 times",
+        "Offers": "2 tools, 1 prompt",
+    }
+    assert [each.words for each in found.one(class_="warnings").all("li")] == [
+        "Warning. is deprecated",
+        "Warning. wrote a log",
+    ]
+    listed = found.one("details", class_="tools")
+    assert listed.one("summary").words == "2 tools"
+    assert [[cell.text for cell in row.all("th", "td")] for row in listed.one("tbody").all("tr")] == [
+        ["read", "Read a file.\n\nAll of it."],
+        ["list", "no description"],
+    ]
+    assert found.one("pre").text == '{\n  "tools": {\n    "listChanged": true\n  }\n}'
+
+
+def test_a_server_that_was_never_understood_has_a_place_too() -> None:
+    found = page(failed("3rd", transport=None, target=None, code="invalid_spec", stage="spec", elapsed=0.0, seconds={}))
+
+    assert found.one("article").one("header").words == "3rd failed no transport, 0 ms"
+    assert found.one("table", class_="facts").one("caption").words == "Facts"
+
+
+@pytest.mark.parametrize("code", get_args(Code))
+def test_every_code_has_its_advice(code: Code) -> None:
+    assert ADVICE[code] in page(failed(code=code)).one(class_="try").words
+
+
+def hostile(text: str) -> Report:
+    """A report in which a server chose every text that is not ours."""
+    more: Any = {
+        "target": text,
+        "server": {"name": text, "version": text},
+        "protocol_version": text,
+        "warnings": [text],
+    }
+    return report(
+        works(text, capabilities={text: text}, tools=[tool(text, text), tool(text)], **more),
+        failed(text, message=text, facts={text: text, f"{text}s": [text], f"{text}t": {text: 1}}, **more),
+    )
+
+
+def test_whatever_servers_write_the_elements_stay_the_same() -> None:
+    harmless, nasty = parse(written(hostile("x"), source="x")), parse(written(hostile(NASTY), source=NASTY))
+
+    assert [(each.tag, list(each.attributes)) for each in nasty] == [
+        (each.tag, list(each.attributes)) for each in harmless
+    ]
+    assert nasty.one("head").one("title").text.endswith(f"· {NASTY}")
+    assert [each.text for each in nasty.all("h3")] == [NASTY, NASTY]
+    assert nasty.one(class_="message").text == NASTY
+    assert nasty.one("pre").text.count("<script>") == 2
+
+
+def test_text_cannot_reorder_hide_or_break_the_page() -> None:
+    text = written(hostile("a\u202eb\u200bc\ud800d\x00e\x1b[31mf"), source="\ud800")
+
+    assert not re.search("[\u202e\u200b\ud800\x00\x1b]", text)
+    assert r"a\u202eb\u200bc\ud800d\x00e\x1b[31mf" in text
+    text.encode()
+
+
+def test_what_servers_write_is_isolated_from_the_direction_of_the_rest() -> None:
+    found = parse(written(hostile("\u05d0"), source="\u05d0"))
+
+    isolated = {id(inner) for each in found.all("bdi") for inner in (each, *each)}
+    holders = [each for each in found if any(isinstance(part, str) and "\u05d0" in part for part in each.parts)]
+    assert {each.tag for each in holders if id(each) not in isolated} == {"title", "th"}  # names of facts are ours
+
+
+def test_ids_are_unique_and_links_lead_to_one() -> None:
+    found = everything()
+    ids = [each.attributes["id"] for each in found if "id" in each.attributes]
+    links = [each.attributes["href"] for each in found.all("a")]
+    labels = [each.attributes["aria-labelledby"] for each in found if "aria-labelledby" in each.attributes]
+
+    assert len(ids) == len(set(ids))
+    assert {*links, *(f"#{label}" for label in labels)} <= {f"#{each}" for each in ids}
+    assert {"#server-1", "#server-4", "#all", "#failed", "#warned", "#works", "#unsettled"} <= set(links)
+
+
+def test_the_page_needs_no_script_and_no_other_file() -> None:
+    found = everything()
+
+    assert not found.all("script", "img", "iframe", "object", "embed", "form", "base", "video", "audio")
+    names = {name for each in found for name in each.attributes}
+    assert not {name for name in names if name.startswith("on")} | names & {"src", "srcset", "style", "action"}
+    assert [each.attributes["href"] for each in found.all("link")] == ["data:,"]
+    assert all(each.attributes["href"].startswith("#") for each in found.all("a"))
+    assert not re.search(r"url\(|@import|expression|//", STYLE)
+    assert "</" not in STYLE
+
+
+def test_the_policy_of_the_page_allows_its_own_style_and_nothing_else() -> None:
+    found = everything()
+    digest = b64encode(sha256(found.one("style").text.encode()).digest()).decode()
+    policy = found.one("meta", http_equiv="Content-Security-Policy").attributes["content"]
+
+    assert policy.split("; ") == [
+        "default-src 'none'",
+        f"style-src 'sha256-{digest}'",
+        "img-src data:",
+        "base-uri 'none'",
+        "form-action 'none'",
+    ]
+    # What stands before it would not be held to it.
+    assert [each.tag for each in found.one("head")][:2] == ["meta", "meta"]
+
+
+def test_the_bars_of_all_servers_are_on_one_scale() -> None:
+    found = page(works(seconds={"spawn": 0.25, "handshake": 0.75}), failed(seconds={"spawn": 1.0}, elapsed=4.0))
+
+    bars = [
+        [(rect.attributes["class"], rect.attributes["x"], rect.attributes["width"]) for rect in row.all("rect")]
+        for row in found.one("section", class_="timeline").one("tbody").all("tr")
+    ]
+    assert bars == [
+        [("stage-spawn", "0.000%", "6.250%"), ("stage-handshake", "6.250%", "18.750%")],
+        [("stage-spawn", "0.000%", "25.000%"), ("stage-failed", "25.000%", "75.000%")],
+    ]
+    assert [(text.text, text.attributes["x"]) for text in found.all("text")] == [
+        ("0", "0.000%"),
+        ("1 s", "25.000%"),
+        ("2 s", "50.000%"),
+        ("3 s", "75.000%"),
+        ("4 s", "100.000%"),
+    ]
+
+
+def test_the_bars_are_told_apart_without_the_style_too() -> None:
+    found = page(works(seconds={"connect": 0.1, "handshake": 0.2, "list": 0.3}), failed(seconds={}))
+
+    fills = [rect.attributes["fill"] for rect in found.one("section", class_="timeline").one("ul").all("rect")]
+    assert len(set(fills)) == len(fills) == 4
+
+
+def test_the_bars_are_told_in_words_too() -> None:
+    labels = [each.attributes["aria-label"] for each in everything().all("svg", role="img")]
+
+    assert labels == [
+        "spawn 10 ms, handshake 500 ms, list 40 ms",
+        "spawn 10 ms, handshake 500 ms, list 40 ms",
+        "spawn 250 ms, failed in handshake 1.2 s",
+        "spawn 20 ms",
+    ]
+
+
+def test_whoever_does_not_see_the_page_finds_the_way() -> None:
+    found = everything()
+
+    assert found.one("html").attributes["lang"] == "en"
+    assert len(found.all("h1")) == len(found.all("main")) == len(found.all("footer")) == len(found.all("nav")) == 1
+    levels = [int(each.tag[1]) for each in found.all("h1", "h2", "h3", "h4")]
+    assert all(after - before <= 1 for before, after in itertools.pairwise(levels))
+    for table in found.all("table"):
+        assert table.one("caption").words
+        assert all(cell.attributes["scope"] in ("row", "col") for cell in table.all("th"))
+    for section in found.all("section", "nav"):
+        assert section.attributes.keys() & {"aria-label", "aria-labelledby"}
+    for svg in found.all("svg"):
+        assert svg.attributes.get("aria-hidden") == "true" or svg.attributes["aria-label"]
+    first = next(each for each in found.one("body"))
+    assert (first.tag, first.attributes["href"]) == ("a", "#servers")
+
+
+@pytest.mark.parametrize(
+    ("kind", "shown"),
+    [
+        ("failed", ["broken"]),
+        ("warned", ["old"]),
+        ("works", ["files", "old"]),
+        ("unsettled", ["slow"]),
+    ],
+)
+def test_a_filter_leaves_the_servers_of_its_kind(kind: str, shown: list[str]) -> None:
+    found = everything()
+
+    hides = f"#{kind}:target ~ section .entry:not(.is-{kind})"
+    assert re.search(rf"{re.escape(hides)}[^{{}}]*{{\s*display: none;\s*}}", STYLE)
+    for tag in ("tr", "article"):
+        entries = [each for each in found.all(tag) if "entry" in each.classes]
+        left = [each.all("bdi")[0].words for each in entries if f"is-{kind}" in each.classes]
+        assert (len(entries), left) == (4, shown)
+    main = [part for part in found.one("main").parts if isinstance(part, Element)]
+    places = {each.attributes.get("id", each.attributes.get("class")): place for place, each in enumerate(main)}
+    assert places[kind] < min(places["filters"], places["timeline"], places["servers"])
+
+
+def test_there_are_filters_only_where_servers_differ() -> None:
+    assert not page(works("a"), works("b")).all("nav")
+    assert [each.words for each in page(works("a"), failed()).one("nav").all("a")] == ["All 2", "Failed 1", "Working 1"]
+
+
+def test_a_report_of_a_hundred_servers_with_a_thousand_tools_can_be_read() -> None:
+    many = [tool(f"tool_{number}", f"Do number {number}.") for number in range(1000)]
+    text = written(report(*(works(f"server {number}", tools=many if number < 3 else []) for number in range(100))))
+
+    found = parse(text)
+    assert len(found.all("article")) == 100
+    assert len([row for row in found.all("tr") if not row.classes]) == 3 * 1000 + 3 + 1
+    assert not [each for each in found.all("details") if "open" in each.attributes]
+    assert len(text) < 1_500_000
+
+
+def test_a_few_tools_are_shown_at_once() -> None:
+    assert "open" in page(works()).one("details", class_="tools").attributes
+
+
+def test_a_long_description_is_folded_and_a_huge_one_cut() -> None:
+    found = page(works(tools=[tool("long", "word " * 200), tool("huge", "x" * 1_000_000)]))
+
+    long, huge = [row.one("details") for row in found.one("details", class_="tools").one("tbody").all("tr")]
+    assert len(long.one("summary").text) <= 161
+    assert long.one(class_="text").text == ("word " * 200).strip()
+    assert huge.one(class_="text").text.endswith("x\n… and 980,000 characters more")
+
+
+def test_all_that_a_server_says_has_a_bound() -> None:
+    huge = "x" * 3_000_000
+
+    text = written(
+        report(failed(facts={"stderr": [huge], "body": huge, "other": {"a": huge}}), works(capabilities={"a": huge}))
+    )
+
+    assert len(text) < 120_000
+
+
+TEXTS = ("ink", "soft", "bad", "care", "good", "link")
+STAGES = ("begin", "handshake", "list", "late", "failed")
+SURFACES = ("surface", "raised")
+
+
+def schemes() -> dict[str, dict[str, str]]:
+    """The colours of both schemes."""
+    light, dark = STYLE.split("@media (prefers-color-scheme: dark)")
+    pattern = re.compile(r"--(\w+): (#[0-9a-f]{6});")
+    found = {"light": dict(pattern.findall(light)), "dark": dict(pattern.findall(dark))}
+    assert found["light"].keys() == found["dark"].keys() == {*TEXTS, *STAGES, *SURFACES, "rule"}
+    return found
+
+
+def luminance(colour: str) -> float:
+    """By WCAG 2.2, "relative luminance"."""
+    parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+    red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(one: str, other: str) -> float:
+    darker, lighter = sorted((luminance(one), luminance(other)))
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_colour_can_be_told_from_what_is_behind_it(scheme: str) -> None:
+    colours = schemes()[scheme]
+
+    for surface in SURFACES:
+        # WCAG 2.2, 1.4.3 for text and 1.4.11 for what is drawn.
+        assert {
+            name: contrast(colours[name], colours[surface])
+            for name in TEXTS
+            if contrast(colours[name], colours[surface]) < 4.5
+        } == {}
+        assert {
+            name: contrast(colours[name], colours[surface])
+            for name in STAGES
+            if contrast(colours[name], colours[surface]) < 3
+        } == {}
+
+
+def test_no_colour_is_used_that_was_not_tried() -> None:
+    rules = STYLE.partition("* {")[2]
+    used = re.findall(r"\b(?:color|fill|stroke|background|[\w-]*border[\w-]*|outline): ([^;]+);", rules)
+
+    assert not [value for value in used if "#" in value or "rgb" in value]
+    assert {name for value in used for name in re.findall(r"var\(--(\w+)\)", value)} <= {
+        *TEXTS,
+        *STAGES,
+        *SURFACES,
+        "rule",
+    }
+    assert not re.findall(r"^\s*color: var\(--(?!ink|soft|bad|care|good|link)", rules, re.MULTILINE)
