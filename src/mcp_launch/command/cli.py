@@ -9,6 +9,7 @@ import logging
 import os
 import signal
 import sys
+from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -18,6 +19,7 @@ import typer
 
 from mcp_launch.command.config import Config, read_config
 from mcp_launch.command.lines import print_lines, printable
+from mcp_launch.command.show.files import write_files
 from mcp_launch.failures import UnusableInput
 from mcp_launch.fleet import launch
 from mcp_launch.terms import EVERYTHING
@@ -55,6 +57,10 @@ def check(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")] = False,
     timeout: Annotated[float, typer.Option(help="Seconds for all servers together.", min=0.1)] = 30.0,
     cwd: Annotated[str | None, typer.Option(help="Working directory of the servers, instead of the file's.")] = None,
+    junit: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Also write the result as JUnit XML, for CI.")
+    ] = None,
+    html: Annotated[str | None, typer.Option(metavar="FILE", help="Also write all of it as one page of HTML.")] = None,
 ) -> None:
     """Start all servers of FILE at once, list their tools, and print one line for each.
 
@@ -69,11 +75,17 @@ def check(
     if reconfigure := getattr(sys.stdout, "reconfigure", None):
         # Names that the terminal cannot show are no reason to show nothing.
         reconfigure(errors="backslashreplace")
+    when = datetime.now(UTC)
     try:
         config = read_config(_read(file), source=_called(file))
         found = anyio.run(_check, config, _directory(cwd, config), timeout)
     except UnusableInput as error:
         raise _unusable(str(error)) from None
+    unwritten: typer.Exit | None = None
+    try:
+        write_files(found, junit=junit, html=html, source=_called(file), when=when)
+    except UnusableInput as error:
+        unwritten = _unusable(str(error))
     try:
         _show(found, as_json=as_json)
     except BrokenPipeError:
@@ -81,7 +93,7 @@ def check(
         raise
     except OSError as error:
         raise _unusable(f"standard output: {error.strerror}") from None
-    raise typer.Exit(0 if found["ok"] else 1)
+    raise unwritten or typer.Exit(0 if found["ok"] else 1)
 
 
 def _unusable(message: str) -> typer.Exit:
