@@ -109,6 +109,13 @@ def conversation(session: nox.Session) -> None:
 
 
 @nox.session(default=False)
+def pictures(session: nox.Session) -> None:
+    """Write docs/pictures: `mcp-launch check` on a terminal, and its page; needs Chromium."""
+    session.install("-e", EXTRA, *group("pictures"))
+    session.run("python", "-m", "tests.docs.pictures")
+
+
+@nox.session(default=False)
 def failures(session: nox.Session) -> None:
     """Print every way in which a server fails, what must be said of it and what is; `-- --messages` shows that."""
     session.install("-e", EXTRA, *group("test"))
