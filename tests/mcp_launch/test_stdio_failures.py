@@ -98,6 +98,19 @@ async def test_half_a_secret_is_not_shown_either(marked: Marked, tmp_path: Path)
     assert failure.facts["stdout"] == ["x" * 290 + " [redacted"]
 
 
+async def test_colours_keep_neither_a_secret_nor_a_hint_from_being_found(marked: Marked, tmp_path: Path) -> None:
+    half = len(SECRET) // 2
+    said = rf"npm \033[31merror\033[39m code E404, key {SECRET[:half]}\033[1m{SECRET[half:]}\033[0m"
+    for stream in ("", " >&2"):
+        failure = await failure_of(
+            marked.stdio("loud", "/bin/sh", "-c", f"printf '{said}\n'{stream}; exit 1"), cwd=tmp_path
+        )
+
+        assert "npm error code E404, key [redacted]" in failure.message
+        assert SECRET[half:] not in str(failure.to_json())
+        assert ("the npm package does not exist" in failure.message) == bool(stream)
+
+
 async def test_the_overall_timeout_is_shorter_than_the_budgets(marked: Marked, tmp_path: Path) -> None:
     async with mcp_launch.launch([marked.plain("mute")], cwd=tmp_path, timeout=0.5) as fleet:
         [failure] = fleet.failures

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from collections.abc import Callable
 from typing import TypeVar
@@ -12,10 +13,11 @@ from pydantic import TypeAdapter, ValidationError
 from acp_bindings.secrets.redact import Redactor
 from mcp_launch.diagnosis.process import SHOWN
 
-__all__ = ["Stdout", "trimmed"]
+__all__ = ["Stdout", "trimmed", "uncoloured"]
 
 T = TypeVar("T")
 
+_COLOUR = re.compile(r"\x1b\[[0-9;:]*m")
 _AROUND = b"\xef\xbb\xbf \t\r\0"
 """What may stand around a message and is no part of it; some runtimes begin their output with a byte order mark."""
 _STRAY_LINES = 5
@@ -72,7 +74,7 @@ class Stdout:
 
     def _note_stray(self, line: bytes) -> None:
         if len(self.stray) < _STRAY_LINES:
-            self.stray.append(self._hide.start(line.decode(errors="replace"), SHOWN))
+            self.stray.append(self._hide.start(uncoloured(line.decode(errors="replace")), SHOWN))
             if len(self.stray) == 1 and self._trusted:
                 self._warn_of_stray()
 
@@ -83,6 +85,11 @@ class Stdout:
 def trimmed(line: bytes) -> bytes:
     """The line without what is no part of a message."""
     return line.strip(_AROUND)
+
+
+def uncoloured(text: str) -> str:
+    """The text without the colours of a terminal, among which neither secrets nor known errors are found."""
+    return _COLOUR.sub("", text)
 
 
 def _messages(line: bytes) -> list[JSONRPCMessage]:

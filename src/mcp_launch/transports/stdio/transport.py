@@ -25,7 +25,7 @@ from mcp_launch.transports import LONGEST
 from mcp_launch.transports.era import bound_probe
 from mcp_launch.transports.messages import UNWRITABLE, UnwritableError, written
 from mcp_launch.transports.stdio.ending import Ending
-from mcp_launch.transports.stdio.stdout import Stdout, trimmed
+from mcp_launch.transports.stdio.stdout import Stdout, trimmed, uncoloured
 from mcp_launch.transports.unanswered import Unanswered, farewell
 
 if TYPE_CHECKING:
@@ -158,9 +158,9 @@ class StdioTransport:
             spoke=self._stdout.spoke,
             stray=self._stdout.stray,
             echoes=self._stdout.echoes,
-            unfinished=trimmed(self._process.unfinished).decode(errors="replace"),
+            unfinished=uncoloured(trimmed(self._process.unfinished).decode(errors="replace")),
             gave_up_at=LONGEST if self._process.overflowed else None,
-            stderr=self._process.stderr.lines(),
+            stderr=[uncoloured(line) for line in self._process.stderr.lines()],
             status=self._ending.status,
             closed=self._ending.closed,
         )
