@@ -1,0 +1,182 @@
+"""What pages show of programs is written by them: `python -m tests.docs.embed` fills it in, `--check` compares.
+
+A page has a marker in a comment, which a code host does not show, and the rest up to `<!-- end -->` comes from here:
+
+    <!-- run: COMMAND -->      what a command prints
+    <!-- help: COMMAND -->     what `--help` says of a command, with a section for each command that it has
+    <!-- passes -->            the passes of the pipeline, in their order
+    <!-- failures -->          the codes of failures, each with the first sentence of its page
+
+Where a page builds a program step by step, `agent.py` is that program as it stands there. What differs each time or
+from one machine to the next, such as ports and paths, is replaced.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import importlib.util
+import inspect
+import io
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+from functools import cache
+from pathlib import Path
+from typing import Any, get_args
+
+from tests.docs.steps import program
+
+__all__ = ["MARKER", "PAGES", "ROOT", "filled", "fresh"]
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("**/*.md")))
+MARKER = re.compile(r"^<!-- (run|help|passes|failures)(?:: (.*?))? -->\n(.*?)^<!-- end -->\n", re.MULTILINE | re.DOTALL)
+TIMEOUT = 60.0
+"""Seconds for one command."""
+WIDTH = 96
+"""Characters in a line of help."""
+
+
+def main() -> int:
+    """Write the pages anew, or say which of them are stale."""
+    parser = argparse.ArgumentParser(prog="python -m tests.docs.embed", description=(__doc__ or "").partition(":")[0])
+    parser.add_argument("--check", action="store_true", help="write nothing; 1 when that would change something")
+    check = parser.parse_args().check
+    stale = 0
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        if (now := filled(text)) == text:
+            continue
+        stale += 1
+        print(f"{page.relative_to(ROOT)} {'is not what programs say' if check else 'is written anew'}", file=sys.stderr)
+        if not check:
+            page.write_text(now, encoding="utf-8")
+    return 1 if check and stale else 0
+
+
+def filled(text: str) -> str:
+    """A page with what its markers stand for."""
+    return MARKER.sub(lambda found: found[0].partition("\n")[0] + "\n" + fresh(text, found) + "<!-- end -->\n", text)
+
+
+def fresh(text: str, found: re.Match[str]) -> str:
+    """What has to stand behind one marker of a page, which is *text*."""
+    match found[1], found[2]:
+        case "run", str(command):
+            return _block("console", f"$ {command}\n{_run(command, page=text[: found.start()])}")
+        case "help", str(command):
+            return _help(command)
+        case "passes", _:
+            return _passes()
+        case _:
+            return _codes()
+
+
+def _block(language: str, text: str) -> str:
+    return f"```{language}\n{text}```\n"
+
+
+def _run(command: str, *, page: str = "") -> str:
+    words = shlex.split(command)
+    if words[:2] == ["python", "examples/failures.py"]:
+        return _same(_failure(*words[2:]))
+    with tempfile.TemporaryDirectory() as folder:
+        if "agent.py" in words:
+            agent = Path(folder, "agent.py")
+            agent.write_text(program(page), encoding="utf-8")
+            words = [str(agent) if word == "agent.py" else word for word in words]
+        words = [part for word in words for part in _PROGRAMS.get(word, [word])]
+        done = subprocess.run(
+            words,
+            cwd=ROOT,
+            env=os.environ | {"COLUMNS": str(WIDTH), "TERMINAL_WIDTH": str(WIDTH), "NO_COLOR": "1", "TERM": "dumb"},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+            timeout=TIMEOUT,
+        )
+    return _same(done.stdout)
+
+
+_PROGRAMS = {
+    "python": [sys.executable],
+    "mcp-launch": [sys.executable, "-m", "mcp_launch"],
+    "acp-bindings": [sys.executable, "-m", "acp_bindings"],
+}
+
+
+def _failure(*arguments: str) -> str:
+    """What the example prints, run here: a process for each of its codes would take half a minute."""
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        _failures().main(*arguments)
+    return printed.getvalue()
+
+
+@cache
+def _failures() -> Any:
+    spec = importlib.util.spec_from_file_location("failures_example", ROOT / "examples" / "failures.py")
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def _same(text: str) -> str:
+    """The text as it would be on any machine."""
+    for found, name in ((sys.executable, "/usr/bin/python3"), (str(ROOT), "/home/me/acp-bindings")):
+        text = text.replace(found, name)
+    ports = dict.fromkeys(re.findall(r"127\.0\.0\.1:(\d+)", text))
+    for number, port in enumerate(ports, 8001):
+        text = re.sub(rf"\b{port}\b", str(number), text)
+    return "".join(f"{line.rstrip()}\n" for line in re.sub(r"\A\s*\n", "", text).rstrip().splitlines())
+
+
+def _help(command: str) -> str:
+    text = _block("text", _run(f"{command} --help"))
+    return text + "".join(f"\n### `{each}`\n\n{_help(each)}" for each in _commands(command))
+
+
+def _commands(command: str) -> list[str]:
+    if command != "mcp-launch":
+        return []
+    import typer
+
+    from mcp_launch.command.cli import app
+
+    group: Any = typer.main.get_command(app)
+    return [f"{command} {name}" for name in group.list_commands(None) if not group.commands[name].hidden]
+
+
+def _passes() -> str:
+    from codegen.passes import PASSES
+
+    lines = [f"1. `{each.__name__}`: {_first_line(each)}" for each in PASSES]
+    return "\n" + "".join(f"{line}\n" for line in lines) + "\n"
+
+
+def _codes() -> str:
+    from mcp_launch.failures import Code
+
+    rows = [f"| [`{code}`]({code}.md) | {_summary(code)} |" for code in get_args(Code)]
+    return "\n".join(["", "| code | what happened |", "|---|---|", *rows, "", ""])
+
+
+def _summary(code: str) -> str:
+    page = (ROOT / "docs" / "failures" / f"{code}.md").read_text(encoding="utf-8")
+    return " ".join(page.split("\n\n")[1].split())
+
+
+def _first_line(function: object) -> str:
+    return " ".join((inspect.getdoc(function) or "").partition("\n\n")[0].split())
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,38 @@
+"""Claims of the pages name what shows them, and that is there."""
+
+from __future__ import annotations
+
+import re
+
+from tests.docs.embed import ROOT
+
+COMPARISON = (ROOT / "docs" / "comparison.md").read_text(encoding="utf-8")
+SECURITY = (ROOT / "docs" / "security.md").read_text(encoding="utf-8")
+PEERS = (ROOT / "tests" / "peers" / "test_official_sdk.py").read_text(encoding="utf-8")
+ROW = re.compile(r"^\|(?! ?-)(.*)\|$", re.MULTILINE)
+
+
+def test_every_claim_about_the_official_sdk_is_a_test() -> None:
+    section = COMPARISON.split("\n## ")[1]
+    named = [row.split("|")[-1].strip() for row in ROW.findall(section)[1:]]
+
+    assert named
+    assert [name for name in named if f"def {name.strip('`')}(" not in PEERS] == []
+
+
+def test_every_other_claim_beside_others_has_a_command() -> None:
+    rows = [row for section in COMPARISON.split("\n## ")[2:] for row in ROW.findall(section)]
+    claims = [row for row in rows if not row.rstrip().endswith("command")]
+
+    assert claims
+    assert [row for row in claims if not re.search(r"`nox -s \w+[^`]*` *$", row)] == []
+
+
+def test_every_promise_about_secrets_has_something_that_shows_it() -> None:
+    section = SECURITY.split("\n## What is promised")[1].split("\n## ")[0]
+    shown = [row.split("|")[-1] for row in ROW.findall(section)[1:]]
+    paths = re.findall(r"`(tests/[^`]+)`", section)
+
+    assert [each for each in shown if "nox -s" not in each and "tests/" not in each] == []
+    assert paths
+    assert [path for path in paths if not (ROOT / path).exists()] == []
