@@ -7,7 +7,7 @@ from pathlib import Path
 
 import nox
 
-nox.options.sessions = ["lint", "types", "drift", "tests"]
+nox.options.sessions = ["lint", "types", "drift", "tests", "docs"]
 nox.options.reuse_existing_virtualenvs = True
 
 PYTHONS = ["3.11", "3.12", "3.13", "3.14"]
@@ -67,7 +67,7 @@ def lint(session: nox.Session) -> None:
 @nox.session
 def types(session: nox.Session) -> None:
     """Check types with mypy, pyright and ty, of this code and of code that uses the installed packages."""
-    session.install(EXTRA, *group("codegen"), *group("test"), *group("types"), *group("peers"))
+    session.install(EXTRA, *group("codegen"), *group("docs"), *group("test"), *group("types"), *group("peers"))
     # As a user has them, and as they are now: an environment that is used again keeps what has the same version.
     session.install("--force-reinstall", "--no-deps", ".")
     session.run("mypy")
@@ -93,6 +93,17 @@ def drift(session: nox.Session) -> None:
     """Fail when the committed bindings are not what the schemas give (`generate -- --check`)."""
     session.install("-e", ".", *group("codegen"))
     session.run("python", "-m", "codegen", "--check")
+
+
+@nox.session
+def docs(session: nox.Session) -> None:
+    """Build the site into site/, of which no link may be broken; `-- --write` first fills in what programs print."""
+    session.install("-e", EXTRA, *group("codegen"), *group("docs"))
+    if "--write" in session.posargs:
+        session.run("python", "-m", "tests.docs.embed")
+    shutil.rmtree("site", ignore_errors=True)
+    session.run("sphinx-build", "-q", "-E", "-W", "--keep-going", "-c", "docs/making", ".", "site")
+    session.run("python", "docs/making/links.py", "site")
 
 
 @nox.session(default=False)

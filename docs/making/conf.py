@@ -1,0 +1,98 @@
+"""How the pages of this repository become a site: `nox -s docs`, by Sphinx with MyST and Furo, warnings as errors.
+
+The pages are those that the code host shows, by the same names and links. Why these tools: MyST reads CommonMark with
+the tables and anchors of code hosts, so that nothing is written twice or otherwise for the site; Sphinx has been kept
+for long, builds offline, and warns of every link and anchor that leads nowhere. Furo needs no font, script or picture
+from elsewhere. MkDocs 1 is no longer kept, and Material for it ends in 2027; Zensical, with which its makers go on,
+reads another Markdown, by which folded lists and nested blocks here would break, and calls its support of references
+preliminary. The reference is read from the source by griffe: docstrings here are Markdown, which Sphinx's own autodoc
+does not read, and mkdocstrings needs MkDocs or Zensical.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import sys
+from pathlib import Path
+from typing import Any
+
+from sphinx.application import Sphinx
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+sys.path.insert(0, str(HERE))
+
+import reference  # noqa: E402 - it stands beside this file, of which Sphinx says nothing to Python
+
+project = "acp-bindings"
+author = "The acp-bindings maintainers"
+copyright = "the acp-bindings maintainers, Apache-2.0"  # noqa: A001 - Sphinx wants the name
+extensions = ["myst_parser"]
+
+root_doc = "README"
+include_patterns = ["*.md", "docs/**.md", "schema/README.md"]
+exclude_patterns = [".*", "**/node_modules", "site", "dist", "build", "src", "tests", "codegen", "benchmarks"]
+
+myst_heading_anchors = 4
+myst_enable_extensions = ["attrs_inline"]
+highlight_language = "text"
+
+html_theme = "furo"
+html_title = project
+html_static_path = ["static"]
+html_css_files = ["style.css"]
+html_copy_source = False
+html_show_sphinx = False
+
+PAGES = "docs/README.md"
+"""Where the order of the pages is: its headings, and the links below each."""
+
+
+def navigation() -> str:
+    """The contents of the site, as a directive for the first page."""
+    listed = (ROOT / PAGES).read_text(encoding="utf-8")
+    parts: list[tuple[str, list[str]]] = []
+    for section in re.split(r"^## ", listed, flags=re.MULTILINE)[1:]:
+        caption, _, text = section.partition("\n")
+        links = re.findall(r"^\| \[[^]]*\]\(([^)#]+)\.md\)", text, re.MULTILINE)
+        first = [] if parts else [PAGES.removesuffix(".md")]
+        parts.append((caption, first + [str(Path("docs", link)) for link in links]))
+    seen = {name for _, names in parts for name in names}
+    rest = [path.stem for path in sorted(ROOT.glob("*.md")) if path.stem not in {root_doc, *seen}]
+    parts.append(("The project", [*rest, "schema/README"]))
+    return "".join(_toctree(names, caption=caption) for caption, names in parts)
+
+
+def _toctree(names: list[str], *, caption: str = "") -> str:
+    options = f":hidden:\n:caption: {caption}\n" if caption else ":hidden:\n"
+    entries = "".join(f"/{name}\n" for name in names)
+    return f"\n```{{toctree}}\n{options}\n{entries}```\n"
+
+
+def complete(_: Sphinx, name: str, source: list[str]) -> None:
+    """Put into a page what only the site has: the contents, the reference, and anchors that MyST can see."""
+    text = source[0]
+    text = re.sub(r'<a id="([^"]+)"></a>', r"[]{#\1}", text)
+    text = re.sub(r"^<!-- reference: ([\w.]+) -->$", lambda found: reference.module(found[1]), text, flags=re.MULTILINE)
+    text = re.sub(r"^<!-- package: ([\w.]+) -->$", lambda found: reference.package(found[1]), text, flags=re.MULTILINE)
+    if name == root_doc:
+        text += navigation()
+    elif re.fullmatch(r"docs/\w+/README", name):
+        folder = Path(name).parent
+        beside = sorted(path.stem for path in (ROOT / folder).glob("*.md") if path.stem != "README")
+        text += _toctree([str(folder / each) for each in beside])
+    source[0] = text
+
+
+def put_index(app: Sphinx, error: Exception | None) -> None:
+    """Let the first page be found where a site begins."""
+    if error is None and app.builder.name == "html":
+        shutil.copyfile(Path(app.outdir, f"{root_doc}.html"), Path(app.outdir, "index.html"))
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Have Sphinx call these."""
+    app.connect("source-read", complete)
+    app.connect("build-finished", put_index)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
