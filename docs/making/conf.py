@@ -17,7 +17,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from docutils import nodes
 from sphinx.application import Sphinx
+from sphinx.transforms.post_transforms import SphinxPostTransform
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -38,6 +40,8 @@ myst_heading_anchors = 4
 myst_enable_extensions = ["attrs_inline"]
 highlight_language = "text"
 
+pygments_style = "github-light"
+pygments_dark_style = "github-dark"
 html_theme = "furo"
 html_title = project
 html_static_path = ["static"]
@@ -56,17 +60,16 @@ def navigation() -> str:
     for section in re.split(r"^## ", listed, flags=re.MULTILINE)[1:]:
         caption, _, text = section.partition("\n")
         links = re.findall(r"^\| \[[^]]*\]\(([^)#]+)\.md\)", text, re.MULTILINE)
-        first = [] if parts else [PAGES.removesuffix(".md")]
-        parts.append((caption, first + [str(Path("docs", link)) for link in links]))
-    seen = {name for _, names in parts for name in names}
-    rest = [path.stem for path in sorted(ROOT.glob("*.md")) if path.stem not in {root_doc, *seen}]
-    parts.append(("The project", [*rest, "schema/README"]))
+        first = [] if parts else [f"All pages </{PAGES.removesuffix('.md')}>"]
+        parts.append((caption, first + [f"/docs/{link}" for link in links]))
+    rest = [f"/{path.stem}" for path in sorted(ROOT.glob("*.md")) if path.stem != root_doc]
+    parts.append(("The project", [*rest, "/schema/README"]))
     return "".join(_toctree(names, caption=caption) for caption, names in parts)
 
 
 def _toctree(names: list[str], *, caption: str = "") -> str:
     options = f":hidden:\n:caption: {caption}\n" if caption else ":hidden:\n"
-    entries = "".join(f"/{name}\n" for name in names)
+    entries = "".join(f"{name}\n" for name in names)
     return f"\n```{{toctree}}\n{options}\n{entries}```\n"
 
 
@@ -79,10 +82,26 @@ def complete(_: Sphinx, name: str, source: list[str]) -> None:
     if name == root_doc:
         text += navigation()
     elif re.fullmatch(r"docs/\w+/README", name):
-        folder = Path(name).parent
-        beside = sorted(path.stem for path in (ROOT / folder).glob("*.md") if path.stem != "README")
-        text += _toctree([str(folder / each) for each in beside])
+        rows = "".join(re.findall(r"^\|.*", text, re.MULTILINE))
+        text += _toctree(re.findall(r"\]\((\w+)\.md\)", rows))
     source[0] = text
+
+
+class LinkNames(SphinxPostTransform):
+    """Public names, wherever a page has them as code, lead to the reference."""
+
+    default_priority = 200
+
+    def run(self, **_: Any) -> None:
+        """Wrap them, but for those in headings and links."""
+        known = reference.homes()
+        for literal in list(self.document.findall(nodes.literal)):
+            home = known.get(literal.astext())
+            if home is None or isinstance(literal.parent, nodes.title | nodes.reference):
+                continue
+            page, name = home
+            uri = self.app.builder.get_relative_uri(self.env.docname, f"docs/reference/{page}")
+            literal.replace_self(nodes.reference("", "", literal.deepcopy(), internal=True, refuri=f"{uri}#{name}"))
 
 
 def put_index(app: Sphinx, error: Exception | None) -> None:
@@ -93,6 +112,7 @@ def put_index(app: Sphinx, error: Exception | None) -> None:
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Have Sphinx call these."""
+    app.add_post_transform(LinkNames)
     app.connect("source-read", complete)
     app.connect("build-finished", put_index)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

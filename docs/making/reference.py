@@ -11,7 +11,7 @@ import griffe
 
 from acp_bindings.methods import Methods
 
-__all__ = ["module", "package"]
+__all__ = ["homes", "module", "package"]
 
 SOURCES = Path(__file__).resolve().parents[2] / "src"
 WIDTH = 100
@@ -21,16 +21,30 @@ WIDTH = 100
 def module(name: str) -> str:
     """The public names of a module, each with what it takes, gives and raises."""
     found = _load(name)
-    # A package that works `__all__` out when it runs imports its names from its modules, for type checkers.
-    names = [str(each) for each in found.exports or ()] or [
-        each.name
-        for each in found.members.values()
-        if isinstance(each, griffe.Alias) and each.target_path.startswith(f"{name}.")
-    ]
-    if not names:
-        raise ValueError(f"nothing of {name} is public")
-    parts = [_docstring(found), *(_public(found, each) for each in names)]
+    parts = [_docstring(found), *(_public(found, each) for each in _names(found))]
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+@cache
+def homes() -> dict[str, tuple[str, str]]:
+    """Where names are: the page and the anchor of each that looks like one, which plain words do not."""
+    found: dict[str, tuple[str, str]] = {}
+    for page, module_name in _PAGES.items():
+        for name in _names(_load(module_name)):
+            found[f"{module_name}.{name}"] = (page, name.lower())
+            if "_" in name or name not in (name.lower(), name.upper()):
+                found.setdefault(name, (page, name.lower()))
+    return found
+
+
+_PAGES = {
+    "acp_bindings": "acp_bindings",
+    "jsonrpc": "acp_bindings.jsonrpc",
+    "connection": "acp_bindings.connection",
+    "setup": "acp_bindings.setup",
+    "check": "acp_bindings.check",
+    "mcp_launch": "mcp_launch",
+}
 
 
 def package(name: str) -> str:
@@ -56,6 +70,18 @@ def _load(name: str) -> griffe.Module:
     return found
 
 
+def _names(found: griffe.Module) -> list[str]:
+    """What is public; where `__all__` is worked out at run time, what type checkers see imported from its modules."""
+    names = [str(each) for each in found.exports or ()] or [
+        each.name
+        for each in found.members.values()
+        if isinstance(each, griffe.Alias) and each.target_path.startswith(f"{found.path}.")
+    ]
+    if not names:
+        raise ValueError(f"nothing of {found.path} is public")
+    return [name for name in names if not isinstance(found[name], griffe.Module)]
+
+
 def _public(found: griffe.Module, name: str) -> str:
     """One public name of a module, wherever it is made."""
     try:
@@ -64,7 +90,7 @@ def _public(found: griffe.Module, name: str) -> str:
         # Names that are assigned several at once, which griffe does not look into.
         value = getattr(importlib.import_module(found.path), name)
         return f"## `{name}`\n\n{_code(f'{name} = {value!r}')}"
-    return "" if isinstance(entry, griffe.Module) else _entry(name, entry, level=2)
+    return _entry(name, entry, level=2)
 
 
 def _target(entry: griffe.Object | griffe.Alias) -> griffe.Object:
@@ -98,7 +124,7 @@ def _code(text: str) -> str:
 def _signature(entry: griffe.Object) -> str:
     match entry:
         case griffe.Class():
-            bases = ", ".join(str(base) for base in entry.bases)
+            bases = ", ".join(str(base) for base in entry.bases if not str(base).startswith("_"))
             made_with = [each for each in entry.parameters if each.name != "self"]
             if made_with and "Error" not in bases and "Exception" not in bases:
                 return _call(f"class {entry.name}", entry.parameters)
@@ -120,7 +146,9 @@ def _prefix(function: griffe.Function) -> str:
 
 def _value(entry: griffe.Attribute) -> str:
     told = f": {entry.annotation}" if entry.annotation is not None else ""
-    value = f" = {entry.value}" if entry.value is not None and len(str(entry.value)) < WIDTH else ""
+    # What `__init__` sets is no default.
+    is_default = entry.value is not None and "instance-attribute" not in entry.labels
+    value = f" = {entry.value}" if is_default and len(str(entry.value)) < WIDTH else ""
     return f"{entry.name}{told}{value}"
 
 

@@ -37,7 +37,7 @@ PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("**/*.md")))
 MARKER = re.compile(r"^<!-- (run|help|passes|failures)(?:: (.*?))? -->\n(.*?)^<!-- end -->\n", re.MULTILINE | re.DOTALL)
 TIMEOUT = 60.0
 """Seconds for one command."""
-WIDTH = 96
+WIDTH = 80
 """Characters in a line of help."""
 
 
