@@ -17,6 +17,7 @@ import acp_bindings.setup
 import mcp_launch
 from acp_bindings import AcpError
 from mcp_launch import LaunchError
+from tests.docs.embed import MARKER
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENTS = ["README.md", *sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs").glob("**/*.md"))]
@@ -52,6 +53,40 @@ def test_an_example_prints_what_its_document_says(
     with contextlib.redirect_stdout(printed):
         exec(compile(code, document, "exec"), {})
     assert printed.getvalue() == output
+
+
+def test_every_block_of_a_document_is_run_or_cannot_be() -> None:
+    left: list[str] = []
+    for document in DOCUMENTS:
+        text = MARKER.sub("", (ROOT / document).read_text(encoding="utf-8"))
+        previous = ""
+        for found in re.finditer(r"^```(\w*)[^\n]*\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
+            language, first = found[1], found[2].partition("\n")[0]
+            is_output = language == "text" and previous == "python"
+            if not (language == "python" or is_output or first.startswith("$ acp-bindings ")):
+                left.append(f"{document}: {first[:40].strip()}")
+            previous = language
+    assert set(left) == RUN_OTHERWISE | NOT_RUN
+
+
+RUN_OTHERWISE = {
+    "README.md: $ mcp-launch check examples/servers.json",
+    "README.md: $ python -m pip install nox && python -m",
+    "README.md: $ python examples/client.py --version 1",
+    "docs/conversation.md: agent    The Example Agent 1.0 (ACP v1)",
+    'docs/conversation.md: client initialize 0                 {"pr',
+}
+"""By tests of their own, here and in test_conversation.py; what a block begins with."""
+
+NOT_RUN = {
+    "README.md: schema/  ──►  codegen/  ──►  src/acp_bin",  # a drawing
+    "docs/check.md: $ sh -c 'tee -a talk.ndjson | my-agent -",  # it has an agent of the reader's
+    'docs/check.md: {"direction": "client", "message": {"jso',  # a line of a recording
+    "docs/connection.md: initialize: no answer within 30 s; 2 lin",  # it would take that long
+    "docs/generation.md: published schema → vocabulary check → pa",  # a drawing
+    "docs/tutorial.md: pip install '.[launch]'",  # whoever runs the tests has done it
+}
+"""With the reason."""
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)
