@@ -98,8 +98,9 @@ def drift(session: nox.Session) -> None:
 @nox.session
 def docs(session: nox.Session) -> None:
     """Build the site into site/, of which no link may be broken; `-- --write` first fills in what programs print."""
-    session.install("-e", EXTRA, *group("codegen"), *group("docs"))
+    session.install("-e", ".", *group("docs"))
     if "--write" in session.posargs:
+        session.install("-e", EXTRA, *group("codegen"))
         session.run("python", "-m", "tests.docs.embed")
     shutil.rmtree("site", ignore_errors=True)
     session.run("sphinx-build", "-q", "-E", "-W", "--keep-going", "-c", "docs/making", ".", "site")
