@@ -104,15 +104,16 @@ class LinkNames(SphinxPostTransform):
             literal.replace_self(nodes.reference("", "", literal.deepcopy(), internal=True, refuri=f"{uri}#{name}"))
 
 
-def put_index(app: Sphinx, error: Exception | None) -> None:
-    """Let the first page be found where a site begins."""
+def put_the_rest(app: Sphinx, error: Exception | None) -> None:
+    """Let the first page be found where a site begins, and pictures where HTML in the pages has them."""
     if error is None and app.builder.name == "html":
         shutil.copyfile(Path(app.outdir, f"{root_doc}.html"), Path(app.outdir, "index.html"))
+        shutil.copytree(ROOT / "docs" / "pictures", Path(app.outdir, "docs", "pictures"), dirs_exist_ok=True)
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Have Sphinx call these."""
     app.add_post_transform(LinkNames)
     app.connect("source-read", complete)
-    app.connect("build-finished", put_index)
+    app.connect("build-finished", put_the_rest)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

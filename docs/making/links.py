@@ -34,7 +34,7 @@ class Page(HTMLParser):
         """Take what an element says."""
         said = {name: value for name, value in attrs if value}
         self.anchors |= {said[name] for name in ("id", "name") if name in said}
-        address = said.get("href") or said.get("src")
+        address = said.get("href") or said.get("src") or said.get("srcset")
         if address and said.get("rel") not in NAMES_ONLY:
             (self.fetched if tag in FETCHED else self.links).add(address)
 
