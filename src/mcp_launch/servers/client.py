@@ -8,18 +8,26 @@ from types import TracebackType
 from typing import Any
 
 from mcp import Client
+from mcp.server import MCPServer, Server
 from mcp_types import Implementation
 
 from mcp_launch.options import Options
 from mcp_launch.transports import Mode
 
-__all__ = ["connected_client"]
+__all__ = ["client_of", "connected_client"]
 
 
 def connected_client(streams: tuple[Any, Any], mode: Mode, options: Options, *, patience: float) -> Client:
-    """A client to enter, which initialises a session; `patience` are the seconds for the answer to a request."""
+    """A client to enter, which initialises a session over them; `patience` as in `client_of`."""
+    return client_of(_Connected(streams), mode, options, patience=patience)
+
+
+def client_of(
+    server: MCPServer[Any] | Server[Any] | _Connected, mode: Mode, options: Options, *, patience: float
+) -> Client:
+    """A client of a server of this process, to enter; `patience` are the seconds for the answer to a request."""
     return Client(
-        _Connected(streams),
+        server,
         mode=mode,
         read_timeout_seconds=patience,
         client_info=_client_info(),
