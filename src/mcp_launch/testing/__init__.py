@@ -1,0 +1,28 @@
+"""MCP servers in pytest: a test for each server of a config file, and the fixture `mcp_server` for tests of one's own.
+
+Needs the extra `launch`; pytest finds the plugin by itself, and nothing of it is imported before it is used.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from mcp_launch.testing.fixture import McpServerFixture
+    from mcp_launch.testing.items import McpServerWarning
+    from mcp_launch.testing.session import McpSession
+
+__all__ = ["McpServerFixture", "McpServerWarning", "McpSession"]
+
+if not TYPE_CHECKING:
+    _HOMES = {"McpServerFixture": "fixture", "McpServerWarning": "items", "McpSession": "session"}
+
+    def __getattr__(name: str) -> Any:
+        home = _HOMES.get(name)
+        if home is None:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return getattr(importlib.import_module(f"{__name__}.{home}"), name)
+
+    def __dir__() -> list[str]:
+        return __all__

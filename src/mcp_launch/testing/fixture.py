@@ -1,0 +1,166 @@
+"""What the fixture `mcp_server` is: sessions by name, by command, or of a server object, for plain and async tests."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, ExitStack
+from types import TracebackType
+from typing import Any, Self
+
+import anyio
+import pytest
+from mcp import Client
+from mcp.server import MCPServer, Server
+from pydantic import BaseModel
+
+from mcp_launch.budgets import Budgets
+from mcp_launch.failures import LaunchError, UnknownServer, UnusableInput
+from mcp_launch.options import Options
+from mcp_launch.servers.client import client_of
+from mcp_launch.session import open_session
+from mcp_launch.testing import settings
+from mcp_launch.testing.kept import Kept
+from mcp_launch.testing.portal import held, portal_of
+from mcp_launch.testing.session import McpSession
+
+__all__ = ["McpServerFixture"]
+
+
+class McpServerFixture:
+    """Starts servers for tests, each time a new one, and closes them when its scope ends.
+
+    A server is the name of one of the config file, or its `command`, or the raw JSON or a model of an `McpServer`, or
+    an object of the SDK's `mcp.server`, which then runs in this process.
+    """
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+        self._open = ExitStack()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, exc_type: type[BaseException] | None, exc_val: BaseException | None, exc_tb: TracebackType | None
+    ) -> None:
+        self._open.close()
+
+    def __call__(
+        self,
+        server: str | Mapping[str, Any] | BaseModel | MCPServer[Any] | Server[Any] | None = None,
+        *,
+        command: Sequence[str | os.PathLike[str]] | None = None,
+        env: Mapping[str, str] | None = None,
+        cwd: str | os.PathLike[str] | None = None,
+        timeout: float | None = None,
+        options: Options | None = None,
+    ) -> McpSession:
+        """A live session for plain tests; it lasts until the scope of the fixture ends.
+
+        Args:
+            server: a name in the config file, an `McpServer`, or a server object.
+            command: what to start instead, with its arguments.
+            env: variables for the command, on top of the few that it inherits.
+            cwd: its working directory, from pytest's root directory if it is relative.
+            timeout: seconds until it is ready, and until it answers, instead of `--mcp-timeout`.
+            options: what else is decided about it, such as callbacks.
+
+        Raises:
+            LaunchFailure: it could not be used; `.code` and `.stage` say why.
+            UnknownServer: the config file has no server of that name.
+            UnusableInput: it does not say which server; or an event loop runs here, which this would stop: use `open`.
+        """
+        __tracebackhide__ = True
+        block = self._block(server, command, env, cwd=cwd, timeout=timeout, options=options)
+        if _in_event_loop():
+            raise UnusableInput(
+                "mcp_server(…) blocks, and an event loop runs here; say: async with mcp_server.open(…) as session"
+            )
+        portal = portal_of(self._config)
+        try:
+            client = self._open.enter_context(held(portal, block))
+        except LaunchError as error:
+            # What is wrong is in what it says; where a thread and the SDK came across it helps nobody.
+            raise error.with_traceback(None) from None
+        return McpSession(client, portal)
+
+    def open(
+        self,
+        server: str | Mapping[str, Any] | BaseModel | MCPServer[Any] | Server[Any] | None = None,
+        *,
+        command: Sequence[str | os.PathLike[str]] | None = None,
+        env: Mapping[str, str] | None = None,
+        cwd: str | os.PathLike[str] | None = None,
+        timeout: float | None = None,
+        options: Options | None = None,
+    ) -> AbstractAsyncContextManager[Client]:
+        """A block with a live session for async tests, in their own event loop: the SDK's own `mcp.Client`.
+
+        It may be left in another task than it was entered in, so that it can be an async fixture under any plugin.
+        Arguments and errors are those of the call.
+        """
+        return Kept(self._block(server, command, env, cwd=cwd, timeout=timeout, options=options))
+
+    def _block(
+        self,
+        server: str | Mapping[str, Any] | BaseModel | MCPServer[Any] | Server[Any] | None,
+        command: Sequence[str | os.PathLike[str]] | None,
+        env: Mapping[str, str] | None,
+        *,
+        cwd: str | os.PathLike[str] | None,
+        timeout: float | None,
+        options: Options | None,
+    ) -> AbstractAsyncContextManager[Client]:
+        if (server is None) == (command is None) or (env is not None and command is None):
+            raise UnusableInput("say which server: its name, its command=[…] (with env={…} if need be), or an object")
+        seconds = settings.timeout(self._config) if timeout is None else timeout
+        if isinstance(server, MCPServer | Server):
+            return client_of(server, "auto", options or Options(), patience=seconds)
+        entry: object = server
+        named: str | None = None
+        if command is not None:
+            entry = _entry(command, env or {})
+        elif isinstance(server, str):
+            entry, named = self._entry_named(server)
+        return open_session(
+            entry,
+            cwd=os.path.join(settings.directory(self._config, named), cwd or ""),
+            timeout=seconds,
+            # One number for all: what a test waits for is not made of stages.
+            budgets=Budgets(connect=seconds, handshake=seconds, list=seconds, call=seconds),
+            options=options,
+        )
+
+    def _entry_named(self, name: str) -> tuple[object, str | None]:
+        """The entry of that name, and the directory that its file names."""
+        path = settings.config_file(self._config)
+        if path is None:
+            raise UnusableInput(
+                f'there is no config file to find "{name}" in: say --mcp-config FILE, or mcp_config in the ini-file'
+            )
+        config = settings.read_servers(path)
+        names = [settings.entry_name(entry, index) for index, entry in enumerate(config.servers)]
+        if name not in names:
+            raise UnknownServer(name, names)
+        return config.servers[names.index(name)], config.cwd
+
+
+def _entry(command: Sequence[str | os.PathLike[str]], env: Mapping[str, str]) -> dict[str, Any]:
+    if isinstance(command, str) or not command:
+        raise UnusableInput(f"command must be a list of the program and its arguments, not {command!r}")
+    program, *arguments = [os.fspath(each) for each in command]
+    return {
+        "name": os.path.basename(program),
+        "command": program,
+        "args": arguments,
+        "env": [{"name": name, "value": value} for name, value in env.items()],
+    }
+
+
+def _in_event_loop() -> bool:
+    try:
+        anyio.get_current_task()
+    except RuntimeError:
+        return False
+    return True

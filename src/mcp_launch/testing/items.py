@@ -1,0 +1,138 @@
+"""The tests that pytest makes of a config file: one for each server, which are all started together."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import ExitStack
+from typing import Any, cast
+
+import pytest
+from anyio.from_thread import BlockingPortal
+
+from mcp_launch.budgets import Budgets
+from mcp_launch.failures import LaunchFailure, UnusableInput
+from mcp_launch.fleet import Fleet, launch
+from mcp_launch.report import ServerReport
+from mcp_launch.servers.launched import LaunchedServer
+from mcp_launch.terms import EVERYTHING
+from mcp_launch.testing import settings
+from mcp_launch.testing.portal import held, portal_of
+
+__all__ = ["McpConfig", "McpServer", "McpServerWarning"]
+
+
+class McpServerWarning(pytest.PytestWarning):
+    """What the user should know of a server although it works."""
+
+
+class McpConfig(pytest.File):
+    """A config file, whose servers run from the first of their tests to the last."""
+
+    def collect(self) -> Iterator[McpServer]:
+        """A test for each server that is asked for."""
+        try:
+            config = settings.read_servers(self.path)
+        except UnusableInput as error:
+            raise self.CollectError(str(error)) from None
+        self._cwd = settings.directory(self.config, config.cwd)
+        taken: set[str] = set()
+        for index, entry in enumerate(config.servers):
+            name = settings.entry_name(entry, index)
+            # pytest leaves its other arguments without types.
+            yield McpServer.from_parent(self, name=name, entry=entry, is_twin=name in taken)  # pyright: ignore[reportUnknownMemberType]
+            taken.add(name)
+
+    def setup(self) -> None:
+        """Start them."""
+        self._running = ExitStack()
+        self._started: dict[McpServer, LaunchedServer] = {}
+        self._seconds = settings.timeout(self.config)
+        self.portal: BlockingPortal = portal_of(self.config)
+        budgets = Budgets(connect=self._seconds, handshake=self._seconds, list=self._seconds)
+        block = launch([], cwd=self._cwd, budgets=budgets, lists=EVERYTHING)
+        self._fleet: Fleet = self._running.enter_context(held(self.portal, block))
+        # A worker of pytest-xdist is given some of them, one after another: it starts each when it comes.
+        if not hasattr(self.config, "workerinput"):
+            own = [item for item in self.session.items if isinstance(item, McpServer) and item.parent is self]
+            self.portal.call(self._start, own)
+
+    def teardown(self) -> None:
+        """Close them."""
+        self._running.close()
+
+    def diagnose(self, item: McpServer) -> tuple[ServerReport, LaunchFailure | None]:
+        """What is to be said of a server, as soon as it is ready or has failed."""
+        if item not in self._started:
+            self.portal.call(self._start, [item])
+        found: tuple[ServerReport, LaunchFailure | None] = self.portal.call(self._settled, self._started[item])
+        return found
+
+    def _start(self, items: list[McpServer]) -> None:
+        for item in items:
+            if not item.is_twin:
+                self._started[item] = self._fleet.add(item.entry, timeout=self._seconds)
+
+    async def _settled(self, server: LaunchedServer) -> tuple[ServerReport, LaunchFailure | None]:
+        await server.settled()
+        (report,) = [each for each in self._fleet.report["servers"] if each["name"] == server.name]
+        return report, server.failure
+
+
+class McpServer(pytest.Item):
+    """The test of one server: it passes when the server is ready and has listed what it offers."""
+
+    def __init__(self, *, entry: object, is_twin: bool, **node: Any) -> None:
+        super().__init__(**node)  # pyright: ignore[reportUnknownMemberType]
+        self.entry = entry
+        self.is_twin = is_twin
+        """Whether another server of the file, before it, has its name."""
+
+    def runtest(self) -> None:
+        """Wait for the server, and tell what is to be said of it."""
+        if self.is_twin:
+            # As the launcher says it, which is not asked: of a worker it would not know the other.
+            self.user_properties += [("mcp_code", "duplicate_name"), ("mcp_stage", "spec")]
+            said = "another server has the same name; names must differ"
+            pytest.fail(f"{self.name}: {said}\n    duplicate_name in spec", pytrace=False)
+        report, failure = cast("McpConfig", self.parent).diagnose(self)
+        self.user_properties += _properties(report)
+        if failure is not None:
+            pytest.fail(_explained(self.name, failure, report["warnings"]), pytrace=False)
+        for warning in report["warnings"]:
+            self.warn(McpServerWarning(f"{self.name}: {warning}"))
+
+    def reportinfo(self) -> tuple[Any, int | None, str]:
+        """What a report calls it."""
+        return self.path, 0, self.name
+
+
+def _properties(report: ServerReport) -> list[tuple[str, object]]:
+    """What is known of the server, for `--junitxml`."""
+    known: dict[str, object] = {
+        "transport": report["transport"],
+        "target": report["target"],
+        "seconds": round(sum(report["seconds"].values()), 3),
+        "protocol_version": report["protocol_version"],
+        **report["counts"],
+    }
+    if failure := report["failure"]:
+        known |= {"code": failure["code"], "stage": failure["stage"], "facts": json.dumps(failure["facts"])}
+    return [(f"mcp_{name}", str(value)) for name, value in known.items() if value is not None]
+
+
+def _explained(name: str, failure: LaunchFailure, warnings: list[str]) -> str:
+    facts = [line for fact, value in failure.facts.items() if value != [] for line in _fact(fact, value)]
+    where = f"{failure.code} in {failure.stage} after {failure.elapsed:.1f} s"
+    more = [where, *facts, *(f"warning: {warning}" for warning in warnings)]
+    return "\n    ".join([f"{name}: {failure.message}", *more])
+
+
+def _fact(name: str, value: object) -> Iterator[str]:
+    values = cast("list[object]", value) if isinstance(value, list) else [value]
+    lines = [line for each in values for line in (each if isinstance(each, str) else json.dumps(each)).split("\n")]
+    if len(lines) == 1:
+        yield f"{name}: {lines[0]}"
+    else:
+        yield f"{name}:"
+        yield from (f"    {line}" for line in lines)

@@ -1,0 +1,85 @@
+"""A block in a task of its own, so that it may be entered in one task of the event loop and left in another.
+
+Which is what pytest-asyncio does with an async fixture: its end runs in another task than its beginning. anyio's cancel
+scopes, of which a session holds several, do not allow that, and a session as a fixture would fail when it ends.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
+from types import TracebackType
+from typing import Generic, TypeVar
+
+import anyio
+
+__all__ = ["Kept"]
+
+T = TypeVar("T")
+
+
+class Kept(AbstractAsyncContextManager[T], Generic[T]):
+    """Enters the block in a task of its own; at its end the block is left, and waited for."""
+
+    def __init__(self, block: AbstractAsyncContextManager[T]) -> None:
+        self._block = block
+
+    async def __aenter__(self) -> T:
+        self._settled, self._leave, self._gone = anyio.Event(), anyio.Event(), anyio.Event()
+        self._scope = anyio.CancelScope()
+        self._values: list[T] = []
+        self._error: Exception | None = None
+        # asyncio holds its tasks weakly.
+        self._task = _start(self._keep)
+        try:
+            await self._settled.wait()
+        except BaseException:
+            self._scope.cancel()
+            await self._end()
+            raise
+        if self._error is not None:
+            await self._end()
+            raise self._error
+        return self._values[0]
+
+    async def __aexit__(
+        self, exc_type: type[BaseException] | None, exc_val: BaseException | None, exc_tb: TracebackType | None
+    ) -> None:
+        self._leave.set()
+        await self._end()
+        if self._error is not None:
+            raise self._error
+
+    async def _end(self) -> None:
+        with anyio.CancelScope(shield=True):
+            await self._gone.wait()
+
+    async def _keep(self) -> None:
+        try:
+            with self._scope:
+                async with self._block as value:
+                    self._values.append(value)
+                    self._settled.set()
+                    await self._leave.wait()
+        except Exception as error:  # noqa: BLE001 - raised again where the block is entered or left
+            self._error = error
+        finally:
+            self._settled.set()
+            self._gone.set()
+
+
+def _start(work: Callable[[], Awaitable[None]]) -> object:
+    """Start a task that belongs to no other, which is neither event loop's habit nor anything that anyio has."""
+    try:
+        loop = asyncio.get_running_loop()
+    except RuntimeError:
+        import trio  # noqa: PLC0415 - there if it is what runs
+
+        return trio.lowlevel.spawn_system_task(work, context=contextvars.copy_context())
+
+    async def run() -> None:
+        await work()
+
+    return loop.create_task(run())

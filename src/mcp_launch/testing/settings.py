@@ -1,0 +1,71 @@
+"""What the options and the ini-file say: which config, how long, where. The one place that reads a config."""
+
+from __future__ import annotations
+
+import math
+import os
+from pathlib import Path
+from typing import cast
+
+import pytest
+
+from mcp_launch.command.config import Config, read_config
+from mcp_launch.failures import UnusableInput
+
+__all__ = ["config_file", "directory", "entry_name", "read_servers", "timeout"]
+
+
+def config_file(config: pytest.Config) -> Path | None:
+    """The file that the servers are in: as typed, or as the ini-file says, from where that is."""
+    if given := config.getoption("mcp_config"):
+        return Path(os.path.abspath(config.invocation_params.dir / given))
+    if given := config.getini("mcp_config"):
+        return Path(os.path.abspath((config.inipath.parent if config.inipath else config.rootpath) / given))
+    return None
+
+
+def timeout(config: pytest.Config) -> float:
+    """Seconds until a server is ready, and until it answers.
+
+    Raises:
+        UsageError: that is no number of seconds.
+    """
+    given = config.getoption("mcp_timeout")
+    if given is None:
+        given = config.getini("mcp_timeout") or 30.0
+    try:
+        seconds = float(given)
+    except ValueError:
+        seconds = math.nan
+    if not seconds > 0:
+        raise pytest.UsageError(f"mcp_timeout must be a number of seconds above 0, not {given!r}")
+    return seconds
+
+
+def directory(config: pytest.Config, named: str | None = None) -> str:
+    """The working directory of the servers: as typed, or as a config file names it, or the root of the tests."""
+    given: str | None = config.getoption("mcp_cwd")
+    if given:
+        return os.path.abspath(config.invocation_params.dir / given)
+    return named or str(config.rootpath)
+
+
+def read_servers(path: Path) -> Config:
+    """The servers that the file asks for.
+
+    Raises:
+        UnusableInput: it cannot be read, or holds none.
+    """
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        raise UnusableInput(f"{path}: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise UnusableInput(f"{path}: not UTF-8 at byte {error.start}") from None
+    return read_config(text, source=str(path))
+
+
+def entry_name(entry: object, index: int) -> str:
+    """What to call an entry that may be broken: its name, or its place."""
+    name = cast("dict[str, object]", entry).get("name") if isinstance(entry, dict) else None
+    return name if isinstance(name, str) and name else f"mcpServers[{index}]"

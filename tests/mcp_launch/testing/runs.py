@@ -1,0 +1,40 @@
+"""Runs of pytest in a process of its own, on test files and configs that a test writes."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.mcp_launch.support import SERVERS, Marked
+
+PLAIN = SERVERS / "plain.py"
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def write(pytester: pytest.Pytester, *servers: Any, to: str = "servers.json") -> Path:
+    """A config file with these servers."""
+    path = pytester.path / to
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(servers), encoding="utf-8")
+    return path
+
+
+def run(pytester: pytest.Pytester, *args: str) -> pytest.RunResult:
+    """What pytest said, in which a warning of pytest's or ours is an error."""
+    strict = ("-p", "no:cacheprovider", "-W", "error::pytest.PytestWarning")
+    # What pytest-asyncio warns of where it is not said.
+    scope = ("-o", "asyncio_default_fixture_loop_scope=function")
+    return pytester.runpytest_subprocess(*strict, *scope, *args, timeout=60)
+
+
+def wait_for_servers(marked: Marked, count: int, pytest_run: subprocess.Popen[str]) -> None:
+    """Wait until so many servers run."""
+    started_by = time.monotonic() + 30
+    while len(marked.running()) < count and time.monotonic() < started_by and pytest_run.poll() is None:
+        time.sleep(0.01)
+    assert len(marked.running()) == count

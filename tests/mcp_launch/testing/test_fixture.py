@@ -1,0 +1,448 @@
+"""The fixture `mcp_server`: sessions for plain and async tests, in a pytest of its own."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from tests.mcp_launch.support import Marked, run_python
+from tests.mcp_launch.testing.runs import PLAIN, ROOT, run, wait_for_servers, write
+
+pytest_plugins = ["pytester"]
+
+HERE = f"""
+import json, os, sys
+import anyio
+import pytest
+from mcp.server import MCPServer
+
+PLAIN = [sys.executable, "-S", {str(PLAIN)!r}]
+
+def about(result):
+    return json.loads(result.content[0].text)
+"""
+"""What the test files below begin with."""
+
+BACKENDS = """
+@pytest.fixture(params=["asyncio", "trio"])
+def anyio_backend(request):
+    return request.param
+"""
+
+
+def make(pytester: pytest.Pytester, code: str, *, name: str = "test_made") -> None:
+    pytester.makepyfile(**{name: HERE + code})
+
+
+def test_a_plain_test_has_a_live_session_by_name_by_command_and_by_entry(
+    pytester: pytest.Pytester, marked: Marked
+) -> None:
+    write(pytester, marked.plain(name="other"), marked.plain(name="named", env={"WHO": "named"}))
+    make(
+        pytester,
+        f"""
+def test_by_name(mcp_server):
+    session = mcp_server("named")
+    assert about(session.call_tool("environment"))["env"]["WHO"] == "named"
+    assert [tool.name for tool in session.list_tools().tools] == ["environment"]
+    assert session.client.server_info.name == "plain"
+
+def test_by_command(mcp_server, tmp_path):
+    told = about(mcp_server(command=PLAIN, env={{"WHO": "me"}}, cwd=tmp_path).call_tool("environment"))
+    assert (told["env"]["WHO"], told["cwd"]) == ("me", str(tmp_path))
+    assert about(mcp_server(command=PLAIN).call_tool("environment"))["cwd"] == os.getcwd()
+
+def test_by_entry(mcp_server):
+    assert mcp_server({marked.plain()!r}).list_tools().tools
+""",
+    )
+
+    run(pytester, "-o", "mcp_config=servers.json", "test_made.py").assert_outcomes(passed=3)
+
+
+def test_a_server_object_runs_in_this_process(pytester: pytest.Pytester) -> None:
+    make(
+        pytester,
+        BACKENDS
+        + """
+calls = []
+server = MCPServer("mine")
+
+@server.tool()
+def note(text: str) -> int:
+    calls.append(text)
+    return len(calls)
+
+def test_plain(mcp_server):
+    assert mcp_server(server).call_tool("note", {"text": "plain"}).structured_content == {"result": len(calls)}
+    assert calls[-1] == "plain"
+
+@pytest.mark.anyio
+async def test_async(mcp_server):
+    async with mcp_server.open(server._lowlevel_server) as session:
+        await session.call_tool("note", {"text": "async"})
+    assert calls[-1] == "async"
+""",
+    )
+
+    run(pytester).assert_outcomes(passed=3)
+
+
+def test_an_async_test_has_a_session_in_its_own_event_loop(pytester: pytest.Pytester, marked: Marked) -> None:
+    write(pytester, marked.plain(name="named"))
+    make(
+        pytester,
+        BACKENDS
+        + """
+import sniffio
+
+pytestmark = pytest.mark.anyio
+
+@pytest.fixture
+async def session(mcp_server):
+    async with mcp_server.open("named") as session:
+        yield session
+
+@pytest.fixture
+def plain(mcp_server):
+    return mcp_server("named")
+
+async def test_in_the_test(mcp_server, anyio_backend):
+    async with mcp_server.open("named", timeout=20) as session:
+        assert about(await session.call_tool("environment"))["pid"]
+        assert sniffio.current_async_library() == anyio_backend
+
+async def test_as_a_fixture(session):
+    async with anyio.create_task_group() as tasks:
+        for _ in range(3):
+            tasks.start_soon(session.call_tool, "environment")
+
+def test_a_plain_one_besides(plain):
+    assert plain.list_tools().tools
+
+async def test_a_plain_fixture_besides(plain, session):
+    assert await anyio.to_thread.run_sync(plain.list_tools) == await session.list_tools()
+""",
+    )
+
+    run(pytester, "-o", "mcp_config=servers.json", "test_made.py").assert_outcomes(passed=7)
+
+
+def test_a_fixture_of_pytest_asyncio_may_end_in_another_task(pytester: pytest.Pytester, marked: Marked) -> None:
+    write(pytester, marked.plain(name="named"))
+    make(
+        pytester,
+        """
+import pytest_asyncio
+
+server = MCPServer("mine")
+
+@pytest_asyncio.fixture
+async def started(mcp_server):
+    async with mcp_server.open("named") as session:
+        yield session
+
+@pytest_asyncio.fixture
+async def own(mcp_server):
+    async with mcp_server.open(server) as session:
+        yield session
+
+@pytest.mark.asyncio
+async def test_both(started, own):
+    assert (await started.list_tools()).tools
+    assert (await own.list_tools()).tools == []
+""",
+    )
+
+    run(pytester, "-o", "mcp_config=servers.json", "test_made.py").assert_outcomes(passed=1)
+
+
+def test_a_server_that_does_not_start_is_its_failure_in_both(pytester: pytest.Pytester, marked: Marked) -> None:
+    write(pytester, marked.plain("exits_silently", name="broken"))
+    make(
+        pytester,
+        BACKENDS
+        + """
+from mcp_launch import LaunchFailure
+
+def test_plain(mcp_server):
+    with pytest.raises(LaunchFailure) as caught:
+        mcp_server("broken")
+    assert (caught.value.code, caught.value.facts["exit_code"]) == ("exited", 7)
+
+@pytest.mark.anyio
+async def test_async(mcp_server):
+    with pytest.raises(LaunchFailure) as caught:
+        async with mcp_server.open("broken"):
+            pass
+    assert caught.value.code == "exited"
+
+def test_untried(mcp_server):
+    mcp_server("broken")
+""",
+    )
+
+    result = run(pytester, "-o", "mcp_config=servers.json", "test_made.py")
+
+    result.assert_outcomes(passed=3, failed=1)
+    result.stdout.fnmatch_lines(['>*mcp_server("broken")', "E*LaunchFailure: broken: exited with status 7*"])
+    assert "concurrent" not in str(result.stdout)
+
+
+def test_what_cannot_be_meant_is_refused(pytester: pytest.Pytester, marked: Marked) -> None:
+    write(pytester, marked.plain(name="named"))
+    make(
+        pytester,
+        """
+from mcp_launch import UnknownServer, UnusableInput
+
+def test_no_server(mcp_server):
+    for wrong in ({}, {"env": {}}, {"server": "named", "command": PLAIN}, {"command": "python x.py"}, {"command": []}):
+        with pytest.raises(UnusableInput):
+            mcp_server(**wrong)
+        with pytest.raises(UnusableInput):
+            mcp_server.open(**wrong)
+
+def test_no_such_server(mcp_server):
+    with pytest.raises(UnknownServer, match="there are named"):
+        mcp_server("nmaed")
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("anyio_backend", ["asyncio", "trio"])
+async def test_a_call_that_would_stop_the_loop(mcp_server):
+    with pytest.raises(UnusableInput, match=r"async with mcp_server\\.open"):
+        mcp_server("named")
+""",
+    )
+    make(
+        pytester,
+        """
+from mcp_launch import UnusableInput
+
+def test_no_config(mcp_server):
+    with pytest.raises(UnusableInput, match="--mcp-config"):
+        mcp_server("named")
+""",
+        name="test_bare",
+    )
+
+    run(pytester, "-o", "mcp_config=servers.json", "test_made.py").assert_outcomes(passed=4)
+    run(pytester, "test_bare.py").assert_outcomes(passed=1)
+
+
+def test_a_session_lasts_as_long_as_the_scope_of_its_fixture(pytester: pytest.Pytester, marked: Marked) -> None:
+    write(pytester, marked.plain(name="named"))
+    make(
+        pytester,
+        """
+pids = []
+
+def is_running(pid):
+    return os.path.exists(f"/proc/{pid}")
+
+@pytest.fixture(scope="session")
+def shared(session_mcp_server):
+    return session_mcp_server("named")
+
+@pytest.fixture(scope="module")
+def shared_here(module_mcp_server):
+    return module_mcp_server("named")
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_one(number, mcp_server, shared, shared_here):
+    pids.append([about(each.call_tool("environment"))["pid"] for each in (mcp_server("named"), shared, shared_here)])
+
+def test_how_long():
+    (own, everywhere, here), (own_later, everywhere_later, here_later) = pids
+    assert (everywhere, here) == (everywhere_later, here_later)
+    assert len({own, own_later, everywhere, here}) == 4
+    assert [is_running(each) for each in (own, own_later, everywhere, here)] == [False, False, True, True]
+""",
+    )
+    make(
+        pytester,
+        """
+from test_made import is_running, pids
+
+def test_of_the_module():
+    assert [is_running(each) for each in pids[0]] == [False, True, False]
+""",
+        name="test_next",
+    )
+
+    run(pytester, "-o", "mcp_config=servers.json", "test_made.py", "test_next.py").assert_outcomes(passed=4)
+
+
+def test_the_timeout_is_also_that_of_each_answer(pytester: pytest.Pytester, marked: Marked) -> None:
+    write(pytester, marked.plain(name="named"))
+    make(
+        pytester,
+        """
+def test_one(mcp_server):
+    for server in ("named", MCPServer("mine")):
+        assert mcp_server(server).client.read_timeout_seconds == 41
+        assert mcp_server(server, timeout=42).client.read_timeout_seconds == 42
+""",
+    )
+
+    run(pytester, "--mcp-timeout", "41", "-o", "mcp_config=servers.json", "test_made.py").assert_outcomes(passed=1)
+
+
+def test_failing_tests_and_fixtures_leave_no_server(pytester: pytest.Pytester, marked: Marked) -> None:
+    write(pytester, marked.plain("ignores_end", name="stubborn"))
+    make(
+        pytester,
+        """
+@pytest.fixture
+def fails_at_end(mcp_server):
+    yield mcp_server("stubborn")
+    raise RuntimeError("at the end")
+
+@pytest.fixture
+def fails_at_once(mcp_server):
+    mcp_server("stubborn")
+    raise RuntimeError("at once")
+
+@pytest.mark.parametrize("name", ["fails_at_end", "fails_at_once"])
+def test_one(name, request):
+    request.getfixturevalue(name)
+
+def test_two(session_mcp_server):
+    session_mcp_server("stubborn")
+    pytest.exit("enough")
+""",
+    )
+
+    run(pytester, "-o", "mcp_config=servers.json", "test_made.py").assert_outcomes(passed=1, failed=1, errors=1)
+
+
+@pytest.mark.parametrize("test", ["test_starting", "test_started", "test_asyncio", "test_trio"])
+def test_an_interrupt_leaves_no_server_of_a_fixture(test: str, pytester: pytest.Pytester, marked: Marked) -> None:
+    write(pytester, marked.plain("mute", name="mute"), marked.plain("ignores_end", name="stubborn"))
+    make(
+        pytester,
+        """
+import threading
+
+def test_starting(mcp_server):
+    mcp_server("mute")
+
+def test_started(session_mcp_server):
+    session_mcp_server("stubborn")
+    threading.Event().wait()
+
+async def forever(mcp_server):
+    async with mcp_server.open("stubborn"):
+        await anyio.sleep_forever()
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
+async def test_asyncio(mcp_server, anyio_backend):
+    await forever(mcp_server)
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("anyio_backend", ["trio"])
+async def test_trio(mcp_server, anyio_backend):
+    await forever(mcp_server)
+""",
+    )
+    command = [sys.executable, "-m", "pytest", "-o", "mcp_config=servers.json", "test_made.py", "-k", test]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as pytest_run:
+        wait_for_servers(marked, 1, pytest_run)
+        pytest_run.send_signal(signal.SIGINT)
+        pytest_run.communicate(timeout=60)
+
+    assert pytest_run.returncode == pytest.ExitCode.INTERRUPTED
+    assert marked.running() == []
+
+
+def test_what_a_test_leaves_running_in_a_thread_does_not_keep_pytest_from_ending(pytester: pytest.Pytester) -> None:
+    make(
+        pytester,
+        """
+import threading
+
+def test_one(mcp_server):
+    session = mcp_server(MCPServer("mine"))
+    running = threading.Event()
+
+    async def forever():
+        running.set()
+        await anyio.sleep_forever()
+
+    threading.Thread(target=session.run, args=[forever], daemon=True).start()
+    assert running.wait(20)
+""",
+    )
+
+    run(pytester).assert_outcomes(passed=1)
+
+
+def test_an_interrupted_start_is_given_up_and_the_next_test_runs(pytester: pytest.Pytester, marked: Marked) -> None:
+    """As a plugin does it that ends a test which takes too long: an exception, wherever the test is."""
+    write(pytester, marked.plain("mute", name="mute"), marked.plain(name="works"))
+    make(
+        pytester,
+        f"""
+import signal
+from tests.leftovers import marked_processes
+
+def test_too_long(mcp_server):
+    def end(number, frame):
+        raise TimeoutError
+
+    signal.signal(signal.SIGALRM, end)
+    signal.setitimer(signal.ITIMER_REAL, 1.5)
+    mcp_server("mute")
+
+def test_next(mcp_server):
+    mcp_server("works").list_tools()
+    with anyio.from_thread.start_blocking_portal() as portal:
+        portal.call(gone)
+
+async def gone():
+    with anyio.fail_after(20):
+        while len(marked_processes("MCP_LAUNCH_TEST", {marked.mark!r})) > 1:
+            await anyio.sleep(0.01)
+""",
+    )
+
+    result = run(pytester, "-o", "mcp_config=servers.json", "-o", f"pythonpath={ROOT}", "test_made.py")
+
+    result.assert_outcomes(passed=1, failed=1)
+
+
+def test_the_plugin_imports_nothing_that_pytest_has_not_imported() -> None:
+    code = """
+import sys, pytest
+import _pytest.config
+config = _pytest.config.get_config([])
+before = set(sys.modules)
+import mcp_launch.testing.plugin
+print(sorted(set(sys.modules) - before))
+"""
+    assert run_python("-c", code).stdout.strip() == str(
+        ["mcp_launch", "mcp_launch.testing", "mcp_launch.testing.plugin"]
+    )
+
+
+@pytest.mark.parametrize("missing", ["mcp", "anyio"])
+def test_without_the_extra_it_says_what_to_install_and_only_when_it_is_used(
+    missing: str, pytester: pytest.Pytester, marked: Marked
+) -> None:
+    write(pytester, marked.plain())
+    pytester.makeconftest(f"import sys\nsys.modules[{missing!r}] = None\n")
+    make(pytester, "", name="unused")
+    pytester.makepyfile(test_own="def test_own(): pass", test_uses="def test_uses(mcp_server): pass")
+    bare = ("-p", "no:anyio")
+
+    run(pytester, *bare, "test_own.py").assert_outcomes(passed=1)
+    uses = run(pytester, *bare, "test_uses.py")
+    uses.assert_outcomes(errors=1)
+    uses.stdout.fnmatch_lines([f"*mcp_launch needs {missing}: pip install 'acp-bindings*launch*'"])
+    collects = run(pytester, *bare, "--mcp-config", "servers.json")
+    assert collects.ret == pytest.ExitCode.USAGE_ERROR
+    collects.stderr.fnmatch_lines([f"*mcp_launch needs {missing}: pip install 'acp-bindings*launch*'"])

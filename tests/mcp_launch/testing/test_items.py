@@ -1,0 +1,201 @@
+"""`pytest --mcp-config FILE`: a test for each server of the file, in a pytest of its own."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from xml.etree import ElementTree
+
+import pytest
+
+from tests.mcp_launch.support import MARK, SECRET, Marked
+from tests.mcp_launch.testing.runs import PLAIN, ROOT, run, wait_for_servers, write
+
+pytest_plugins = ["pytester"]
+
+
+def test_each_server_is_a_test_that_tells_what_is_wrong_with_it(pytester: pytest.Pytester, marked: Marked) -> None:
+    write(pytester, marked.plain(name="works"), marked.plain("exits_with_message", name="broken"))
+
+    result = run(pytester, "--mcp-config", "servers.json", "-v")
+
+    result.assert_outcomes(passed=1, failed=1)
+    result.stdout.fnmatch_lines(
+        [
+            "servers.json::works PASSED*",
+            "servers.json::broken FAILED*",
+            "broken: exited with status 3; it said on stderr: cannot start with key ?redacted?",
+            "    exited in handshake after * s",
+            "    stderr: cannot start with key ?redacted?",
+            "    exit_code: 3",
+            "FAILED servers.json::broken - Failed: broken: exited with status 3*",
+        ]
+    )
+    assert SECRET not in str(result.stdout)
+
+
+def test_the_servers_start_together_and_each_once(pytester: pytest.Pytester, marked: Marked) -> None:
+    gate = {"GATE": str(pytester.path / "gate")}
+    # The first is ready when the second has run, and the second could not run twice.
+    write(
+        pytester,
+        marked.plain("waits_at_gate", name="first", env=gate),
+        marked.plain("works_once", name="second", env=gate),
+    )
+
+    run(pytester, "--mcp-config", "servers.json", "--mcp-timeout", "20").assert_outcomes(passed=2)
+
+
+def test_a_server_that_is_not_selected_is_not_started(pytester: pytest.Pytester, marked: Marked) -> None:
+    gate = pytester.path / "gate"
+    write(pytester, marked.plain(name="works"), marked.plain("works_once", name="other", env={"GATE": str(gate)}))
+
+    run(pytester, "--mcp-config", "servers.json", "-k", "works").assert_outcomes(passed=1, deselected=1)
+    run(pytester, "--mcp-config", "servers.json", "servers.json::works").assert_outcomes(passed=1)
+    assert not gate.exists()
+
+    run(pytester, "--mcp-config", "servers.json", "servers.json::other").assert_outcomes(passed=1)
+    assert gate.exists()
+
+
+def test_the_servers_are_closed_after_the_last_of_their_tests(pytester: pytest.Pytester, marked: Marked) -> None:
+    write(pytester, marked.plain(name="one"), marked.plain(name="two"))
+    running = f"marked_processes({MARK!r}, {marked.mark!r})"
+    pytester.makepyfile(
+        test_later=f"from tests.leftovers import marked_processes\ndef test_later(): assert {running} == []\n"
+    )
+
+    ordered = ("--mcp-config", "servers.json", "servers.json", "test_later.py")
+    run(pytester, "-o", f"pythonpath={ROOT}", *ordered).assert_outcomes(passed=3)
+
+
+def test_collecting_starts_nothing(pytester: pytest.Pytester, marked: Marked) -> None:
+    gate = pytester.path / "gate"
+    write(pytester, marked.plain("works_once", name="one", env={"GATE": str(gate)}))
+
+    result = run(pytester, "--mcp-config", "servers.json", "--collect-only")
+
+    result.stdout.fnmatch_lines(["*<McpConfig servers.json>", "*<McpServer one>"])
+    assert not gate.exists()
+
+
+def test_what_works_but_not_as_it_should_is_a_warning(pytester: pytest.Pytester, marked: Marked) -> None:
+    write(pytester, marked.stdio("plain", "env", "-S", f"{sys.executable} -S {PLAIN}"))
+
+    told = pytester.runpytest_subprocess("--mcp-config", "servers.json")
+    told.assert_outcomes(passed=1, warnings=1)
+    told.stdout.fnmatch_lines(["*servers.json:1: McpServerWarning: plain: *absolute path*"])
+
+    refused = run(pytester, "--mcp-config", "servers.json")
+    refused.assert_outcomes(failed=1)
+
+
+@pytest.mark.parametrize("workers", ["0", "2"])
+def test_junit_has_what_is_known_of_each_server(workers: str, pytester: pytest.Pytester, marked: Marked) -> None:
+    write(pytester, marked.plain(name="works"), marked.plain("exits_with_message", name="broken"))
+
+    run(pytester, "--mcp-config", "servers.json", "--junitxml", "out.xml", "-n", workers).assert_outcomes(
+        passed=1, failed=1
+    )
+
+    cases = ElementTree.parse(pytester.path / "out.xml").findall(".//testcase")
+    known = {
+        case.get("name"): {each.get("name"): each.get("value") for each in case.findall(".//property")}
+        for case in cases
+    }
+    works, broken = known["works"], known["broken"]
+    assert (works["mcp_transport"], works["mcp_protocol_version"], works["mcp_tools"]) == ("stdio", "2025-06-18", "1")
+    assert (broken["mcp_code"], broken["mcp_stage"]) == ("exited", "handshake")
+    assert json.loads(broken["mcp_facts"] or "")["exit_code"] == 3
+    assert "mcp_code" not in works
+
+
+def test_workers_share_the_servers(pytester: pytest.Pytester, marked: Marked) -> None:
+    # Each may be started once, and would not be if every worker started all of them.
+    gates = [{"GATE": str(pytester.path / f"gate{number}")} for number in range(4)]
+    write(pytester, *[marked.plain("works_once", name=f"server{index}", env=gate) for index, gate in enumerate(gates)])
+
+    run(pytester, "--mcp-config", "servers.json", "-n", "2").assert_outcomes(passed=4)
+
+
+def test_a_name_that_is_taken_is_a_failure_on_workers_too(pytester: pytest.Pytester, marked: Marked) -> None:
+    write(pytester, marked.plain(name="same"), marked.plain(name="same"), {"name": "", "command": 5})
+
+    for workers in ("0", "2"):
+        result = run(pytester, "--mcp-config", "servers.json", "-n", workers)
+        result.assert_outcomes(passed=1, failed=2)
+        result.stdout.fnmatch_lines(["same: another server has the same name*", "    duplicate_name in spec"])
+        result.stdout.fnmatch_lines(["FAILED servers.json::mcpServers?2? - *"])
+
+
+def test_the_config_of_the_ini_file_is_tested_when_no_tests_are_named(
+    pytester: pytest.Pytester, marked: Marked
+) -> None:
+    write(pytester, marked.plain(name="works"), to="sub/.editor/servers.json")
+    pytester.makeini("[pytest]\nmcp_config = sub/.editor/servers.json\n")
+    pytester.makepyfile(test_own="def test_own(): pass")
+
+    run(pytester).assert_outcomes(passed=2)
+    run(pytester, "-k", "own").assert_outcomes(passed=1, deselected=1)
+    run(pytester, "test_own.py").assert_outcomes(passed=1)
+    run(pytester, "sub/.editor/servers.json::works").assert_outcomes(passed=1)
+    run(pytester, "--mcp-config", "sub/.editor/servers.json", "test_own.py").assert_outcomes(passed=2)
+
+
+def test_a_server_has_the_time_and_the_directory_that_are_said(pytester: pytest.Pytester, marked: Marked) -> None:
+    write(pytester, marked.plain("mute", name="slow"))
+    for said in (("--mcp-timeout", "1"), ("-o", "mcp_timeout=1")):
+        result = run(pytester, "--mcp-config", "servers.json", *said)
+        result.assert_outcomes(failed=1)
+        result.stdout.fnmatch_lines(["    timeout in handshake after * s", "    budget: [01].*"])
+
+    folder = pytester.mkdir("elsewhere")
+    (folder / "here.py").write_text(PLAIN.read_text(encoding="utf-8"), encoding="utf-8")
+    write(pytester, marked.stdio("here", sys.executable, "-S", "here.py"))
+    run(pytester, "--mcp-config", "servers.json").assert_outcomes(failed=1)
+    run(pytester, "--mcp-config", "servers.json", "--mcp-cwd", "elsewhere").assert_outcomes(passed=1)
+
+
+@pytest.mark.parametrize("given", ["soon", "0", "nan"])
+def test_a_time_that_is_none_is_refused(given: str, pytester: pytest.Pytester, marked: Marked) -> None:
+    write(pytester, marked.plain())
+
+    result = run(pytester, "--mcp-config", "servers.json", "-o", f"mcp_timeout={given}")
+
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([f"*mcp_timeout must be a number of seconds above 0, not '{given}'"])
+
+
+def test_a_file_that_holds_no_servers_is_an_error_that_says_where(pytester: pytest.Pytester) -> None:
+    (pytester.path / "servers.json").write_text('{"mcpServers":\n  oops}', encoding="utf-8")
+
+    broken = run(pytester, "--mcp-config", "servers.json")
+    assert broken.ret == pytest.ExitCode.INTERRUPTED
+    broken.stdout.fnmatch_lines(["*servers.json:2:3: not JSON*"])
+
+    absent = run(pytester, "--mcp-config", "absent.json")
+    assert absent.ret == pytest.ExitCode.USAGE_ERROR
+    absent.stderr.fnmatch_lines(["*--mcp-config: there is no file *absent.json"])
+
+
+def test_stopping_at_the_first_failure_leaves_no_server(pytester: pytest.Pytester, marked: Marked) -> None:
+    write(pytester, marked.plain("exits_silently", name="broken"), marked.plain("ignores_end", name="stubborn"))
+
+    run(pytester, "--mcp-config", "servers.json", "-x").assert_outcomes(failed=1)
+
+
+def test_an_interrupt_leaves_no_server(pytester: pytest.Pytester, marked: Marked) -> None:
+    write(pytester, marked.plain("ignores_end", name="stubborn"), marked.plain("mute", name="slow"))
+    pytest_run = subprocess.Popen(
+        [sys.executable, "-m", "pytest", "--mcp-config", "servers.json"], stdout=subprocess.PIPE, text=True
+    )
+    with pytest_run:
+        wait_for_servers(marked, 2, pytest_run)
+        pytest_run.send_signal(signal.SIGINT)
+        said, _ = pytest_run.communicate(timeout=60)
+
+    assert pytest_run.returncode == pytest.ExitCode.INTERRUPTED
+    assert "KeyboardInterrupt" in said
+    assert marked.running() == []
