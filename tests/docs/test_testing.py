@@ -1,0 +1,51 @@
+"""What the page of the pytest plugin shows is what happens: its tests pass, its command prints what stands below."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = (ROOT / "docs" / "testing.md").read_text(encoding="utf-8")
+TESTS = re.findall(r"^```python pytest\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+COMMANDS = re.findall(r"^```console\n\$ pytest (.*?)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+CHANGES = re.compile(r"\d+\.\d+ ?s\b|(?<=on PATH as )\S+(?=;)|=+ | =+| {9,}")
+"""What is another one in every run, or with another pytest: seconds, where Python is, how wide a line is filled."""
+
+
+def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run pytest as a newcomer has it, in a folder with the examples."""
+    shutil.copytree(ROOT / "examples", folder / "examples")
+    environment = os.environ | {
+        "COLUMNS": "99",
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+        "PYTEST_ADDOPTS": "-p no:cacheprovider -p no:asyncio -W error::pytest.PytestUnraisableExceptionWarning",
+    }
+    command = [sys.executable, "-m", "pytest", *arguments]
+    return subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=120
+    )
+
+
+@pytest.mark.parametrize("code", TESTS)
+def test_a_test_of_the_page_passes(code: str, tmp_path: Path) -> None:
+    (tmp_path / "test_page.py").write_text(code, encoding="utf-8")
+
+    result = run(tmp_path, "-o", "mcp_config=examples/servers.json", "test_page.py")
+
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+@pytest.mark.parametrize(("arguments", "output"), COMMANDS)
+def test_a_command_of_the_page_prints_what_stands_below_it(arguments: str, output: str, tmp_path: Path) -> None:
+    result = run(tmp_path, *arguments.split())
+
+    assert CHANGES.sub("…", result.stdout) == CHANGES.sub("…", output)
+
+
+def test_the_page_has_tests_and_a_command() -> None:
+    assert (len(TESTS), len(COMMANDS)) == (3, 1)
