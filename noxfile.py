@@ -245,6 +245,7 @@ def package(session: nox.Session) -> None:
     session.install(*group("package"), *group("test"))
     shutil.rmtree("dist", ignore_errors=True)
     session.run("python", "-m", "build", "--quiet")
+    session.run("twine", "check", "--strict", *map(str, Path("dist").iterdir()))
     session.run(
         "pytest", "--noconftest", "-p", "no:cacheprovider", "tests/package", env={"ACP_DIST": str(Path("dist"))}
     )

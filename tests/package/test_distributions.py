@@ -1,23 +1,35 @@
 """What is published: the wheel and the sdist that `nox -s package` built, looked into and installed."""
 
+import json
 import os
+import re
 import subprocess
 import sys
 import tarfile
+import tomllib
 import venv
 import zipfile
+from email import message_from_string
+from email.message import Message
 from pathlib import Path
 
 import pytest
 
 DIST = Path(os.environ["ACP_DIST"]).resolve()
 ROOT = Path(__file__).resolve().parents[2]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 BROUGHT_BY_PYDANTIC = {"annotated-types", "pydantic", "pydantic-core", "typing-extensions", "typing-inspection"}
 
 
 @pytest.fixture(scope="module")
 def wheel() -> Path:
     (path,) = DIST.glob("*.whl")
+    return path
+
+
+@pytest.fixture(scope="module")
+def sdist() -> Path:
+    (path,) = DIST.glob("*.tar.gz")
     return path
 
 
@@ -34,6 +46,13 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def files(wheel: Path) -> dict[str, bytes]:
     with zipfile.ZipFile(wheel) as archive:
         return {name: archive.read(name) for name in archive.namelist()}
+
+
+def metadata(wheel: Path) -> tuple[Message, str]:
+    """The fields of the metadata, and the page of the package that stands below them."""
+    (data,) = [data for name, data in files(wheel).items() if name.endswith(".dist-info/METADATA")]
+    fields, _, page = data.decode().partition("\n\n")
+    return message_from_string(fields), page
 
 
 def test_the_wheel_holds_the_two_packages_and_nothing_else(wheel: Path) -> None:
@@ -53,8 +72,54 @@ def test_the_wheel_carries_both_licences(wheel: Path) -> None:
     assert licences == {"LICENSE", "schema/LICENSE"}
 
 
-def test_the_sdist_builds_the_same_wheel(wheel: Path, tmp_path: Path) -> None:
-    (sdist,) = DIST.glob("*.tar.gz")
+def test_the_wheel_is_one_for_every_system(wheel: Path) -> None:
+    assert wheel.name == f"acp_bindings-{PROJECT['version']}-py3-none-any.whl"
+
+
+def test_the_metadata_is_what_the_project_says(wheel: Path) -> None:
+    said, _ = metadata(wheel)
+    assert (said["Name"], said["Version"]) == (PROJECT["name"], PROJECT["version"])
+    assert (said["License-Expression"], said["Requires-Python"]) == (PROJECT["license"], PROJECT["requires-python"])
+    assert said.get_all("Classifier") == PROJECT["classifiers"]
+    assert said.get_all("Provides-Extra") == sorted(PROJECT["optional-dependencies"])
+    assert dict(url.split(", ") for url in said.get_all("Project-URL", [])) == PROJECT["urls"]
+
+
+def test_the_page_of_the_package_is_the_readme_with_links_that_lead_somewhere(wheel: Path) -> None:
+    said, page = metadata(wheel)
+    assert said["Description-Content-Type"] == "text/markdown"
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    blob = f"{PROJECT['urls']['Repository']}/blob/v{PROJECT['version']}/"
+    targets = re.findall(LINK, page)
+    assert [target for target in targets if not target.startswith("https://")] == []
+    here = [target.removeprefix(blob).partition("#")[0] for target in targets if target.startswith(blob)]
+    assert len(here) > 10
+    assert [path for path in here if not (ROOT / path).exists()] == []
+    # And nothing else is changed.
+    assert re.sub(LINK, "", page) == re.sub(LINK, "", readme)
+
+
+LINK = re.compile(r"(?<=\]\()[^)]+(?=\))")
+
+
+def test_the_sdist_holds_what_is_committed(sdist: Path) -> None:
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    committed = {path for path in listed.splitlines() if not path.startswith((".ci/", ".github/"))}
+    with tarfile.open(sdist) as archive:
+        packed = {name.partition("/")[2] for name in archive.getnames()}
+    assert packed == committed | {"PKG-INFO"}
+
+
+def test_building_again_gives_the_same_bytes(wheel: Path, sdist: Path, tmp_path: Path) -> None:
+    later = os.environ | {"TZ": "Asia/Kathmandu", "PYTHONHASHSEED": "7"}
+    command = [sys.executable, "-m", "build", "--quiet", "--outdir", tmp_path]
+    subprocess.run(command, cwd=ROOT, env=later, umask=0o077, check=True)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {
+        path.name: path.read_bytes() for path in (wheel, sdist)
+    }
+
+
+def test_the_sdist_builds_the_same_wheel(wheel: Path, sdist: Path, tmp_path: Path) -> None:
     with tarfile.open(sdist) as archive:
         archive.extractall(tmp_path, filter="data")
     (source,) = tmp_path.iterdir()
@@ -97,3 +162,33 @@ def test_the_command_says_what_to_install_when_its_extra_is_missing(installed: P
     assert result.returncode == 2
     assert "pip install 'acp-bindings[launch]'" in result.stderr
     assert result.stdout == ""
+
+
+def test_the_commands_are_those_of_the_project(installed: Path) -> None:
+    code = """
+from importlib.metadata import distribution
+for each in distribution("acp-bindings").entry_points:
+    print(each.group, each.name, each.value)
+"""
+    listed = subprocess.run([installed, "-c", code], check=True, capture_output=True, text=True).stdout.splitlines()
+    groups = {"console_scripts": PROJECT["scripts"], **PROJECT.get("entry-points", {})}
+    declared = [f"{group} {name} {value}" for group, each in groups.items() for name, value in each.items()]
+    assert sorted(listed) == sorted(declared)
+
+
+@pytest.mark.parametrize(("extra", "module"), [("connection", "acp_bindings.connection"), ("launch", "mcp_launch")])
+def test_each_extra_brings_what_its_package_needs(wheel: Path, extra: str, module: str, tmp_path: Path) -> None:
+    venv.create(tmp_path, with_pip=True)
+    python = tmp_path / "bin" / "python"
+    subprocess.run([python, "-m", "pip", "install", "--quiet", f"{wheel}[{extra}]"], check=True)
+    code = f"import {module} as m; [getattr(m, name) for name in m.__all__]"
+    subprocess.run([python, "-W", "error", "-c", code], cwd=tmp_path, check=True)
+    subprocess.run([python, "-m", "pip", "check"], check=True, stdout=subprocess.DEVNULL)
+    if extra == "launch":
+        args = [str(ROOT / "examples" / "greeter_stdio.py")]
+        env = [{"name": "GREETING", "value": "Hello"}]
+        servers = json.dumps([{"name": "greeter", "command": str(python), "args": args, "env": env}])
+        command = [python.with_name("mcp-launch"), "check", "-"]
+        done = subprocess.run(command, input=servers, capture_output=True, text=True, check=False, timeout=120)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert done.stdout.startswith("ok   greeter stdio 1 tool: greet")
