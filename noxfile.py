@@ -249,3 +249,28 @@ def package(session: nox.Session) -> None:
     session.run(
         "pytest", "--noconftest", "-p", "no:cacheprovider", "tests/package", env={"ACP_DIST": str(Path("dist"))}
     )
+
+
+@nox.session(python=PYTHONS, default=False)
+def installed(session: nox.Session) -> None:
+    """Run the tests against the wheel in dist/, as it is published, instead of the sources here."""
+    (wheel,) = Path("dist").glob("*.whl")
+    session.install(f"./{wheel}[launch]", *group("codegen"), *group("test"))
+    # An environment that is used again keeps what has the same version.
+    session.install("--force-reinstall", "--no-deps", f"./{wheel}")
+    session.run("python", "-P", "-c", NOT_FROM_HERE)
+    session.run("pytest", "-n", "2", "--dist", "worksteal", *session.posargs)
+
+
+NOT_FROM_HERE = """
+import pathlib, sysconfig, acp_bindings, mcp_launch
+installed = pathlib.Path(sysconfig.get_path("purelib"))
+assert all(installed in pathlib.Path(package.__file__).parents for package in (acp_bindings, mcp_launch)), installed
+"""
+
+
+@nox.session(default=False)
+def release_notes(session: nox.Session) -> None:
+    """Print the notes of the release that a tag is for, or say why it must not be one: `-- v1.2.0`."""
+    session.install(*group("release"))
+    session.run("python", "-m", "release", *session.posargs)
