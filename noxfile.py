@@ -142,6 +142,13 @@ def update_schema(session: nox.Session) -> None:
 
 
 @nox.session(default=False)
+def watch_schema(session: nox.Session) -> None:
+    """When npm has newer schemas, make the branch and the text of the pull request that takes them: `-- FOLDER`."""
+    session.install("-e", ".", *group("codegen"), *group("test"))
+    session.run("python", "-m", "codegen.watch", *session.posargs)
+
+
+@nox.session(default=False)
 def compare(session: nox.Session) -> None:
     """Print what changed from one source to another: `-- npm:PACKAGE@2.0.0 npm:PACKAGE@2.4.0`."""
     session.install(*group("codegen"))

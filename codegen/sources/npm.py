@@ -27,7 +27,7 @@ from codegen.sources.lock import FILES
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["NpmSource", "published_versions"]
+__all__ = ["NpmSource", "newest_version", "published_versions"]
 
 _PACKAGE = re.compile(
     r"(?P<name>(?:@[a-z0-9][a-z0-9._-]*/)?[a-z0-9][a-z0-9._-]*)@(?P<version>[0-9A-Za-z][0-9A-Za-z.+-]*)"
@@ -59,6 +59,24 @@ class NpmSource:
             if file not in found and "v1/schema.json" not in found and member in members:
                 found[file] = members[member]
         return Delivery(source=f"npm:{packed.name}@{packed.version}", version=packed.version, files=found)
+
+
+def newest_version(name: str, *, timeout: float) -> str:
+    """Return the version of a package that npm installs when asked for none.
+
+    Raises:
+        NpmError: npm cannot say.
+    """
+    with tempfile.TemporaryDirectory(prefix="acp-schema-") as scratch:
+        report = _npm("view", f"{name}@latest", "version", cwd=Path(scratch), timeout=timeout)
+    try:
+        version: object = json.loads(report)
+    except ValueError:
+        version = None
+    # Only such a version can be fetched, and part of the name of a branch.
+    if not isinstance(version, str) or not _PACKAGE.fullmatch(f"{name}@{version}"):
+        raise NpmError(name, "its report names no version. Is this npm 8 or later?", command="view")
+    return version
 
 
 def published_versions(name: str, *, timeout: float) -> tuple[str, ...]:

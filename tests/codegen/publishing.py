@@ -123,6 +123,20 @@ def site() -> Generator[Site]:
         server.server_close()
 
 
+def registry(site: Site, archives: Mapping[str, bytes]) -> None:
+    """Make of a site what the real npm takes for its registry: the package in these versions, the last as `latest`."""
+    versions: dict[str, object] = {}
+    for version, archive in archives.items():
+        path = f"/tarballs/sdk-{version}.tgz"
+        site.pages[path] = Page(body=archive)
+        integrity = "sha512-" + base64.b64encode(hashlib.sha512(archive).digest()).decode()
+        dist = {"tarball": f"{site.url}{path}", "integrity": integrity, "shasum": hashlib.sha1(archive).hexdigest()}
+        versions[version] = {"name": PACKAGE, "version": version, "dist": dist}
+    document = {"name": PACKAGE, "dist-tags": {"latest": list(archives)[-1]}, "versions": versions}
+    page = Page(body=json.dumps(document).encode(), headers={"Content-Type": "application/json"})
+    site.pages[f"/{PACKAGE.replace('/', '%2f')}"] = page
+
+
 def tarball(files: Mapping[str, bytes]) -> bytes:
     """Return a package that holds the files."""
     buffer = io.BytesIO()
@@ -157,16 +171,22 @@ def install_npm(folder: Path, *, report: str = "", archive: bytes = b"", status:
 
 
 def install_npm_of(folder: Path, archives: Mapping[str, bytes]) -> Path:
-    """Write an `npm` that knows these versions of the package, and notes in `asked` what it is asked for."""
+    """Write an `npm` that knows these versions of the package, and notes in `asked` what it is asked for.
+
+    The last is `latest`, unless the file `latest` in the folder names another.
+    """
     for version, archive in archives.items():
         (folder / f"{version}.tgz").write_bytes(archive)
     reports = {version: packed(version, archive) for version, archive in archives.items()}
+    (folder / "latest").write_text(list(archives)[-1], encoding="utf-8")
     return _command(
         folder,
         f"""
         with open({str(folder / "asked")!r}, "a") as asked:
             asked.write(" ".join(sys.argv[1:3]) + "\\n")
-        if sys.argv[1] == "view":
+        if sys.argv[1:4:2] == ["view", "version"]:
+            sys.stdout.write(json.dumps(open({str(folder / "latest")!r}).read()))
+        elif sys.argv[1] == "view":
             sys.stdout.write({json.dumps(list(archives))!r})
         else:
             version = sys.argv[2].rpartition("@")[2]
@@ -191,6 +211,8 @@ def install_npm_for(folder: Path, *, npm: str, package: Path) -> Path:
 def _command(folder: Path, body: str) -> Path:
     lines = [line.removeprefix("        ") for line in body.splitlines()]
     script = folder / "npm"
-    script.write_text("\n".join([f"#!{sys.executable}", "import os, shutil, signal, sys", *lines]), encoding="utf-8")
+    script.write_text(
+        "\n".join([f"#!{sys.executable}", "import json, os, shutil, signal, sys", *lines]), encoding="utf-8"
+    )
     script.chmod(0o755)
     return folder

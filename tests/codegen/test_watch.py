@@ -1,0 +1,248 @@
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from codegen import watch
+from codegen.history import PACKAGE
+from codegen.sources import FILES, LOCK, LockedFile, lock
+from codegen.watch import Gate, main
+from tests.codegen import publishing
+
+ROOT = Path(__file__).resolve().parents[2]
+TOOK = "Random instances of every definition come back whole"
+
+# It writes what it is given, and has no rule for "odd".
+GENERATOR = """
+import pathlib, sys
+schema = pathlib.Path("schema/v1/schema.json").read_text()
+if "odd" in schema:
+    sys.exit(f"codegen: {pathlib.Path.cwd()}/schema: no rule for odd")
+pathlib.Path("src/acp_bindings/v1.py").write_text(schema)
+"""
+
+
+@pytest.fixture(autouse=True)
+def who_commits(monkeypatch: pytest.MonkeyPatch) -> None:
+    for role in ("AUTHOR", "COMMITTER"):
+        monkeypatch.setenv(f"GIT_{role}_NAME", "schema-watch")
+        monkeypatch.setenv(f"GIT_{role}_EMAIL", "schema-watch@example.org")
+
+
+@pytest.fixture
+def npm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder on the path in which an npm can be written."""
+    folder = publishing.write(tmp_path / "bin", {})
+    monkeypatch.setenv("PATH", str(folder), prepend=os.pathsep)
+    return folder
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    """A repository of the schemas of 2.0.0, with a generator of one line."""
+    schemas = {f"schema/{file}": data for file, data in publishing.release("2.0.0").items()}
+    code = {"codegen/__main__.py": GENERATOR.encode(), "src/acp_bindings/v1.py": schemas["schema/v1/schema.json"]}
+    return committed(tmp_path / "repository", {**schemas, **locked("2.0.0", schemas), **code})
+
+
+def locked(version: str, schemas: Mapping[str, bytes]) -> dict[str, bytes]:
+    source = f"npm:{PACKAGE}@{version}"
+    records = {file: LockedFile.of(schemas[f"schema/{file}"], source=source, version=version) for file in FILES}
+    return {f"schema/{LOCK}": lock.render(records).encode()}
+
+
+def committed(folder: Path, files: Mapping[str, bytes]) -> Path:
+    publishing.write(folder, files)
+    git(folder, "init", "--quiet", "--initial-branch=main")
+    git(folder, "add", "--all")
+    git(folder, "commit", "--quiet", "-m", "All that was")
+    return folder
+
+
+def git(folder: Path, *words: str) -> str:
+    return subprocess.run(["git", *words], cwd=folder, check=True, capture_output=True, text=True).stdout.strip()
+
+
+def archive(schemas: Mapping[str, bytes]) -> bytes:
+    return publishing.tarball({f"schema/{file}": data for file, data in schemas.items()})
+
+
+def published(*versions: str) -> dict[str, bytes]:
+    return {version: archive(publishing.release(version)) for version in versions}
+
+
+def commits(proposal: Path, repository: Path) -> list[tuple[str, list[str]]]:
+    """The subjects of the commits of a proposal, and the files of each, as one gets them who has the repository."""
+    branch = (proposal / "branch").read_text(encoding="utf-8").strip()
+    clone = proposal.parent / "clone"
+    git(proposal.parent, "clone", "--quiet", "--depth=1", repository.as_uri(), str(clone))
+    git(clone, "fetch", "--quiet", str(proposal / "branch.bundle"), f"{branch}:{branch}")
+    ids = git(clone, "rev-list", "--reverse", f"HEAD..{branch}").splitlines()
+    return [
+        (git(clone, "show", "-s", "--format=%s", each), git(clone, "show", "--format=", "--name-only", each).split())
+        for each in ids
+    ]
+
+
+def test_the_newest_version_is_proposed_as_two_commits(
+    tmp_path: Path, npm: Path, repository: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    publishing.install_npm_of(npm, published("2.0.0", "2.1.0"))
+    before = git(repository, "for-each-ref"), git(repository, "worktree", "list")
+
+    assert main([str(tmp_path / "out")], root=repository, gates=[]) == 0
+
+    assert commits(tmp_path / "out", repository) == [
+        ("Update the schemas to 2.1.0", [f"schema/{LOCK}", *(f"schema/{file}" for file in FILES)]),
+        ("Regenerate for schema 2.1.0", ["src/acp_bindings/v1.py"]),
+    ]
+    assert (tmp_path / "out" / "title").read_text(encoding="utf-8") == "Take the schemas of 2.1.0\n"
+    assert (git(repository, "for-each-ref"), git(repository, "worktree", "list")) == before
+    assert git(repository, "status", "--porcelain") == ""
+    assert "the schemas of 2.1.0" in capsys.readouterr().out
+
+
+def test_the_body_says_what_changed_and_what_held(tmp_path: Path, npm: Path, repository: Path) -> None:
+    publishing.install_npm_of(npm, published("2.0.0", "2.1.0"))
+    gate = Gate("Python starts", ("platform",))
+
+    main([str(tmp_path / "out")], root=repository, gates=[gate])
+
+    body = (tmp_path / "out" / "body.md").read_text(encoding="utf-8")
+    assert body.startswith(f"npm has `{PACKAGE}` 2.1.0; the schemas here are of 2.0.0.\n\n- [x] ")
+    assert "- [x] Python starts\n" in body
+    for file in FILES:
+        assert f"### {file}: 2.0.0 → 2.1.0\n\n- 1 description changed\n" in body
+
+
+def test_what_the_pipeline_has_no_rule_for_is_proposed_with_its_complaint(
+    tmp_path: Path, npm: Path, repository: Path
+) -> None:
+    odd = publishing.release("2.1.0") | {"v1/schema.json": publishing.schema("odd")}
+    publishing.install_npm_of(npm, {"2.1.0": archive(odd)})
+
+    assert main([str(tmp_path / "out")], root=repository, gates=[Gate("Never tried", ("platform",))]) == 0
+
+    assert [subject for subject, _ in commits(tmp_path / "out", repository)] == ["Update the schemas to 2.1.0"]
+    body = (tmp_path / "out" / "body.md").read_text(encoding="utf-8")
+    assert f"- [ ] {watch.GENERATE.says}\n" in body
+    assert "~~~text\ncodegen: ./schema: no rule for odd\nexit status 1\n~~~\n" in body
+    assert "Never tried" not in body
+
+
+def test_a_gate_that_fails_is_in_the_body_with_its_last_lines(tmp_path: Path, npm: Path, repository: Path) -> None:
+    publishing.install_npm_of(npm, published("2.1.0"))
+    (repository / "lossy.py").write_text('print(*range(100), sep="\\n")\nraise SystemExit(3)\n', encoding="utf-8")
+    git(repository, "add", "lossy.py")
+    git(repository, "commit", "--quiet", "-m", "A gate")
+
+    assert main([str(tmp_path / "out")], root=repository, gates=[Gate(TOOK, ("lossy",))]) == 0
+
+    assert len(commits(tmp_path / "out", repository)) == 2
+    body = (tmp_path / "out" / "body.md").read_text(encoding="utf-8")
+    assert f"- [ ] {TOOK}\n" in body
+    shown = "\n".join(map(str, range(100 - watch.SAID_LIMIT, 100)))
+    assert f"### python -m lossy\n\n~~~text\n{shown}\nexit status 3\n~~~\n" in body
+
+
+def test_a_body_that_github_would_refuse_is_cut_and_says_where_all_of_it_is(
+    tmp_path: Path, npm: Path, repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    publishing.install_npm_of(npm, published("2.1.0"))
+    monkeypatch.setattr(watch, "BODY_LIMIT", 300)
+
+    main([str(tmp_path / "out")], root=repository, gates=[])
+
+    body = (tmp_path / "out" / "body.md").read_text(encoding="utf-8")
+    assert len(body) < 500
+    assert body.endswith(f"`nox -s compare -- npm:{PACKAGE}@2.0.0 npm:{PACKAGE}@2.1.0`\n")
+
+
+@pytest.mark.parametrize("latest", ["2.0.0", "1.9.0"], ids=["the same", "an older one"])
+def test_nothing_is_proposed_where_nothing_is_newer(
+    latest: str, tmp_path: Path, npm: Path, repository: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    publishing.install_npm_of(npm, published("1.9.0", "2.0.0"))
+    (npm / "latest").write_text(latest, encoding="utf-8")
+
+    assert main([str(tmp_path / "out")], root=repository, gates=[]) == 0
+
+    assert not (tmp_path / "out").exists()
+    assert capsys.readouterr().out == f"The schemas are of 2.0.0; npm's latest is {latest}.\n"
+
+
+def test_a_newer_version_with_the_same_schemas_is_not_proposed(
+    tmp_path: Path, npm: Path, repository: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    publishing.install_npm_of(npm, {"2.0.1": archive(publishing.release("2.0.0"))})
+
+    assert main([str(tmp_path / "out")], root=repository, gates=[]) == 0
+
+    assert not (tmp_path / "out").exists()
+    assert capsys.readouterr().out == "2.0.1 ships the same schemas; there is nothing to take.\n"
+
+
+@pytest.mark.parametrize("latest", ["", "main; rm -rf .", "../2.1.0"])
+def test_a_version_that_is_none_is_refused(
+    latest: str, tmp_path: Path, npm: Path, repository: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    publishing.install_npm_of(npm, published("2.1.0"))
+    (npm / "latest").write_text(latest, encoding="utf-8")
+
+    assert main([str(tmp_path / "out")], root=repository, gates=[]) == 2
+
+    assert not (tmp_path / "out").exists()
+    assert "its report names no version" in capsys.readouterr().err
+
+
+def test_a_branch_that_is_there_is_left_alone(
+    tmp_path: Path, npm: Path, repository: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    publishing.install_npm_of(npm, published("2.1.0"))
+    git(repository, "branch", "schema-2.1.0")
+
+    assert main([str(tmp_path / "out")], root=repository, gates=[]) == 2
+
+    assert git(repository, "branch", "--list", "schema-2.1.0") == "schema-2.1.0"
+    assert "schema-2.1.0" in capsys.readouterr().err
+
+
+def test_a_registry_of_the_real_client_is_watched_and_the_real_bindings_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if shutil.which("npm") is None:
+        pytest.skip("npm is not installed here")
+    copy = tmp_path / "copy"
+    for folder in ("codegen", "schema", "src"):
+        shutil.copytree(ROOT / folder, copy / folder, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "pyproject.toml", copy)
+    committed(copy, {".gitignore": b"__pycache__/\n"})
+    newer = {file: (copy / "schema" / file).read_bytes() for file in FILES}
+    v1 = json.loads(newer["v1/schema.json"])
+    v1["$defs"]["Implementation"]["properties"]["shoeSize"] = {"type": ["integer", "null"], "format": "int64"}
+    newer["v1/schema.json"] = json.dumps(v1).encode()
+    manifest = {"package.json": json.dumps({"name": PACKAGE, "version": "99.0.0"}).encode()}
+    packed = publishing.tarball(manifest | {f"schema/{file}": data for file, data in newer.items()})
+
+    with publishing.site() as site:
+        publishing.registry(site, {"2.4.0": packed, "99.0.0": packed})
+        monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+        monkeypatch.setenv("npm_config_registry", site.url)
+        monkeypatch.setenv("npm_config_cache", str(tmp_path / "cache"))
+        code = f"import sys; from codegen.watch import *; sys.exit(main([{str(tmp_path / 'out')!r}], gates=GATES[:1]))"
+        command = [sys.executable, "-c", code]
+        done = subprocess.run(command, cwd=copy, capture_output=True, text=True, check=False, timeout=300)
+
+    assert (done.returncode, done.stderr) == (0, "")
+    (_, updated), (subject, generated) = commits(tmp_path / "out", copy)
+    assert updated == [f"schema/{LOCK}", "schema/v1/schema.json"]
+    assert subject == "Regenerate for schema 99.0.0"
+    assert "src/acp_bindings/v1/connection.py" in generated
+    body = (tmp_path / "out" / "body.md").read_text(encoding="utf-8")
+    assert "- `Implementation.shoeSize`" in body
+    assert "- [ ]" not in body
