@@ -107,6 +107,13 @@ def docs(session: nox.Session) -> None:
     session.run("python", "docs/making/links.py", "site")
 
 
+@nox.session
+def workflows(session: nox.Session) -> None:
+    """Look for weaknesses in what GitHub runs, with zizmor; it asks nothing of the network."""
+    session.install(*group("workflows"))
+    session.run("zizmor", "--offline", "--quiet", "--persona=pedantic", ".github", *session.posargs)
+
+
 @nox.session(default=False)
 def requirements(session: nox.Session) -> None:
     """Write docs/requirements.md, which lists what is required and its tests; `-- --check` only compares."""
