@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass
-from typing import Literal, Self, TypeAlias
+from typing import Self
 
 import anyio
 
-from mcp_launch.failures import LaunchFailure, Stage
+from mcp_launch.failures import LaunchFailure
+from mcp_launch.shapes import Stage, State
 
 __all__ = ["Change", "Changes", "State"]
-
-State: TypeAlias = Literal["starting", "ready", "failed", "closed"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

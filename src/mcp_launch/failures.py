@@ -17,15 +17,13 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Self, cast
 
-from pydantic import with_config
-from typing_extensions import TypedDict  # that of Python 3.11 cannot be read by pydantic
-
-from acp_bindings.secrets.redact import Redactor
+from mcp_launch.shapes import Code, FailureJson, Stage
 
 if TYPE_CHECKING:
-    from mcp_launch.report import Report
+    from acp_bindings.secrets.redact import Redactor
+    from mcp_launch.shapes import Report
 
 __all__ = [
     "Code",
@@ -39,60 +37,6 @@ __all__ = [
     "UnusableInput",
     "family",
 ]
-
-Stage: TypeAlias = Literal["spec", "spawn", "connect", "handshake", "list", "call", "close"]
-"""Where a server's life it happened, in order. A stdio server is spawned, the others are connected to."""
-
-Code: TypeAlias = Literal[
-    # spec
-    "invalid_spec",
-    "duplicate_name",
-    "unsupported_transport",
-    "invalid_options",
-    # spawn
-    "command_not_found",
-    "not_executable",
-    "exited",
-    # HTTP and SSE
-    "refused",
-    "dns",
-    "tls",
-    "disconnected",
-    "unauthorized",
-    "forbidden",
-    "not_found",
-    "method_not_allowed",
-    "rate_limited",
-    "http_error",
-    "redirected",
-    "wrong_transport",
-    "cross_origin_endpoint",
-    "session_lost",
-    # MCP
-    "not_mcp",
-    "timeout",
-    "rejected",
-    "unsupported_version",
-    "invalid_response",
-    # everything that has no line of its own
-    "failed",
-]
-
-
-@with_config(use_attribute_docstrings=True)
-class FailureJson(TypedDict):
-    """A failure in a report."""
-
-    stage: Stage
-    """Where in the server's life it happened."""
-    code: Code
-    """What happened, for programs."""
-    message: str
-    """What happened, and what to try, for people."""
-    elapsed: float
-    """Seconds from the start of the server."""
-    facts: dict[str, Any]
-    """The evidence: exit status and standard error of a process, status and headers of an HTTP answer."""
 
 
 class LaunchError(Exception):

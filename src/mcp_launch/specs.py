@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import ClassVar, Literal, TypeAlias, cast
+from typing import ClassVar, TypeAlias, cast
 from urllib.parse import urlsplit
 
 from pydantic import BaseModel
@@ -21,11 +21,9 @@ from acp_bindings import Issue as SchemaIssue
 from acp_bindings.secrets.redact import Redactor, shown_url
 from acp_bindings.setup.transports import type_fault
 from mcp_launch.failures import LaunchFailure
+from mcp_launch.shapes import TransportName
 
 __all__ = ["HttpServer", "ServerSpec", "SseServer", "StdioServer", "TransportName", "parse_server"]
-
-TransportName: TypeAlias = Literal["stdio", "http", "sse"]
-"""How a server is reached, as ACP calls it."""
 
 Pairs: TypeAlias = tuple[tuple[str, str], ...]
 

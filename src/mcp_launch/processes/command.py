@@ -8,7 +8,7 @@ import shutil
 import stat
 from collections.abc import Mapping
 
-from mcp_launch.failures import Code, Stage
+from mcp_launch.shapes import Code, Stage
 
 __all__ = ["CommandError", "explain_refusal", "resolve_command", "wrong_directory"]
 

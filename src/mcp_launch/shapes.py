@@ -1,0 +1,138 @@
+"""What a report looks like as JSON, and the words that stand in it; loads nothing that takes time."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypeAlias
+
+from typing_extensions import TypedDict  # that of Python 3.11 cannot be read by pydantic
+
+__all__ = [
+    "Code",
+    "Era",
+    "FailureJson",
+    "Report",
+    "ServerReport",
+    "Stage",
+    "State",
+    "ToolReport",
+    "TransportName",
+    "report_schema",
+]
+
+TransportName: TypeAlias = Literal["stdio", "http", "sse"]
+"""How a server is reached, as ACP calls it."""
+
+State: TypeAlias = Literal["starting", "ready", "failed", "closed"]
+
+Stage: TypeAlias = Literal["spec", "spawn", "connect", "handshake", "list", "call", "close"]
+"""Where a server's life it happened, in order. A stdio server is spawned, the others are connected to."""
+
+Era: TypeAlias = Literal["2026-07-28", "handshake"]
+"""How a session came to be: by `server/discover`, without a handshake, or by `initialize` as before."""
+
+Code: TypeAlias = Literal[
+    # spec
+    "invalid_spec",
+    "duplicate_name",
+    "unsupported_transport",
+    "invalid_options",
+    # spawn
+    "command_not_found",
+    "not_executable",
+    "exited",
+    # HTTP and SSE
+    "refused",
+    "dns",
+    "tls",
+    "disconnected",
+    "unauthorized",
+    "forbidden",
+    "not_found",
+    "method_not_allowed",
+    "rate_limited",
+    "http_error",
+    "redirected",
+    "wrong_transport",
+    "cross_origin_endpoint",
+    "session_lost",
+    # MCP
+    "not_mcp",
+    "timeout",
+    "rejected",
+    "unsupported_version",
+    "invalid_response",
+    # everything that has no line of its own
+    "failed",
+]
+
+
+class FailureJson(TypedDict):
+    """A failure in a report."""
+
+    stage: Stage
+    """Where in the server's life it happened."""
+    code: Code
+    """What happened, for programs."""
+    message: str
+    """What happened, and what to try, for people."""
+    elapsed: float
+    """Seconds from the start of the server."""
+    facts: dict[str, Any]
+    """The evidence: exit status and standard error of a process, status and headers of an HTTP answer."""
+
+
+class ToolReport(TypedDict):
+    """One tool."""
+
+    name: str
+    description: str | None
+
+
+class ServerReport(TypedDict):
+    """One server: how far it got, what it is, and why it cannot be used if it cannot."""
+
+    name: str
+    """Its name in the request, or its place there when it has none."""
+    transport: TransportName | None
+    """null for an entry that did not parse."""
+    target: str | None
+    """The command, or the URL without user-info and query."""
+    state: State
+    stage: Stage
+    """How far it got: a server that works is in `call`."""
+    seconds: dict[Stage, float]
+    """Time spent in each stage that is over."""
+    era: Era | None
+    """How the session came to be."""
+    protocol_version: str | None
+    """The version of MCP that was agreed on."""
+    server: dict[str, str] | None
+    """The name and version the server gives itself."""
+    capabilities: dict[str, Any] | None
+    """What the server says that it can do, as MCP writes it."""
+    counts: dict[str, int]
+    """How many tools, resources, resource_templates and prompts it has, of those that were listed."""
+    tools: list[ToolReport] | None
+    restarts: int
+    """How often it was started again after it had died."""
+    warnings: list[str]
+    """What the user should know of a server although it works."""
+    failure: FailureJson | None
+
+
+class Report(TypedDict):
+    """All servers, in the order of the request."""
+
+    ok: bool
+    """Whether none has failed."""
+    servers: list[ServerReport]
+
+
+def report_schema() -> dict[str, Any]:
+    """The JSON schema of a report."""
+    # Imported here, since servers are started, and failures told of, without it.
+    from pydantic import TypeAdapter, with_config  # noqa: PLC0415
+
+    for shape in (FailureJson, ToolReport, ServerReport, Report):
+        with_config(use_attribute_docstrings=True)(shape)
+    return TypeAdapter(Report).json_schema()
