@@ -7,8 +7,9 @@ import json
 import os
 import subprocess
 import sys
+import time
 import uuid
-from collections.abc import AsyncGenerator, Generator, Mapping
+from collections.abc import AsyncGenerator, Callable, Generator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -105,6 +106,14 @@ def run_python(*args: str, stdin: str = "", **variables: str) -> subprocess.Comp
     env = {**os.environ, "PYTHONPATH": str(SOURCE), **variables}
     command = [sys.executable, *args]
     return subprocess.run(command, input=stdin, capture_output=True, text=True, env=env, timeout=60, check=False)
+
+
+def wait_until(happened: Callable[[], bool]) -> None:
+    """Look again and again; for what other processes do there is no event."""
+    until = time.monotonic() + 10
+    while not happened():
+        assert time.monotonic() < until
+        time.sleep(0.01)
 
 
 def http(

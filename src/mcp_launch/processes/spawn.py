@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from acp_bindings.connection.processes import ChildProcess
 from mcp_launch.failures import LaunchFailure
+from mcp_launch.processes import ahead
 from mcp_launch.processes.command import CommandError, explain_refusal, resolve_command, wrong_directory
 from mcp_launch.processes.env import child_environment
 from mcp_launch.specs import StdioServer
@@ -23,7 +24,12 @@ async def spawn(spec: StdioServer, *, cwd: str, strict: bool = False) -> tuple[C
         if wrong := wrong_directory(cwd):
             raise wrong
         path, warning = resolve_command(spec.command, cwd=cwd, env=env, strict=strict)
-        return await ChildProcess.start([path, *spec.args], cwd=cwd, env=env), warning
+        command = [path, *spec.args]
+        if (started := ahead.take(command, cwd=cwd, env=env)) is not None:
+            return ChildProcess.adopt(
+                started.process, stdin=started.stdin, stdout=started.stdout, stderr=started.stderr
+            ), warning
+        return await ChildProcess.start(command, cwd=cwd, env=env), warning
     except CommandError as error:
         raise _failure(error, spec, cwd=cwd) from None
     except OSError as error:

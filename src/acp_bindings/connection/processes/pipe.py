@@ -209,11 +209,13 @@ def _on_asyncio() -> bool:
 
 
 class InputPipe(Writer):
-    """Standard input of a child; give it `child_end`, and close that here."""
+    """Standard input of a child: give it `child_end`, and close that here. Or of one that has its end already."""
 
-    def __init__(self) -> None:
-        self.child_end, our_end = os.pipe()
-        os.set_blocking(our_end, False)
+    def __init__(self, our_end: int | None = None) -> None:
+        self.child_end = -1
+        if our_end is None:
+            self.child_end, our_end = os.pipe()
+            os.set_blocking(our_end, False)
         super().__init__(our_end)
 
     def was_read(self) -> bool:
@@ -233,9 +235,11 @@ class InputPipe(Writer):
 
 
 class OutputPipe(Reader):
-    """Standard output or standard error of a child; give it `child_end`, and close that here."""
+    """Standard output or error of a child: give it `child_end`, and close that here. Or of one that has it already."""
 
-    def __init__(self) -> None:
-        our_end, self.child_end = os.pipe()
-        os.set_blocking(our_end, False)
+    def __init__(self, our_end: int | None = None) -> None:
+        self.child_end = -1
+        if our_end is None:
+            our_end, self.child_end = os.pipe()
+            os.set_blocking(our_end, False)
         super().__init__(our_end)

@@ -6,6 +6,7 @@ Knows nothing of protocols and loads no models, so that processes can be started
 from __future__ import annotations
 
 import contextlib
+import subprocess
 import sys
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
@@ -21,6 +22,7 @@ if sys.platform == "win32":
 
     from acp_bindings.connection.processes.windows import ProcessTree, start
 else:
+    from acp_bindings.connection.processes.pipe import InputPipe, OutputPipe
     from acp_bindings.connection.processes.posix import Child, ProcessTree, start
 
 __all__ = ["ChildProcess", "Tail"]
@@ -100,6 +102,16 @@ class ChildProcess:
         with anyio.CancelScope(shield=True):
             return cls(*await start(command, cwd=cwd, env=env))
         raise AssertionError("nobody cancels that scope")
+
+    @classmethod
+    def adopt(cls, process: subprocess.Popen[bytes], *, stdin: int, stdout: int, stderr: int) -> ChildProcess:
+        """See to a process from now on that was started without us, as the leader of a process group.
+
+        Our ends of its pipes must not block, and are closed here.
+        """
+        if sys.platform == "win32":
+            raise NotImplementedError("pipes of Windows cannot be waited for like that")
+        return cls(Child(process), InputPipe(stdin), OutputPipe(stdout), OutputPipe(stderr))
 
     @property
     def pid(self) -> int:

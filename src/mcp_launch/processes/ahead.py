@@ -1,0 +1,164 @@
+"""Processes that are started ahead of the event loop and the libraries, and get going while those are imported.
+
+Whoever is to start a process then takes the one that was started with the same words, in the same directory and with
+the same environment, if there is one. What nobody took is ended. Nothing slow is imported here.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias, cast
+
+from mcp_launch.processes.command import CommandError, resolve_command, wrong_directory
+from mcp_launch.processes.env import child_environment
+
+__all__ = ["Ahead", "end_the_rest", "start_ahead", "take"]
+
+_LEAVING = 0.5
+"""Seconds that what nobody took gets to leave, all together, after its input was closed and after each signal."""
+_LOOK = 0.01
+"""How often to look whether it has."""
+
+_Recipe: TypeAlias = tuple[tuple[str, ...], str, frozenset[tuple[str, str]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Ahead:
+    """A process that runs, and our ends of its three pipes."""
+
+    process: subprocess.Popen[bytes]
+    stdin: int
+    stdout: int
+    stderr: int
+
+
+_started: dict[_Recipe, list[Ahead]] = {}
+
+
+def start_ahead(servers: Iterable[object], *, cwd: str, strict: bool = False) -> None:
+    """Start the processes of those entries that are stdio servers beyond doubt; of all others nothing is said here."""
+    if sys.platform == "win32" or not os.path.isabs(cwd) or wrong_directory(cwd):
+        return
+    names: set[str] = set()
+    for entry in servers:
+        plain = _plain(entry)
+        # Of several with one name the first counts.
+        if plain is None or plain[0] in names:
+            continue
+        name, command, args, env = plain
+        names.add(name)
+        environment = child_environment(env)
+        # Why it cannot be started is found out and told when it is started in earnest.
+        with contextlib.suppress(CommandError, OSError, ValueError):
+            path, _ = resolve_command(command, cwd=cwd, env=environment, strict=strict)
+            _start([path, *args], cwd=cwd, env=environment)
+
+
+def take(command: Sequence[str], *, cwd: str, env: Mapping[str, str]) -> Ahead | None:
+    """The process that was started ahead with just that, for whoever is to see to its end from now on."""
+    waiting = _started.get(_recipe(command, cwd, env)) if _started else None
+    return waiting.pop() if waiting else None
+
+
+def end_the_rest() -> None:
+    """End what nobody took; there is none of it left when this returns."""
+    rest = [each for waiting in _started.values() for each in waiting]
+    _started.clear()
+    for each in rest:
+        for descriptor in (each.stdin, each.stdout, each.stderr):
+            os.close(descriptor)
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        _give_time(rest)
+        for each in rest:
+            _signal(each, number)
+    # Dying takes a moment, and whoever looks afterwards should find nobody.
+    _give_time(rest)
+
+
+def _give_time(processes: Sequence[Ahead]) -> None:
+    until = time.monotonic() + _LEAVING
+    while any(_lives(each) for each in processes) and time.monotonic() < until:
+        time.sleep(_LOOK)
+
+
+def _lives(each: Ahead) -> bool:
+    """Whether anything is left of its process group, itself or what it started."""
+    return each.process.poll() is None or _signal(each, 0)
+
+
+def _signal(each: Ahead, number: int) -> bool:
+    """Send it to the process group; whether there was anyone."""
+    try:
+        os.killpg(each.process.pid, number)
+    except (ProcessLookupError, PermissionError):
+        # macOS answers EPERM for a group of zombies.
+        return False
+    return True
+
+
+def _start(command: Sequence[str], *, cwd: str, env: Mapping[str, str]) -> None:
+    ours: list[int] = []
+    theirs: list[int] = []
+    try:
+        for is_input in (True, False, False):
+            reads, writes = os.pipe()
+            (theirs if is_input else ours).append(reads)
+            (ours if is_input else theirs).append(writes)
+            os.set_blocking(ours[-1], False)
+        process = subprocess.Popen(
+            list(command),
+            stdin=theirs[0],
+            stdout=theirs[1],
+            stderr=theirs[2],
+            cwd=cwd,
+            env=dict(env),
+            start_new_session=True,
+        )
+        _started.setdefault(_recipe(command, cwd, env), []).append(Ahead(process, *ours))
+        ours = []
+    finally:
+        for descriptor in (*ours, *theirs):
+            os.close(descriptor)
+
+
+def _recipe(command: Sequence[str], cwd: str, env: Mapping[str, str]) -> _Recipe:
+    return tuple(command), cwd, frozenset(env.items())
+
+
+def _plain(entry: object) -> tuple[str, str, list[str], list[tuple[str, str]]] | None:
+    """Name, command, arguments and environment of an entry that no reading could find fault with."""
+    if not isinstance(entry, dict):
+        return None
+    members = cast("dict[str, object]", entry)
+    if members.get("type", "stdio") != "stdio":
+        return None
+    # Only where the tag is written may these be left out.
+    absent: list[object] | None = [] if "type" in members else None
+    name, command = members.get("name"), members.get("command")
+    args, env = _texts(members.get("args", absent)), _variables(members.get("env", absent))
+    if not (isinstance(name, str) and name and isinstance(command, str) and command) or args is None or env is None:
+        return None
+    return name, command, args, env
+
+
+def _texts(value: object) -> list[str] | None:
+    """The value, if it is an array of texts."""
+    items = cast("list[object]", value) if isinstance(value, list) else [None]
+    texts = [item for item in items if isinstance(item, str)]
+    return texts if len(texts) == len(items) else None
+
+
+def _variables(value: object) -> list[tuple[str, str]] | None:
+    """Names and values, if it is an array of variables."""
+    items = cast("list[object]", value) if isinstance(value, list) else [None]
+    members = [cast("dict[str, object]", item) for item in items if isinstance(item, dict)]
+    named = [(each.get("name"), each.get("value")) for each in members]
+    pairs = [(name, text) for name, text in named if isinstance(name, str) and isinstance(text, str)]
+    return pairs if len(pairs) == len(items) else None

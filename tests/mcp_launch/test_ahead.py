@@ -1,0 +1,121 @@
+"""Processes that are started before the event loop is there: taken by whoever would start the same, or ended."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Generator
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+import mcp_launch
+from mcp_launch.processes import ahead
+from tests.leftovers import open_files
+from tests.mcp_launch.support import Marked, ask, wait_until
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="on Windows nothing is started ahead")
+
+STUBBORN = "trap '' TERM; while true; do sleep 1; done"
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_left() -> Generator[None]:
+    before = open_files()
+    yield
+    ahead.end_the_rest()
+    assert open_files() == before
+
+
+def only(marked: Marked) -> int:
+    """The one process that runs; just after it was started its environment cannot be read yet."""
+    wait_until(lambda: len(marked.running()) == 1)
+    (pid,) = marked.running()
+    return pid
+
+
+@pytest.mark.anyio
+async def test_a_launch_takes_the_process_that_was_started_ahead(marked: Marked, tmp_path: Path) -> None:
+    server = marked.plain()
+    ahead.start_ahead([server], cwd=str(tmp_path))
+    started = only(marked)
+
+    with anyio.fail_after(20):
+        async with mcp_launch.launch([server], cwd=tmp_path) as fleet:
+            answer = await ask(fleet["plain"].session, "environment")
+            assert marked.running() == [started]
+    assert (answer["pid"], answer["cwd"]) == (started, str(tmp_path))
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("what", ["directory", "environment", "arguments"])
+async def test_a_launch_of_anything_else_starts_its_own(what: str, marked: Marked, tmp_path: Path) -> None:
+    server, cwd = marked.plain(), tmp_path
+    other: dict[str, Any] = server
+    if what == "directory":
+        cwd = tmp_path / "other"
+        cwd.mkdir()
+    elif what == "environment":
+        other = marked.plain(env={"MORE": "1"})
+    else:
+        other = {**server, "args": [*server["args"], "more"]}
+    ahead.start_ahead([server], cwd=str(tmp_path))
+    started = only(marked)
+
+    with anyio.fail_after(20):
+        async with mcp_launch.launch([other], cwd=cwd) as fleet:
+            assert (await ask(fleet["plain"].session, "environment"))["pid"] != started
+    assert marked.running() == [started]
+    ahead.end_the_rest()
+
+
+@pytest.mark.anyio
+async def test_each_process_is_taken_once(marked: Marked, tmp_path: Path) -> None:
+    ahead.start_ahead([marked.plain()], cwd=str(tmp_path))
+
+    with anyio.fail_after(20):
+        async with mcp_launch.launch([marked.plain(), marked.plain(name="twin")], cwd=tmp_path) as fleet:
+            assert len({(await ask(server.session, "environment"))["pid"] for server in fleet}) == 2
+
+
+def test_what_nobody_takes_is_ended_however_stubborn(tmp_path: Path) -> None:
+    marked = Marked()
+    ahead.start_ahead([marked.plain(), marked.stdio("stubborn", "/bin/sh", "-c", STUBBORN)], cwd=str(tmp_path))
+    wait_until(lambda: len(marked.running()) >= 2)
+
+    ahead.end_the_rest()
+
+    assert marked.running() == []
+
+
+def test_only_what_is_beyond_doubt_is_started(tmp_path: Path) -> None:
+    marked = Marked()
+    good = marked.plain()
+    doubtful: list[object] = [
+        5,
+        {**good, "name": ""},
+        {**good, "name": 5},
+        {**good, "type": "http"},
+        {**good, "command": "no-such-program"},
+        {**good, "args": ["a\0b"]},
+        {**good, "args": [5]},
+        {**good, "args": None},
+        {**good, "env": [5]},
+        {**good, "env": [{"name": "A"}]},
+        {**good, "env": [*good["env"], {"name": "A=B", "value": ""}]},
+        {key: value for key, value in good.items() if key != "env"},
+        {key: value for key, value in good.items() if key != "command"},
+        {**good, "type": None},
+    ]
+
+    ahead.start_ahead(doubtful, cwd=str(tmp_path))
+    ahead.start_ahead([good], cwd=str(tmp_path / "missing"))
+    ahead.start_ahead([good], cwd=".")
+    ahead.start_ahead([{**good, "command": "sh"}], cwd=str(tmp_path), strict=True)
+    assert marked.running() == []
+
+    short = {"type": "stdio", "name": "short", "command": "/bin/cat", "env": good["env"]}
+    ahead.start_ahead([good, good, {**good, "type": "stdio", "name": "other"}, short], cwd=str(tmp_path))
+    wait_until(lambda: len(marked.running()) == 3)
+    ahead.end_the_rest()
