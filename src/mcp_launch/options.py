@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from inspect import iscoroutinefunction
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from mcp_launch.failures import UnusableInput
 from mcp_launch.restart import Restart
@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
     Auth: TypeAlias = httpx2.Auth | tuple[str, str] | Callable[[httpx2.Request], httpx2.Request]
 
-__all__ = ["Options", "OptionsFor", "options_for"]
+Direction: TypeAlias = Literal["sent", "received"]
+
+__all__ = ["Direction", "Options", "OptionsFor", "options_for"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +43,12 @@ class Options:
 
     Called in a thread, one line after another, so that it may print or wait. Nobody waits for it: what it is too slow
     for is left out, and said so; when it raises, that is a warning and it is not called again.
+    """
+    traffic: Callable[[str, Direction, str], object] | None = None
+    """Takes the name of a server, whether it was sent or received, and each message as a line of JSON without secrets.
+
+    Called in the event loop, before the message goes on: it must not wait. Secrets that are spread over several
+    members of a message, or encoded in a way that nobody foresaw, are not recognised.
     """
     sampling: SamplingFnT | None = None
     """Answers `sampling/createMessage`: the server asks for a completion of our model."""
@@ -77,7 +85,7 @@ class Options:
 
     def __post_init__(self) -> None:
         # What would otherwise be found out when it is needed, or never.
-        for name in ("stderr", "sampling", "elicitation", "roots", "logging", "message"):
+        for name in ("stderr", "traffic", "sampling", "elicitation", "roots", "logging", "message"):
             callback = getattr(self, name)
             if callback is not None and not callable(callback):
                 raise UnusableInput(f"{name} must be a function, not a {type(callback).__name__}")

@@ -24,6 +24,7 @@ from mcp_launch.terms import Terms
 from mcp_launch.transports import Mode, Transport
 from mcp_launch.transports.http import HttpTransport
 from mcp_launch.transports.stdio.transport import StdioTransport
+from mcp_launch.transports.traffic import Traffic
 
 __all__ = ["serve_stdio", "serve_web"]
 
@@ -79,6 +80,7 @@ class _Owner:
             close=self._budgets.close,
             on_lost=self._record.over.set,
             stderr=partial(listener, self._record.name) if (listener := self._record.options.stderr) else None,
+            traffic=self._traffic(),
         )
 
     def web(self, spec: HttpServer) -> Transport:
@@ -93,8 +95,19 @@ class _Owner:
                 budgets=self._budgets,
                 on_lost=self._record.over.set,
                 give_up=self._give_up,
+                traffic=self._traffic(),
             )
-        return HttpTransport(spec, options=self._record.options, budgets=self._budgets, on_lost=self._record.over.set)
+        return HttpTransport(
+            spec,
+            options=self._record.options,
+            budgets=self._budgets,
+            on_lost=self._record.over.set,
+            traffic=self._traffic(),
+        )
+
+    def _traffic(self) -> Traffic | None:
+        tell = self._record.options.traffic
+        return Traffic(self._record.name, tell, hide=self._spec.redactor) if tell else None
 
     async def attempt(self, mode: Mode, transport: Transport) -> LaunchFailure | None:
         """Open, serve and close the session once."""

@@ -28,6 +28,7 @@ from mcp_launch.transports.media import EVENT_STREAM, JSON, media_type
 from mcp_launch.transports.messages import UNWRITABLE
 from mcp_launch.transports.network import Network, network, usable
 from mcp_launch.transports.streams import ReadStream, Sink, Source, WriteStream
+from mcp_launch.transports.traffic import Traffic, shown
 from mcp_launch.transports.unanswered import Unanswered, farewell
 from mcp_launch.transports.web import Memory, is_jsonrpc, start_of, whole
 
@@ -43,8 +44,17 @@ _PARSED = 16384
 class HttpTransport:
     """The streams over the requests of one client."""
 
-    def __init__(self, spec: HttpServer, *, options: Options, budgets: Budgets, on_lost: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        spec: HttpServer,
+        *,
+        options: Options,
+        budgets: Budgets,
+        on_lost: Callable[[], None],
+        traffic: Traffic | None = None,
+    ) -> None:
         self._spec = spec
+        self._traffic = traffic
         self._on_lost = on_lost
         self._network = network(spec, options)
         self._client = WebClient(spec, self._network, connect=budgets.connect)
@@ -64,8 +74,11 @@ class HttpTransport:
         streams = streamable_http_client(self._spec.url, http_client=self._client, max_sse_event_size=LONGEST)
         async with self._client, streams as (read, write):
             unanswered = Unanswered()
-            watched = _WatchedStream(read, self._client, unanswered, self._on_lost)
-            noted = _NotedStream(write, unanswered)
+            watched, noted = shown(
+                _WatchedStream(read, self._client, unanswered, self._on_lost),
+                _NotedStream(write, unanswered),
+                self._traffic,
+            )
             # Withdrawn, its request is closed, so that what comes of it late is not taken for what came of others.
             yield bound_probe(watched, noted, seconds=self._probe, was_read=lambda: self._client.probed, withdraws=True)
 

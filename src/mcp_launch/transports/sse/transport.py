@@ -21,6 +21,7 @@ from mcp_launch.transports.sse.client import EventClient
 from mcp_launch.transports.sse.inbox import Inbox
 from mcp_launch.transports.sse.listening import Listener
 from mcp_launch.transports.sse.posting import Poster
+from mcp_launch.transports.traffic import Traffic, shown
 
 if TYPE_CHECKING:
     from mcp.client import Transport as Streams
@@ -39,8 +40,10 @@ class SseTransport:
         budgets: Budgets,
         on_lost: Callable[[], None],
         give_up: Callable[[], None],
+        traffic: Traffic | None = None,
     ) -> None:
         self._spec = spec
+        self._traffic = traffic
         self._network = network(spec, options)
         self._client = EventClient(spec, self._network, connect=budgets.connect)
         self.warnings = [*self._client.rule.warnings, *self._network.warnings]
@@ -64,7 +67,7 @@ class SseTransport:
             endpoint = await tasks.start(self._listener.run, self._spec.url, inbox)
             poster = Poster(self._client, endpoint, inbox, on_lost=self._on_lost)
             tasks.start_soon(poster.run, from_session)
-            yield read, write
+            yield shown(read, write, self._traffic)
             tasks.cancel_scope.cancel()
 
     async def diagnose(self, *, waited: float | None, answered: bool) -> Diagnosis | None:  # noqa: PLR0911 - a list of cases

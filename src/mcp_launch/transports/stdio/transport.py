@@ -26,6 +26,7 @@ from mcp_launch.transports.era import bound_probe
 from mcp_launch.transports.messages import UNWRITABLE, UnwritableError, written
 from mcp_launch.transports.stdio.ending import Ending
 from mcp_launch.transports.stdio.stdout import Stdout, trimmed, uncoloured
+from mcp_launch.transports.traffic import Traffic, shown
 from mcp_launch.transports.unanswered import Unanswered, farewell
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ class StdioTransport:
         close: float,
         on_lost: Callable[[], None],
         stderr: Callable[[str], object] | None = None,
+        traffic: Traffic | None = None,
     ) -> None:
         self.warnings: list[str] = []
         self._process = process
@@ -58,6 +60,7 @@ class StdioTransport:
         self._on_lost = on_lost
         self._stdout = Stdout(hide=hide, warn=self.warnings.append)
         self._stderr = LineForwarder(stderr, hide=hide) if stderr else None
+        self._traffic = traffic
         self._ending = Ending(process)
         self._proven = False
         self._lost = False
@@ -98,7 +101,8 @@ class StdioTransport:
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(run_beside)
             try:
-                yield bound_probe(self, self, seconds=self._probe, was_read=lambda: self._process.read_input)
+                read, write = shown(self, self, self._traffic)
+                yield bound_probe(read, write, seconds=self._probe, was_read=lambda: self._process.read_input)
             finally:
                 with anyio.CancelScope(shield=True):
                     await self._end()

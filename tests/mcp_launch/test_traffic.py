@@ -1,0 +1,66 @@
+"""The messages of a session are shown to whoever wants to see them, over each transport and without secrets."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+import mcp_launch
+from tests.mcp_launch.support import SECRET, Marked, ask, http
+
+pytestmark = pytest.mark.anyio
+
+
+class Seen:
+    """What was shown of each server."""
+
+    def __init__(self) -> None:
+        self.lines: list[tuple[str, str, str]] = []
+
+    def __call__(self, server: str, direction: str, line: str) -> None:
+        self.lines.append((server, direction, line))
+
+    def messages(self, direction: str) -> list[Any]:
+        return [json.loads(line) for _, each, line in self.lines if each == direction]
+
+
+@pytest.mark.parametrize("kind", ["stdio", "http", "sse"])
+async def test_every_request_and_every_answer_is_shown(
+    kind: str, marked: Marked, echo_urls: dict[str, str], tmp_path: Path
+) -> None:
+    seen = Seen()
+    server = marked.echo() if kind == "stdio" else http(echo_urls[kind], kind=kind)
+    options = mcp_launch.Options(traffic=seen)
+
+    with anyio.fail_after(20):
+        async with mcp_launch.launch([server], cwd=tmp_path, options=options) as fleet:
+            answer = await ask(fleet.servers[0].session, "directory")
+
+    assert {name for name, _, _ in seen.lines} == {server["name"]}
+    asked = {each["id"]: each["method"] for each in seen.messages("sent") if "id" in each}
+    answered = [each["id"] for each in seen.messages("received") if "id" in each]
+    assert [method for method in asked.values() if method.startswith("tools/")] == ["tools/list", "tools/call"]
+    assert sorted(answered) == sorted(asked)
+    assert any(json.dumps(answer) in line for _, direction, line in seen.lines if direction == "received")
+
+
+async def test_no_secret_is_shown(marked: Marked, tmp_path: Path) -> None:
+    seen = Seen()
+    server = marked.plain(env={"ECHO": "1"})
+
+    with anyio.fail_after(20):
+        async with mcp_launch.launch([server], cwd=tmp_path, options=mcp_launch.Options(traffic=seen)) as fleet:
+            await ask(fleet["plain"].session, "environment")
+
+    text = "\n".join(line for _, _, line in seen.lines)
+    assert "[redacted]" in text
+    assert SECRET not in text
+
+
+def test_what_is_no_function_is_refused() -> None:
+    with pytest.raises(mcp_launch.UnusableInput, match="traffic must be a function"):
+        mcp_launch.Options(traffic="yes")  # pyright: ignore[reportArgumentType]
