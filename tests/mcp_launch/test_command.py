@@ -9,9 +9,7 @@ import re
 import signal
 import subprocess
 import sys
-import time
 import tomllib
-from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
 from subprocess import PIPE
@@ -19,8 +17,10 @@ from typing import Any
 
 import pytest
 
+from mcp_launch import report_schema
 from mcp_launch.__main__ import NEEDED
-from tests.mcp_launch.support import SECRET, SERVERS, SOURCE, Marked, run_python
+from mcp_launch.command.schema import FILE, schema_text
+from tests.mcp_launch.support import SECRET, SERVERS, SOURCE, Marked, run_python, wait_until, web_server
 
 PLAIN = [str(SERVERS / "plain.py")]
 
@@ -28,6 +28,26 @@ PLAIN = [str(SERVERS / "plain.py")]
 COMMAND = [sys.executable, "-m", "mcp_launch"]
 TERMINAL = {"COLUMNS": "40", "NO_COLOR": "1"}
 ENV = {**os.environ, "PYTHONPATH": str(SOURCE), **TERMINAL}
+WHEN_SPAWNED = """
+import subprocess, sys
+class Popen(subprocess.Popen):
+    def __init__(self, *args, **options):
+        super().__init__(*args, **options)
+        print("SPAWNED", file=sys.stderr)
+subprocess.Popen = Popen
+from mcp_launch.__main__ import main
+main()
+"""
+INTERRUPTED = """
+import importlib.abc, signal, sys
+class Interrupting(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, path, target=None):
+        if name == "{module}":
+            signal.raise_signal(signal.SIGINT)
+sys.meta_path.insert(0, Interrupting())
+from mcp_launch.__main__ import main
+main()
+"""
 STUBBORN = "trap '' TERM; cat; sleep 30"
 
 
@@ -35,15 +55,8 @@ def run(
     *args: str, stdin: str = "", python: tuple[str, ...] = (), **variables: str
 ) -> subprocess.CompletedProcess[str]:
     """Run the command in a process of its own."""
-    return run_python(*python, "-m", "mcp_launch", *args, stdin=stdin, **(TERMINAL | variables))
-
-
-def wait_until(happened: Callable[[], bool]) -> None:
-    """Look again and again; for what other processes do there is no event."""
-    until = time.monotonic() + 10
-    while not happened():
-        assert time.monotonic() < until
-        time.sleep(0.01)
+    which = () if "-c" in python else ("-m", "mcp_launch")
+    return run_python(*python, *which, *args, stdin=stdin, **(TERMINAL | variables))
 
 
 def plain(mode: str = "works") -> dict[str, Any]:
@@ -111,7 +124,7 @@ def test_a_whole_request_brings_its_directory(tmp_path: Path) -> None:
     [
         ('{"mcpServers": [}', "mcp-launch: standard input:1:17: not JSON"),
         ("{}", "mcp-launch: standard input: holds no mcpServers"),
-        ('{"mcpServers": [], "cwd": "."}', "mcp-launch: cwd must be an absolute path"),
+        ('{"mcpServers": [], "cwd": "."}', "mcp-launch: standard input: cwd must be an absolute path"),
     ],
 )
 def test_unusable_input_exits_2_and_says_where(stdin: str, says: str) -> None:
@@ -144,25 +157,17 @@ def test_a_missing_file_exits_2(tmp_path: Path) -> None:
     assert "missing.json: No such file or directory" in done.stderr
 
 
-@pytest.mark.parametrize("columns", [60, 80, 120])
+@pytest.mark.parametrize("columns", [60, 80, 100])
 def test_the_lines_of_its_help_are_as_long_as_the_terminal_is_wide(columns: int) -> None:
     done = run("check", "--help", COLUMNS=str(columns))
 
-    text = done.stdout.partition("╭")[0].strip()
-    paragraphs = re.split(r"\n\s*\n", text)
-    for paragraph in paragraphs:
-        for line, following in itertools.pairwise(line.strip() for line in paragraph.splitlines()):
-            assert len(f" {line} {following.split(' ')[0]} ") > columns
-    assert len(paragraphs) > 3
-
-
-@pytest.mark.parametrize("args", [("--help",), ("check", "--help"), ("check", "/no/such/file")])
-def test_the_sdk_is_not_imported_before_it_is_needed(args: tuple[str, ...]) -> None:
-    done = run(*args, python=("-X", "importtime"))
-
-    imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines() if line.startswith("import time:")}
-    assert "typer" in imported
-    assert imported & {"mcp", "mcp_types", "httpx", "httpx2"} == set()
+    assert max(len(line) for line in done.stdout.splitlines() if not line.startswith("  mcp-launch")) < columns
+    paragraphs = done.stdout.partition("Options:")[0].strip().split("\n\n")
+    prose = [paragraph for paragraph in paragraphs if not paragraph.startswith("  mcp-launch")]
+    for paragraph in prose:
+        for line, following in itertools.pairwise(paragraph.splitlines()):
+            assert len(f"{line} {following.split()[0]}") > columns - 2
+    assert len(prose) == len(paragraphs) - 1 > 3
 
 
 def test_without_the_extra_it_says_what_to_install() -> None:
@@ -236,7 +241,7 @@ def test_a_name_that_the_terminal_cannot_show_is_shown_all_the_same() -> None:
     assert (done.returncode, done.stdout[:12]) == (1, r"FAIL caf\xe9")
 
 
-@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
 def test_a_signal_ends_the_servers_before_the_command(number: signal.Signals, status: int) -> None:
     marked = Marked()
     servers = [marked.plain("mute", name="mute"), marked.stdio("stubborn", "/bin/sh", "-c", STUBBORN)]
@@ -265,3 +270,143 @@ def test_what_a_server_says_cannot_move_the_cursor() -> None:
     assert "\033" not in done.stdout
     assert "boo" in done.stdout
     assert len(done.stdout.splitlines()) == 1
+
+
+def test_a_command_behind_two_dashes_is_a_server() -> None:
+    done = run("check", "-e", "SECRET", "--", sys.executable, *PLAIN, "works", "--json", SECRET=SECRET)
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("ok   plain stdio 1 tool: environment (")
+
+
+def test_a_url_is_a_server_with_its_headers() -> None:
+    with web_server("http") as url:
+        done = run("check", f"{url}?key={SECRET}", "-H", f"Authorization: Bearer {SECRET}")
+    with web_server("sse") as url:
+        old = run("check", url, "--sse")
+
+    assert (done.returncode, done.stdout.split()[:3], done.stderr) == (0, ["ok", "127.0.0.1", "http"], "")
+    assert (old.returncode, old.stdout.split()[:3]) == (0, ["ok", "127.0.0.1", "sse"])
+    assert "the SSE transport is deprecated" in old.stderr
+
+
+def test_several_files_are_one_report(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.json").write_text(json.dumps({"mcpServers": {name: plain(), "both": plain()}}))
+
+    done = run("check", "--json", str(tmp_path / "a.json"), str(tmp_path / "b.json"), "--only", "both", "--only", "b")
+
+    names = [server["name"] for server in json.loads(done.stdout)["servers"]]
+    assert (done.returncode, names) == (0, [f"{tmp_path}/a.json:both", "b", f"{tmp_path}/b.json:both"])
+
+
+def test_strict_takes_warnings_for_failures() -> None:
+    relative = {"command": os.path.basename(sys.executable), "args": PLAIN}
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+
+    def statuses(server: dict[str, Any]) -> list[int]:
+        config = json.dumps({"mcpServers": {"one": server}})
+        return [run("check", "-", *strict, stdin=config, PATH=path).returncode for strict in ((), ("--strict",))]
+
+    assert (statuses(plain()), statuses(plain("prints_banner")), statuses(relative)) == ([0, 0], [0, 1], [0, 1])
+
+
+def test_verbose_shows_the_messages_and_what_servers_write_without_secrets() -> None:
+    config = {"mcpServers": {"good": plain(), "bad": plain("exits_with_message")}}
+
+    done = run("check", "--json", "--verbose", "-", stdin=json.dumps(config))
+
+    lines = done.stderr.splitlines()
+    sent = [json.loads(line[8:])["method"] for line in lines if line.startswith("good -> ")]
+    assert sent == ["server/discover", "initialize", "notifications/initialized", "tools/list"]
+    received = [json.loads(line[8:]) for line in lines if line.startswith("good <- ")]
+    assert received[1]["result"]["protocolVersion"] == "2025-06-18"
+    assert "bad !! cannot start with key [redacted]" in lines
+    assert json.loads(done.stdout)["ok"] is False
+    assert SECRET not in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    ("args", "says"),
+    [
+        ((), "no server was given"),
+        (("--",), "nothing stands behind --"),
+        (("--watch", "--", "true"), "--watch goes with files"),
+        (("--watch", "-"), "--watch goes with files"),
+        (("-", "-H", "a: b"), "--header goes with one URL"),
+        (("-", "--only", "none"), 'no server is called "none"; there are none'),
+    ],
+)
+def test_what_makes_no_sense_exits_2(args: tuple[str, ...], says: str) -> None:
+    done = run("check", *args, stdin="[]")
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"mcp-launch: {says}")
+
+
+@pytest.mark.parametrize("args", [("check", "--nonsense"), ("check", "x", "--timeout", "0"), ("nonsense",)])
+def test_what_cannot_be_typed_exits_2(args: tuple[str, ...]) -> None:
+    done = run(*args)
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("Usage: mcp-launch ")
+
+
+def test_the_schema_of_a_report_is_that_which_is_printed() -> None:
+    done = run("schema")
+
+    # When it is not: python -m mcp_launch.command.schema
+    assert FILE.read_text(encoding="utf-8") == schema_text()
+    assert (done.returncode, done.stdout) == (0, schema_text())
+    assert report_schema().items() <= json.loads(done.stdout).items()
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_a_shell_can_complete_commands_and_options(shell: str) -> None:
+    typed = "mcp-launch check --wat"
+
+    done = run(
+        _MCP_LAUNCH_COMPLETE=f"complete_{shell}",
+        _TYPER_COMPLETE_ARGS=typed,
+        _TYPER_COMPLETE_FISH_ACTION="get-args",
+        COMP_WORDS=typed,
+        COMP_CWORD="2",
+    )
+
+    assert done.returncode == 0
+    assert "--watch" in done.stdout
+
+
+SLOW = {"acp_bindings", "anyio", "asyncio", "mcp", "pydantic", "rich"}
+
+
+@pytest.mark.parametrize("args", [("--help",), ("check", "--help"), ("schema",), ("check", "/no/such/file")])
+def test_what_starts_no_server_imports_nothing_that_takes_long(args: tuple[str, ...]) -> None:
+    done = run(*args, python=("-X", "importtime"))
+
+    assert "typer" in imported_by(done.stderr)
+    assert imported_by(done.stderr) & SLOW == set()
+
+
+def test_servers_are_started_before_the_libraries_are_imported() -> None:
+    done = run("check", "--", "/bin/sh", "-c", "exit", python=("-X", "importtime", "-c", WHEN_SPAWNED))
+
+    before, spawned, after = done.stderr.partition("SPAWNED")
+    assert spawned
+    assert imported_by(before) & SLOW == set()
+    assert imported_by(after) & SLOW == SLOW - {"rich"}
+
+
+def imported_by(stderr: str) -> set[str]:
+    return {line.rpartition("|")[2].strip() for line in stderr.splitlines() if line.startswith("import time:")}
+
+
+@pytest.mark.parametrize("module", ["typer.main", "mcp_launch.command.check", "mcp_launch.fleet", "mcp.client"])
+def test_ctrl_c_while_something_is_imported_leaves_nothing(module: str) -> None:
+    marked = Marked()
+    config = json.dumps([marked.plain("mute"), marked.stdio("stubborn", "/bin/sh", "-c", STUBBORN)])
+
+    done = run("check", "-", python=("-c", INTERRUPTED.format(module=module)), stdin=config)
+
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+    assert marked.running() == []

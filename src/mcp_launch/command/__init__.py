@@ -1,1 +1,1 @@
-"""The command `mcp-launch`: which servers a file asks for, all of them started, and what is said of each."""
+"""The command `mcp-launch`: which servers are meant, all of them started, and what is said of each."""

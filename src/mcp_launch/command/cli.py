@@ -1,41 +1,83 @@
-"""The command line: start the servers of a file, and say for each whether it works and why not."""
+"""What can be typed, and its help; whatever does the work is imported when it is asked for."""
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
-import json
-import logging
-import os
-import signal
 import sys
-from datetime import UTC, datetime
-from importlib.metadata import version
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
-import anyio
 import typer
 
-from mcp_launch.command.config import Config, read_config
-from mcp_launch.command.lines import print_lines, printable
-from mcp_launch.command.show.files import write_files
-from mcp_launch.failures import UnusableInput
-from mcp_launch.fleet import launch
-from mcp_launch.terms import EVERYTHING
+from mcp_launch.command.light import LightCommand, LightGroup
 
-if TYPE_CHECKING:
-    from mcp_launch.report import Report
-
-__all__ = ["app"]
+__all__ = ["app", "main"]
 
 app = typer.Typer(
-    add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode="markdown"
+    cls=LightGroup,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    # Plain help: rich's takes longer to import than all that is needed to start a server.
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
+
+Servers = Annotated[list[str] | None, typer.Argument(metavar="FILE|URL", hidden=True)]
+Header = Annotated[
+    list[str] | None,
+    typer.Option("--header", "-H", metavar="'NAME: VALUE'", help="A header for the server at the URL; repeatable."),
+]
+Env = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--env",
+        "-e",
+        metavar="NAME[=VALUE]",
+        help="A variable for the server that is a COMMAND, or NAME alone for the value it has here; repeatable.",
+    ),
+]
+Sse = Annotated[bool, typer.Option("--sse", help="The URL speaks the deprecated SSE transport.")]
+Only = Annotated[
+    list[str] | None, typer.Option("--only", metavar="NAME", help="Only the server of this name; repeatable.")
+]
+Cwd = Annotated[
+    str | None, typer.Option("--cwd", metavar="DIR", help="Working directory of the servers, instead of the file's.")
+]
+Timeout = Annotated[
+    float, typer.Option("--timeout", metavar="SECONDS", help="Seconds until all servers are ready.", min=0.1)
+]
+Strict = Annotated[
+    bool,
+    typer.Option("--strict", help="Take warnings for failures, and refuse a command that is no absolute path."),
+]
+Verbose = Annotated[
+    bool,
+    typer.Option("--verbose", "-v", help="Write the messages that go to and fro to standard error, without secrets."),
+]
+
+
+def main() -> None:
+    """Run the command with what was typed, and end with its status."""
+    if reconfigure := getattr(sys.stdout, "reconfigure", None):
+        # Names that the terminal cannot show are no reason to show nothing.
+        reconfigure(errors="backslashreplace")
+    typed = sys.argv[1:]
+    # What stands behind it is a command of its own, and none of typer's business.
+    end = typed.index("--") if "--" in typed else len(typed)
+    command = typed[end + 1 :] if end < len(typed) else None
+    from mcp_launch.failures import UnusableInput  # noqa: PLC0415
+
+    try:
+        app(typed[:end], prog_name="mcp-launch", obj=command)
+    except UnusableInput as error:
+        from mcp_launch.command.show.text import complain  # noqa: PLC0415
+
+        complain(str(error))
+        raise SystemExit(2) from None
 
 
 def _print_version(wanted: bool) -> None:
     if wanted:
+        from importlib.metadata import version  # noqa: PLC0415
+
         typer.echo(f"mcp-launch {version('acp-bindings')}")
         raise typer.Exit
 
@@ -47,105 +89,59 @@ def mcp_launch(
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and end.")
     ] = False,
 ) -> None:
-    """Turn the MCP servers of an ACP session into live sessions."""
+    """See whether MCP servers work, and why not."""
 
 
-@app.command()
+@app.command(cls=LightCommand)
 def check(
-    file: Annotated[str, typer.Argument(metavar="FILE", help='A JSON file, or "-" for standard input.')],
+    context: typer.Context,
+    servers: Servers = None,
     *,
+    header: Header = None,
+    env: Env = None,
+    sse: Sse = False,
+    only: Only = None,
+    cwd: Cwd = None,
+    timeout: Timeout = 30.0,
+    strict: Strict = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")] = False,
-    timeout: Annotated[float, typer.Option(help="Seconds for all servers together.", min=0.1)] = 30.0,
-    cwd: Annotated[str | None, typer.Option(help="Working directory of the servers, instead of the file's.")] = None,
-    junit: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Also write the result as JUnit XML, for CI.")
-    ] = None,
-    html: Annotated[str | None, typer.Option(metavar="FILE", help="Also write all of it as one page of HTML.")] = None,
+    verbose: Verbose = False,
+    watch: Annotated[bool, typer.Option("--watch", help="Check again whenever a FILE changes, until Ctrl-C.")] = False,
 ) -> None:
-    """Start all servers of FILE at once, list their tools, and print one line for each.
+    """Start all servers at once, list what they offer, and say of each whether it works and why not.
 
-    FILE holds an mcpServers array, a whole session/new or session/load request or its params, or the
+    The servers are those of each FILE (- for standard input), at each URL, and behind -- a command with its arguments.
+    A FILE holds an mcpServers array, a whole session/new or session/load request or its params, or the
     {"mcpServers": {name: ...}} map that desktop clients use.
 
-    Exit status: 0 when all servers work, 1 when one does not, 2 when the input cannot be used or the
-    result not be written, 130 after Ctrl-C.
-    """
-    # Reports say what the libraries would log, without the URLs and headers that they log.
-    logging.getLogger().addHandler(logging.NullHandler())
-    if reconfigure := getattr(sys.stdout, "reconfigure", None):
-        # Names that the terminal cannot show are no reason to show nothing.
-        reconfigure(errors="backslashreplace")
-    when = datetime.now(UTC)
-    try:
-        config = read_config(_read(file), source=_called(file))
-        found = anyio.run(_check, config, _directory(cwd, config), timeout)
-    except UnusableInput as error:
-        raise _unusable(str(error)) from None
-    unwritten: typer.Exit | None = None
-    try:
-        write_files(found, junit=junit, html=html, source=_called(file), when=when)
-    except UnusableInput as error:
-        unwritten = _unusable(str(error))
-    try:
-        _show(found, as_json=as_json)
-    except BrokenPipeError:
-        # Whoever reads has read enough; typer knows what to do.
-        raise
-    except OSError as error:
-        raise _unusable(f"standard output: {error.strerror}") from None
-    raise unwritten or typer.Exit(0 if found["ok"] else 1)
+    \b
+    mcp-launch check .mcp.json
+    mcp-launch check https://example.com/mcp -H 'Authorization: Bearer ...'
+    mcp-launch check -e API_KEY -- npx -y some-server --flag
+
+    Exit status: 0 when all servers work; 1 when one does not, or with --strict has a warning; 2 when what was typed or
+    a FILE cannot be used, or the result not be written; 129, 130 or 143 after SIGHUP, Ctrl-C or SIGTERM, when all
+    servers are gone.
+    """  # noqa: D301 - that of the help, which keeps the lines of a paragraph
+    from mcp_launch.command.check import check  # noqa: PLC0415
+    from mcp_launch.command.inputs import Typed  # noqa: PLC0415
+
+    typed = Typed(
+        servers=servers or (),
+        command=context.obj,
+        headers=header or (),
+        env=env or (),
+        sse=sse,
+        only=only or (),
+        cwd=cwd,
+    )
+    status = check(typed, timeout=timeout, strict=strict, as_json=as_json, verbose=verbose, watch=watch)
+    raise typer.Exit(status)
 
 
-def _unusable(message: str) -> typer.Exit:
-    # Where that cannot be written either, the status still tells.
-    with contextlib.suppress(OSError):
-        typer.echo(f"mcp-launch: {printable(message)}", err=True)
-    return typer.Exit(2)
+@app.command(cls=LightCommand)
+def schema() -> None:
+    """Print the JSON schema of what check --json prints."""
+    from mcp_launch.command.schema import print_schema  # noqa: PLC0415
 
-
-def _called(file: str) -> str:
-    return "standard input" if file == "-" else file
-
-
-def _read(file: str) -> str:
-    # Standard input is None when whoever started us has closed it.
-    if file == "-" and sys.stdin is None:
-        raise UnusableInput("standard input: is closed")
-    try:
-        data = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
-        return data.decode("utf-8-sig")
-    except OSError as error:
-        raise UnusableInput(f"{_called(file)}: {error.strerror}") from None
-    except UnicodeDecodeError as error:
-        raise UnusableInput(f"{_called(file)}: not UTF-8 at byte {error.start}") from None
-
-
-def _directory(given: str | None, config: Config) -> str:
-    """What the user types may be relative; what a request says must be absolute, which `launch` checks."""
-    return os.path.abspath(given) if given else config.cwd or os.getcwd()
-
-
-async def _check(config: Config, cwd: str, timeout: float) -> Report:
-    stopped_by: list[int] = []
-    with anyio.CancelScope() as scope:
-
-        def stop(number: int) -> None:
-            stopped_by.append(number)
-            scope.cancel()
-
-        # They stay until the servers are gone: a second Ctrl-C does not cut that short, and it is bounded. Where there
-        # are no such handlers (Windows), Ctrl-C is a KeyboardInterrupt.
-        with contextlib.suppress(NotImplementedError):
-            for number in (signal.SIGINT, signal.SIGTERM):
-                asyncio.get_running_loop().add_signal_handler(number, stop, number)
-        async with launch(config.servers, cwd=cwd, timeout=timeout, lists=EVERYTHING) as fleet:
-            # Taken before the end, after which a server that works would be called closed.
-            return fleet.report
-    raise typer.Exit(128 + stopped_by[0])
-
-
-def _show(found: Report, *, as_json: bool) -> None:
-    if as_json:
-        typer.echo(json.dumps(found, indent=2))
-    else:
-        print_lines(found)
+    print_schema()

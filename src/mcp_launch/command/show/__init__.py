@@ -1,1 +1,1 @@
-"""A report in the forms in which people and other programs take it, a module for each."""
+"""What people and programs get to see of a report."""

@@ -1,0 +1,256 @@
+"""What the user typed, read: a file, standard input, a URL, or a command become servers to launch."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections import Counter
+from collections.abc import Generator, Iterable, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias, cast
+from urllib.parse import urlsplit
+
+from mcp_launch.command.config import read_config
+from mcp_launch.command.signals import held
+from mcp_launch.failures import UnusableInput
+from mcp_launch.processes.ahead import end_the_rest, start_ahead
+
+__all__ = ["Session", "Typed", "read_inputs", "started_ahead"]
+
+Entry: TypeAlias = Any
+"""The raw JSON of a server, as ACP writes it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Typed:
+    """The part of what was typed that says which servers are meant."""
+
+    servers: Sequence[str] = field(default=(), repr=False)
+    """Files, URLs, and - for standard input."""
+    command: Sequence[str] | None = field(default=None, repr=False)
+    """What stood behind --, if that was typed."""
+    headers: Sequence[str] = field(default=(), repr=False)
+    env: Sequence[str] = field(default=(), repr=False)
+    sse: bool = False
+    only: Sequence[str] = ()
+    cwd: str | None = None
+
+    @property
+    def files(self) -> list[str]:
+        """Those of the servers that are files."""
+        return [each for each in self.servers if each != "-" and not _is_url(each)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Session:
+    """Servers that were given together, and are launched in one directory."""
+
+    source: str
+    """What to call where they come from."""
+    servers: list[Entry] = field(repr=False)
+    cwd: str
+    """Absolute."""
+
+
+def read_inputs(typed: Typed) -> list[Session]:
+    """The servers that are meant: a session for each file, and for each server that was typed.
+
+    Raises:
+        UnusableInput: nothing was typed, what was typed does not fit together, or a file cannot be used.
+    """
+    _refuse_misfits(typed)
+    sessions = [_read(each, typed) for each in typed.servers]
+    if typed.command is not None:
+        sessions.append(_of_command(typed.command, typed))
+    return _told_apart(_chosen(sessions, typed.only) if typed.only else sessions)
+
+
+@contextmanager
+def started_ahead(sessions: Iterable[Session], *, strict: bool = False) -> Generator[None]:
+    """A block in which the processes of these servers run already, while what launches them is being imported."""
+    try:
+        # A signal between the start of a process and the note of it would leave one that nobody knows of.
+        with held():
+            for session in sessions:
+                start_ahead(session.servers, cwd=session.cwd, strict=strict)
+        yield
+    finally:
+        with held():
+            end_the_rest()
+
+
+def _refuse_misfits(typed: Typed) -> None:
+    urls = [each for each in typed.servers if _is_url(each)]
+    if not typed.servers and typed.command is None:
+        raise UnusableInput("no server was given: name a FILE, - for standard input, a URL, or -- and a command")
+    if typed.command is not None and not typed.command:
+        raise UnusableInput("nothing stands behind --: name the command of a server there")
+    if typed.command and _is_url(typed.command[0]):
+        raise UnusableInput("what stands behind -- is a URL, and no command: leave out the --")
+    if twice := next((each for each, times in Counter(typed.servers).items() if times > 1), None):
+        raise UnusableInput(f"{_source(twice)} was given twice")
+    if typed.headers and len(urls) != 1:
+        # What is secret for one of them is none of the other's business.
+        raise UnusableInput(f"--header goes with one URL, and {len(urls) or 'none'} were given")
+    if typed.sse and not urls:
+        raise UnusableInput("--sse goes with a URL, and none was given")
+    if typed.env and typed.command is None:
+        raise UnusableInput("--env goes with a command behind --, and none was given")
+
+
+def _is_url(text: str) -> bool:
+    return text.lower().startswith(("http://", "https://"))
+
+
+def _read(given: str, typed: Typed) -> Session:
+    if _is_url(given):
+        return _of_url(given, typed)
+    source = _source(given)
+    config = read_config(_text(given, source=source), source=source)
+    if config.cwd is not None and not os.path.isabs(config.cwd):
+        raise UnusableInput(f'{source}: cwd must be an absolute path, not "{config.cwd}"')
+    return Session(source=source, servers=list(config.servers), cwd=_directory(typed, config.cwd))
+
+
+def _source(given: str) -> str:
+    if _is_url(given):
+        # Imported late: it takes as long as the start of a server.
+        from acp_bindings.secrets.redact import shown_url  # noqa: PLC0415
+
+        try:
+            return shown_url(given)
+        except ValueError:
+            return "the URL"
+    return "standard input" if given == "-" else given
+
+
+def _directory(typed: Typed, of_file: str | None = None) -> str:
+    """What the user types may be relative; what a request says must be absolute."""
+    return os.path.abspath(typed.cwd) if typed.cwd else of_file or os.getcwd()
+
+
+def _text(file: str, *, source: str) -> str:
+    # Standard input is None when whoever started us has closed it.
+    if file == "-" and sys.stdin is None:
+        raise UnusableInput("standard input: is closed")
+    try:
+        if file == "-":
+            data = sys.stdin.buffer.read()
+        else:
+            with open(file, "rb") as opened:
+                data = opened.read()
+        return data.decode("utf-8-sig")
+    except OSError as error:
+        raise UnusableInput(f"{source}: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise UnusableInput(f"{source}: not UTF-8 at byte {error.start}") from None
+    except ValueError:
+        raise UnusableInput(f"{source}: is no name that a file can have") from None
+
+
+def _of_url(url: str, typed: Typed) -> Session:
+    try:
+        name = urlsplit(url).hostname
+    except ValueError:
+        name = None
+    headers = [_header(each, number) for number, each in enumerate(typed.headers, 1)]
+    entry = {"type": "sse" if typed.sse else "http", "name": name or "server", "url": url, "headers": headers}
+    return Session(source=_source(url), servers=[entry], cwd=_directory(typed))
+
+
+def _header(text: str, number: int) -> dict[str, str]:
+    name, colon, value = text.partition(":")
+    if not colon:
+        # Not quoted: it may be the secret alone.
+        raise UnusableInput(f"--header number {number} must be 'NAME: VALUE', and has no colon")
+    return {"name": name.strip(), "value": value.strip()}
+
+
+def _of_command(words: Sequence[str], typed: Typed) -> Session:
+    cwd = _directory(typed)
+    entry = {
+        "name": _called(words),
+        # As a shell finds it. ACP wants an absolute path, but of who writes a file, not of who types.
+        "command": _found(words[0]),
+        "args": list(words[1:]),
+        "env": [_variable(each, number) for number, each in enumerate(typed.env, 1)],
+    }
+    return Session(source="--", servers=[entry], cwd=cwd)
+
+
+def _found(command: str) -> str:
+    found = shutil.which(command)
+    return os.path.abspath(found) if found else command
+
+
+_RUNNERS = frozenset(("bun", "bunx", "deno", "node", "npx", "pipx", "python", "python3", "uv", "uvx"))
+_SUFFIXES = frozenset((".cjs", ".cmd", ".exe", ".js", ".mjs", ".py", ".sh", ".ts"))
+
+
+def _called(words: Sequence[str]) -> str:
+    """A name for the server of a command: what is run, also if another program runs it."""
+    program = _stem(words[0])
+    if program not in _RUNNERS:
+        return program
+    verbs = ("run", "x", "tool")
+    meant = next((word for word in words[1:] if not word.startswith("-") and word not in verbs), words[0])
+    # Without the version that was asked for; a scope begins with the same character.
+    package, _, _ = _stem(meant).partition("@")
+    return package or program
+
+
+def _stem(path: str) -> str:
+    name = os.path.basename(path)
+    stem, suffix = os.path.splitext(name)
+    return stem if suffix in _SUFFIXES else name or path
+
+
+def _variable(text: str, number: int) -> dict[str, str]:
+    name, given, value = text.partition("=")
+    if not given:
+        if not name.isidentifier():
+            # Not quoted: it may be the secret alone.
+            raise UnusableInput(f"--env number {number} must be NAME=VALUE, or the NAME of a variable")
+        if name not in os.environ:
+            raise UnusableInput(f"--env {name}: there is no such variable here; say {name}=VALUE")
+        value = os.environ[name]
+    return {"name": name, "value": value}
+
+
+def _chosen(sessions: Iterable[Session], only: Sequence[str]) -> list[Session]:
+    """The servers of these names."""
+    known = {name for session in sessions for name in _names(session)}
+    if strange := [name for name in only if name not in known]:
+        there_are = f"there are {', '.join(sorted(known))}" if known else "there are none"
+        raise UnusableInput(f'no server is called "{strange[0]}"; {there_are}')
+    return [
+        replace(session, servers=[entry for entry in session.servers if _name(entry) in only]) for session in sessions
+    ]
+
+
+def _told_apart(sessions: list[Session]) -> list[Session]:
+    """The same, where a name that several files use says of which file it is."""
+    files = Counter(name for session in sessions for name in _names(session))
+    return [
+        replace(
+            session,
+            servers=[
+                {**entry, "name": f"{session.source}:{name}"}
+                if (name := _name(entry)) is not None and files[name] > 1
+                else entry
+                for entry in session.servers
+            ],
+        )
+        for session in sessions
+    ]
+
+
+def _names(session: Session) -> set[str]:
+    return {name for entry in session.servers if (name := _name(entry)) is not None}
+
+
+def _name(entry: Entry) -> str | None:
+    name: object = cast("dict[str, object]", entry).get("name") if isinstance(entry, dict) else None
+    return name if isinstance(name, str) and name else None

@@ -1,0 +1,48 @@
+"""Commands that take what was typed as it is, where it is to be a text.
+
+typer has pydantic convert every value, also where there is nothing to convert or nothing was typed. Importing it takes
+longer than all that has to happen before a server is started, so it is left out where it would do nothing. In a release
+of typer that works otherwise this has no effect.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from typer.core import TyperCommand, TyperGroup
+
+__all__ = ["LightCommand", "LightGroup"]
+
+
+class LightCommand(TyperCommand):
+    """A command of typer's."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """The parameters, as typer has them."""
+        return [_light(param) for param in super().get_params(ctx)]
+
+
+class LightGroup(TyperGroup):
+    """A group of typer's."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """The parameters, as typer has them."""
+        return [_light(param) for param in super().get_params(ctx)]
+
+
+def _light(param: Any) -> Any:
+    wanted = getattr(getattr(param, "type_descriptor", None), "annotation", None)
+    if wanted is not None and not param.required and not isinstance(param.process_value, partial):
+        param.process_value = partial(_value, wanted, param.callback, param.process_value)
+    return param
+
+
+def _value(wanted: Any, callback: object, process: Callable[[Any, object], object], ctx: Any, value: object) -> Any:
+    if value is None:
+        # Callbacks are for what was typed: the version, the help, completion.
+        return None
+    if callback is None and (wanted in (str, list[str]) or type(value) is wanted):
+        return value
+    return process(ctx, value)

@@ -1,0 +1,34 @@
+"""The JSON schema of a report, printed from the file beside this one; `python -m mcp_launch.command.schema` writes it.
+
+Making it takes pydantic, and longer than who asks for it should wait.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from mcp_launch.command.show.text import write
+from mcp_launch.shapes import report_schema
+
+__all__ = ["FILE", "print_schema", "schema_text"]
+
+FILE = Path(__file__).with_name("report.schema.json")
+
+
+def print_schema() -> None:
+    """Print the JSON schema of a report.
+
+    Raises:
+        UnusableInput: standard output cannot be written to.
+    """
+    write(FILE.read_text(encoding="utf-8").rstrip())
+
+
+def schema_text() -> str:
+    """What the file is to hold."""
+    return json.dumps({"$schema": "https://json-schema.org/draft/2020-12/schema", **report_schema()}, indent=2) + "\n"
+
+
+if __name__ == "__main__":
+    FILE.write_text(schema_text(), encoding="utf-8")

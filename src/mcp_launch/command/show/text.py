@@ -1,0 +1,64 @@
+"""Text that is safe to show, and the two streams that it goes to, with colours where it goes to a terminal."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from typing import TextIO, TypeAlias
+
+from mcp_launch.failures import UnusableInput
+
+__all__ = ["Styled", "complain", "printable", "remark", "write"]
+
+Styled: TypeAlias = tuple[str, str]
+"""A text and its style, as rich calls it."""
+
+
+def printable(text: str) -> str:
+    """The text without what could move the cursor or recolour the terminal: servers write it."""
+    return "".join(char if char.isprintable() else " " for char in text)
+
+
+def write(*parts: str | Styled) -> None:
+    """Write a line to standard output, its parts with a space between them.
+
+    Raises:
+        UnusableInput: it cannot be written, for another reason than that nobody reads it any more.
+    """
+    # Standard output is None when whoever started us has closed it.
+    if sys.stdout is None:
+        return
+    try:
+        _write(sys.stdout, parts)
+    except BrokenPipeError:
+        # Whoever reads has read enough; typer knows what to do.
+        raise
+    except OSError as error:
+        raise UnusableInput(f"standard output: {error.strerror}") from None
+
+
+def remark(*parts: str | Styled) -> None:
+    """Write a line to standard error; where that cannot be written, the exit status still tells."""
+    if sys.stderr is not None:
+        with contextlib.suppress(OSError):
+            _write(sys.stderr, parts)
+
+
+def complain(message: str) -> None:
+    """Say on standard error why the command cannot do what it was asked for."""
+    remark(f"mcp-launch: {printable(message)}")
+
+
+def _write(stream: TextIO, parts: tuple[str | Styled, ...]) -> None:
+    styled = [(part, "") if isinstance(part, str) else part for part in parts]
+    if stream.isatty() or os.environ.get("FORCE_COLOR"):
+        # Imported late: it takes as long as the start of a server, and what goes into a pipe needs none of it.
+        from rich.console import Console  # noqa: PLC0415
+        from rich.text import Text  # noqa: PLC0415
+
+        console = Console(file=stream, highlight=False, soft_wrap=True)
+        console.print(*(Text(text, style) for text, style in styled))
+    else:
+        print(*(text for text, _ in styled), file=stream)
+    stream.flush()

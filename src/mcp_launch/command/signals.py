@@ -1,0 +1,49 @@
+"""The signals that end the command, each with its own exit status, from the first moment on."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
+from types import FrameType
+from typing import NoReturn
+
+__all__ = ["ENDING", "exit_on_signals", "heeded", "held"]
+
+ENDING = (signal.SIGINT, signal.SIGTERM) if sys.platform == "win32" else (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+"""Those that ask it to end: Ctrl-C, `kill`, and a terminal that was closed."""
+
+
+def heeded(number: int) -> bool:
+    """Whether the signal counts: under `nohup`, or in the background of a script, some do not."""
+    return signal.getsignal(number) is not signal.SIG_IGN
+
+
+def exit_on_signals() -> None:
+    """Let each of them raise SystemExit, so that what was begun is cleared up."""
+    for number in filter(heeded, ENDING):
+        signal.signal(number, _exit)
+
+
+@contextmanager
+def held() -> Generator[None]:
+    """A block that no signal cuts short; the first that came meanwhile counts at its end."""
+    came: list[int] = []
+    before = {number: signal.getsignal(number) for number in filter(heeded, ENDING)}
+    for number in before:
+        signal.signal(number, lambda number, _frame: came.append(number))
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        if came:
+            signal.raise_signal(came[0])
+
+
+def _exit(number: int, _frame: FrameType | None) -> NoReturn:
+    # A second one does not cut short what the first began, and that is bounded.
+    for each in ENDING:
+        signal.signal(each, signal.SIG_IGN)
+    raise SystemExit(128 + number)

@@ -1,0 +1,158 @@
+"""What can be typed to say which servers are meant, and what is made of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mcp_launch import UnusableInput
+from mcp_launch.command.inputs import Session, Typed, read_inputs
+from tests.mcp_launch.support import SECRET
+
+
+def entry(name: str) -> dict[str, Any]:
+    return {"name": name, "command": "/bin/true", "args": [], "env": []}
+
+
+def written(folder: Path, file: str, *names: str) -> str:
+    """A file that names these servers."""
+    path = folder / file
+    path.write_text(json.dumps([entry(name) for name in names]))
+    return str(path)
+
+
+def names(sessions: list[Session]) -> list[list[str]]:
+    return [[server["name"] for server in session.servers] for session in sessions]
+
+
+def test_a_command_is_a_server_that_is_started_as_a_shell_would() -> None:
+    (session,) = read_inputs(Typed(command=["sh", "-c", "exit"], env=["A=b=c"]))
+
+    assert session.servers == [
+        {"name": "sh", "command": shutil.which("sh"), "args": ["-c", "exit"], "env": [{"name": "A", "value": "b=c"}]}
+    ]
+    assert session.cwd == os.getcwd()
+
+
+@pytest.mark.parametrize(
+    ("command", "name"),
+    [
+        ("/opt/bin/weather", "weather"),
+        ("./server.sh --port 1", "server"),
+        ("npx -y @modelcontextprotocol/server-everything@1.2.3", "server-everything"),
+        ("npx -y some-server --flag", "some-server"),
+        ("uvx mcp-server-git", "mcp-server-git"),
+        ("uv run tools/clock.py", "clock"),
+        (f"{sys.executable} -m weather.server", "weather.server"),
+        ("node", "node"),
+        ("pipx run @", "pipx"),
+    ],
+)
+def test_the_server_of_a_command_is_called_as_what_is_run(command: str, name: str) -> None:
+    assert names(read_inputs(Typed(command=command.split()))) == [[name]]
+
+
+def test_a_command_that_is_not_found_is_left_for_the_launch_to_explain() -> None:
+    (session,) = read_inputs(Typed(command=["no-such-program"]))
+
+    assert session.servers[0]["command"] == "no-such-program"
+
+
+def test_a_variable_without_a_value_has_the_one_that_it_has_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TOKEN", SECRET)
+
+    (session,) = read_inputs(Typed(command=["true"], env=["TOKEN"]))
+
+    assert session.servers[0]["env"] == [{"name": "TOKEN", "value": SECRET}]
+    assert SECRET not in repr(session)
+
+
+@pytest.mark.parametrize(("sse", "kind"), [(False, "http"), (True, "sse")])
+def test_a_url_is_a_server_with_the_headers_that_were_typed(sse: bool, kind: str) -> None:
+    typed = Typed(servers=["HTTPS://u:p@Example.com/mcp?key=1"], headers=["Authorization:  Bearer a:b "], sse=sse)
+
+    assert read_inputs(typed) == [
+        Session(
+            source="https://Example.com/mcp",
+            servers=[
+                {
+                    "type": kind,
+                    "name": "example.com",
+                    "url": "HTTPS://u:p@Example.com/mcp?key=1",
+                    "headers": [{"name": "Authorization", "value": "Bearer a:b"}],
+                }
+            ],
+            cwd=os.getcwd(),
+        )
+    ]
+
+
+def test_files_urls_and_a_command_can_be_meant_together(tmp_path: Path) -> None:
+    typed = Typed(servers=[written(tmp_path, "a.json", "one", "two"), "http://host/mcp"], command=["true"])
+
+    assert names(read_inputs(typed)) == [["one", "two"], ["host"], ["true"]]
+
+
+def test_each_file_keeps_its_own_directory_unless_one_was_typed(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text(json.dumps({"cwd": "/usr", "mcpServers": []}))
+    files = [str(tmp_path / "a.json"), written(tmp_path, "b.json")]
+
+    assert [each.cwd for each in read_inputs(Typed(servers=files))] == ["/usr", os.getcwd()]
+    assert [each.cwd for each in read_inputs(Typed(servers=files, cwd="x"))] == [os.path.abspath("x")] * 2
+
+
+def test_a_name_that_two_files_use_says_of_which_it_is(tmp_path: Path) -> None:
+    first, second = written(tmp_path, "a.json", "one", "both", "both"), written(tmp_path, "b.json", "both")
+
+    # Twice in one file is a mistake in that file, and stays one.
+    assert names(read_inputs(Typed(servers=[first, second]))) == [
+        ["one", f"{first}:both", f"{first}:both"],
+        [f"{second}:both"],
+    ]
+
+
+def test_only_those_that_were_named_are_meant(tmp_path: Path) -> None:
+    file = written(tmp_path, "a.json", "one", "two", "three")
+
+    assert names(read_inputs(Typed(servers=[file], only=["three", "one"]))) == [["one", "three"]]
+    with pytest.raises(UnusableInput, match='no server is called "four"; there are one, three, two'):
+        read_inputs(Typed(servers=[file], only=["one", "four"]))
+
+
+def test_entries_that_are_none_are_left_for_the_launch_to_explain(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text('[5, {"name": 5}, {"command": "x"}, {"name": ""}]')
+
+    (session,) = read_inputs(Typed(servers=[str(tmp_path / "a.json")]))
+
+    assert session.servers == [5, {"name": 5}, {"command": "x"}, {"name": ""}]
+
+
+@pytest.mark.parametrize(
+    ("typed", "says"),
+    [
+        (Typed(), "no server was given"),
+        (Typed(command=[]), "nothing stands behind --"),
+        (Typed(command=["https://host/mcp"]), "a URL, and no command"),
+        (Typed(servers=["-", "-"]), "standard input was given twice"),
+        (Typed(servers=["a.json", "a.json"]), "a.json was given twice"),
+        (Typed(servers=["a.json"], headers=["A: b"]), "--header goes with one URL, and none were given"),
+        (Typed(servers=["http://a", "http://b"], headers=["A: b"]), "--header goes with one URL, and 2 were given"),
+        (Typed(servers=["a.json"], sse=True), "--sse goes with a URL"),
+        (Typed(servers=["a.json"], env=["A=b"]), "--env goes with a command"),
+        (Typed(servers=["http://a"], headers=[SECRET]), "--header number 1 must be 'NAME: VALUE', and has no colon"),
+        (Typed(command=["true"], env=["A=b", SECRET]), "--env number 2 must be NAME=VALUE"),
+        (Typed(command=["true"], env=["NO_SUCH_VARIABLE"]), "--env NO_SUCH_VARIABLE: there is no such variable"),
+        (Typed(servers=["a\0b"]), "is no name that a file can have"),
+    ],
+)
+def test_what_does_not_fit_together_says_so_and_quotes_no_secret(typed: Typed, says: str) -> None:
+    with pytest.raises(UnusableInput, match=says) as caught:
+        read_inputs(typed)
+
+    assert SECRET not in str(caught.value) + repr(typed)
