@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
+from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -20,14 +21,26 @@ if TYPE_CHECKING:
 __all__ = ["check"]
 
 
-def check(typed: Typed, *, timeout: float, strict: bool, as_json: bool, verbose: bool, watch: bool) -> int:
+def check(
+    typed: Typed,
+    *,
+    timeout: float,
+    strict: bool,
+    as_json: bool,
+    junit: str | None,
+    html: str | None,
+    verbose: bool,
+    watch: bool,
+) -> int:
     """Check the servers that are meant, and show the report; the exit status.
 
     Raises:
         UnusableInput: what was typed or a file cannot be used, or the report not be written.
         SystemExit: a signal came.
     """
-    once = partial(_once, typed, timeout=timeout, strict=strict, as_json=as_json, verbose=verbose)
+    once = partial(
+        _once, typed, timeout=timeout, strict=strict, as_json=as_json, junit=junit, html=html, verbose=verbose
+    )
     if watch:
         from mcp_launch.command.watch import again_and_again  # noqa: PLC0415
 
@@ -35,7 +48,10 @@ def check(typed: Typed, *, timeout: float, strict: bool, as_json: bool, verbose:
     return once()
 
 
-def _once(typed: Typed, *, timeout: float, strict: bool, as_json: bool, verbose: bool) -> int:
+def _once(
+    typed: Typed, *, timeout: float, strict: bool, as_json: bool, junit: str | None, html: str | None, verbose: bool
+) -> int:
+    when = datetime.now(UTC)
     sessions = read_inputs(typed)
     with started_ahead(sessions, strict=strict):
         # Imported late: it takes time, in which the servers get going.
@@ -49,6 +65,11 @@ def _once(typed: Typed, *, timeout: float, strict: bool, as_json: bool, verbose:
         from mcp_launch.command.show.lines import print_lines  # noqa: PLC0415
 
         print_lines(report)
+    if junit or html:
+        from mcp_launch.command.show.files import write_files  # noqa: PLC0415
+
+        source = ", ".join(session.source for session in sessions)
+        write_files(report, junit=junit, html=html, source=source, when=when)
     warned = any(server["warnings"] for server in report["servers"])
     return 0 if report["ok"] and not (strict and warned) else 1
 

@@ -105,6 +105,12 @@ def check(
     timeout: Timeout = 30.0,
     strict: Strict = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")] = False,
+    junit: Annotated[
+        str | None, typer.Option("--junit", metavar="FILE", help="Also write the result as JUnit XML, for CI.")
+    ] = None,
+    html: Annotated[
+        str | None, typer.Option("--html", metavar="FILE", help="Also write all of it as one page of HTML.")
+    ] = None,
     verbose: Verbose = False,
     watch: Annotated[bool, typer.Option("--watch", help="Check again whenever a FILE changes, until Ctrl-C.")] = False,
 ) -> None:
@@ -135,7 +141,16 @@ def check(
         only=only or (),
         cwd=cwd,
     )
-    status = check(typed, timeout=timeout, strict=strict, as_json=as_json, verbose=verbose, watch=watch)
+    status = check(
+        typed,
+        timeout=timeout,
+        strict=strict,
+        as_json=as_json,
+        junit=junit,
+        html=html,
+        verbose=verbose,
+        watch=watch,
+    )
     raise typer.Exit(status)
 
 
