@@ -133,6 +133,31 @@ def test_a_command_prints_what_its_document_says(command: str, output: str) -> N
     assert done.stdout == output
 
 
+def helps() -> list[Any]:
+    """Every help of `mcp-launch` that a document shows."""
+    return [
+        pytest.param(*body.removeprefix("$ mcp-launch ").split("\n", 1), id=f"{document}-{body.splitlines()[0]}")
+        for document in DOCUMENTS
+        for language, _, body in blocks(document)
+        if language == "console" and re.match(r"\$ mcp-launch .*--help\n", body)
+    ]
+
+
+def test_the_help_of_every_subcommand_is_in_a_document() -> None:
+    from mcp_launch.command.cli import app
+
+    subcommands = {command.name or command.callback.__name__ for command in app.registered_commands if command.callback}
+    assert {"--help", *(f"{name} --help" for name in subcommands - {"schema"})} == {each.values[0] for each in helps()}
+
+
+@pytest.mark.parametrize(("arguments", "output"), helps())
+def test_a_help_is_what_the_command_prints(arguments: str, output: str) -> None:
+    run = [sys.executable, "-W", "error", "-m", "mcp_launch", *arguments.split()]
+    environment = os.environ | {"COLUMNS": "100"}
+    done = subprocess.run(run, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, output, "")
+
+
 def test_the_demo_prints_what_the_readme_says() -> None:
     (shown,) = [body for language, _, body in blocks() if language == "console" and "nox -s demo" in body]
     commands = (("-m", "codegen", "--check"), ("-W", "error", "examples/demo.py"))
