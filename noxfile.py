@@ -247,9 +247,11 @@ def agents(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def bench(session: nox.Session) -> None:
-    """Measure side by side with others: `-- bindings`, `connection` or `launch`, and its options."""
+    """Measure side by side with others: `-- bindings`, `command`, `connection` or `launch`, and its options."""
     name, *options = session.posargs or ["bindings"]
     session.install(EXTRA, *group(f"bench-{name}"))
+    if name == "command" and shutil.which("npm"):
+        npm_install(session, "benchmarks/command")
     session.run("python", "-m", f"benchmarks.{name}", *options)
 
 

@@ -1,0 +1,1 @@
+"""How long whole commands take, from the shell's point of view."""
