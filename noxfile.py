@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 
 import nox
+from packaging.requirements import Requirement  # nox needs it too
 
 nox.options.sessions = ["lint", "types", "drift", "tests", "docs"]
 nox.options.reuse_existing_virtualenvs = True
@@ -54,6 +55,40 @@ def tests_all(session: nox.Session) -> None:
     """Run the tests on every supported Python that is installed."""
     session.install("-e", EXTRA, *group("codegen"), *group("test"))
     session.run("pytest", "-n", "2", "--dist", "worksteal", *session.posargs)
+
+
+@nox.session(default=False)
+def minimums(session: nox.Session) -> None:
+    """Run the tests with every dependency, of the extras too, at its lower bound; arguments go to pytest."""
+    # As constraints: a bound that the others rule out is refused, where a resolver would just take a later version.
+    floors = Path(session.create_tmp()) / "floors.txt"
+    floors.write_text("\n".join(lower_bounds()), encoding="utf-8")
+    session.install("-e", EXTRA, *group("codegen"), *group("test"), "--constraint", str(floors))
+    session.run("pip", "check")
+    session.run("pytest", "-n", "2", "--dist", "worksteal", *(session.posargs or MINIMUM_TESTS))
+
+
+MINIMUM_TESTS = (
+    *(f"tests/acp_bindings/test_{each}.py" for each in ("codec", "jsonrpc", "models")),
+    *(
+        f"tests/mcp_launch/test_{each}.py"
+        for each in ("command", "content", "interrupted", "logs", "network", "sessions")
+    ),
+)
+"""Those that depend most on what others do; all of them take many minutes."""
+
+
+def lower_bounds() -> list[str]:
+    """Each dependency of the package and its extras as an exact version: the lowest that is declared."""
+    project = PROJECT["project"]
+    extras: dict[str, list[str]] = project["optional-dependencies"]
+    declared = [Requirement(each) for each in [*project["dependencies"], *sum(extras.values(), start=list[str]())]]
+    return [
+        f"{each.name}=={bound.version}" + (f"; {each.marker}" if each.marker else "")
+        for each in declared
+        for bound in each.specifier
+        if bound.operator == ">="
+    ]
 
 
 @nox.session
