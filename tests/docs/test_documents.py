@@ -73,10 +73,13 @@ RUN_OTHERWISE = {
     "README.md: $ mcp-launch check examples/servers.json",
     "README.md: $ python -m pip install nox && python -m",
     "README.md: $ python examples/client.py --version 1",
+    "docs/command.md: $ mcp-launch --help",
+    "docs/command.md: $ mcp-launch check --help",
     "docs/conversation.md: agent    The Example Agent 1.0 (ACP v1)",
     'docs/conversation.md: client initialize 0                 {"pr',
+    "docs/testing.md: $ pytest -q --mcp-config examples/server",
 }
-"""By tests of their own, here and in test_conversation.py; what a block begins with."""
+"""By tests of their own, here, in test_conversation.py and in test_testing.py; what a block begins with."""
 
 NOT_RUN = {
     "README.md: schema/  ──►  codegen/  ──►  src/acp_bin",  # a drawing
