@@ -56,12 +56,8 @@ def metadata(wheel: Path) -> tuple[Message, str]:
 
 
 def test_the_wheel_holds_the_two_packages_and_nothing_else(wheel: Path) -> None:
-    expected = {
-        path.relative_to(ROOT / "src").as_posix()
-        for package in ("acp_bindings", "mcp_launch")
-        for path in (ROOT / "src" / package).rglob("*")
-        if path.suffix in (".py", ".html", ".css") or path.name == "py.typed"
-    }
+    listed = subprocess.run(["git", "ls-files", "."], cwd=ROOT / "src", check=True, capture_output=True, text=True)
+    expected = set(listed.stdout.splitlines())
     packed = {name for name in files(wheel) if ".dist-info/" not in name}
     assert packed == expected
     assert {"acp_bindings/py.typed", "mcp_launch/py.typed", "mcp_launch/command/show/page.html"} <= packed
