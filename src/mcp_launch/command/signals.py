@@ -11,7 +11,9 @@ from typing import NoReturn
 
 __all__ = ["ENDING", "exit_on_signals", "heeded", "held"]
 
-ENDING = (signal.SIGINT, signal.SIGTERM) if sys.platform == "win32" else (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+ENDING = [signal.SIGINT, signal.SIGTERM]
+if sys.platform != "win32":
+    ENDING.append(signal.SIGHUP)
 """Those that ask it to end: Ctrl-C, `kill`, and a terminal that was closed."""
 
 

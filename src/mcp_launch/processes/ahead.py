@@ -69,6 +69,8 @@ def take(command: Sequence[str], *, cwd: str, env: Mapping[str, str]) -> Ahead |
 
 def end_the_rest() -> None:
     """End what nobody took; there is none of it left when this returns."""
+    if sys.platform == "win32":
+        return
     rest = [each for waiting in _started.values() for each in waiting]
     _started.clear()
     for each in rest:
@@ -95,6 +97,8 @@ def _lives(each: Ahead) -> bool:
 
 def _signal(each: Ahead, number: int) -> bool:
     """Send it to the process group; whether there was anyone."""
+    if sys.platform == "win32":
+        return False
     try:
         os.killpg(each.process.pid, number)
     except (ProcessLookupError, PermissionError):
@@ -104,6 +108,8 @@ def _signal(each: Ahead, number: int) -> bool:
 
 
 def _start(command: Sequence[str], *, cwd: str, env: Mapping[str, str]) -> None:
+    if sys.platform == "win32":
+        return
     ours: list[int] = []
     theirs: list[int] = []
     try:

@@ -109,9 +109,9 @@ class ChildProcess:
 
         Our ends of its pipes must not block, and are closed here.
         """
-        if sys.platform == "win32":
-            raise NotImplementedError("pipes of Windows cannot be waited for like that")
-        return cls(Child(process), InputPipe(stdin), OutputPipe(stdout), OutputPipe(stderr))
+        if sys.platform != "win32":
+            return cls(Child(process), InputPipe(stdin), OutputPipe(stdout), OutputPipe(stderr))
+        raise NotImplementedError("pipes of Windows cannot be waited for like that")
 
     @property
     def pid(self) -> int:
