@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+import threading
 from typing import TextIO, TypeAlias
 
 from mcp_launch.failures import UnusableInput
@@ -13,6 +14,9 @@ __all__ = ["Styled", "complain", "printable", "remark", "write"]
 
 Styled: TypeAlias = tuple[str, str]
 """A text and its style, as rich calls it."""
+
+_writing = threading.Lock()
+"""What servers write on standard error is shown by threads, each line of which has to stay whole."""
 
 
 def printable(text: str) -> str:
@@ -52,6 +56,11 @@ def complain(message: str) -> None:
 
 def _write(stream: TextIO, parts: tuple[str | Styled, ...]) -> None:
     styled = [(part, "") if isinstance(part, str) else part for part in parts]
+    with _writing:
+        _write_line(stream, styled)
+
+
+def _write_line(stream: TextIO, styled: list[Styled]) -> None:
     if stream.isatty() or os.environ.get("FORCE_COLOR"):
         # Imported late: it takes as long as the start of a server, and what goes into a pipe needs none of it.
         from rich.console import Console  # noqa: PLC0415
