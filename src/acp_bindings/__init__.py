@@ -2,7 +2,7 @@
 
     from acp_bindings import decode, encode, v1
 
-Importing this package loads no models; each protocol package loads the modules whose names are used.
+Importing this package loads nothing, pydantic neither; each protocol package loads the modules whose names are used.
 """
 
 from __future__ import annotations
@@ -10,15 +10,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from acp_bindings._lazy import lazy_names
-from acp_bindings.codec import decode, encode
 
 if TYPE_CHECKING:
     from acp_bindings import v1, v1_unstable, v2, v2_unstable
+    from acp_bindings.codec import decode, encode
     from acp_bindings.errors import AcpError, DecodeError, EncodeError, Finding, Issue
 else:
     _, __getattr__, __dir__ = lazy_names(
         __name__,
         {
+            "codec": "decode encode",
             "errors": "AcpError DecodeError EncodeError Finding Issue",
             **dict.fromkeys(("v1", "v1_unstable", "v2", "v2_unstable"), ""),
         },
