@@ -27,7 +27,7 @@ PLAIN = [str(SERVERS / "plain.py")]
 
 COMMAND = [sys.executable, "-m", "mcp_launch"]
 TERMINAL = {"COLUMNS": "40", "NO_COLOR": "1"}
-ENV = {**os.environ, "PYTHONPATH": str(SOURCE), **TERMINAL}
+ENV = {**os.environ, "PYTHONUNBUFFERED": "", "PYTHONPATH": str(SOURCE), **TERMINAL}
 WHEN_SPAWNED = """
 import subprocess, sys
 class Popen(subprocess.Popen):
@@ -209,6 +209,7 @@ def test_input_that_is_no_json_text_exits_2(stdin: bytes, says: str, tmp_path: P
     assert done.stderr == f"mcp-launch: standard input: {says}\n"
 
 
+@pytest.mark.parametrize("unbuffered", ["", "1"])
 @pytest.mark.parametrize(
     ("redirection", "status", "says"),
     [
@@ -216,21 +217,36 @@ def test_input_that_is_no_json_text_exits_2(stdin: bytes, says: str, tmp_path: P
         ("< servers.json >&-", 0, ""),
         ("< servers.json >/dev/full", 2, "mcp-launch: standard output: No space left on device\n"),
         ("< /dev/null 2>/dev/full", 2, ""),
+        ("--no-such-option 2>/dev/full", 2, ""),
+        ("--help >&-", 0, ""),
         ("< servers.json | head -c 10 >/dev/null", 0, ""),
         ("--json < servers.json | true", 0, ""),
     ],
 )
 def test_streams_that_are_closed_or_full_or_go_away_are_no_traceback(
-    redirection: str, status: int, says: str, tmp_path: Path
+    redirection: str, status: int, says: str, unbuffered: str, tmp_path: Path
 ) -> None:
     (tmp_path / "servers.json").write_text('{"mcpServers": {}}')
 
-    script = f'"$@" check - {redirection}'
-    done = subprocess.run(
-        ["/bin/sh", "-c", script, "sh", *COMMAND], cwd=tmp_path, capture_output=True, text=True, env=ENV, check=False
-    )
+    done = in_a_shell(f'"$@" check - {redirection}', tmp_path, unbuffered=unbuffered)
 
     assert (done.returncode, done.stderr) == (status, says)
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize("what", ["--help", "schema", "--version"])
+def test_what_cannot_be_printed_is_told(what: str, unbuffered: str, tmp_path: Path) -> None:
+    done = in_a_shell(f'"$@" {what} >/dev/full', tmp_path, unbuffered=unbuffered)
+
+    assert done.returncode == 2
+    assert re.fullmatch(r"mcp-launch: (standard output: )?No space left on device\n", done.stderr)
+
+
+def in_a_shell(script: str, folder: Path, *, unbuffered: str) -> subprocess.CompletedProcess[str]:
+    """Run a script in which "$@" is the command."""
+    arguments = ["/bin/sh", "-c", script, "sh", *COMMAND]
+    env = {**ENV, "PYTHONUNBUFFERED": unbuffered}
+    return subprocess.run(arguments, cwd=folder, capture_output=True, text=True, env=env, check=False, timeout=60)
 
 
 def test_a_name_that_the_terminal_cannot_show_is_shown_all_the_same() -> None:
@@ -377,7 +393,7 @@ def test_a_shell_can_complete_commands_and_options(shell: str) -> None:
     assert "--watch" in done.stdout
 
 
-SLOW = {"acp_bindings", "anyio", "asyncio", "mcp", "pydantic", "rich"}
+SLOW = {"anyio", "asyncio", "mcp", "pydantic", "rich"}
 
 
 @pytest.mark.parametrize("args", [("--help",), ("check", "--help"), ("schema",), ("check", "/no/such/file")])

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from functools import partial
 
+from acp_bindings._standard import written_by
 from acp_bindings.check.checking import Check
 from acp_bindings.check.inputs import Unusable
 from acp_bindings.check.packages import package
@@ -20,23 +20,16 @@ from acp_bindings.setup.versions import PACKAGES
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command, and give its exit status."""
-    options = _parser().parse_args(arguments)
-    if reconfigure := getattr(sys.stdout, "reconfigure", None):
-        # Names that the terminal cannot show are no reason to show nothing.
-        reconfigure(errors="backslashreplace")
-    try:
-        status: int = options.run(options)
-        sys.stdout.flush()
-    except OSError as error:
-        # The interpreter would complain once more when it flushes at its end.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        if isinstance(error, BrokenPipeError):  # who reads has seen enough
-            return 1
-        sys.stderr.write(f"acp-bindings: standard output: {error.strerror}\n")
-        return 2
-    except KeyboardInterrupt:
-        return 130
-    return status
+    with written_by("acp-bindings"):
+        options = _parser().parse_args(arguments)
+        if reconfigure := getattr(sys.stdout, "reconfigure", None):
+            # Names that the terminal cannot show are no reason to show nothing.
+            reconfigure(errors="backslashreplace")
+        try:
+            status: int = options.run(options)
+        except KeyboardInterrupt:
+            return 130
+        return status
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -63,15 +63,17 @@ def main() -> None:
     # What stands behind it is a command of its own, and none of typer's business.
     end = typed.index("--") if "--" in typed else len(typed)
     command = typed[end + 1 :] if end < len(typed) else None
+    from acp_bindings._standard import written_by  # noqa: PLC0415
     from mcp_launch.failures import UnusableInput  # noqa: PLC0415
 
-    try:
-        app(typed[:end], prog_name="mcp-launch", obj=command)
-    except UnusableInput as error:
-        from mcp_launch.command.show.text import complain  # noqa: PLC0415
+    with written_by("mcp-launch"):
+        try:
+            app(typed[:end], prog_name="mcp-launch", obj=command)
+        except UnusableInput as error:
+            from mcp_launch.command.show.text import complain  # noqa: PLC0415
 
-        complain(str(error))
-        raise SystemExit(2) from None
+            complain(str(error))
+            raise SystemExit(2) from None
 
 
 def _print_version(wanted: bool) -> None:

@@ -8,6 +8,7 @@ import sys
 import threading
 from typing import TextIO, TypeAlias
 
+from acp_bindings._standard import discard_unwritable
 from mcp_launch.failures import UnusableInput
 
 __all__ = ["Styled", "complain", "printable", "remark", "write"]
@@ -30,23 +31,20 @@ def write(*parts: str | Styled) -> None:
     Raises:
         UnusableInput: it cannot be written, for another reason than that nobody reads it any more.
     """
-    # Standard output is None when whoever started us has closed it.
-    if sys.stdout is None:
-        return
     try:
         _write(sys.stdout, parts)
     except BrokenPipeError:
         # Whoever reads has read enough; typer knows what to do.
         raise
     except OSError as error:
+        discard_unwritable(sys.stdout)
         raise UnusableInput(f"standard output: {error.strerror}") from None
 
 
 def remark(*parts: str | Styled) -> None:
     """Write a line to standard error; where that cannot be written, the exit status still tells."""
-    if sys.stderr is not None:
-        with contextlib.suppress(OSError):
-            _write(sys.stderr, parts)
+    with contextlib.suppress(OSError):
+        _write(sys.stderr, parts)
 
 
 def complain(message: str) -> None:
