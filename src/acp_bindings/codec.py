@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cache, partial
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args, get_origin, overload
 
 from pydantic import BaseModel, ConfigDict, ValidationError
-from pydantic_core import PydanticSerializationError, SchemaSerializer, core_schema
+from pydantic_core import PydanticSerializationError
 
 from acp_bindings._filled import note_filled
 from acp_bindings._model import Model, Response
 from acp_bindings._numbers import refuse_names
 from acp_bindings._text import TextReader, text_reader
+from acp_bindings._writing import write, write_unchecked
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -90,12 +90,11 @@ def encode(value: object) -> bytes:
         EncodeError: a model holds what its constructor would have refused, because a list or dict in it was changed in
             place; or *value* holds what JSON cannot: NaN, half a character, itself. `issues` says what and where.
     """
-    write = _WRITERS.get(type(value)) or _writer_of(value)
     try:
         note_filled(value)
-        text = write(value, by_alias=True, exclude_unset=True, warnings="error")
+        text = write(value)
         refuse_names(text)
-    except (ValueError, RecursionError, PydanticSerializationError):
+    except (TypeError, ValueError, RecursionError):
         from acp_bindings import _refusals  # noqa: PLC0415 - only errors need it
 
         raise _refusals.unencodable(value) from None
@@ -104,23 +103,6 @@ def encode(value: object) -> bytes:
 
         _refusals.refuse_null_items(value)
     return text
-
-
-_ANYTHING = SchemaSerializer(core_schema.any_schema(), core_schema.CoreConfig(ser_json_inf_nan="constants"))
-
-_WRITERS: dict[type, Callable[..., bytes]] = {}
-"""What writes the objects of each class that has been written, so that an object costs one look-up."""
-
-
-def _writer_of(value: object) -> Callable[..., bytes]:
-    if not isinstance(value, BaseModel):
-        return _ANYTHING.to_json
-    return _WRITERS.setdefault(type(value), value.__pydantic_serializer__.to_json)
-
-
-def write_unchecked(value: Any) -> bytes:
-    """*value* as JSON, whatever the protocol says of it."""
-    return _ANYTHING.to_json(value, by_alias=True, exclude_unset=True, warnings=False)
 
 
 _READERS: dict[Any, TextReader] = {}

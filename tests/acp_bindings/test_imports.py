@@ -39,7 +39,7 @@ def test_what_hides_secrets_in_text_is_loaded_by_connections_alone(code: str) ->
 def test_reading_and_writing_load_nothing_that_only_errors_and_people_need() -> None:
     code = 'from acp_bindings import decode, encode, v1; encode(decode(v1.TextContent, \'{"text": "Hello"}\'))'
     loaded = "import sys; print(*sorted(name for name in sys.modules if name.startswith('acp_bindings._')))"
-    needed = ["filled", "lazy", "model", "numbers", "reading", "signature", "text", "types"]
+    needed = ["filled", "lazy", "model", "numbers", "reading", "signature", "text", "types", "writing"]
     assert run(f"{code}; {loaded}").split() == [f"acp_bindings._{name}" for name in needed]
 
 

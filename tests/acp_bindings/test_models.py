@@ -322,6 +322,19 @@ def test_a_dict_in_place_of_an_object_is_refused_and_not_shown(wrap: Callable[[A
     assert_hidden(caught.value)
 
 
+@pytest.mark.parametrize("action", ["default", "error", "ignore", "always", "module", "once"])
+def test_what_does_not_belong_there_is_refused_again_and_again_whatever_is_done_about_warnings(action: Any) -> None:
+    server = v1.McpServerStdio(name="s", command="/s", args=[], env=[])
+    server.args.append(7)  # pyright: ignore[reportArgumentType]
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter(action)
+        for _ in range(3):
+            with pytest.raises(EncodeError) as caught:
+                encode(server)
+            assert [issue.path for issue in caught.value.issues] == [("args", 0)]
+    assert warned == []
+
+
 def test_null_in_a_list_that_has_no_place_for_it_is_refused() -> None:
     request = a_request()
     request.mcp_servers.append(None)  # pyright: ignore[reportArgumentType]
