@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from types import NoneType
-from typing import TYPE_CHECKING, Annotated, Any, Generic, Self, TypeVar, cast, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Generic, Self, TypeAlias, TypeVar, cast, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler
 from pydantic.alias_generators import to_camel
@@ -36,12 +36,16 @@ def _omittable(cls: type[BaseModel]) -> frozenset[str]:
     return frozenset(name for name, info in cls.__pydantic_fields__.items() if Rule.OMITTABLE in info.metadata)
 
 
-_MAKINGS: dict[type[BaseModel], tuple[frozenset[str], dict[str, str], frozenset[str]]] = {}
-"""The members of each class that has been constructed, its tags, and what is omitted: an object costs one look-up."""
+_Makings: TypeAlias = tuple[frozenset[str], dict[str, str], frozenset[str], Callable[..., object]]
+
+_MAKINGS: dict[type[BaseModel], _Makings] = {}
+"""The members of each class that has been constructed, its tags, what is omitted, and what checks it: an object costs
+one look-up."""
 
 
-def _makings_of(cls: type[BaseModel]) -> tuple[frozenset[str], dict[str, str], frozenset[str]]:
-    return _MAKINGS.setdefault(cls, (frozenset(cls.__pydantic_fields__), _tags(cls), _omittable(cls)))
+def _makings_of(cls: type[BaseModel]) -> _Makings:
+    check = cls.__pydantic_validator__.validate_python
+    return _MAKINGS.setdefault(cls, (frozenset(cls.__pydantic_fields__), _tags(cls), _omittable(cls), check))
 
 
 class Model(BaseModel):  # noqa: PLW1641 - what can change has no hash
@@ -80,14 +84,13 @@ class Model(BaseModel):  # noqa: PLW1641 - what can change has no hash
             pydantic.ValidationError: a member is missing or not of its type. It shows no values.
         """
         cls = type(self)
-        known, tags, omittable = _MAKINGS.get(cls) or _makings_of(cls)
+        known, tags, omittable, check = _MAKINGS.get(cls) or _makings_of(cls)
         if not known.issuperset(members):
             _refuse_unknown(cls, members.keys() - known)
         for name in omittable:
             if members.get(name, ...) is None:
                 del members[name]
-        validator = cls.__pydantic_validator__
-        validator.validate_python(tags | members, self_instance=self, strict=True, by_alias=False, by_name=True)
+        check(tags | members if tags else members, self_instance=self, strict=True, by_alias=False, by_name=True)
         for name, value in members.items():
             if type(value) not in _PLAIN:
                 _accept(self, name, value)
@@ -252,7 +255,7 @@ def _accept(model: Model, name: str, given: Any) -> None:
 
     An object's tag is always written inside of another one, also by a payload that was read on its own, without one.
     """
-    held: Any = vars(model).get(name)
+    held: Any = model.__dict__.get(name)
     if held is given and type(given) in _MAKINGS:
         # What is below does the same for most objects, in three times as long.
         given.__pydantic_fields_set__.update(_MAKINGS[type(given)][1])
