@@ -50,7 +50,7 @@ class Turn:
 
     __slots__ = ("_token", "awaited", "exclusive", "serving")
 
-    def __init__(self, serving: Serving, *, awaited: bool, exclusive: bool = False) -> None:
+    def __init__(self, serving: Serving, *, awaited: bool = True, exclusive: bool = False) -> None:
         self.serving = serving
         """On which connection that is."""
         self.awaited = awaited
@@ -64,7 +64,7 @@ class Turn:
             # Known there as well as to the task: those that it has started know of it still when it is over.
             self.serving.turn = self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: object, error: object, traceback: object) -> None:
         if self.awaited:
             self.serving.turn = None
         TURN.reset(self._token)
@@ -176,7 +176,7 @@ class Serving:
         elif handler.waits or self._busy or self._unstarted:
             self._later(partial(self._notify, message, handler), size)
         elif waiting := self._told(message, handler):
-            self._later(partial(self._finish, message, waiting), size)
+            self._later(partial(self._notify, message, _called(waiting)), size)
 
     def in_turn(self, step: Callable[[], None], size: int) -> None:
         """Do something when all that came before is done, which may be now."""
@@ -229,7 +229,7 @@ class Serving:
 
     async def _exclude(self, request: Request, handler: Handler, done: anyio.Event) -> None:
         try:
-            with Turn(self, awaited=True, exclusive=True):
+            with Turn(self, exclusive=True):
                 line = await self._answer(request, handler)
             await self._outbox.put(line)
         finally:
@@ -258,21 +258,8 @@ class Serving:
         log.log(logging.DEBUG if gone else logging.ERROR, "the handler of %s failed", request.method, exc_info=error)
         return self._codec.fail(request, INTERNAL_ERROR, "Internal error")
 
-    def _notify(self, message: Notification, handler: Handler) -> Awaitable[None] | None:
-        if self._unstarted:
-            return self._notify_when_begun(message, handler)
-        waiting = self._told(message, handler)
-        return self._finish(message, waiting) if waiting else None
-
-    async def _notify_when_begun(self, message: Notification, handler: Handler) -> None:
-        # What came before has begun: it would be odd to be told of the end of what is still to come.
-        while self._unstarted:
-            await anyio.lowlevel.checkpoint()
-        if waiting := self._told(message, handler):
-            await self._finish(message, waiting)
-
     def _told(self, message: Notification, handler: Handler) -> Awaitable[Any] | None:
-        """Tell a handler; what is to be awaited of it, if anything."""
+        """Tell a handler now; what is to be awaited of it, if anything."""
         try:
             result = handler.handle(message.params, self._connection)
         except BaseException as error:
@@ -280,12 +267,17 @@ class Serving:
                 raise
             log.exception("the handler of %s failed", message.method)
             return None
-        return result if handler.waits or (result is not None and isawaitable(result)) else None
+        return result if result is not None and isawaitable(result) else None
 
-    async def _finish(self, message: Notification, waiting: Awaitable[Any]) -> None:
-        with Turn(self, awaited=True):
+    async def _notify(self, message: Notification, handler: Handler) -> None:
+        # What came before has begun: it would be odd to be told of the end of what is still to come.
+        while self._unstarted:
+            await anyio.lowlevel.checkpoint()
+        with Turn(self):
             try:
-                await waiting
+                result = handler.handle(message.params, self._connection)
+                if handler.waits or isawaitable(result):
+                    await result
             except BaseException as error:
                 if not is_failure(error):
                     raise
@@ -304,6 +296,15 @@ class Serving:
         if self._room is not None:
             self._room.set()
             self._room = None
+
+
+def _called(waiting: Awaitable[Any]) -> Handler:
+    """A handler that was called already, and gave what is to be awaited."""
+
+    def handle(_params: object, _connection: Connection) -> Awaitable[Any]:
+        return waiting
+
+    return Handler(handle, waits=True, exclusive=False)
 
 
 def _filled(request: Request, result: object) -> object:
