@@ -226,13 +226,13 @@ class Connection:
         if not self._begun:
             raise RuntimeError("the connection has not begun: tell in its `async with` block")
         line = self._codec.notify(params, method=method)
+        outbox = self._outbox
+        if outbox.is_full and not self._reading.cancel_called:
+            await outbox.room()
         # Not `_gone`: a peer that says nothing more may still read.
-        if not self._reading.cancel_called:
-            if self._outbox.is_full:
-                await self._outbox.room()
-            self._outbox.add(line)
-        if self._outbox.is_broken or self._reading.cancel_called:
+        if outbox.is_broken or self._reading.cancel_called:
             raise self._gone or ConnectionClosed(_DEAF)
+        outbox.add(line)
 
     def close(self) -> None:
         """End the handlers and fail what is pending, without waiting; leaving the block does it too."""

@@ -1094,6 +1094,23 @@ class TestClosing:
         assert len(failed) == 3
         assert not client._outbox._lines
 
+    async def test_after_the_end_nobody_waits_for_room(self) -> None:
+        with anyio.fail_after(10):
+            async with against(role="client") as (client, _peer), anyio.create_task_group() as tasks:
+
+                async def talk() -> None:
+                    while True:
+                        await client.notify(["x" * 10_000], method="_acme/did")
+
+                tasks.start_soon(talk)
+                while not client._outbox.is_full:
+                    await anyio.lowlevel.checkpoint()
+                await anyio.wait_all_tasks_blocked()
+                client.close()
+                with pytest.raises(ConnectionClosed, match="the connection was closed"):
+                    await client.notify([1], method="_acme/did")
+                tasks.cancel_scope.cancel()
+
     async def test_over_pipes_too_a_peer_that_leaves_is_an_end_as_any(self) -> None:
         with anyio.fail_after(10):
             async with both() as (agent, client), anyio.create_task_group() as tasks:
