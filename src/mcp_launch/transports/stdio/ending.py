@@ -19,7 +19,9 @@ class Ending:
 
     def __init__(self, process: ChildProcess) -> None:
         self._process = process
-        self._deaf = anyio.Event()
+        self._deaf = False
+        self._of_use = anyio.CancelScope()
+        """Around the wait for the exit, which is over too when it no longer reads."""
         self._silent = anyio.Event()
         self.closed: Literal["input", "output"] | None = None
         """The stream that ended first."""
@@ -30,7 +32,8 @@ class Ending:
 
     def deaf(self) -> None:
         """It no longer reads."""
-        self._deaf.set()
+        self._deaf = True
+        self._of_use.cancel()
 
     def silent(self) -> None:
         """It no longer writes."""
@@ -38,20 +41,16 @@ class Ending:
 
     async def watch(self) -> None:
         """End the output of a server that is gone or no longer reads, when somebody else holds it open."""
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(self._watch_exit)
-            await self._deaf.wait()
-            with anyio.move_on_after(_LAST_WORDS):
-                await self._silent.wait()
-            await self._process.hang_up()
-
-    async def _watch_exit(self) -> None:
-        await self._process.wait_lost()
-        self._deaf.set()
+        with self._of_use:
+            await self._process.wait_lost()
+        self._deaf = True
+        with anyio.move_on_after(_LAST_WORDS):
+            await self._silent.wait()
+        await self._process.hang_up()
 
     async def note(self) -> None:
         """Keep how it is now; after an end, with a moment for the exit status and the last words to arrive."""
-        self.closed = "input" if self._deaf.is_set() else "output" if self._silent.is_set() else None
+        self.closed = "input" if self._deaf else "output" if self._silent.is_set() else None
         if self.closed:
             await self._process.settle(_LAST_WORDS)
         self.status, self.read_input = self._process.returncode, self._process.read_input
