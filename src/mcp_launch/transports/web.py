@@ -41,6 +41,7 @@ class Response(Protocol):
     """A response of httpx or of httpx2."""
 
     status_code: int
+    is_closed: bool
 
     @property
     def headers(self) -> Mapping[str, str]: ...  # noqa: D102
@@ -153,7 +154,8 @@ async def whole(response: Response, *, longest: int) -> bytes:
         TooLong: it goes on and on.
     """
     body = bytearray()
-    await _read(response, body, longest)
+    with anyio.CancelScope() as reading:
+        await _read(response, body, longest, reading)
     if len(body) > longest:
         raise TooLong
     return bytes(body)
@@ -163,20 +165,21 @@ async def start_of(response: Response) -> bytes:
     """The start of the body, however long or slow that is; the response is closed then."""
     body = bytearray()
     # What breaks off has a start too, and the library's complaint about it tells nothing more.
-    with anyio.move_on_after(_PATIENCE), contextlib.suppress(Exception):
-        await _read(response, body, _BODY)
-    with anyio.CancelScope(shield=True):
-        await response.aclose()
+    with anyio.move_on_after(_PATIENCE) as reading, contextlib.suppress(Exception):
+        await _read(response, body, _BODY, reading)
+    # It closes itself at its end, which most come to.
+    if not response.is_closed:
+        with anyio.CancelScope(shield=True):
+            await response.aclose()
     return bytes(body)
 
 
-async def _read(response: Response, body: bytearray, enough: int) -> None:
-    with anyio.CancelScope() as scope:
-        async for chunk in response.aiter_bytes():
-            body += chunk
-            if len(body) > enough:
-                # Not a break, which would leave httpx's generators unfinished for the garbage collector.
-                scope.cancel()
+async def _read(response: Response, body: bytearray, enough: int, reading: anyio.CancelScope) -> None:
+    async for chunk in response.aiter_bytes():
+        body += chunk
+        if len(body) > enough:
+            # Not a break, which would leave httpx's generators unfinished for the garbage collector.
+            reading.cancel()
 
 
 async def _speaks_tls(host: str, port: int) -> bool:
