@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import threading
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -333,6 +333,22 @@ async def test_a_cookie_is_kept_for_the_session(marked: Marked, tmp_path: Path) 
             await session.list_tools()
 
     assert raw.seen[-1].headers["cookie"] == "node=7"
+
+
+async def test_a_cookie_that_comes_with_the_event_stream_is_kept_too(marked: Marked, tmp_path: Path) -> None:
+    answer = Sse("/messages")
+    with raw_server(lambda request: with_cookie(answer(request))) as raw:
+        server = http(f"{raw.origin}/sse", kind="sse")
+        async with mcp_launch.open_session(server, cwd=tmp_path, budgets=SHORT) as session:
+            await session.list_tools()
+
+    assert {request.headers["cookie"] for request in raw.seen if request.method == "POST"} == {"node=7"}
+
+
+def with_cookie(parts: Iterable[bytes]) -> Iterator[bytes]:
+    """The same answer, with a cookie in its head."""
+    for number, part in enumerate(parts):
+        yield part if number else part.replace(b"\r\n", b"\r\nSet-Cookie: node=7\r\n", 1)
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "::1"])

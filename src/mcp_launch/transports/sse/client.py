@@ -40,6 +40,7 @@ class EventClient(httpx.AsyncClient):
                 timeout=httpx.Timeout(connect, read=None),
                 event_hooks={"request": [self._apply_rule]},
             )
+        self._kept_cookies = _Cookies()
         self.rule = HeaderRule(spec, logs_in=network.auth is not None)
         self.hide = spec.redactor
         self.memory = Memory(self.rule, network, usual="/sse", hide=self.hide, connect=connect)
@@ -49,6 +50,15 @@ class EventClient(httpx.AsyncClient):
         """What said that the server has forgotten it, if it has."""
         self.reads = False
         """Whether the event stream was open."""
+
+    @property
+    def cookies(self) -> httpx.Cookies:
+        """Those that the server has set."""
+        return self._kept_cookies
+
+    @cookies.setter
+    def cookies(self, cookies: Any) -> None:
+        self._kept_cookies = _Cookies(cookies)
 
     @asynccontextmanager
     async def events(self, url: str) -> AsyncGenerator[EventSource]:
@@ -109,6 +119,14 @@ class EventClient(httpx.AsyncClient):
     async def _apply_rule(self, request: httpx.Request) -> None:
         if self.rule.adds:
             request.headers = httpx.Headers(self.rule.apply(request))
+
+
+class _Cookies(httpx.Cookies):
+    """Cookies of answers that set some; to look for them httpx makes a request of urllib for each answer."""
+
+    def extract_cookies(self, response: httpx.Response) -> None:
+        if "set-cookie" in response.headers:
+            super().extract_cookies(response)
 
 
 async def speaks_sse(spec: HttpServer, network: Network) -> bool:
