@@ -17,16 +17,15 @@ import acp_bindings.setup
 import mcp_launch
 from acp_bindings import AcpError
 from mcp_launch import LaunchError
+from tests.docs.blocks import SECONDS, Block, blocks
 from tests.docs.embed import MARKER
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENTS = ["README.md", *sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs").glob("**/*.md"))]
-BLOCK = re.compile(r"^```(\w+)( [\w-]+)?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
-def blocks(document: str = "README.md") -> list[tuple[str, str, str]]:
-    text = (ROOT / document).read_text(encoding="utf-8")
-    return [(language, mark.strip(), body) for language, mark, body in BLOCK.findall(text)]
+def of(document: str) -> list[Block]:
+    return blocks((ROOT / document).read_text(encoding="utf-8"))
 
 
 def examples() -> list[Any]:
@@ -34,13 +33,13 @@ def examples() -> list[Any]:
     found: list[Any] = []
     for document in DOCUMENTS:
         shared = ""
-        listed = blocks(document)
-        for index, (language, mark, body) in enumerate(listed):
-            if (language, mark) == ("python", "shared"):
-                shared += body
-            elif (language, mark) == ("python", ""):
+        listed = of(document)
+        for index, block in enumerate(listed):
+            if (block.language, block.mark) == ("python", "shared"):
+                shared += block.body
+            elif (block.language, block.mark) == ("python", ""):
                 number = f"{document}-{len(found)}"
-                found.append(pytest.param(document, shared + body, listed[index + 1][2], id=number))
+                found.append(pytest.param(document, shared + block.body, listed[index + 1].body, id=number))
     return found
 
 
@@ -96,7 +95,7 @@ NOT_RUN = {
 @pytest.mark.parametrize("document", DOCUMENTS)
 def test_a_file_that_a_document_shows_is_in_the_examples(document: str) -> None:
     files = {path.read_text(encoding="utf-8") for path in (ROOT / "examples").glob("*.py")}
-    assert {body for _, mark, body in blocks(document) if mark == "file"} <= files
+    assert {block.body for block in of(document) if block.mark == "file"} <= files
 
 
 @pytest.mark.parametrize("root", [AcpError, LaunchError])
@@ -115,17 +114,19 @@ def test_the_page_of_errors_has_all_of_them(root: type[Exception]) -> None:
     assert {root.__name__} < public <= set(re.findall(r"`(\w+)`", page))
 
 
+def shown(program: str, document: str) -> list[tuple[str, str]]:
+    """Every call of a program that a document shows, with what it shows below."""
+    console = [block for block in of(document) if block.language == "console"]
+    return [each for block in console for each in block.commands() if program in each[0]]
+
+
 def commands() -> list[Any]:
-    """Every call of `acp-bindings` that a document shows, with what it shows below."""
-    shown = [
-        (document, body.split("\n", 1))
-        for document in DOCUMENTS
-        for language, _, body in blocks(document)
-        if language == "console" and body.startswith("$ acp-bindings ")
-    ]
+    """Every call of `acp-bindings` that a document shows."""
     return [
-        pytest.param(command.removeprefix("$ "), output, id=f"{document}-{command}")
-        for document, (command, output) in shown
+        pytest.param(command, output, id=f"{document}-{command}")
+        for document in DOCUMENTS
+        for command, output in shown("acp-bindings ", document)
+        if command.startswith("acp-bindings ")
     ]
 
 
@@ -139,10 +140,10 @@ def test_a_command_prints_what_its_document_says(command: str, output: str) -> N
 def helps() -> list[Any]:
     """Every help of `mcp-launch` that a document shows."""
     return [
-        pytest.param(*body.removeprefix("$ mcp-launch ").split("\n", 1), id=f"{document}-{body.splitlines()[0]}")
+        pytest.param(command.removeprefix("mcp-launch "), output, id=f"{document}-{command}")
         for document in DOCUMENTS
-        for language, _, body in blocks(document)
-        if language == "console" and re.match(r"\$ mcp-launch .*--help\n", body)
+        for command, output in shown("mcp-launch ", document)
+        if command.endswith("--help")
     ]
 
 
@@ -162,22 +163,21 @@ def test_a_help_is_what_the_command_prints(arguments: str, output: str) -> None:
 
 
 def test_the_demo_prints_what_the_readme_says() -> None:
-    (shown,) = [body for language, _, body in blocks() if language == "console" and "nox -s demo" in body]
+    ((_, expected),) = shown("nox -s demo", "README.md")
     commands = (("-m", "codegen", "--check"), ("-W", "error", "examples/demo.py"))
     ran = [
         subprocess.run([sys.executable, *each], cwd=ROOT, capture_output=True, text=True, check=False)
         for each in commands
     ]
     assert [(each.returncode, each.stderr) for each in ran] == [(0, ""), (0, "")]
-    assert "".join(each.stdout for each in ran) == shown.split("\n", 1)[1]
+    assert "".join(each.stdout for each in ran) == expected
 
 
 def test_the_programs_print_what_the_readme_says(tmp_path: Path) -> None:
-    (shown,) = [body for language, _, body in blocks() if language == "console" and "examples/client.py" in body]
-    command, expected = shown.split("\n", 1)
+    ((command, expected),) = shown("examples/client.py", "README.md")
     python = shlex.quote(sys.executable)
     done = subprocess.run(
-        shlex.split(re.sub(r"\bpython\b", lambda _: python, command.removeprefix("$ "))),
+        shlex.split(re.sub(r"\bpython\b", lambda _: python, command)),
         cwd=ROOT,
         env=os.environ | {"ACP_SESSIONS": str(tmp_path)},
         capture_output=True,
@@ -189,12 +189,11 @@ def test_the_programs_print_what_the_readme_says(tmp_path: Path) -> None:
 
 
 def test_the_check_prints_what_the_readme_says() -> None:
-    (shown,) = [body for language, _, body in blocks() if language == "console" and "mcp-launch check" in body]
-    command, expected = shown.split("\n", 1)
+    ((command, expected),) = shown("mcp-launch check", "README.md")
     here = Path(sys.executable).parent
     environment = os.environ | {"PATH": f"{here}{os.pathsep}{os.environ['PATH']}"}
     done = subprocess.run(
-        [here / "mcp-launch", *command.split()[2:]],
+        [here / "mcp-launch", *command.split()[1:]],
         cwd=ROOT,
         env=environment,
         capture_output=True,
@@ -203,9 +202,6 @@ def test_the_check_prints_what_the_readme_says() -> None:
     )
     assert done.returncode == 1
     assert SECONDS.sub("? s", done.stdout) == SECONDS.sub("? s", expected)
-
-
-SECONDS = re.compile(r"\d+\.\d s")
 
 
 def test_the_sessions_that_the_documents_name_exist() -> None:
