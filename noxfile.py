@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import tempfile
 from pathlib import Path
 
 import nox
@@ -41,6 +42,17 @@ def demo(session: nox.Session) -> None:
     session.install("-e", EXTRA, *group("codegen"))
     session.run("python", "-m", "codegen", "--check")
     session.run("python", "examples/demo.py")
+
+
+@nox.session(reuse_venv=False)
+def walk(session: nox.Session) -> None:
+    """Do what README and tutorial say as a newcomer does, with the wheel in a new environment; it must come out so."""
+    with tempfile.TemporaryDirectory() as folder:
+        session.run("python", "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", folder, ".")
+        (wheel,) = Path(folder).glob("*.whl")
+        session.install(f"{wheel}[launch]")
+    session.run("python", "-P", "-c", NOT_FROM_HERE)
+    session.run("python", "-m", "tests.docs.walk")
 
 
 @nox.session
