@@ -69,7 +69,7 @@ def _once(
         from mcp_launch.command.show.files import write_files  # noqa: PLC0415
 
         source = ", ".join(session.source for session in sessions)
-        write_files(report, junit=junit, html=html, source=source, when=when)
+        write_files(report, junit=junit, html=html, source=source, when=when, strict=strict)
     warned = any(server["warnings"] for server in report["servers"])
     return 0 if report["ok"] and not (strict and warned) else 1
 

@@ -39,6 +39,17 @@ def test_a_check_writes_what_it_found_in_both_forms(tmp_path: Path) -> None:
     assert SECRET not in junit.read_text(encoding="utf-8") + html.read_text(encoding="utf-8")
 
 
+def test_with_strict_the_files_say_that_a_warning_is_a_failure(tmp_path: Path) -> None:
+    junit, html = tmp_path / "junit.xml", tmp_path / "report.html"
+    noisy = {"command": sys.executable, "args": [str(SERVERS / "plain.py"), "prints_banner"]}
+
+    done = check("--strict", "--junit", str(junit), "--html", str(html), config={"mcpServers": {"noisy": noisy}})
+
+    assert done.returncode == 1
+    assert [failure.get("type") for failure in ET.parse(junit).iter("failure")] == ["warning"]
+    assert parse(html.read_text(encoding="utf-8")).one("h1").words == "1 of 1 server failed"
+
+
 def test_the_files_stand_beside_the_json(tmp_path: Path) -> None:
     html = tmp_path / "report.html"
 

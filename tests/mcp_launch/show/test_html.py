@@ -23,14 +23,14 @@ STYLE = files("mcp_launch.command.show").joinpath("page.css").read_text(encoding
 NASTY = "</title></style><script>alert(1)</script><img src=x onerror='alert(2)'>\"'`{{ 7 * 7 }}{% raw %}&lt;&#60;<!--"
 
 
-def written(found: Report, *, source: str = "servers.json") -> str:
+def written(found: Report, *, source: str = "servers.json", strict: bool = False) -> str:
     file = io.StringIO()
-    html.write(found, file, source=source, when=WHEN)
+    html.write(found, file, source=source, when=WHEN, strict=strict)
     return file.getvalue()
 
 
-def page(*servers: ServerReport) -> Element:
-    return parse(written(report(*servers)))
+def page(*servers: ServerReport, strict: bool = False) -> Element:
+    return parse(written(report(*servers), strict=strict))
 
 
 def everything() -> Element:
@@ -114,6 +114,32 @@ def test_a_working_server_tells_what_it_is_and_has() -> None:
         ["list", "no description"],
     ]
     assert found.one("pre").text == '{\n  "tools": {\n    "listChanged": true\n  }\n}'
+
+
+def test_a_server_with_warnings_has_failed_where_warnings_are_taken_for_failures() -> None:
+    servers = (works("fine"), works("old", warnings=["is deprecated"]), failed("broken", warnings=["is deprecated"]))
+
+    lenient, strict = (page(*servers, strict=strict) for strict in (False, True))
+
+    assert [found.one("h1").words for found in (lenient, strict)] == [
+        "1 of 3 servers failed",
+        "2 of 3 servers failed",
+    ]
+    old = strict.all("article")[1]
+    assert "is-failed" in old.classes
+    assert old.one("header").words == "old failed stdio, 550 ms"
+    assert old.one(class_="warnings").words == "With --strict a warning is a failure. Warning. is deprecated"
+    assert [row.one(class_="outcome").words for row in strict.one(class_="timeline").one("tbody").all("tr")] == [
+        "works",
+        "failed, with 1 warning",
+        "failed in handshake: exited",
+    ]
+    assert [article.one(class_="warnings").words for article in lenient.all("article")[1:]] == [
+        "Warning. is deprecated",
+        "Warning. is deprecated",
+    ]
+    # What failed of itself needs no rule to have failed.
+    assert strict.all("article")[2].one(class_="warnings").words == "Warning. is deprecated"
 
 
 def test_a_server_that_was_never_understood_has_a_place_too() -> None:

@@ -37,14 +37,14 @@ CHILDREN = {
 TIME = re.compile(r"\d+\.\d{3}")
 
 
-def written(found: Report, *, source: str = "servers.json") -> str:
+def written(found: Report, *, source: str = "servers.json", strict: bool = False) -> str:
     file = io.StringIO()
-    junit.write(found, file, source=source, when=WHEN)
+    junit.write(found, file, source=source, when=WHEN, strict=strict)
     return file.getvalue()
 
 
-def suite(*servers: ServerReport, source: str = "servers.json") -> ET.Element:
-    (found,) = ET.fromstring(written(report(*servers), source=source))
+def suite(*servers: ServerReport, source: str = "servers.json", strict: bool = False) -> ET.Element:
+    (found,) = ET.fromstring(written(report(*servers), source=source, strict=strict))
     return found
 
 
@@ -108,6 +108,34 @@ def test_the_output_of_a_case_is_what_is_known_of_its_server() -> None:
         "restarts: 2",
         "warning: is deprecated",
     ]
+
+
+def test_a_server_with_warnings_has_failed_where_warnings_are_taken_for_failures() -> None:
+    servers = (
+        works("fine"),
+        works("old", warnings=["is deprecated", "wrote a log"]),
+        failed(warnings=["is deprecated"]),
+    )
+    slow = starting("slow")
+    slow["warnings"] = ["wrote a log"]
+
+    lenient, strict = (suite(*servers, slow, strict=strict) for strict in (False, True))
+
+    assert [(each.get("failures"), each.get("skipped")) for each in (lenient, strict)] == [("1", "1"), ("3", "0")]
+    assert [[child.tag for child in case] for case in lenient] == [
+        ["system-out"],
+        ["system-out"],
+        ["failure", "system-out"],
+        ["skipped", "system-out"],
+    ]
+    told = {case.get("name"): failure for case in strict for failure in case.iter("failure")}
+    assert {name: failure.get("type") for name, failure in told.items()} == {
+        "old": "warning",
+        "broken": "exited",
+        "slow": "warning",
+    }
+    assert told["old"].get("message") == "is deprecated"
+    assert told["old"].text == "is deprecated\nwrote a log\n\n--strict takes warnings for failures."
 
 
 def test_a_server_that_is_still_starting_is_skipped() -> None:

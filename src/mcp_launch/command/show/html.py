@@ -34,9 +34,9 @@ _FEW = 24
 """Tools that are listed at once; a report with more of them shows how many there are first."""
 
 
-def write(report: Report, file: TextIO, *, source: str, when: datetime) -> None:
-    """Write what became of the servers of `source`, which were started at `when`."""
-    servers = [_Server(number, raw) for number, raw in enumerate(report["servers"], start=1)]
+def write(report: Report, file: TextIO, *, source: str, when: datetime, strict: bool = False) -> None:
+    """Write what became of the servers of `source`, started at `when`; with `strict` a warning is a failure."""
+    servers = [_Server(number, raw, strict) for number, raw in enumerate(report["servers"], start=1)]
     longest = max((server.elapsed for server in servers), default=0.0)
     style = _read("page.css")
     page = _template().stream(
@@ -62,10 +62,16 @@ class _Server:
     number: int
     """Its place in the report, of which the ids are made: its name may be anything."""
     raw: ServerReport
+    strict: bool
+
+    @property
+    def is_too_bad(self) -> bool:
+        """Whether it has failed for its warnings alone."""
+        return self.strict and bool(self.raw["warnings"]) and not self.raw["failure"]
 
     @property
     def kind(self) -> str:
-        if self.raw["failure"]:
+        if self.raw["failure"] or self.is_too_bad:
             return "failed"
         return "works" if self.raw["state"] in ("ready", "closed") else "unsettled"
 

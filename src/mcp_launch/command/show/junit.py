@@ -19,22 +19,22 @@ from mcp_launch.report import Report, ServerReport
 __all__ = ["write"]
 
 
-def write(report: Report, file: TextIO, *, source: str, when: datetime) -> None:
-    """Write what became of the servers of `source`, which were started at `when`.
+def write(report: Report, file: TextIO, *, source: str, when: datetime, strict: bool = False) -> None:
+    """Write what became of the servers of `source`, which were started at `when`; with `strict` a warning is a failure.
 
     The form is that of junit-10.xsd of Jenkins' xUnit plugin, which GitLab and the reporters of GitHub read as well.
     """
     servers = report["servers"]
     counts = {
         "tests": str(len(servers)),
-        "failures": str(sum(server["failure"] is not None for server in servers)),
+        "failures": str(sum(_has_failed(server, strict=strict) for server in servers)),
         "errors": "0",
         # All of them start at once.
         "time": _seconds(max(map(elapsed, servers), default=0.0)),
     }
     root = Element("testsuites", {"name": "mcp-launch", **counts})
     more = {
-        "skipped": str(sum(_is_unsettled(server) for server in servers)),
+        "skipped": str(sum(_is_unsettled(server, strict=strict) for server in servers)),
         "timestamp": when.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S"),
     }
     suite = SubElement(root, "testsuite", {"name": _fit(source), **counts, **more})
@@ -42,18 +42,21 @@ def write(report: Report, file: TextIO, *, source: str, when: datetime) -> None:
     classname = "mcp-launch." + re.sub(r"[./\\]+", "_", _fit(source)).strip("_")
     for name, server in zip(_names(servers), servers, strict=True):
         case = SubElement(suite, "testcase", name=name, classname=classname, time=_seconds(elapsed(server)))
-        _tell(case, server)
+        _tell(case, server, strict=strict)
     indent(root)
     ElementTree(root).write(file, encoding="unicode", xml_declaration=True)
     file.write("\n")
 
 
-def _tell(case: Element, server: ServerReport) -> None:
+def _tell(case: Element, server: ServerReport, *, strict: bool) -> None:
     if failure := server["failure"]:
         told = SubElement(case, "failure", type=failure["code"], message=_fit(failure["message"]))
         # The facts stand here and not in system-out, since GitLab and the reporters of GitHub show nothing else.
         told.text = _fit("\n".join(_failure(failure)))
-    elif _is_unsettled(server):
+    elif _has_failed(server, strict=strict):
+        told = SubElement(case, "failure", type="warning", message=_fit(server["warnings"][0]))
+        told.text = _fit("\n".join([*server["warnings"], "", "--strict takes warnings for failures."]))
+    elif _is_unsettled(server, strict=strict):
         SubElement(case, "skipped", message=f"still in {server['stage']}")
     SubElement(case, "system-out").text = _fit("\n".join(_account(server)))
 
@@ -70,8 +73,12 @@ def _names(servers: list[ServerReport]) -> Iterator[str]:
         yield name
 
 
-def _is_unsettled(server: ServerReport) -> bool:
-    return server["state"] == "starting"
+def _has_failed(server: ServerReport, *, strict: bool) -> bool:
+    return server["failure"] is not None or (strict and bool(server["warnings"]))
+
+
+def _is_unsettled(server: ServerReport, *, strict: bool) -> bool:
+    return server["state"] == "starting" and not _has_failed(server, strict=strict)
 
 
 def _failure(failure: FailureJson) -> Iterator[str]:
