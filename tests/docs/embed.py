@@ -6,6 +6,7 @@ A page has a marker in a comment, which a code host does not show, and the rest 
     <!-- help: COMMAND -->     what `--help` says of a command, with a section for each command that it has
     <!-- passes -->            the passes of the pipeline, in their order
     <!-- failures -->          the codes of failures, each with the first sentence of its page
+    <!-- advice: CODE -->      what the reports of `mcp-launch check` say is to be tried for a code
 
 Where a page builds a program step by step, `agent.py` is that program as it stands there. What differs each time or
 from one machine to the next, such as ports and paths, is replaced.
@@ -24,21 +25,29 @@ import shlex
 import subprocess
 import sys
 import tempfile
+import textwrap
 from functools import cache
 from pathlib import Path
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, cast, get_args
 
 from tests.docs.steps import program
+
+if TYPE_CHECKING:
+    from mcp_launch.failures import Code
 
 __all__ = ["MARKER", "PAGES", "ROOT", "filled", "fresh"]
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("**/*.md")))
-MARKER = re.compile(r"^<!-- (run|help|passes|failures)(?:: (.*?))? -->\n(.*?)^<!-- end -->\n", re.MULTILINE | re.DOTALL)
+MARKER = re.compile(
+    r"^<!-- (run|help|passes|failures|advice)(?:: (.*?))? -->\n(.*?)^<!-- end -->\n", re.MULTILINE | re.DOTALL
+)
 TIMEOUT = 60.0
 """Seconds for one command."""
 WIDTH = 80
 """Characters in a line of help."""
+PAGE_WIDTH = 120
+"""Characters in a line of a page."""
 
 
 def main() -> int:
@@ -70,6 +79,8 @@ def fresh(text: str, found: re.Match[str]) -> str:
             return _block("console", f"$ {command}\n{_run(command, page=text[: found.start()])}")
         case "help", str(command):
             return _help(command)
+        case "advice", str(code):
+            return _advice(code)
         case "passes", _:
             return _passes()
         case _:
@@ -169,6 +180,12 @@ def _codes() -> str:
 
     rows = [f"| [`{code}`]({code}.md) | {_summary(code)} |" for code in get_args(Code)]
     return "\n".join(["", "| code | what happened |", "|---|---|", *rows, "", ""])
+
+
+def _advice(code: str) -> str:
+    from mcp_launch.command.show.advice import ADVICE
+
+    return "".join(f"{line}\n" for line in ["", *textwrap.wrap(ADVICE[cast("Code", code)], PAGE_WIDTH), ""])
 
 
 def _summary(code: str) -> str:

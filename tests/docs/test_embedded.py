@@ -65,5 +65,6 @@ def test_a_page_of_a_failure_says_what_why_how_to_tell_and_what_to_do(code: str)
     assert sections[1::2] == HEADINGS
     assert [section for section in sections[2::2] if not section.strip()] == []
     assert f"<!-- run: python examples/failures.py {code} -->" in sections[2]
+    assert sections[8].startswith(f"\n<!-- advice: {code} -->\n")
     # What is shown is this failure, not another one.
     assert re.findall(r"^code +(\w+)$", sections[2], re.MULTILINE) == [code]

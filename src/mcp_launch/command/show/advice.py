@@ -1,4 +1,4 @@
-"""What to try for each code of a failure, beside what its message says of the case at hand."""
+"""What to try for each code of a failure, beside what its message says of the case at hand; its page says it too."""
 
 from __future__ import annotations
 
