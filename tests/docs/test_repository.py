@@ -1,0 +1,34 @@
+"""Where the repository is stands in pyproject.toml alone, and everywhere there the same."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import tomllib
+from pathlib import Path
+
+from tests.docs.embed import ROOT
+
+PROJECT = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+REPOSITORY: str = tomllib.loads(PROJECT)["project"]["urls"]["Repository"]
+HOST = "https://github.com/"
+
+
+def committed() -> list[Path]:
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    return [ROOT / name for name in listed.split("\0") if name]
+
+
+def test_pyproject_names_one_repository() -> None:
+    owner_and_name = re.findall(rf"{HOST}([^/\"]+/[^/\"]+)", PROJECT)
+
+    assert len(owner_and_name) > 1
+    assert {HOST + each for each in owner_and_name} == {REPOSITORY}
+
+
+def test_no_other_file_names_it() -> None:
+    address = REPOSITORY.removeprefix("https://").encode()
+
+    assert [path for path in committed() if path.is_file() and address in path.read_bytes()] == [
+        ROOT / "pyproject.toml"
+    ]
