@@ -44,6 +44,7 @@ _PAGES = {
     "setup": "acp_bindings.setup",
     "check": "acp_bindings.check",
     "mcp_launch": "mcp_launch",
+    "testing": "mcp_launch.testing",
 }
 
 
