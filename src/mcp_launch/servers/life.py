@@ -20,7 +20,7 @@ from mcp_launch.terms import Terms
 if TYPE_CHECKING:
     from types import ModuleType
 
-__all__ = ["live"]
+__all__ = ["import_sdk", "live"]
 
 
 async def live(record: Record, spec: ServerSpec, *, terms: Terms, timeout: float) -> None:
@@ -87,17 +87,16 @@ async def _live_once(record: Record, spec: ServerSpec, *, terms: Terms, timeout:
 _owner: ModuleType | None = None
 
 
-async def _sdk(terms: Terms) -> ModuleType:
-    """The part of this package that needs the SDK.
-
-    Importing that takes a second, which is spent in a thread, one for all: meanwhile the servers that were spawned get
-    going.
-    """
+def import_sdk() -> ModuleType:
+    """The part of this package that needs the SDK, which takes a second to import the first time."""
     global _owner  # noqa: PLW0603 - a thread that finds it imported costs as much as the rest of a server's start here
-    owner = _owner
-    if owner is None:
+    _owner = importlib.import_module("mcp_launch.servers.owner")
+    return _owner
+
+
+async def _sdk(terms: Terms) -> ModuleType:
+    """The same, imported in a thread, one for all: meanwhile the servers that were spawned get going."""
+    if _owner is None:
         async with terms.importing:
-            owner = _owner
-            if owner is None:
-                owner = _owner = await anyio.to_thread.run_sync(importlib.import_module, "mcp_launch.servers.owner")
-    return owner
+            return _owner or await anyio.to_thread.run_sync(import_sdk)
+    return _owner

@@ -18,6 +18,7 @@ from mcp_launch.budgets import Budgets
 from mcp_launch.failures import LaunchError, UnknownServer, UnusableInput
 from mcp_launch.options import Options
 from mcp_launch.servers.client import client_of
+from mcp_launch.servers.life import import_sdk
 from mcp_launch.session import open_session
 from mcp_launch.testing import settings
 from mcp_launch.testing.kept import Kept
@@ -35,6 +36,8 @@ class McpServerFixture:
     """
 
     def __init__(self, config: pytest.Config) -> None:
+        # Not by the first server, in a thread: where Ctrl-C interrupts the start of a thread, nothing ever ends it.
+        import_sdk()
         self._config = config
         self._open = ExitStack()
 

@@ -351,12 +351,32 @@ async def test_trio(mcp_server, anyio_backend):
     )
     command = [sys.executable, "-m", "pytest", "-o", "mcp_config=servers.json", "test_made.py", "-k", test]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as pytest_run:
-        wait_for_servers(marked, 1, pytest_run)
-        pytest_run.send_signal(signal.SIGINT)
-        pytest_run.communicate(timeout=60)
+        try:
+            wait_for_servers(marked, 1, pytest_run)
+            pytest_run.send_signal(signal.SIGINT)
+            pytest_run.communicate(timeout=60)
+        finally:
+            pytest_run.kill()
 
     assert pytest_run.returncode == pytest.ExitCode.INTERRUPTED
     assert marked.running() == []
+
+
+def test_no_thread_is_started_where_an_interrupt_may_stop_its_start(pytester: pytest.Pytester, marked: Marked) -> None:
+    write(pytester, marked.plain(name="named"))
+    make(
+        pytester,
+        """
+import threading
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
+async def test_asyncio(mcp_server, anyio_backend):
+    async with mcp_server.open("named"):
+        assert [each.name for each in threading.enumerate() if each is not threading.main_thread()] == []
+""",
+    )
+    run(pytester, "-o", "mcp_config=servers.json", "test_made.py").assert_outcomes(passed=1)
 
 
 def test_what_a_test_leaves_running_in_a_thread_does_not_keep_pytest_from_ending(pytester: pytest.Pytester) -> None:
