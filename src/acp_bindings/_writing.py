@@ -2,15 +2,33 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from pydantic import BaseModel
 from pydantic_core import SchemaSerializer, core_schema
 
 # Python notes here which warnings of this module it has shown. Where it cannot, each of them is an error, whatever
-# filters there are. To ask for errors by `warnings="error"` takes longer than to write a small object.
+# filters there are. To ask for errors by `warnings="error"` takes longer than to write a small object. It is empty
+# because unittest puts a new one in place of any that is not.
 __warningregistry__: Any = []
+
+
+def _is_error_to_warn() -> bool:
+    """Whether this Python does so: CPython does, but promises it nowhere."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            warnings.warn("tried", stacklevel=1)
+        except TypeError:
+            return True
+    return False
+
+
+_ERRORS: dict[str, Any] = {} if _is_error_to_warn() else {"warnings": "error"}
+"""What else has to be asked for, for what pydantic-core would warn of to be refused."""
 
 
 def write(value: object) -> bytes:
@@ -37,6 +55,6 @@ _WRITERS: dict[type, Callable[..., bytes]] = {}
 
 
 def _writer_of(value: object) -> Callable[..., bytes]:
-    if not isinstance(value, BaseModel):
-        return _ANYTHING.to_json
-    return _WRITERS.setdefault(type(value), value.__pydantic_serializer__.to_json)
+    serializer = value.__pydantic_serializer__ if isinstance(value, BaseModel) else _ANYTHING
+    to_json = partial(serializer.to_json, **_ERRORS) if _ERRORS else serializer.to_json
+    return _WRITERS.setdefault(type(value), to_json) if isinstance(value, BaseModel) else to_json
