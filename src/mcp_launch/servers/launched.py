@@ -13,7 +13,7 @@ from mcp_launch.specs import TransportName
 
 if TYPE_CHECKING:
     from mcp import Client
-    from mcp_types import Prompt, Resource, Tool
+    from mcp_types import Prompt, Resource, ResourceTemplate, Tool
 
 __all__ = ["LaunchedServer"]
 
@@ -101,6 +101,11 @@ class LaunchedServer:
     def resources(self) -> list[Resource]:
         """Its resources as last listed; empty when they never were."""
         return list(self._record.offer.resources or ())
+
+    @property
+    def resource_templates(self) -> list[ResourceTemplate]:
+        """Its templates of resources as last listed; empty when they never were."""
+        return list(self._record.offer.resource_templates or ())
 
     @property
     def prompts(self) -> list[Prompt]:
