@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Sequence
-from contextlib import AbstractAsyncContextManager, nullcontext
 from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
 from mcp_launch.command.inputs import Typed, read_inputs, started_ahead
 from mcp_launch.command.show.text import write
+from mcp_launch.command.show.waiting import settled
 from mcp_launch.shapes import Report
 
 if TYPE_CHECKING:
     from mcp_launch.fleet import Fleet
-    from mcp_launch.options import Options
 
 __all__ = ["check"]
 
@@ -56,9 +54,16 @@ def _once(
     with started_ahead(sessions, strict=strict):
         # Imported late: it takes time, in which the servers get going.
         from mcp_launch.command.running import run  # noqa: PLC0415
+        from mcp_launch.command.show.wire import with_traffic  # noqa: PLC0415
+        from mcp_launch.options import Options  # noqa: PLC0415
 
-        options = _options(strict=strict, verbose=verbose)
-        report = run(sessions, partial(_report, quiet=as_json), timeout=timeout, options=options)
+        options = Options(strict=strict)
+        report = run(
+            sessions,
+            partial(_report, quiet=as_json),
+            timeout=timeout,
+            options=with_traffic(options) if verbose else options,
+        )
     if as_json:
         write(json.dumps(report, indent=2))
     else:
@@ -74,38 +79,10 @@ def _once(
     return 0 if report["ok"] and not (strict and warned) else 1
 
 
-def _options(*, strict: bool, verbose: bool) -> Options:
-    from mcp_launch.options import Options  # noqa: PLC0415
-
-    if not verbose:
-        return Options(strict=strict)
-    from mcp_launch.command.show.wire import show_message, show_stderr  # noqa: PLC0415
-
-    return Options(strict=strict, stderr=show_stderr, traffic=show_message)
-
-
 async def _report(fleets: Sequence[Fleet], *, quiet: bool) -> Report:
-    async with _progress(fleets, quiet=quiet):
-        for fleet in fleets:
-            await fleet.settled()
+    await settled(fleets, quiet=quiet)
     # Taken before the end, after which a server that works would be called closed.
     reports = [fleet.report for fleet in fleets]
     return Report(
         ok=all(report["ok"] for report in reports), servers=[each for report in reports for each in report["servers"]]
     )
-
-
-def _progress(fleets: Sequence[Fleet], *, quiet: bool) -> AbstractAsyncContextManager[None]:
-    """A block during which whoever sits at a terminal sees how far the servers are."""
-    # Rather where the report does not go, so that it may be sent elsewhere.
-    terminals = (stream for stream in (sys.stderr, None if quiet else sys.stdout) if stream and stream.isatty())
-    if (terminal := next(terminals, None)) is None:
-        return nullcontext()
-    from rich.console import Console  # noqa: PLC0415
-
-    console = Console(file=terminal, highlight=False)
-    if console.is_dumb_terminal:
-        return nullcontext()
-    from mcp_launch.command.show.live import progress  # noqa: PLC0415
-
-    return progress(fleets, console)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from mcp_launch.command.show.text import printable, remark, write
+from mcp_launch.command.show.text import Styled, printable, remark, write
 from mcp_launch.shapes import Report, ServerReport
 
-__all__ = ["print_lines"]
+__all__ = ["print_lines", "remark_failure", "remark_warnings"]
 
 
 def print_lines(found: Report) -> None:
@@ -19,12 +19,26 @@ def print_lines(found: Report) -> None:
     if not servers:
         write("no servers")
     for server in servers:
-        mark = ("ok  ", "green") if server["failure"] is None else ("FAIL", "red")
-        name = printable(server["name"]).ljust(width)
-        kind = (server["transport"] or "?").ljust(5)
-        write(mark, (name, "bold"), (kind, "dim"), printable(_outcome(server)))
-        for warning in server["warnings"]:
-            remark((printable(f"warning: {server['name']}: {warning}"), "yellow"))
+        write(*_line(server, width=width))
+        remark_warnings(server)
+
+
+def remark_failure(server: ServerReport) -> None:
+    """Say on standard error why a server cannot be used, where standard output is for what it offers."""
+    remark(*_line(server))
+
+
+def remark_warnings(server: ServerReport) -> None:
+    """Say on standard error what the user should know of a server."""
+    for warning in server["warnings"]:
+        remark((printable(f"warning: {server['name']}: {warning}"), "yellow"))
+
+
+def _line(server: ServerReport, *, width: int = 0) -> list[str | Styled]:
+    mark = ("ok  ", "green") if server["failure"] is None else ("FAIL", "red")
+    name = printable(server["name"]).ljust(width)
+    kind = (server["transport"] or "?").ljust(5)
+    return [mark, (name, "bold"), (kind, "dim"), printable(_outcome(server))]
 
 
 def _outcome(server: ServerReport) -> str:

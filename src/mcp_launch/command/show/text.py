@@ -11,7 +11,7 @@ from typing import TextIO, TypeAlias
 from acp_bindings._standard import discard_unwritable
 from mcp_launch.failures import UnusableInput
 
-__all__ = ["Styled", "complain", "printable", "remark", "write"]
+__all__ = ["Styled", "complain", "harmless", "printable", "remark", "write"]
 
 Styled: TypeAlias = tuple[str, str]
 """A text and its style, as rich calls it."""
@@ -23,6 +23,11 @@ _writing = threading.Lock()
 def printable(text: str) -> str:
     """The text without what could move the cursor or recolour the terminal: servers write it."""
     return "".join(char if char.isprintable() else " " for char in text)
+
+
+def harmless(text: str) -> str:
+    """The same of a text of several lines, which stay, and so do tabs."""
+    return "\n".join("\t".join(map(printable, line.split("\t"))) for line in text.splitlines())
 
 
 def write(*parts: str | Styled) -> None:

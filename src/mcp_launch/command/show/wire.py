@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from mcp_launch.command.show.text import printable, remark
-from mcp_launch.options import Direction
+from dataclasses import replace
 
-__all__ = ["show_message", "show_stderr"]
+from mcp_launch.command.show.text import printable, remark
+from mcp_launch.options import Direction, Options
+
+__all__ = ["with_traffic"]
 
 _ARROWS: dict[Direction, str] = {"sent": "->", "received": "<-"}
 
 
-def show_message(server: str, direction: Direction, line: str) -> None:
-    """Show one message."""
+def with_traffic(options: Options) -> Options:
+    """These options, and all of it is shown."""
+    return replace(options, stderr=_show_stderr, traffic=_show_message)
+
+
+def _show_message(server: str, direction: Direction, line: str) -> None:
     remark((f"{printable(server)} {_ARROWS[direction]}", "cyan"), printable(line))
 
 
-def show_stderr(server: str, line: str) -> None:
-    """Show one line of a server's standard error."""
+def _show_stderr(server: str, line: str) -> None:
     remark((f"{printable(server)} !!", "magenta"), printable(line))
