@@ -6,7 +6,19 @@ import gc
 import sys
 from importlib.util import find_spec
 
-NEEDED = ("anyio", "h11", "httpx", "httpx2", "httpx_sse", "jinja2", "mcp", "rich", "typer")
+NEEDED = (
+    "anyio",
+    "h11",
+    "httpx",
+    "httpx2",
+    "httpx_sse",
+    "jinja2",
+    "jsonschema",
+    "mcp",
+    "prompt_toolkit",
+    "rich",
+    "typer",
+)
 """What the extra brings."""
 
 

@@ -181,7 +181,7 @@ main()
     done = run_python("-c", script, "check", "-")
 
     assert (done.returncode, done.stdout) == (2, "")
-    missing = "anyio, h11, httpx, httpx2, httpx_sse, jinja2, mcp, rich, typer"
+    missing = ", ".join(NEEDED)
     assert done.stderr == f"mcp-launch needs {missing}: pip install 'acp-bindings[launch]'\n"
 
 
