@@ -1,0 +1,1 @@
+"""What servers offer, shown and tried: arguments by schemas, answers as text and files, lines typed at a prompt."""

@@ -1,0 +1,132 @@
+"""What a JSON schema says of a value: its references are followed, and its alternatives stand side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, TypeAlias, cast
+from urllib.parse import unquote
+
+__all__ = ["Schema", "alternatives", "items_of", "kind_of", "members_of", "properties_of", "resolved"]
+
+Schema: TypeAlias = Mapping[str, Any]
+_MOST = 1000
+"""Schemas that are looked at for one value: alternatives of alternatives multiply, and a server may mean it badly."""
+_KINDS: dict[type, str] = {bool: "boolean", int: "integer", float: "number", str: "string", type(None): "null"}
+
+
+def resolved(schema: object, root: Schema) -> Schema:
+    """The schema that is meant: what a `$ref` within *root* names, under what stands beside it.
+
+    One that leads nowhere, or out of the document, says nothing; `false` is `{"not": {}}`.
+    """
+    return _followed(schema, root)[0]
+
+
+def alternatives(schema: object, root: Schema) -> list[Schema]:
+    """What the value may be: schemas without `$ref`, `anyOf`, `oneOf`, `allOf`, and with one `type` at most."""
+    return list(_alternatives(schema, root, frozenset(), iter(range(_MOST))))
+
+
+def kind_of(schema: Schema) -> str | None:
+    """The one type that an alternative has, said or implied; None for any."""
+    said = schema.get("type")
+    if isinstance(said, str):
+        return said
+    fixed: list[Any] = [schema["const"]] if "const" in schema else items_of(schema.get("enum"))
+    kinds = {_kind(value) for value in fixed}
+    if len(kinds) == 1:
+        return kinds.pop()
+    if any(word in schema for word in ("properties", "patternProperties", "additionalProperties", "required")):
+        return "object"
+    return "array" if "items" in schema or "prefixItems" in schema else None
+
+
+def properties_of(schema: object, root: Schema) -> dict[str, Any]:
+    """The properties of an object, also of one that is an alternative among others."""
+    found: dict[str, Any] = {}
+    for each in alternatives(schema, root):
+        found |= members_of(each.get("properties"))
+    return found
+
+
+def items_of(value: Any) -> list[Any]:
+    """The items of an array; none of what is no array."""
+    match value:
+        case [*items]:
+            return items
+        case _:
+            return []
+
+
+def members_of(value: object) -> dict[str, Any]:
+    """The members of an object; none of what is no object."""
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+
+
+def _alternatives(schema: object, root: Schema, path: frozenset[str], steps: Iterator[int]) -> Iterator[Schema]:
+    known, followed = _followed(schema, root)
+    # A schema that is an alternative to itself says nothing more.
+    if followed & path or next(steps, None) is None:
+        return
+    path |= followed
+    known = dict(known)
+    for part in items_of(known.pop("allOf", None)):
+        parts = list(_alternatives(part, root, path, steps))
+        known = _merged(known, parts[0]) if len(parts) == 1 else {**known, "anyOf": parts}
+    for word in ("anyOf", "oneOf"):
+        if choices := items_of(known.pop(word, None)):
+            for choice in choices:
+                for inner in _alternatives(choice, root, path, steps):
+                    yield from _alternatives(_merged(known, inner), root, path, steps)
+            return
+    kinds = items_of(known.get("type"))
+    yield from ({**known, "type": kind} for kind in kinds) if kinds else (known,)
+
+
+def _followed(schema: object, root: Schema) -> tuple[Schema, frozenset[str]]:
+    followed: set[str] = set()
+    beside: dict[str, Any] = {}
+    while True:
+        if not isinstance(schema, dict):
+            return ({"not": {}} if schema is False else beside), frozenset(followed)
+        known = cast("dict[str, Any]", schema)
+        beside = {**known, **beside}
+        target = beside.pop("$ref", None)
+        if not isinstance(target, str):
+            return beside, frozenset(followed)
+        if target in followed:
+            return beside, frozenset(followed)
+        followed.add(target)
+        schema = _at(target, root)
+
+
+def _at(reference: str, root: Schema) -> object:
+    if reference != "#" and not reference.startswith("#/"):
+        return None
+    found: Any = root
+    for step in unquote(reference).split("/")[1:]:
+        key = step.replace("~1", "/").replace("~0", "~")
+        match found:
+            case dict():
+                found = cast("dict[str, Any]", found).get(key)
+            case [*items] if key.isdecimal() and int(key) < len(items):
+                found = items[int(key)]
+            case _:
+                return None
+    return found
+
+
+def _kind(value: object) -> str:
+    return "object" if isinstance(value, dict) else _KINDS.get(type(value), "array")
+
+
+def _merged(one: Schema, other: Schema) -> dict[str, Any]:
+    both = {**one, **other}
+    for word in ("properties", "required"):
+        if word in one and word in other:
+            parts = (one[word], other[word])
+            if all(isinstance(part, dict) for part in parts):
+                both[word] = {**one[word], **other[word]}
+            elif all(isinstance(part, list) for part in parts):
+                both[word] = [*one[word], *other[word]]
+    return both

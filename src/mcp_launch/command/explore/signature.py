@@ -1,0 +1,177 @@
+"""A tool in one line, `read(path: string, lines?: integer = 10)`, and what its schema says of each argument."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import cast
+
+from mcp_launch.command.explore.json_schema import Schema, alternatives, items_of, kind_of, properties_of, resolved
+
+__all__ = ["Argument", "all_arguments_of", "arguments_of", "signature", "type_text"]
+
+_DEEPEST = 2
+"""Objects in objects are spelled out that far."""
+_LONGEST = 60
+"""Characters of an object that is spelled out; a longer one is called an object."""
+_VALUES = 8
+"""Values of an enumeration that are shown."""
+_LIMITS = {
+    "format": "{}",
+    "pattern": "matches {}",
+    "minimum": "at least {}",
+    "exclusiveMinimum": "more than {}",
+    "maximum": "at most {}",
+    "exclusiveMaximum": "less than {}",
+    "multipleOf": "a multiple of {}",
+    "minLength": "at least {} characters",
+    "maxLength": "at most {} characters",
+    "minItems": "at least {} items",
+    "maxItems": "at most {} items",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Argument:
+    """One argument of a tool, as a person reads it."""
+
+    name: str
+    type: str
+    required: bool
+    default: str | None
+    """As JSON; None where there is none."""
+    limits: tuple[str, ...]
+    """What else a value has to be, such as `at least 1`."""
+    description: str
+    inner: bool = False
+    """Whether it is the member of an argument, which no signature has."""
+
+    def __str__(self) -> str:
+        if not self.required and self.default in (None, "null"):
+            # Left out or null: that is the same, and need not be said.
+            return f"{self.name}?: {self.type.removesuffix(' | null')}"
+        said = f"{self.name}{'' if self.required else '?'}: {self.type}"
+        return said if self.default is None else f"{said} = {self.default}"
+
+
+def signature(name: str, schema: Schema) -> str:
+    """The tool as one line of text: the types of its arguments, `?` for those that may be left out."""
+    arguments = [str(argument) for argument in arguments_of(schema)]
+    for each in alternatives(schema, schema):
+        more = each.get("additionalProperties")
+        if more is True or isinstance(more, dict):
+            arguments.append(f"...: {type_text(cast('object', more), schema)}")
+            break
+    return f"{name}({', '.join(arguments)})"
+
+
+def arguments_of(schema: Schema) -> Iterator[Argument]:
+    """The arguments that an input schema names, in its order."""
+    for argument, _ in _members(schema, schema):
+        yield argument
+
+
+def all_arguments_of(schema: Schema) -> Iterator[Argument]:
+    """The same, and behind an object that is too long for the line of its tool its members: `outer.inner`."""
+    yield from _spelled_out(schema, schema, prefix="", depth=0)
+
+
+def type_text(schema: object, root: Schema, *, depth: int = 0) -> str:
+    """The type of a value, in the notation of TypeScript: `string | null`, `(integer | string)[]`, `{x: number}`."""
+    texts = dict.fromkeys(_one(each, root, depth) for each in alternatives(schema, root))
+    if "any" in texts or not texts:
+        return "any"
+    return " | ".join(sorted(texts, key="null".__eq__))
+
+
+def _members(schema: object, root: Schema, *, prefix: str = "") -> Iterator[tuple[Argument, object]]:
+    """What an object has, each with its schema."""
+    required = _required(schema, root)
+    for name, part in properties_of(schema, root).items():
+        known = resolved(part, root)
+        argument = Argument(
+            name=f"{prefix}{name}",
+            type=type_text(part, root),
+            required=name in required,
+            default=_short(known["default"]) if "default" in known else None,
+            limits=tuple(_limits(part, root)),
+            description=known["description"] if isinstance(known.get("description"), str) else "",
+            inner=bool(prefix),
+        )
+        yield argument, part
+
+
+def _spelled_out(schema: object, root: Schema, *, prefix: str, depth: int) -> Iterator[Argument]:
+    for argument, part in _members(schema, root, prefix=prefix):
+        yield argument
+        words = argument.type.split(" | ")
+        if depth < _DEEPEST and "object" in words:
+            yield from _spelled_out(part, root, prefix=f"{argument.name}.", depth=depth + 1)
+        elif depth < _DEEPEST and "object[]" in words:
+            for each in alternatives(part, root):
+                yield from _spelled_out(each.get("items"), root, prefix=f"{argument.name}[].", depth=depth + 1)
+
+
+def _one(schema: Schema, root: Schema, depth: int) -> str:  # noqa: PLR0911 - a list of cases
+    if schema.get("not") == {}:
+        return "never"
+    if "const" in schema:
+        return _short(schema["const"])
+    if shown := [_short(value) for value in items_of(schema.get("enum"))]:
+        return " | ".join([*shown[:_VALUES], *(["..."] if len(shown) > _VALUES else [])])
+    match kind_of(schema):
+        case None:
+            return "any"
+        case "array":
+            return _array(schema, root, depth)
+        case "object":
+            return _object(schema, root, depth)
+        case kind:
+            return kind
+
+
+def _array(schema: Schema, root: Schema, depth: int) -> str:
+    if first := items_of(schema.get("prefixItems")):
+        return f"[{', '.join(type_text(each, root, depth=depth + 1) for each in first)}]"
+    if "items" not in schema or depth > _DEEPEST:
+        return "array"
+    item = type_text(schema["items"], root, depth=depth + 1)
+    return f"({item})[]" if " | " in item else f"{item}[]"
+
+
+def _object(schema: Schema, root: Schema, depth: int) -> str:
+    if depth > _DEEPEST:
+        return "object"
+    required = _required(schema, root)
+    members = [
+        f"{name}{'' if name in required else '?'}: {type_text(part, root, depth=depth + 1)}"
+        for name, part in properties_of(schema, root).items()
+    ]
+    more = schema.get("additionalProperties")
+    if isinstance(more, dict):
+        members.append(f"[name]: {type_text(cast('object', more), root, depth=depth + 1)}")
+    text = f"{{{', '.join(members)}}}"
+    return text if members and len(text) <= _LONGEST else "object"
+
+
+def _required(schema: object, root: Schema) -> frozenset[str]:
+    """What every alternative requires that may be an object."""
+    required = [
+        frozenset(name for name in items_of(each.get("required")) if isinstance(name, str))
+        for each in alternatives(schema, root)
+        if kind_of(each) in ("object", None)
+    ]
+    return required[0].intersection(*required[1:]) if required else frozenset()
+
+
+def _limits(schema: object, root: Schema) -> Iterator[str]:
+    for each in alternatives(schema, root):
+        for word, text in _LIMITS.items():
+            if isinstance(each.get(word), str | int | float):
+                yield text.format(each[word])
+
+
+def _short(value: object) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."

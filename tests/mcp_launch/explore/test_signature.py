@@ -1,0 +1,145 @@
+"""Schemas as a person reads them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from mcp_launch.command.explore.json_schema import alternatives
+from mcp_launch.command.explore.signature import all_arguments_of, arguments_of, signature, type_text
+from tests.mcp_launch.servers.offers import TYPED
+
+ROOT: dict[str, Any] = {
+    "$defs": {
+        "Point": {
+            "type": "object",
+            "properties": {"x": {"type": "number"}, "y": {"type": "number"}},
+            "required": ["x"],
+        },
+        "Tree": {"type": "object", "properties": {"left": {"$ref": "#/$defs/Tree"}}},
+        "Itself": {"anyOf": [{"$ref": "#/$defs/Itself"}, {"type": "string"}]},
+        "Loop": {"$ref": "#/$defs/Loop"},
+        "a/b": {"type": "boolean"},
+    }
+}
+
+
+TYPES: list[tuple[Any, str]] = [
+    ({"type": "string"}, "string"),
+    ({}, "any"),
+    (True, "any"),
+    (False, "never"),
+    ("no schema", "any"),
+    ({"type": ["integer", "null"]}, "integer | null"),
+    ({"anyOf": [{"type": "null"}, {"type": "string"}]}, "string | null"),
+    ({"oneOf": [{"type": "string"}, {"type": "string"}]}, "string"),
+    ({"anyOf": [{"type": "string"}, {}]}, "any"),
+    ({"type": "array"}, "array"),
+    ({"type": "array", "items": {"type": "integer"}}, "integer[]"),
+    ({"items": {"type": ["integer", "string"]}}, "(integer | string)[]"),
+    ({"prefixItems": [{"type": "number"}, {}]}, "[number, any]"),
+    ({"enum": ["a", 1, None]}, '"a" | 1 | null'),
+    ({"enum": list(range(20))}, "0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | ..."),
+    ({"const": "x"}, '"x"'),
+    ({"type": "object"}, "object"),
+    ({"type": "object", "additionalProperties": {"type": "integer"}}, "{[name]: integer}"),
+    ({"$ref": "#/$defs/Point"}, "{x: number, y?: number}"),
+    ({"$ref": "#/$defs/a~1b", "description": "beside it"}, "boolean"),
+    ({"allOf": [{"$ref": "#/$defs/Point"}, {"required": ["y"]}]}, "{x: number, y: number}"),
+    ({"$ref": "#/$defs/Tree"}, "{left?: {left?: {left?: object}}}"),
+    ({"$ref": "#/$defs/Itself"}, "string"),
+    ({"$ref": "#/$defs/Loop"}, "any"),
+    ({"$ref": "#/nowhere"}, "any"),
+    ({"$ref": "https://example.com/schema"}, "any"),
+    ({"properties": {f"member_{n}": {} for n in range(20)}}, "object"),
+]
+
+
+@pytest.mark.parametrize(("schema", "said"), TYPES)
+def test_a_type_is_as_short_as_it_can_be_read(schema: Any, said: str) -> None:
+    assert type_text(schema, ROOT) == said
+
+
+def test_a_signature_has_types_defaults_and_what_may_be_left_out() -> None:
+    assert signature("typed", TYPED) == (
+        "typed(path: string, lines?: integer = 10, ratio?: number, deep?: boolean, "
+        'mode?: "fast" | "thorough" | 3, tags?: string[], filter?: {since?: integer, names?: string[]}, '
+        "limit?: integer, anything?: any)"
+    )
+
+
+SIGNATURES: list[tuple[Any, str]] = [
+    ({"type": "object"}, "run()"),
+    ({}, "run()"),
+    ({"type": "object", "additionalProperties": True}, "run(...: any)"),
+    ({"properties": {"a": True}, "additionalProperties": {"type": "string"}}, "run(a?: any, ...: string)"),
+    ({"anyOf": [{"properties": {"a": {}}, "required": ["a"]}, {"properties": {"b": {}}}]}, "run(a?: any, b?: any)"),
+    ({"properties": "none", "required": 5}, "run()"),
+]
+
+
+@pytest.mark.parametrize(("schema", "said"), SIGNATURES)
+def test_a_signature_of_an_odd_schema(schema: Any, said: str) -> None:
+    assert signature("run", schema) == said
+
+
+def test_the_limits_of_an_argument_are_said() -> None:
+    schema = {
+        "properties": {"n": {"type": "integer", "minimum": 1, "maximum": 5}, "d": {"type": "string", "format": "date"}}
+    }
+
+    assert [argument.limits for argument in arguments_of(schema)] == [("at least 1", "at most 5"), ("date",)]
+
+
+def test_what_stands_beside_a_reference_goes_before_what_it_names() -> None:
+    far = {"type": "string", "description": "far", "default": "x"}
+    schema = {"properties": {"p": {"$ref": "#/$defs/P", "description": "near"}}, "$defs": {"P": far}}
+
+    (argument,) = arguments_of(schema)
+
+    assert (argument.type, argument.description, argument.default) == ("string", "near", '"x"')
+
+
+def test_an_object_that_is_too_long_for_one_line_is_followed_by_its_members() -> None:
+    point = {
+        "type": "object",
+        "properties": {name: {"type": "number"} for name in ("longitude", "latitude", "altitude", "accuracy")},
+        "required": ["latitude"],
+    }
+    schema = {
+        "properties": {
+            "at": {"anyOf": [{"$ref": "#/$defs/Point"}, {"type": "null"}]},
+            "via": {"type": "array", "items": {"$ref": "#/$defs/Point"}},
+            "short": {"type": "object", "properties": {"a": {"type": "integer"}}},
+        },
+        "$defs": {"Point": point},
+    }
+
+    found = [(each.name, each.type, each.required, each.inner) for each in all_arguments_of(schema)]
+
+    members = [("longitude", False), ("latitude", True), ("altitude", False), ("accuracy", False)]
+    assert found == [
+        ("at", "object | null", False, False),
+        *((f"at.{name}", "number", required, True) for name, required in members),
+        ("via", "object[]", False, False),
+        *((f"via[].{name}", "number", required, True) for name, required in members),
+        ("short", "{a?: integer}", False, False),
+    ]
+
+
+def test_an_object_that_holds_itself_is_spelled_out_no_further_than_can_be_read() -> None:
+    node = {"type": "object", "properties": {"child": {"$ref": "#/$defs/Node"}, "a": {}, "b" * 70: {}}}
+    schema = {"properties": {"tree": {"$ref": "#/$defs/Node"}}, "$defs": {"Node": node}}
+
+    names = [each.name for each in all_arguments_of(schema)]
+
+    assert "tree.child.child" in names
+    assert max(name.count(".") for name in names) == 2
+
+
+@pytest.mark.parametrize("end", [{"type": "string"}, {"$ref": "#/$defs/0"}])
+def test_alternatives_that_multiply_are_not_all_laid_out(end: dict[str, Any]) -> None:
+    bomb = {str(n): {"anyOf": [{"$ref": f"#/$defs/{n + 1}"}] * 2} for n in range(60)}
+
+    assert len(alternatives({"$ref": "#/$defs/0"}, {"$defs": {**bomb, "60": end}})) < 1000
