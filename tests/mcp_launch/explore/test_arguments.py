@@ -1,0 +1,198 @@
+"""What is typed after the name of a tool becomes what its schema asks for."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mcp_launch.command.explore.arguments import WrongArguments, read_arguments
+from mcp_launch.command.explore.words import split_words
+from tests.mcp_launch.servers.offers import TYPED
+
+
+def one(schema: Any, text: str) -> Any:
+    """What `x=text` becomes where x has that schema."""
+    return read_arguments([f"x={text}"], {"type": "object", "properties": {"x": schema}})["x"]
+
+
+@pytest.mark.parametrize(
+    ("schema", "text", "value"),
+    [
+        ({"type": "string"}, "5", "5"),
+        ({"type": "string"}, '{"a": 1}', '{"a": 1}'),
+        ({"type": "string"}, "", ""),
+        ({"type": "string"}, "a=b", "a=b"),
+        ({"type": "integer"}, "-5", -5),
+        ({"type": "number"}, "5", 5),
+        ({"type": "number"}, "2.5e1", 25.0),
+        ({"type": "boolean"}, "true", True),
+        ({"type": "boolean"}, "No", False),
+        ({"type": "null"}, "null", None),
+        ({"type": ["integer", "null"]}, "null", None),
+        ({"type": ["integer", "null"]}, "7", 7),
+        ({"type": ["string", "null"]}, "null", "null"),
+        ({"type": ["string", "integer"]}, "7", "7"),
+        ({"enum": ["1", 2, True]}, "2", 2),
+        ({"enum": ["1", 2, True]}, "1", "1"),
+        ({"enum": ["1", 2, True]}, "true", True),
+        ({"anyOf": [{"enum": ["a", "b"]}, {"type": "null"}]}, "b", "b"),
+        ({"anyOf": [{"enum": ["a", "b"]}, {"type": "null"}]}, "null", None),
+        ({"type": "array", "items": {"type": "integer"}}, "[1, 2]", [1, 2]),
+        ({"type": "array", "items": {"type": "integer"}}, "1", [1]),
+        ({"type": "array"}, "a", ["a"]),
+        ({"anyOf": [{"type": "array"}, {"type": "string"}]}, '["a"]', ["a"]),
+        ({"anyOf": [{"type": "array"}, {"type": "string"}]}, "[a", "[a"),
+        ({"type": "object"}, '{"a": 1}', {"a": 1}),
+        ({"properties": {"a": {"type": "integer"}}}, '{"a": 1}', {"a": 1}),
+        ({}, "5", 5),
+        ({}, '{"a": 1}', {"a": 1}),
+        ({}, "hello", "hello"),
+        ({}, "NaN", "NaN"),
+        (True, "hello", "hello"),
+        ({"$ref": "#/nowhere"}, "hello", "hello"),
+    ],
+)
+def test_a_text_is_what_the_schema_asks_for(schema: Any, text: str, value: Any) -> None:
+    found = one(schema, text)
+
+    assert (found, type(found)) == (value, type(value))
+
+
+@pytest.mark.parametrize(
+    ("words", "arguments"),
+    [
+        (["tags=a", "tags=b"], {"tags": ["a", "b"]}),
+        (['tags=["a"]', "tags=b"], {"tags": ["a", "b"]}),
+        (["filter.since=2026", "filter.names=a", "filter.names=b"], {"filter": {"since": 2026, "names": ["a", "b"]}}),
+        (["limit:=5", 'anything:="5"'], {"limit": 5, "anything": "5"}),
+        (["unknown:=5"], {"unknown": 5}),
+    ],
+)
+def test_words_become_arguments(words: list[str], arguments: dict[str, Any]) -> None:
+    assert read_arguments(["path=a", *words], TYPED) == {"path": "a", **arguments}
+
+
+def test_arguments_can_be_given_whole_and_words_win(tmp_path: Path) -> None:
+    file = tmp_path / "arguments.json"
+    file.write_text('{"path": "a", "lines": 1}')
+
+    assert read_arguments(["lines=2"], TYPED, whole=f"@{file}") == {"path": "a", "lines": 2}
+    assert read_arguments([f"filter:=@{file}"], TYPED, whole='{"path": "b"}', checked=False)["filter"]["lines"] == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "faults"),
+    [
+        ([], ["path: is missing, must be string: Where to look."]),
+        (["path=a", "lines=ten"], ['lines: must be integer, not "ten"']),
+        (["path=a", "lines=0"], ["lines: 0 is less than the minimum of 1"]),
+        (["path=a", "deep=maybe"], ['deep: must be boolean, not "maybe"']),
+        (["path=a", "ratio=inf"], ['ratio: must be number, not "inf"']),
+        (["path=a", "ratio=1e999"], ['ratio: must be number, not "1e999"']),
+        (["path=a", "mode=fats"], ['mode: must be "fast" | "thorough" | 3, not "fats"; did you mean "fast"?']),
+        (["path=a", "limit=few"], ['limit: must be integer | null, not "few"']),
+        (["path=a", "lnies=3"], ['lnies: there is no such argument; did you mean "lines"?']),
+        (["path=a", "path=b"], ["path: is given twice"]),
+        (["path=a", 'tags:=["b"]', 'tags:=["c"]'], ["tags: is given twice"]),
+        (["path"], ["path: must be name=value, or name:=JSON"]),
+        (['{"path": 1}'], ['{"path": 1}: must be name=value, or name:=JSON; give a whole object with --args']),
+        (["path:=a"], ["path: not JSON at character 1: Expecting value"]),
+        (["path:=5"], ["path: must be string, not 5"]),
+        (["path=a", "tags:=[1]"], ["tags[0]: must be string, not 1"]),
+        (["path=a", "tags=[1"], ["tags: not JSON at character 3: Expecting ',' delimiter"]),
+        (["path=a", "filter.since=old"], ['filter.since: must be integer, not "old"']),
+        (["path=a", "filter=old"], ['filter: must be {since?: integer, names?: string[]}, not "old"']),
+        (["lines=ten", "deep=maybe"], ['lines: must be integer, not "ten"', 'deep: must be boolean, not "maybe"']),
+        (["path=a", "filter=@/no/such"], ['filter: must be {since?: integer, names?: string[]}, not "@/no/such"']),
+        (["path=a", "filter:=@/no/such"], ["filter: /no/such: No such file or directory"]),
+    ],
+)
+def test_what_is_wrong_is_named_with_what_the_schema_wants(words: list[str], faults: list[str]) -> None:
+    with pytest.raises(WrongArguments) as caught:
+        read_arguments(words, TYPED)
+
+    assert list(caught.value.faults) == faults
+
+
+@pytest.mark.parametrize(
+    ("whole", "fault"),
+    [
+        ("[]", "--args: must be a JSON object of arguments, not []"),
+        ("{", "--args: not JSON at character 2: Expecting property name enclosed in double quotes"),
+        ('{"path": NaN}', "--args: not JSON: a number or a nesting beyond what can be read"),
+        ('{"lines": 5}', "path: is missing, must be string: Where to look."),
+    ],
+)
+def test_arguments_that_are_given_whole_are_looked_at_too(whole: str, fault: str) -> None:
+    with pytest.raises(WrongArguments) as caught:
+        read_arguments([], TYPED, whole=whole)
+
+    assert caught.value.faults == (fault,)
+
+
+def test_a_member_that_the_schema_forbids_is_named_with_what_is_near() -> None:
+    schema: dict[str, Any] = {"type": "object", "properties": {"path": {}}, "additionalProperties": False}
+
+    with pytest.raises(WrongArguments) as caught:
+        read_arguments(["paht:=1"], schema)
+
+    assert caught.value.faults == ('paht: there is no such argument; did you mean "path"?',)
+
+
+@pytest.mark.parametrize(
+    ("schema", "words", "arguments"),
+    [
+        ({"type": "object"}, ["a=1", "b=x"], {"a": 1, "b": "x"}),
+        ({"properties": {}, "additionalProperties": {"type": "integer"}}, ["a=1"], {"a": 1}),
+        ({"properties": {"b": {}}, "patternProperties": {"^x-": {"type": "string"}}}, ["x-a=1"], {"x-a": "1"}),
+        ({"properties": {"a.b": {"type": "string"}}}, ["a.b=1"], {"a.b": "1"}),
+        ({"type": 7, "properties": {"a": {"type": "integer"}}}, ["a=1"], {"a": 1}),
+        ({"properties": {"a": {"$ref": "https://example.invalid/x"}}}, ["a=1"], {"a": 1}),
+    ],
+)
+def test_odd_schemas_take_what_they_can(schema: Any, words: list[str], arguments: dict[str, Any]) -> None:
+    assert read_arguments(words, schema) == arguments
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_no_schema_makes_us_read_what_it_points_to(tmp_path: Path) -> None:
+    (tmp_path / "schema.json").write_text('{"type": "integer"}')
+    schema = {"type": "object", "properties": {"a": {"$ref": (tmp_path / "schema.json").as_uri()}}}
+
+    assert read_arguments(["a=text"], schema) == {"a": "text"}
+
+
+def test_a_server_can_be_tried_with_what_its_schema_forbids() -> None:
+    words = ["lines=ten", "deep=maybe", "lnies=3"]
+
+    assert read_arguments(words, TYPED, checked=False) == {"lines": "ten", "deep": "maybe", "lnies": 3}
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("call greet name=Ada", ["call", "greet", "name=Ada"]),
+        ("call x name=\"Ada L\" b='c d'", ["call", "x", "name=Ada L", "b=c d"]),
+        ('call x f={"a": [1, "b c"]} g:=[1, 2]', ["call", "x", 'f={"a": [1, "b c"]}', "g:=[1, 2]"]),
+        ("call x f={not json}", ["call", "x", "f={not", "json}"]),
+        ("call x f='{\"a\": 1}'  ", ["call", "x", 'f={"a": 1}']),
+        ("  ", []),
+        ("call x f=[1]y g=[2]", ["call", "x", "f=[1]y", "g=[2]"]),
+        ("call x a=#1", ["call", "x", "a=#1"]),
+    ],
+)
+def test_json_needs_no_quoting_in_a_line(line: str, words: list[str]) -> None:
+    assert split_words(line) == words
+
+
+def test_a_quotation_that_does_not_end_is_an_error() -> None:
+    with pytest.raises(ValueError, match="quotation"):
+        split_words("call x a='b")
+
+
+def test_a_number_that_python_would_not_read_is_no_traceback() -> None:
+    with pytest.raises(WrongArguments):
+        read_arguments([f"path:={json.dumps('a')}", f"lines={'1' * 5000}"], TYPED)
