@@ -31,6 +31,7 @@ class Terminal:
         self.process = process
         self._end = end
         self._shown = b""
+        self._seen = 0
         self._open = True
 
     @property
@@ -57,6 +58,17 @@ class Terminal:
             self._read()
         return self.shown
 
+    def see(self, wanted: str) -> None:
+        """Wait until that is shown, behind what was seen before; what colours it is left out."""
+
+        def seen(shown: str) -> bool:
+            text = CONTROL.sub("", shown)
+            at = text.find(wanted, self._seen)
+            self._seen = at + len(wanted) if at >= 0 else self._seen
+            return at >= 0
+
+        self.read_until(seen)
+
     def status(self) -> int:
         """The exit status, when all that was written has been read."""
         until = time.monotonic() + _PATIENCE
@@ -71,6 +83,9 @@ class Terminal:
             with contextlib.suppress(OSError):
                 if chunk := os.read(self._end, 65536):
                     self._shown += chunk
+                    if b"\x1b[6n" in chunk:
+                        # As a terminal that is asked where its cursor is.
+                        os.write(self._end, b"\x1b[1;1R")
                     return
             self._open = False
 

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
 from mcp_launch.command.light import LightCommand, LightGroup
+
+if TYPE_CHECKING:
+    from mcp_launch.command.inputs import Typed
+    from mcp_launch.terms import Listing
 
 __all__ = ["app", "main"]
 
@@ -51,6 +56,15 @@ Strict = Annotated[
 Verbose = Annotated[
     bool,
     typer.Option("--verbose", "-v", help="Write the messages that go to and fro to standard error, without secrets."),
+]
+
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
+Save = Annotated[
+    str | None,
+    typer.Option("--save", metavar="DIR", help="Save there what is no text, and resources too.  [default: .]"),
+]
+ShowSecrets = Annotated[
+    bool, typer.Option("--show-secrets", help="Print results as they are, also where they repeat a secret.")
 ]
 
 
@@ -106,7 +120,7 @@ def check(
     cwd: Cwd = None,
     timeout: Timeout = 30.0,
     strict: Strict = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")] = False,
+    as_json: Json = False,
     junit: Annotated[
         str | None, typer.Option("--junit", metavar="FILE", help="Also write the result as JUnit XML, for CI.")
     ] = None,
@@ -132,17 +146,8 @@ def check(
     servers are gone.
     """  # noqa: D301 - that of the help, which keeps the lines of a paragraph
     from mcp_launch.command.check import check  # noqa: PLC0415
-    from mcp_launch.command.inputs import Typed  # noqa: PLC0415
 
-    typed = Typed(
-        servers=servers or (),
-        command=context.obj,
-        headers=header or (),
-        env=env or (),
-        sse=sse,
-        only=only or (),
-        cwd=cwd,
-    )
+    typed = _typed(context, servers, header=header, env=env, sse=sse, only=only, cwd=cwd)
     status = check(
         typed,
         timeout=timeout,
@@ -157,8 +162,197 @@ def check(
 
 
 @app.command(cls=LightCommand)
+def tools(
+    context: typer.Context,
+    servers: Servers = None,
+    *,
+    header: Header = None,
+    env: Env = None,
+    sse: Sse = False,
+    only: Only = None,
+    cwd: Cwd = None,
+    timeout: Timeout = 30.0,
+    as_json: Json = False,
+    verbose: Verbose = False,
+) -> None:
+    """Print the tools of all servers, each with its arguments and their types.
+
+    The servers are given as to check. --json has the schemas themselves.
+
+    Exit status: 0 when all servers told; 1 when one does not work, or cannot list its tools; 2 when what was typed or
+    a FILE cannot be used; 129, 130 or 143 after a signal.
+    """
+    typed = _typed(context, servers, header=header, env=env, sse=sse, only=only, cwd=cwd)
+    _offers(typed, "tools", timeout=timeout, as_json=as_json, verbose=verbose)
+
+
+@app.command(cls=LightCommand)
+def resources(
+    context: typer.Context,
+    servers: Servers = None,
+    *,
+    header: Header = None,
+    env: Env = None,
+    sse: Sse = False,
+    only: Only = None,
+    cwd: Cwd = None,
+    timeout: Timeout = 30.0,
+    as_json: Json = False,
+    verbose: Verbose = False,
+) -> None:
+    """Print the resources of all servers, and the templates of some.
+
+    The servers are given as to check, and the exit status is that of tools.
+    """
+    typed = _typed(context, servers, header=header, env=env, sse=sse, only=only, cwd=cwd)
+    _offers(typed, "resources", timeout=timeout, as_json=as_json, verbose=verbose)
+
+
+@app.command(cls=LightCommand)
+def prompts(
+    context: typer.Context,
+    servers: Servers = None,
+    *,
+    header: Header = None,
+    env: Env = None,
+    sse: Sse = False,
+    only: Only = None,
+    cwd: Cwd = None,
+    timeout: Timeout = 30.0,
+    as_json: Json = False,
+    verbose: Verbose = False,
+) -> None:
+    """Print the prompts of all servers, each with its arguments.
+
+    The servers are given as to check, and the exit status is that of tools.
+    """
+    typed = _typed(context, servers, header=header, env=env, sse=sse, only=only, cwd=cwd)
+    _offers(typed, "prompts", timeout=timeout, as_json=as_json, verbose=verbose)
+
+
+@app.command(cls=LightCommand)
+def call(
+    context: typer.Context,
+    words: Annotated[
+        list[str] | None,
+        # It is shown in brackets and with dots behind it.
+        typer.Argument(metavar="FILE|URL] [SERVER] TOOL [NAME=VALUE", hidden=True),
+    ] = None,
+    *,
+    whole: Annotated[
+        str | None, typer.Option("--args", metavar="JSON|@FILE|-", help="All arguments as one JSON object.")
+    ] = None,
+    unchecked: Annotated[bool, typer.Option("--unchecked", help="Send arguments that the schema forbids too.")] = False,
+    wait: Annotated[
+        float | None, typer.Option("--wait", metavar="SECONDS", help="Seconds for its answer.  [default: 300]", min=0.1)
+    ] = None,
+    save: Save = None,
+    header: Header = None,
+    env: Env = None,
+    sse: Sse = False,
+    only: Only = None,
+    cwd: Cwd = None,
+    timeout: Timeout = 30.0,
+    as_json: Json = False,
+    verbose: Verbose = False,
+    show_secrets: ShowSecrets = False,
+) -> None:
+    """Call one tool, and print what it answers.
+
+    The server is given as to check; SERVER is its name where FILE has several.
+
+    \b
+    mcp-launch call .mcp.json search find query=mcp limit=3
+    mcp-launch call https://example.com/mcp find query=mcp
+    mcp-launch call find query=mcp -- npx -y some-server --flag
+
+    VALUE is read by the type that the tool's schema gives to NAME. NAME again is one more item of an array,
+    OUTER.INNER=VALUE a member of an object. NAME:=JSON and NAME:=@FILE are taken as they are.
+
+    Exit status: 0 when the tool answered; 1 when it says that it failed, or its server does not work or answer; 2 when
+    what was typed cannot be used, so that nothing was called, or the answer not be written; 129, 130 or 143 after a
+    signal.
+    """  # noqa: D301 - that of the help, which keeps the lines of a paragraph
+    from mcp_launch.command.call import Call, call, read_words  # noqa: PLC0415
+
+    places, server, tool, arguments = read_words(words or (), has_command=context.obj is not None)
+    status = call(
+        _typed(context, places, header=header, env=env, sse=sse, only=only, cwd=cwd),
+        Call(server=server, tool=tool, words=arguments, whole=whole, checked=not unchecked),
+        timeout=timeout,
+        wait=wait,
+        save=save,
+        as_json=as_json,
+        verbose=verbose,
+        show_secrets=show_secrets,
+    )
+    raise typer.Exit(status)
+
+
+@app.command(cls=LightCommand)
+def shell(
+    context: typer.Context,
+    place: Annotated[str | None, typer.Argument(metavar="FILE|URL", hidden=True)] = None,
+    server: Annotated[str | None, typer.Argument(metavar="SERVER", hidden=True)] = None,
+    *,
+    save: Save = None,
+    header: Header = None,
+    env: Env = None,
+    sse: Sse = False,
+    only: Only = None,
+    cwd: Cwd = None,
+    timeout: Timeout = 30.0,
+    verbose: Verbose = False,
+    show_secrets: ShowSecrets = False,
+) -> None:
+    """Explore one server: list what it offers, call its tools, read its resources, fill in its prompts.
+
+    The server is given as to check; SERVER is its name where FILE has several. At a terminal there are history and
+    completion, Ctrl-C ends a call, and Ctrl-D the shell. Otherwise lines are read from standard input. The line help
+    lists what can be said.
+
+    Exit status: 0 at a terminal; without one, that of the first line that did not work, as of call; 1 when the server
+    does not start; 2 when what was typed or FILE cannot be used; 129, 130 or 143 after a signal.
+    """
+    from mcp_launch.command.shell import shell  # noqa: PLC0415
+
+    places = [] if place is None else [place]
+    typed = _typed(context, places, header=header, env=env, sse=sse, only=only, cwd=cwd)
+    raise typer.Exit(shell(typed, server, timeout=timeout, save=save, verbose=verbose, show_secrets=show_secrets))
+
+
+@app.command(cls=LightCommand)
 def schema() -> None:
     """Print the JSON schema of what check --json prints."""
     from mcp_launch.command.schema import print_schema  # noqa: PLC0415
 
     print_schema()
+
+
+def _typed(
+    context: typer.Context,
+    servers: Sequence[str] | None,
+    *,
+    header: list[str] | None,
+    env: list[str] | None,
+    sse: bool,
+    only: list[str] | None,
+    cwd: str | None,
+) -> Typed:
+    from mcp_launch.command.inputs import Typed  # noqa: PLC0415
+
+    return Typed(
+        servers=servers or (),
+        command=context.obj,
+        headers=header or (),
+        env=env or (),
+        sse=sse,
+        only=only or (),
+        cwd=cwd,
+    )
+
+
+def _offers(typed: Typed, kind: Listing, *, timeout: float, as_json: bool, verbose: bool) -> NoReturn:
+    from mcp_launch.command.offers import offers  # noqa: PLC0415
+
+    raise typer.Exit(offers(typed, kind, timeout=timeout, as_json=as_json, verbose=verbose))

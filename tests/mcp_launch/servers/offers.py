@@ -78,7 +78,7 @@ def answer(method: str, params: dict[str, Any]) -> dict[str, Any] | None:  # noq
             return result(protocolVersion="2025-06-18", capabilities={**has, "logging": {}}, serverInfo=info)
         case "resources/list" if not OFFERS.get("resources"):
             return NO_IDEA if OFFERS["resources"] is None else result(resources=[])
-        case "resources/templates/list" if not OFFERS.get("resources"):
+        case "resources/templates/list" if not OFFERS.get("templates", OFFERS.get("resources")):
             return NO_IDEA
         case "tools/list":
             start = int(params.get("cursor", 0))

@@ -1,0 +1,96 @@
+"""One tool of one server is called with what was typed."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from mcp_launch.command.explore.choosing import chosen
+from mcp_launch.command.inputs import Typed, read_inputs, started_ahead
+from mcp_launch.failures import UnusableInput
+
+__all__ = ["Call", "call", "read_words"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """What of the words says which tool is called, and how."""
+
+    server: str | None
+    """None where there is only one to choose from."""
+    tool: str
+    words: Sequence[str] = field(default=(), repr=False)
+    """`name=value`."""
+    whole: str | None = field(default=None, repr=False)
+    """All arguments as a JSON object, or `@FILE` with one."""
+    checked: bool = True
+    """Whether arguments that the schema does not allow are refused here."""
+
+
+def call(
+    typed: Typed,
+    meant: Call,
+    *,
+    timeout: float,
+    wait: float | None,
+    save: str | None,
+    as_json: bool,
+    verbose: bool,
+    show_secrets: bool,
+) -> int:
+    """Call the tool and print its answer; the exit status.
+
+    Raises:
+        UnusableInput: what was typed or a file cannot be used, or the answer not be written.
+        SystemExit: a signal came.
+    """
+    if meant.whole == "-":
+        if "-" in typed.servers:
+            raise UnusableInput("standard input holds the servers already; give the arguments as --args @FILE")
+        meant = replace(meant, whole=_standard_input())
+    session = chosen(read_inputs(typed), meant.server)
+    with started_ahead([session]):
+        # Imported late: it takes time, in which the server gets going.
+        from mcp_launch.command.explore.calling import call_once  # noqa: PLC0415
+
+        return call_once(
+            session,
+            meant,
+            timeout=timeout,
+            wait=wait,
+            save=save,
+            as_json=as_json,
+            verbose=verbose,
+            show_secrets=show_secrets,
+        )
+
+
+def read_words(words: Sequence[str], *, has_command: bool) -> tuple[list[str], str | None, str, list[str]]:
+    """Where the servers are, which of them is meant, the tool, and its arguments.
+
+    That is `[FILE|URL] [SERVER] TOOL [NAME=VALUE]...`: behind -- stands a server too, and instead of the first.
+
+    Raises:
+        UnusableInput: there is no tool among them.
+    """
+    places = [] if has_command else list(words[:1])
+    rest = words[len(places) :]
+    names = next((number for number, word in enumerate(rest) if "=" in word), len(rest))
+    if not names:
+        raise UnusableInput("no tool was named: call FILE [SERVER] TOOL name=value ..., or call TOOL ... -- COMMAND")
+    # Only a file may hold several servers. One word too many is an argument without a value, and said to be that.
+    several = "-" in places or Typed(servers=places).files
+    server = rest[0] if several and names > 1 else None
+    tool, *arguments = rest if server is None else rest[1:]
+    return places, server, tool, arguments
+
+
+def _standard_input() -> str:
+    # Standard input is None when whoever started us has closed it.
+    if sys.stdin is None:
+        raise UnusableInput("standard input: is closed")
+    try:
+        return sys.stdin.buffer.read().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise UnusableInput(f"standard input: not UTF-8 at byte {error.start}") from None

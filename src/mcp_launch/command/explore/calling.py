@@ -1,0 +1,183 @@
+"""One call of a tool: arguments by its schema, the answer as text, JSON or files, a status that says how it went."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import anyio
+
+from mcp_launch.command.call import Call
+from mcp_launch.command.explore.arguments import WrongArguments, read_arguments
+from mcp_launch.command.explore.contents import pieces_of
+from mcp_launch.command.explore.nearest import did_you_mean, there_are
+from mcp_launch.command.explore.opened import Opened, Use, use_one
+from mcp_launch.command.explore.results import save_pieces, with_structured, write_pieces
+from mcp_launch.command.explore.signature import signature
+from mcp_launch.command.inputs import Session
+from mcp_launch.command.show.text import write
+from mcp_launch.failures import LaunchFailure, UnusableInput
+from mcp_launch.shapes import FailureJson, ServerReport
+from mcp_launch.terms import TOOLS
+
+if TYPE_CHECKING:
+    from mcp_types import CallToolResult, Tool
+
+__all__ = ["Answer", "call_once", "call_tool", "print_answer", "read_all", "the_tool"]
+
+_DYING = 5.0
+"""Seconds until it has to be known why a connection was closed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What came of a call: a result or, where there is none, why."""
+
+    result: CallToolResult | None = None
+    failure: FailureJson | None = None
+    """Of the server, which has died."""
+    error: dict[str, Any] | None = None
+    """Of this call alone: it was refused, or took too long."""
+
+    @property
+    def ok(self) -> bool:
+        """Whether the tool did what it was asked for."""
+        return self.result is not None and not self.result.is_error
+
+
+def call_once(
+    session: Session,
+    meant: Call,
+    *,
+    timeout: float,
+    wait: float | None,
+    save: str | None,
+    as_json: bool,
+    verbose: bool,
+    show_secrets: bool,
+) -> int:
+    """Start the one server of a session, call the tool and print its answer; the exit status.
+
+    Raises:
+        UnusableInput: there is no such tool, or the answer cannot be written.
+        SystemExit: a signal came.
+    """
+
+    async def ready(one: Opened) -> int:
+        tool = the_tool(one, one.server.tools, meant.tool)
+        arguments = read_all(one, tool, meant.words, whole=meant.whole, checked=meant.checked)
+        if arguments is None:
+            return 2
+        answer = await call_tool(one, tool, arguments, wait=wait, progress=sys.stderr.isatty())
+        if as_json:
+            _write_json(one, tool, answer, save=save)
+        else:
+            print_answer(one, tool, answer, save=save)
+        return 0 if answer.ok else 1
+
+    use = Use(ready=ready, failed=partial(_write_failure, tool=meant.tool) if as_json else None)
+    return use_one(session, use, lists=TOOLS, timeout=timeout, verbose=verbose, show_secrets=show_secrets)
+
+
+def the_tool(one: Opened, tools: Sequence[Tool], name: str) -> Tool:
+    """The tool of that name.
+
+    Raises:
+        UnusableInput: there is none.
+    """
+    for tool in tools:
+        if tool.name == name:
+            return tool
+    names = [tool.name for tool in tools]
+    near = did_you_mean(name, names) or f"; {there_are(names)}"
+    raise UnusableInput(one.hide(f'{one.name}: no tool is called "{name}"{near}'))
+
+
+def read_all(
+    one: Opened, tool: Tool, words: Sequence[str], *, whole: str | None = None, checked: bool = True
+) -> dict[str, Any] | None:
+    """The arguments of a tool, as `read_arguments` reads them; None when they are wrong, and it was said how."""
+    try:
+        return read_arguments(words, tool.input_schema, whole=whole, checked=checked)
+    except WrongArguments as wrong:
+        for fault in wrong.faults:
+            one.notices.complain(f"{tool.name}: {fault}")
+        one.notices.say(f"usage: {signature(tool.name, tool.input_schema)}")
+        return None
+
+
+async def call_tool(
+    one: Opened, tool: Tool, arguments: dict[str, Any], *, wait: float | None = None, progress: bool
+) -> Answer:
+    """Call a tool of a server that is ready, and wait that many seconds; why there is no result has been said."""
+    try:
+        tell = one.notices.progress if progress else None
+        return Answer(result=await one.session.call_tool(tool.name, arguments, wait, tell))
+    except LaunchFailure as failure:
+        one.notices.complain(str(failure))
+        return Answer(failure=failure.to_json())
+    except Exception as error:  # noqa: BLE001 - whatever the SDK makes of the answer, there is none
+        one.notices.complain(one.why(error))
+        if death := await _death(one, error):
+            return Answer(failure=death)
+        said = {"code": getattr(error, "code", None), "message": one.hide(getattr(error, "message", str(error)))}
+        return Answer(error=said)
+
+
+async def _death(one: Opened, error: Exception) -> FailureJson | None:
+    """Why the server has died, if that is why there is no answer."""
+    # Imported with the SDK.
+    from mcp_types import CONNECTION_CLOSED  # noqa: PLC0415
+
+    if getattr(error, "code", None) == CONNECTION_CLOSED:
+        with anyio.move_on_after(_DYING):
+            async for change in one.fleet.changes():
+                if change.failure:
+                    return change.failure.to_json()
+    return None
+
+
+def print_answer(one: Opened, tool: Tool, answer: Answer, *, save: str | None) -> None:
+    """Print what a tool answered, if it did; what it complains of goes to standard error.
+
+    Raises:
+        UnusableInput: it cannot be written.
+    """
+    if answer.result is None:
+        return
+    raw = _raw(answer.result)
+    pieces = with_structured(list(pieces_of(raw["content"])), raw.get("structuredContent"))
+    write_pieces(one, pieces, stem=tool.name, save=save, failed=answer.result.is_error)
+
+
+def _write_json(one: Opened, tool: Tool, answer: Answer, *, save: str | None) -> None:
+    raw = _raw(answer.result) if answer.result else None
+    pieces = pieces_of(raw["content"]) if raw else ()
+    _write_document(
+        {
+            "ok": answer.ok,
+            "server": one.name,
+            "tool": tool.name,
+            "result": one.hide_result.json(raw),
+            "saved": save_pieces(one, list(pieces), stem=tool.name, folder=save) if save is not None else [],
+            "error": answer.error,
+            "failure": answer.failure,
+        }
+    )
+
+
+def _write_failure(report: ServerReport, *, tool: str) -> None:
+    nothing: dict[str, Any] = {"result": None, "saved": [], "error": None}
+    _write_document({"ok": False, "server": report["name"], "tool": tool, **nothing, "failure": report["failure"]})
+
+
+def _write_document(document: dict[str, Any]) -> None:
+    write(json.dumps(document, indent=2))
+
+
+def _raw(result: CallToolResult) -> dict[str, Any]:
+    return result.model_dump(mode="json", by_alias=True, exclude_none=True)

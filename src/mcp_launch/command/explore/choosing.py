@@ -1,0 +1,36 @@
+"""Which one server a command means, of those that were typed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, cast
+
+from mcp_launch.command.explore.nearest import did_you_mean, there_are
+from mcp_launch.command.inputs import Session
+from mcp_launch.failures import UnusableInput
+
+__all__ = ["chosen"]
+
+
+def chosen(sessions: Sequence[Session], name: str | None) -> Session:
+    """The session with the server of that name, and no other; with None, with the only one that there is.
+
+    Raises:
+        UnusableInput: there is no such server, or more than one to choose from.
+    """
+    known = [(_name(entry), session, entry) for session in sessions for entry in session.servers]
+    meant = [each for each in known if name is None or each[0] == name]
+    names = [each for each, _, _ in known if each is not None]
+    if name is None and len(meant) != 1:
+        raise UnusableInput(f"say which server: {there_are(names)}" if names else "there is no server")
+    if not meant:
+        raise UnusableInput(f'no server is called "{name}"{did_you_mean(name or "", names) or f"; {there_are(names)}"}')
+    # Of several with one name the first counts, as in a launch.
+    _, session, entry = meant[0]
+    return replace(session, servers=[entry])
+
+
+def _name(entry: Any) -> str | None:
+    name = cast("dict[str, Any]", entry).get("name") if isinstance(entry, dict) else None
+    return name if isinstance(name, str) else None

@@ -1,0 +1,166 @@
+"""What servers offer, as people read it: tools, resources and prompts, each a line and what is said of it below."""
+
+from __future__ import annotations
+
+import inspect
+import shutil
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from acp_bindings.secrets.redact import Redactor
+from mcp_launch.command.explore.signature import Argument, all_arguments_of, signature, type_text
+from mcp_launch.command.show.text import Styled, harmless, printable, write
+from mcp_launch.servers.launched import LaunchedServer
+from mcp_launch.servers.offer import Offer
+from mcp_launch.shapes import ServerReport
+from mcp_launch.terms import Listing
+
+if TYPE_CHECKING:
+    from mcp_types import Prompt, Resource, ResourceTemplate, Tool
+
+
+__all__ = [
+    "blocks_of",
+    "in_short",
+    "kinds_of",
+    "offer_of",
+    "tool_lines",
+    "write_blocks",
+]
+
+_WIDEST = 100
+"""Longer lines of prose are hard to read."""
+
+
+def blocks_of(offer: Offer, kind: Listing, hide: Redactor) -> list[list[Styled]]:
+    """What was listed of that kind, each as lines."""
+    match kind:
+        case "tools":
+            lines = [tool_lines(tool, hide) for tool in offer.tools or ()]
+        case "resources":
+            lines = [
+                _resource_lines(each, hide) for each in (*(offer.resources or ()), *(offer.resource_templates or ()))
+            ]
+        case "prompts":
+            lines = [_prompt_lines(prompt, hide) for prompt in offer.prompts or ()]
+    return [list(each) for each in lines]
+
+
+def offer_of(server: LaunchedServer, report: ServerReport) -> Offer:
+    """What a server listed; None for what it was not asked for or could not tell."""
+    told = report["counts"]
+    return Offer(
+        tools=server.tools if "tools" in told else None,
+        resources=server.resources if "resources" in told else None,
+        resource_templates=server.resource_templates if "resource_templates" in told else None,
+        prompts=server.prompts if "prompts" in told else None,
+    )
+
+
+def in_short(kind: Listing, offer: Offer, capabilities: Mapping[str, object] | None) -> str:
+    """How many there are of that kind, or why there are none."""
+    if kind not in (capabilities or {}):
+        return f"does not offer {kind}"
+    if getattr(offer, kind) is None:
+        return f"could not list its {kind}"
+    count = sum(offer.counts.get(each, 0) for each in kinds_of(kind))
+    return f"{count or 'no'} {kind[:-1] if count == 1 else kind}"
+
+
+def kinds_of(kind: Listing) -> tuple[str, ...]:
+    """The lists that there are of it."""
+    return ("resources", "resource_templates") if kind == "resources" else (kind,)
+
+
+def write_blocks(blocks: Iterable[Iterable[Styled]], *, indent: int = 0) -> None:
+    """Write the lines to standard output.
+
+    Raises:
+        UnusableInput: it cannot be written to.
+    """
+    for block in blocks:
+        for text, style in block:
+            write((f"{' ' * indent}{text}" if text else "", style))
+
+
+def tool_lines(tool: Tool, hide: Redactor, *, whole: bool = False) -> Iterator[Styled]:
+    """A tool: its signature, what it is for, and its arguments where the schema says more of them.
+
+    Args:
+        tool: as its server listed it.
+        hide: the secrets of that server.
+        whole: also what it answers with, and what it says that it does.
+    """
+    gives = f" -> {type_text(tool.output_schema, tool.output_schema)}" if whole and tool.output_schema else ""
+    yield printable(hide(f"{signature(tool.name, tool.input_schema)}{gives}")), "bold"
+    yield from _prose(tool.description, hide, indent=4)
+    yield from _arguments(list(all_arguments_of(tool.input_schema)), hide)
+    if whole and tool.annotations:
+        said = {
+            "read-only": tool.annotations.read_only_hint,
+            "destructive": tool.annotations.destructive_hint,
+            "idempotent": tool.annotations.idempotent_hint,
+            "open world": tool.annotations.open_world_hint,
+        }
+        if hints := [name if hint else f"not {name}" for name, hint in said.items() if hint is not None]:
+            yield f"    says that it is {', '.join(hints)}", "dim"
+
+
+def _resource_lines(resource: Resource | ResourceTemplate, hide: Redactor) -> Iterator[Styled]:
+    """A resource or a template of some: its URI, what it is, and its description."""
+    uri = getattr(resource, "uri_template", None) or getattr(resource, "uri", "")
+    size = getattr(resource, "size", None)
+    kind = [resource.mime_type or "", "" if size is None else f"{size} bytes"]
+    said = "  ".join(part for part in (str(uri), resource.title or resource.name, *kind) if part)
+    yield printable(hide(said)), "bold"
+    yield from _prose(resource.description, hide, indent=4)
+
+
+def _prompt_lines(prompt: Prompt, hide: Redactor) -> Iterator[Styled]:
+    """A prompt: its signature, whose arguments are all texts, and what they are for."""
+    arguments = [
+        Argument(
+            name=each.name,
+            type="string",
+            required=bool(each.required),
+            default=None,
+            limits=(),
+            description=each.description or "",
+        )
+        for each in prompt.arguments or ()
+    ]
+    names = ", ".join(f"{each.name}{'' if each.required else '?'}" for each in arguments)
+    yield printable(hide(f"{prompt.name}({names})")), "bold"
+    yield from _prose(prompt.description, hide, indent=4)
+    yield from _arguments(arguments, hide)
+
+
+def _arguments(arguments: Sequence[Argument], hide: Redactor) -> Iterator[Styled]:
+    if not any(each.description or each.limits or each.inner for each in arguments):
+        return
+    names = [f"{each.name}?" if each.inner and not each.required else each.name for each in arguments]
+    width = max(map(len, names))
+    for name, each in zip(names, arguments, strict=True):
+        said = " ".join(each.description.split())
+        # The signature has the others' types.
+        kind = each.type if each.inner or not said else ""
+        limits = f"({', '.join(each.limits)})" if each.limits else ""
+        text = " ".join(part for part in ("  ".join(filter(None, (kind, said))), limits) if part)
+        yield from _prose(text, hide, indent=6, label=f"{name.ljust(width)}  ")
+
+
+def _prose(text: str | None, hide: Redactor, *, indent: int, label: str = "") -> Iterator[Styled]:
+    """The lines of a description behind its label, wrapped at where the terminal ends, with their own indentation."""
+    # Which know how wide a character is.
+    from rich.console import Console  # noqa: PLC0415
+    from rich.text import Text  # noqa: PLC0415
+
+    label = printable(hide(label))
+    room = max(20, min(shutil.get_terminal_size().columns, _WIDEST) - indent - len(label))
+    console = Console(width=room)
+    for line in harmless(inspect.cleandoc(hide(text or ""))).splitlines():
+        inner = len(line) - len(line.lstrip())
+        for part in Text(line.strip()).wrap(console, room - inner) or [""]:
+            shown = f"{' ' * indent}{label}{' ' * inner}{str(part).rstrip()}"
+            label = " " * len(label)
+            yield shown.rstrip(), ""

@@ -1,0 +1,112 @@
+"""One server that a command uses: started, or told why it cannot be, with what must not be shown of it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+from acp_bindings.secrets.redact import Redactor
+from mcp_launch.command.explore.notices import Notices
+from mcp_launch.command.inputs import Session
+from mcp_launch.command.running import run
+from mcp_launch.command.show.lines import remark_failure, remark_warnings
+from mcp_launch.command.show.waiting import settled
+from mcp_launch.command.show.wire import with_traffic
+from mcp_launch.failures import LaunchFailure
+from mcp_launch.fleet import Fleet
+from mcp_launch.servers.launched import LaunchedServer
+from mcp_launch.shapes import ServerReport
+from mcp_launch.specs import parse_server
+from mcp_launch.terms import Listing
+
+if TYPE_CHECKING:
+    from mcp import Client
+
+__all__ = ["Opened", "Use", "redactor_of", "use_one"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opened:
+    """A server that is ready."""
+
+    fleet: Fleet
+    """That of this one server."""
+    server: LaunchedServer
+    notices: Notices
+    hide: Redactor
+    """Of all that is shown of it."""
+    hide_result: Redactor
+    """Of what it was asked for: the same, unless whoever asked wants it as it is."""
+
+    @property
+    def name(self) -> str:
+        """As it is called in the file."""
+        return self.server.name
+
+    @property
+    def session(self) -> Client:
+        """Its session.
+
+        Raises:
+            LaunchFailure: it has died meanwhile.
+        """
+        return self.server.session
+
+    def why(self, error: Exception) -> str:
+        """Why a request has no answer, secrets included; of a server that died, the session knows why."""
+        if isinstance(error, LaunchFailure):
+            return str(error)
+        return f"{self.name}: {getattr(error, 'message', None) or str(error) or type(error).__name__}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Use:
+    """What a command does with its one server."""
+
+    ready: Callable[[Opened], Awaitable[int]]
+    """Uses the server; the exit status."""
+    failed: Callable[[ServerReport], object] | None = None
+    """Told instead, beside what is said on standard error."""
+    changed: Callable[[str], None] | None = None
+    """Told of which kind the server says that it has others now."""
+
+
+def use_one(
+    session: Session, use: Use, *, lists: Collection[Listing], timeout: float, verbose: bool, show_secrets: bool
+) -> int:
+    """Start the one server of a session and have it used; the exit status, which is 1 where it cannot be.
+
+    Raises:
+        UnusableInput: the directory is not absolute, or what the use says.
+        SystemExit: a signal came; the server is gone.
+    """
+    (entry,) = session.servers
+    hide = redactor_of(entry)
+    notices = Notices(hide, changed=use.changed)
+    options = with_traffic(notices.options) if verbose else notices.options
+    main = partial(_main, use=use, notices=notices, hide=hide, show_secrets=show_secrets)
+    return run([session], main, timeout=timeout, options=options, lists=lists)
+
+
+async def _main(fleets: Sequence[Fleet], *, use: Use, notices: Notices, hide: Redactor, show_secrets: bool) -> int:
+    (fleet,) = fleets
+    await settled(fleets, quiet=True)
+    (server,), (report,) = fleet.servers, fleet.report["servers"]
+    remark_warnings(report)
+    if server.failure:
+        remark_failure(report)
+        if use.failed:
+            use.failed(report)
+        return 1
+    hide_result = Redactor() if show_secrets else hide
+    return await use.ready(Opened(fleet=fleet, server=server, notices=notices, hide=hide, hide_result=hide_result))
+
+
+def redactor_of(entry: object) -> Redactor:
+    """What must not be shown of the server of an entry; nothing is known of one that cannot be read."""
+    try:
+        return parse_server(entry).redactor
+    except LaunchFailure:
+        return Redactor()

@@ -1,0 +1,29 @@
+"""What the tests of this folder share: servers, and what comes of running the command."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from tests.mcp_launch.support import SECRET, SERVERS
+
+ODD: dict[str, Any] = {
+    "command": sys.executable,
+    "args": ["-S", str(SERVERS / "offers.py")],
+    "env": {"SECRET": SECRET},
+}
+PLAIN: dict[str, Any] = {"command": sys.executable, "args": ["-S", str(SERVERS / "plain.py")]}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Done:
+    """How it ended, and what it printed."""
+
+    status: object
+    out: str
+    err: str
+
+
+class Command(Protocol):
+    def __call__(self, *args: str, stdin: str = "") -> Done: ...

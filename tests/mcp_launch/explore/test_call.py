@@ -1,0 +1,271 @@
+"""`mcp-launch call`."""
+
+from __future__ import annotations
+
+import base64
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from mcp_launch import UnusableInput
+from mcp_launch.command.call import read_words
+from tests.mcp_launch.explore.here import ODD, Command
+from tests.mcp_launch.servers.offers import PIXEL, RUDE
+from tests.mcp_launch.support import SECRET, web_server
+
+SCRIPT = [sys.executable, *ODD["args"]]
+
+
+def test_arguments_reach_the_tool_as_its_schema_wants_them(file: str, command: Command) -> None:
+    done = command(
+        "call", file, "odd", "typed", "path=5", "lines=3", "deep=yes", "tags=a", "tags=b", "filter.since=2026"
+    )
+
+    assert (done.status, done.err) == (0, "")
+    assert json.loads(done.out) == {
+        "path": "5", "lines": 3, "deep": True, "tags": ["a", "b"], "filter": {"since": 2026},
+    }  # fmt: skip
+
+
+def test_arguments_come_from_standard_input_too(file: str, command: Command) -> None:
+    done = command("call", file, "odd", "typed", "--args", "-", "lines=2", stdin='{"path": "it\'s \\"quoted\\""}')
+
+    assert (done.status, json.loads(done.out)) == (0, {"path": 'it\'s "quoted"', "lines": 2})
+
+
+def test_the_only_server_of_a_file_need_not_be_named(odd_file: str, command: Command) -> None:
+    done = command("call", odd_file, "typed", "path=a")
+
+    assert (done.status, json.loads(done.out)) == (0, {"path": "a"})
+
+
+def test_a_server_can_be_chosen_with_only_as_everywhere(file: str, command: Command) -> None:
+    assert command("call", file, "structured", "--only", "odd").out == '{\n  "n": 1\n}\n'
+
+
+def test_a_server_comes_from_standard_input_too(command: Command) -> None:
+    config = json.dumps({"mcpServers": {"odd": ODD}})
+
+    assert command("call", "-", "structured", stdin=config).out == '{\n  "n": 1\n}\n'
+
+
+def test_a_command_can_be_called_without_a_file(command: Command) -> None:
+    done = command("call", "-e", f"SECRET={SECRET}", "typed", "path=a=b", "--", *SCRIPT)
+
+    assert (done.status, done.err, json.loads(done.out)) == (0, "", {"path": "a=b"})
+
+
+def test_a_url_can_be_called_without_a_file(command: Command) -> None:
+    with web_server("http") as url:
+        done = command("call", url, "headers", "-H", f"Authorization: Bearer {SECRET}", "--show-secrets")
+
+    assert (done.status, done.err) == (0, "")
+    assert ["authorization", f"Bearer {SECRET}"] in json.loads(done.out)
+
+
+PLACES: list[tuple[list[str], bool, tuple[list[str], str | None, str, list[str]]]] = [
+    (["f.json", "server", "tool", "a=1"], False, (["f.json"], "server", "tool", ["a=1"])),
+    (["f.json", "tool", "a=1", "b"], False, (["f.json"], None, "tool", ["a=1", "b"])),
+    (["f.json", "server", "tool", "b"], False, (["f.json"], "server", "tool", ["b"])),
+    (["f=1.json", "tool"], False, (["f=1.json"], None, "tool", [])),
+    (["-", "server", "tool"], False, (["-"], "server", "tool", [])),
+    (["https://h/?a=1", "tool", "b", "a=1"], False, (["https://h/?a=1"], None, "tool", ["b", "a=1"])),
+    (["tool", "a=1"], True, ([], None, "tool", ["a=1"])),
+    (["tool", "b"], True, ([], None, "tool", ["b"])),
+]
+
+
+@pytest.mark.parametrize(("words", "has_command", "read"), PLACES)
+def test_each_word_has_its_place(words: list[str], has_command: bool, read: tuple[object, ...]) -> None:
+    assert read_words(words, has_command=has_command) == read
+
+
+@pytest.mark.parametrize(("words", "has_command"), [([], False), (["f.json"], False), ([], True), (["a=1"], True)])
+def test_without_a_tool_nothing_can_be_called(words: list[str], has_command: bool) -> None:
+    with pytest.raises(UnusableInput, match="no tool was named"):
+        read_words(words, has_command=has_command)
+
+
+def test_wrong_arguments_are_all_named_and_nothing_is_called(file: str, command: Command) -> None:
+    done = command("call", file, "odd", "typed", "lines=ten", "mode=fats", "--verbose")
+
+    assert (done.status, done.out) == (2, "")
+    said = [line for line in done.err.splitlines() if not line.startswith("odd ")]
+    assert said[:2] == [
+        'mcp-launch: typed: lines: must be integer, not "ten"',
+        'mcp-launch: typed: mode: must be "fast" | "thorough" | 3, not "fats"; did you mean "fast"?',
+    ]
+    assert said[2].startswith("usage: typed(path: string")
+    assert "tools/list" in done.err
+    assert "tools/call" not in done.err
+
+
+def test_what_the_schema_forbids_can_be_sent_all_the_same(file: str, command: Command) -> None:
+    done = command("call", file, "odd", "typed", "--unchecked", "lines=ten")
+
+    assert (done.status, json.loads(done.out)) == (0, {"lines": "ten"})
+
+
+@pytest.mark.parametrize(
+    ("server", "tool", "says"),
+    [
+        ("odd", "tpyed", 'mcp-launch: odd: no tool is called "tpyed"; did you mean "typed"?'),
+        ("old", "typed", 'mcp-launch: no server is called "old"; did you mean "odd"?'),
+        ("nothing", "typed", 'mcp-launch: no server is called "nothing"; there are odd, gone'),
+    ],
+)
+def test_what_there_is_not_is_said_with_what_is_near(
+    server: str, tool: str, says: str, file: str, command: Command
+) -> None:
+    done = command("call", file, server, tool)
+
+    assert (done.status, done.out, done.err) == (2, "", f"{says}\n")
+
+
+def test_which_of_several_servers_has_to_be_said(file: str, command: Command) -> None:
+    done = command("call", file, "typed", "path=a")
+
+    assert (done.status, done.out, done.err) == (2, "", "mcp-launch: say which server: there are odd, gone\n")
+
+
+@pytest.mark.parametrize(
+    ("tool", "says"), [("fail", "401 for [redacted]"), ("refuse", "mcp-launch: odd: not with [redacted]")]
+)
+def test_a_failure_is_a_status_and_a_sentence_without_secrets(
+    tool: str, says: str, file: str, command: Command
+) -> None:
+    done = command("call", file, "odd", tool)
+
+    assert (done.status, done.out, done.err) == (1, "", f"{says}\n")
+
+
+def test_a_failure_of_a_tool_in_json_is_a_result(file: str, command: Command) -> None:
+    done = command("call", file, "odd", "fail", "--json")
+
+    found = json.loads(done.out)
+    assert (done.status, found["ok"], found["result"]["isError"], found["error"]) == (1, False, True, None)
+    assert SECRET not in done.out
+
+
+def test_a_refusal_in_json_is_an_error(file: str, command: Command) -> None:
+    found = json.loads(command("call", file, "odd", "refuse", "--json").out)
+
+    assert (found["ok"], found["result"], found["failure"]) == (False, None, None)
+    assert found["error"] == {"code": -32000, "message": "not with [redacted]"}
+
+
+@pytest.mark.parametrize(("server", "code"), [("odd", "exited"), ("gone", "command_not_found")])
+def test_a_server_that_fails_is_in_the_json(server: str, code: str, file: str, command: Command) -> None:
+    done = command("call", file, server, "leave", "--json")
+
+    found = json.loads(done.out)
+    assert (done.status, found["ok"], found["server"], found["failure"]["code"]) == (1, False, server, code)
+
+
+def test_a_server_that_dies_of_a_call_says_why(file: str, command: Command) -> None:
+    done = command("call", file, "odd", "leave")
+
+    assert (done.status, done.out) == (1, "")
+    assert "exited with status 9" in done.err
+    assert "out of paper, key [redacted]" in done.err
+
+
+def test_a_server_that_does_not_start_has_the_diagnosis_of_check(file: str, command: Command) -> None:
+    done = command("call", file, "gone", "anything")
+
+    assert (done.status, done.out) == (1, "")
+    assert done.err.startswith("FAIL gone stdio command_not_found in spawn after ")
+
+
+def test_an_answer_is_waited_for_as_long_as_is_said(file: str, command: Command) -> None:
+    done = command("call", file, "odd", "hang", "--wait", "0.5")
+
+    assert (done.status, done.out) == (1, "")
+    assert done.err.splitlines()[0] == "info: hanging with [redacted]"
+
+
+def test_text_is_printed_and_the_rest_is_saved_where_one_is(
+    file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command
+) -> None:
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+
+    done = command("call", file, "odd", "show")
+
+    assert (done.status, done.out) == (0, "here it is\nroot\na <file:///a.txt>\n")
+    assert done.err.splitlines() == [
+        "saved show-1.png (image, image/png, 14 bytes)",
+        "saved show-1.bin (audio, audio/x-no-such, 14 bytes)",
+    ]
+    assert sorted(path.name for path in (tmp_path / "here").iterdir()) == ["show-1.bin", "show-1.png"]
+
+
+def test_what_has_a_name_is_saved_too_where_a_folder_is_given_and_nothing_is_written_over(
+    file: str, tmp_path: Path, command: Command
+) -> None:
+    folder = tmp_path / "new" / "kept"
+    for _ in range(2):
+        done = command("call", file, "odd", "show", "--save", str(folder))
+        assert (done.status, done.out) == (0, "here it is\na <file:///a.txt>\n")
+
+    names = sorted(path.name for path in folder.iterdir())
+    assert names == [
+        "show-1-2f_2f_2fetc_2fpass_wd.txt", "show-1.bin", "show-1.png",
+        "show-2-2f_2f_2fetc_2fpass_wd.txt", "show-2.bin", "show-2.png",
+    ]  # fmt: skip
+    assert (folder / "show-1.png").read_bytes() == base64.b64decode(PIXEL)
+
+
+def test_json_says_what_was_saved_and_saves_nothing_unasked(
+    file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command
+) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    unasked = json.loads(command("call", file, "odd", "show", "--json").out)
+    asked = json.loads(command("call", file, "odd", "show", "--json", "--save", "kept").out)
+
+    assert (unasked["saved"], [path.name for path in tmp_path.glob("show*")]) == ([], [])
+    assert asked["saved"] == ["kept/show-1.png", "kept/show-1.bin", "kept/show-1-2f_2f_2fetc_2fpass_wd.txt"]
+    assert unasked["result"]["content"][1]["data"] == PIXEL
+
+
+def test_a_folder_that_cannot_be_made_is_said(file: str, command: Command) -> None:
+    done = command("call", file, "odd", "show", "--save", "/dev/null/here")
+
+    assert done.status == 2
+    assert done.err.endswith("mcp-launch: /dev/null/here: Not a directory\n")
+
+
+def test_structured_content_is_json(file: str, command: Command) -> None:
+    assert json.loads(command("call", file, "odd", "structured").out) == {"n": 1}
+    whole = json.loads(command("call", file, "odd", "structured", "--json").out)
+    assert (whole["ok"], whole["server"], whole["tool"]) == (True, "odd", "structured")
+    assert whole["result"]["structuredContent"] == {"n": 1}
+
+
+def test_structured_content_that_says_more_than_the_text_is_shown_with_it(file: str, command: Command) -> None:
+    assert command("call", file, "odd", "say_more").out == 'one item\n{\n  "items": [\n    1\n  ]\n}\n'
+
+
+def test_a_secret_that_a_tool_repeats_is_shown_only_to_who_asks_for_it(file: str, command: Command) -> None:
+    for more in ((), ("--json",)):
+        hidden = command("call", file, "odd", "repeat", *more, "--verbose")
+        shown = command("call", file, "odd", "repeat", *more, "--show-secrets", "--verbose")
+
+        assert SECRET not in hidden.out + hidden.err
+        assert "[redacted]" in hidden.out
+        assert SECRET in shown.out
+        assert SECRET not in shown.err
+
+
+def test_a_pipe_gets_the_text_as_it_is(file: str, command: Command) -> None:
+    assert command("call", file, "odd", "rude").out == f"{RUDE}\n"
+
+
+def test_standard_input_cannot_be_two_things(command: Command) -> None:
+    done = command("call", "-", "odd", "typed", "--args", "-", stdin="[]")
+
+    assert (done.status, done.out) == (2, "")
+    assert "standard input holds the servers already" in done.err

@@ -1,0 +1,205 @@
+"""`mcp-launch tools`, `resources` and `prompts`."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import pytest
+from mcp_types import Tool
+
+from acp_bindings.secrets.redact import Redactor
+from mcp_launch.command.explore.offered import tool_lines
+from tests.mcp_launch.explore.here import ODD, PLAIN, Command
+from tests.mcp_launch.support import SECRET, web_server
+
+
+def test_a_tool_is_its_signature_with_what_it_says_below(odd_file: str, command: Command) -> None:
+    done = command("tools", odd_file)
+
+    assert done.status == 0
+    assert done.out.startswith(
+        """\
+typed(path: string, lines?: integer = 10, ratio?: number, deep?: boolean, mode?: "fast" | "thorough" | 3, \
+tags?: string[], filter?: {since?: integer, names?: string[]}, limit?: integer, anything?: any)
+    Tell what it was given.
+
+    Args:
+        path: somewhere
+      path      Where to look.
+      lines     integer (at least 1)
+      ratio     number
+"""
+    )
+    assert "\nshow()\n    Show a picture. [redacted]\n" in done.out
+
+
+def test_what_is_said_of_an_argument_is_wrapped_beside_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    where = {
+        "type": "object",
+        "properties": {"latitude": {"type": "number", "description": "Degrees north of the equator."}, "x" * 40: {}},
+        "required": ["latitude"],
+    }
+    tool = Tool(name="go", input_schema={"type": "object", "properties": {"to": where}})
+
+    assert [text for text, _ in tool_lines(tool, Redactor())] == [
+        "go(to?: object)",
+        f"      {'to':46}object",
+        f"      {'to.latitude':46}number  Degrees",
+        f"      {'':46}north of the",
+        f"      {'':46}equator.",
+        f"      to.{'x' * 40}?  any",
+    ]
+
+
+def test_what_servers_write_is_harmless_and_no_secret(odd_file: str, command: Command) -> None:
+    done = command("tools", odd_file)
+
+    assert "\033" not in done.out
+    assert "boo\n    next" in done.out
+    assert SECRET not in done.out + done.err
+
+
+def test_json_is_everything_that_the_server_said(odd_file: str, command: Command) -> None:
+    done = command("tools", odd_file, "--json")
+
+    (server,) = json.loads(done.out)["servers"]
+    assert {name: server[name] for name in ("name", "offered", "failure", "warnings")} == {
+        "name": "odd", "offered": True, "failure": None, "warnings": [],
+    }  # fmt: skip
+    assert [tool["name"] for tool in server["tools"]][:2] == ["typed", "show"]
+    assert server["tools"][0]["inputSchema"]["$defs"]["Filter"]["type"] == "object"
+    assert server["tools"][0]["annotations"] == {"readOnlyHint": True, "destructiveHint": False}
+    assert SECRET not in done.out
+
+
+def test_all_pages_are_listed(odd_file: str, command: Command) -> None:
+    done = command("tools", odd_file, "--json")
+
+    assert [tool["name"] for tool in json.loads(done.out)["servers"][0]["tools"]][-1] == "grow"
+    assert command("tools", odd_file, "--verbose").err.count('odd -> {"jsonrpc"') > 4
+
+
+def test_resources_are_listed_with_templates(odd_file: str, command: Command) -> None:
+    done = command("resources", odd_file)
+
+    assert (done.status, done.err) == (0, "")
+    assert done.out == (
+        "memo://today  today  text/plain\n    What is to be done.\nmemo://pixel  pixel\nmemo://{day}  a day\n"
+    )
+
+
+def test_templates_of_resources_are_in_the_json(odd_file: str, command: Command) -> None:
+    (server,) = json.loads(command("resources", odd_file, "--json").out)["servers"]
+
+    assert [each["uri"] for each in server["resources"]] == ["memo://today", "memo://pixel"]
+    assert [each["uriTemplate"] for each in server["resource_templates"]] == ["memo://{day}"]
+
+
+def test_prompts_are_listed_with_their_arguments(odd_file: str, command: Command) -> None:
+    done = command("prompts", odd_file)
+
+    assert (done.status, done.err) == (0, "")
+    assert done.out == "greet(name, tone?)\n    Ask for a greeting.\n      name  Whom.\n      tone  string\n"
+
+
+def test_of_several_servers_each_is_named_and_one_that_fails_has_its_diagnosis(command: Command) -> None:
+    broken = {"command": "/bin/sh", "args": ["-c", 'echo "no key $SECRET" >&2; exit 3'], "env": {"SECRET": SECRET}}
+    config = json.dumps({"mcpServers": {"odd": ODD, "broken": broken}})
+
+    done = command("prompts", "-", stdin=config)
+    checked = command("check", "-", "--only", "broken", stdin=config)
+
+    assert done.status == 1
+    assert done.out.splitlines()[:2] == ["odd: 1 prompt", "  greet(name, tone?)"]
+    assert done.err.startswith("FAIL broken stdio exited in handshake after ")
+    assert done.err.partition(" s: ")[2] == checked.out.partition(" s: ")[2]
+    assert SECRET not in done.out + done.err
+
+
+def test_a_server_that_fails_is_in_the_json(command: Command) -> None:
+    config = {"mcpServers": {"gone": {"command": "/no/such/program"}}}
+
+    done = command("tools", "-", "--json", stdin=json.dumps(config))
+
+    found = json.loads(done.out)
+    assert (done.status, found["ok"]) == (1, False)
+    (server,) = found["servers"]
+    assert (server["offered"], server["tools"], server["failure"]["code"]) == (None, None, "command_not_found")
+
+
+NONE: list[tuple[dict[str, object], int, str, tuple[bool, list[object] | None]]] = [
+    ({}, 0, "does not offer resources", (False, [])),
+    ({"resources": []}, 0, "no resources", (True, [])),
+    ({"resources": None}, 1, "could not list its resources", (True, None)),
+]
+
+
+@pytest.mark.parametrize(("offers", "status", "says", "in_json"), NONE)
+def test_a_server_that_offers_none_is_told_from_one_that_has_none_or_cannot_tell(
+    offers: dict[str, object], status: int, says: str, in_json: tuple[bool, object], command: Command
+) -> None:
+    config = json.dumps({"mcpServers": {"few": {**ODD, "env": {"OFFERS": json.dumps(offers)}}}})
+
+    done = command("resources", "-", stdin=config)
+    (server,) = json.loads(command("resources", "-", "--json", stdin=config).out)["servers"]
+
+    assert (done.status, done.out) == (status, f"few: {says}\n")
+    assert (server["offered"], server["resources"]) == in_json
+    assert ("could not list its resources" in done.err) == (status == 1)
+
+
+def test_a_server_that_can_list_only_its_templates_shows_them(command: Command) -> None:
+    config = json.dumps(
+        {"mcpServers": {"few": {**ODD, "env": {"OFFERS": json.dumps({"resources": None, "templates": 1})}}}}
+    )
+
+    done = command("resources", "-", stdin=config)
+
+    assert (done.status, done.out) == (1, "few: could not list its resources\nmemo://{day}  a day\n")
+
+
+def test_a_command_and_a_url_are_servers_too(command: Command) -> None:
+    done = command("tools", "--", sys.executable, *PLAIN["args"])
+    with web_server("http") as url:
+        web = command("tools", f"{url}?key={SECRET}", "-H", f"Authorization: Bearer {SECRET}", "--json")
+
+    assert (done.status, done.out) == (0, "environment()\n")
+    (server,) = json.loads(web.out)["servers"]
+    assert (web.status, server["name"], server["offered"]) == (0, "127.0.0.1", True)
+
+
+def test_only_those_that_were_named_are_listed_in_the_directory_that_was_given(file: str, command: Command) -> None:
+    done = command("tools", file, "--only", "odd", "--cwd", "/no/such/directory")
+
+    assert (done.status, done.out) == (1, "")
+    assert done.err.startswith("FAIL odd stdio ")
+    assert "/no/such/directory" in done.err
+
+
+def test_verbose_shows_the_messages_without_secrets(odd_file: str, command: Command) -> None:
+    done = command("prompts", odd_file, "--verbose")
+
+    assert done.out.startswith("greet(name, tone?)\n")
+    assert 'odd -> {"jsonrpc"' in done.err
+    assert "odd <- " in done.err
+    assert SECRET not in done.err
+
+
+def test_servers_are_waited_for_as_long_as_is_said(command: Command) -> None:
+    config = {"mcpServers": {"mute": {**PLAIN, "args": [*PLAIN["args"], "mute"]}}}
+
+    done = command("tools", "-", "--timeout", "0.5", stdin=json.dumps(config))
+
+    assert (done.status, done.out) == (1, "")
+    assert done.err.startswith("FAIL mute stdio timeout in handshake after ")
+
+
+def test_of_files_that_use_one_name_each_says_of_which_it_is(odd_file: str, file: str, command: Command) -> None:
+    done = command("prompts", odd_file, file, "--only", "odd")
+
+    assert (done.status, done.err) == (0, "")
+    assert [line for line in done.out.splitlines() if line.endswith("prompt")] == [
+        f"{odd_file}:odd: 1 prompt", f"{file}:odd: 1 prompt",
+    ]  # fmt: skip

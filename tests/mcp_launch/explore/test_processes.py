@@ -1,0 +1,103 @@
+"""What only a process of its own shows of the commands that explore servers: imports, signals, pipes."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+from pathlib import Path
+from subprocess import PIPE
+
+import pytest
+
+from tests.mcp_launch.explore.here import ODD
+from tests.mcp_launch.support import Marked
+from tests.mcp_launch.test_command import COMMAND, ENV, SLOW, WHEN_SPAWNED, imported_by, run
+
+LATE = SLOW | {"jsonschema", "prompt_toolkit"}
+SIGNALS = [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
+
+
+def marked_file(folder: Path, marked: Marked) -> str:
+    file = folder / "servers.json"
+    file.write_text(json.dumps([marked.stdio("odd", ODD["command"], *ODD["args"])]))
+    return str(file)
+
+
+@pytest.mark.parametrize(
+    "args", [("call", "--help"), ("tools", "/no/such"), ("call", "/no/such", "a"), ("call",), ("shell", "/no/such")]
+)
+def test_what_starts_no_server_imports_nothing_that_takes_long(args: tuple[str, ...]) -> None:
+    done = run(*args, python=("-X", "importtime"))
+
+    assert "typer" in imported_by(done.stderr)
+    assert imported_by(done.stderr) & LATE == set()
+
+
+@pytest.mark.parametrize("args", [("prompts",), ("call", "tool"), ("shell",)])
+def test_servers_are_started_before_the_libraries_are_imported(args: tuple[str, ...]) -> None:
+    done = run(*args, "--", "/bin/sh", "-c", "exit", python=("-X", "importtime", "-c", WHEN_SPAWNED))
+
+    before, spawned, after = done.stderr.partition("SPAWNED")
+    assert spawned
+    assert imported_by(before) & LATE == set()
+    assert "mcp" in imported_by(after)
+
+
+@pytest.mark.parametrize(("number", "status"), SIGNALS)
+def test_a_signal_ends_the_server_of_a_call_and_the_command(
+    number: signal.Signals, status: int, tmp_path: Path
+) -> None:
+    marked = Marked()
+    command = [*COMMAND, "call", marked_file(tmp_path, marked), "hang"]
+
+    with subprocess.Popen(command, stdin=PIPE, stdout=PIPE, stderr=PIPE, env=ENV) as process:
+        assert process.stderr is not None
+        assert process.stderr.readline() == b"info: hanging with [redacted]\n"
+        process.send_signal(number)
+        assert process.wait(timeout=20) == status
+        assert process.stderr.read() == b""
+
+    assert marked.running() == []
+
+
+def test_ctrl_c_ends_a_shell_that_waits_for_a_line_of_a_pipe(tmp_path: Path) -> None:
+    marked = Marked()
+    command = [*COMMAND, "shell", marked_file(tmp_path, marked)]
+
+    with subprocess.Popen(command, stdin=PIPE, stdout=PIPE, stderr=PIPE, env=ENV) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(b"read memo://today\n")
+        process.stdin.flush()
+        assert process.stdout.readline() == b"nothing\n"
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=20) == 130
+
+    assert marked.running() == []
+
+
+def test_each_answer_comes_before_the_next_line_is_waited_for(tmp_path: Path) -> None:
+    command = [*COMMAND, "shell", marked_file(tmp_path, Marked())]
+
+    with subprocess.Popen(
+        command, stdin=PIPE, stdout=PIPE, stderr=subprocess.DEVNULL, env={**ENV, "PYTHONUNBUFFERED": ""}
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        for line, answer in ((b"help", b"tools  "), (b"tool hang", b"hang()"), (b"call structured", b"{")):
+            process.stdin.write(line + b"\n")
+            process.stdin.flush()
+            while not process.stdout.readline().startswith(answer):
+                pass
+        process.stdin.close()
+        assert process.wait(timeout=20) == 0
+
+
+def test_who_has_read_enough_is_no_reason_for_a_traceback(tmp_path: Path) -> None:
+    script = f'"$@" tools {marked_file(tmp_path, Marked())} | head -c 10 >/dev/null'
+    done = subprocess.run(
+        ["/bin/sh", "-c", script, "sh", *COMMAND], capture_output=True, text=True, env=ENV, check=False
+    )
+
+    assert (done.returncode, done.stderr) == (0, "")

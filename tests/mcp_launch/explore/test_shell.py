@@ -1,0 +1,205 @@
+"""`mcp-launch shell`, whose lines come from a pipe; test_terminal.py has those that a person types."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from mcp_launch.command.explore.completing import candidates
+from mcp_launch.servers.offer import Offer
+from tests.mcp_launch.explore.here import ODD, Command
+from tests.mcp_launch.servers.offers import TYPED
+from tests.mcp_launch.support import SECRET
+
+LINES = """\
+# what it has
+tool hang
+call typed path="a b" filter={"since": 2026, "names": ["x y"]} lines=3
+
+read memo://today
+get greet name=Ada
+prompts
+quit
+call typed path=never
+"""
+
+
+def test_lines_are_done_one_after_another(file: str, command: Command) -> None:
+    done = command("shell", file, "odd", stdin=LINES)
+
+    assert (done.status, done.err) == (0, "")
+    assert done.out.splitlines() == [
+        "hang()",
+        '{"path": "a b", "filter": {"since": 2026, "names": ["x y"]}, "lines": 3}',
+        "nothing",
+        "user:",
+        "Greet Ada.",
+        "greet(name, tone?)",
+        "    Ask for a greeting.",
+        "      name  Whom.",
+        "      tone  string",
+    ]
+
+
+def test_the_only_server_need_not_be_named_and_the_last_line_not_be_ended(odd_file: str, command: Command) -> None:
+    done = command("shell", odd_file, stdin="read memo://today\nread memo://today")
+
+    assert (done.status, done.out, done.err) == (0, "nothing\nnothing\n", "")
+
+
+def test_a_list_is_as_it_is_now_also_when_the_server_did_not_tell(file: str, command: Command) -> None:
+    done = command("shell", file, "odd", stdin="call grow quietly=yes\ntools\ntool grown\n")
+
+    assert (done.status, done.err) == (0, "")
+    assert done.out.startswith("grew\ntyped(")
+    assert done.out.endswith("\ngrown()\ngrown()\n")
+
+
+def test_a_tool_that_is_new_is_found_though_the_server_did_not_tell(odd_file: str, command: Command) -> None:
+    done = command("shell", odd_file, stdin="call grow quietly=yes\ntool grown\n")
+
+    assert (done.status, done.out) == (0, "grew\ngrown()\n")
+
+
+def test_a_tool_is_shown_with_what_it_answers_and_says_that_it_does(file: str, command: Command) -> None:
+    done = command("shell", file, "odd", stdin="tool structured\ntool typed\nresources\nhelp\ntools")
+
+    assert done.out.startswith("structured() -> {n?: integer}\ntyped(path: string")
+    assert "    says that it is read-only, not destructive\n" in done.out
+    assert "memo://{day}  a day\n" in done.out
+    assert "call NAME key=value ...  call a tool" in done.out
+    assert "\nshow()\n" in done.out
+
+
+@pytest.mark.parametrize(
+    ("line", "status", "says"),
+    [
+        ("cal typed", 2, 'mcp-launch: there is no command "cal"; did you mean "call"?'),
+        ("call", 2, "mcp-launch: usage: call NAME key=value ..."),
+        ("call tpyed", 2, 'mcp-launch: odd: no tool is called "tpyed"; did you mean "typed"?'),
+        ("read", 2, "mcp-launch: usage: read URI"),
+        ("read memo://no", 1, "mcp-launch: odd: no resources/read"),
+        ("get greet", 2, "mcp-launch: greet: name: missing"),
+        ("get greet nmae=Ada", 2, 'mcp-launch: greet: nmae: there is no such argument; did you mean "name"?'),
+        ("get great", 2, 'mcp-launch: odd: no prompt is called "great"; did you mean "greet"?'),
+        ("call typed 'a", 2, "mcp-launch: no closing quotation"),
+        ("call fail", 1, "401 for [redacted]"),
+        ("call refuse", 1, "mcp-launch: odd: not with [redacted]"),
+    ],
+)
+def test_a_line_that_does_not_work_is_said_and_the_next_is_done(
+    line: str, status: int, says: str, file: str, command: Command
+) -> None:
+    done = command("shell", file, "odd", stdin=f"{line}\nread memo://today\n")
+
+    assert (done.status, done.out, done.err) == (status, "nothing\n", f"{says}\n")
+
+
+def test_the_status_is_that_of_the_first_line_that_did_not_work(file: str, command: Command) -> None:
+    assert command("shell", file, "odd", stdin="read memo://today\ncal\ncall fail\nread memo://today\n").status == 2
+
+
+def test_a_server_that_died_is_said_at_every_line(file: str, command: Command) -> None:
+    done = command("shell", file, "odd", stdin="call leave\nread memo://today\n")
+
+    assert (done.status, done.out) == (1, "")
+    first, second = (line.partition(": it said")[0] for line in done.err.splitlines())
+    assert first == second
+    assert first.startswith("mcp-launch: odd: exited with status 9")
+    assert SECRET not in done.err
+
+
+def test_what_is_no_text_is_saved(file: str, tmp_path: Path, command: Command) -> None:
+    done = command("shell", file, "odd", "--save", str(tmp_path / "kept"), stdin="read memo://pixel\n")
+
+    assert (done.status, done.out) == (0, "")
+    assert [path.name for path in (tmp_path / "kept").iterdir()] == ["resource-1-pixel.png"]
+
+
+def test_a_secret_that_a_server_repeats_is_shown_only_to_who_asks_for_it(file: str, command: Command) -> None:
+    hidden = command("shell", file, "odd", "--verbose", stdin="call repeat\n")
+    shown = command("shell", file, "odd", "--show-secrets", stdin="call repeat\n")
+
+    assert SECRET not in hidden.out + hidden.err
+    assert SECRET in shown.out
+
+
+def test_a_server_that_does_not_start_says_why(file: str, command: Command) -> None:
+    done = command("shell", file, "gone", stdin="tools\n")
+
+    assert (done.status, done.out) == (1, "")
+    assert done.err.startswith("FAIL gone stdio command_not_found in spawn after ")
+
+
+def test_standard_input_cannot_be_two_things(command: Command) -> None:
+    done = command("shell", "-", stdin="[]")
+
+    assert (done.status, done.out) == (2, "")
+    assert done.err == "mcp-launch: standard input is what is typed at the prompt; give FILE by its name\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "texts"),
+    [
+        ("", ["tools", "call"]),
+        ("c", ["call"]),
+        ("call ", ["typed"]),
+        ("tool t", ["typed"]),
+        ("call other ", []),
+        ("call typed l", ["lines=", "limit="]),
+        ("call typed lines=3 l", ["limit="]),
+        ("call typed tags=a t", ["tags="]),
+        ("call typed mode=", ["mode=fast", "mode=thorough", "mode=3"]),
+        ("call typed deep=t", ["deep=true"]),
+        ("call typed path=", []),
+        ("call typed nothing=", []),
+        ("read ", ["memo://today"]),
+        ("get ", ["greet"]),
+        ("get greet ", ["name=", "tone="]),
+        ("get greet name=a ", ["tone="]),
+        ("quit ", []),
+    ],
+)
+def test_what_may_come_next(line: str, texts: list[str]) -> None:
+    from mcp_types import Prompt, PromptArgument, Resource, Tool
+
+    offer = Offer(
+        tools=[Tool(name="typed", description="Tell.\nMore.", input_schema=TYPED)],
+        resources=[Resource(name="today", uri="memo://today")],
+        prompts=[Prompt(name="greet", arguments=[PromptArgument(name="name"), PromptArgument(name="tone")])],
+    )
+
+    found = candidates(line, offer, {"tools": "list them", "call": "call one"})
+
+    assert [each.text for each in found] == texts
+
+
+def test_what_may_come_next_says_what_it_is() -> None:
+    from mcp_types import Tool
+
+    offer = Offer(tools=[Tool(name="typed", description="Tell.\nMore.", input_schema=TYPED)])
+
+    (tool,) = candidates("call ", offer, {})
+    assert tool.about == "Tell."
+    (path,) = candidates("call typed p", offer, {})
+    assert path.about == "string, Where to look."
+
+
+def test_what_a_server_does_not_offer_is_told_from_what_it_has_none_of(command: Command) -> None:
+    config = f"OFFERS={json.dumps({'tools': 1, 'resources': []})}"
+
+    done = command("shell", "-e", config, "--", sys.executable, *ODD["args"], stdin="resources\nprompts\n")
+
+    assert (done.status, done.out) == (0, "no resources\ndoes not offer prompts\n")
+
+
+def test_a_list_that_cannot_be_had_is_a_warning_and_said(command: Command) -> None:
+    config = f"OFFERS={json.dumps({'tools': 1, 'resources': None})}"
+
+    done = command("shell", "-e", config, "--", sys.executable, *ODD["args"], stdin="resources\n")
+
+    assert done.out == "could not list its resources\n"
+    assert done.err.count('warning: offers: could not list its resources: "no idea"\n') == 2

@@ -1,0 +1,166 @@
+"""The commands that explore servers in a real terminal: a shell with history and completion, and nothing that harms."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import stat
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.mcp_launch.explore.here import ODD
+from tests.mcp_launch.support import Marked, wait_until
+
+if sys.platform == "win32":
+    pytest.skip("there is no pty on Windows", allow_module_level=True)
+
+from tests.mcp_launch.terminal import CONTROL, Terminal, terminal
+
+WIDE = 120
+
+
+def end(shown: Terminal, keys: bytes = b"\x04") -> int:
+    shown.see("odd>")
+    shown.type(keys)
+    return shown.status()
+
+
+def test_a_terminal_shows_progress_and_then_what_is_harmless(odd_file: str) -> None:
+    with terminal("tools", odd_file, columns=WIDE) as shown:
+        assert shown.status() == 0
+
+    assert "wait odd stdio" in CONTROL.sub("", shown.shown)
+    assert "typed(path: string" in CONTROL.sub("", shown.shown)
+    assert not {"\x1b]0;", "\x1b[2J\x1b]", "\x07"} & {part for part in ("\x1b]0;", "\x07") if part in shown.shown}
+
+
+def test_the_answer_of_a_tool_cannot_move_the_cursor(odd_file: str) -> None:
+    with terminal("call", odd_file, "rude", columns=WIDE, TERM="dumb") as shown:
+        assert shown.status() == 0
+
+    assert "boo" in shown.shown
+    assert "\x1b" not in shown.shown
+    assert "\x07" not in shown.shown
+
+
+def test_what_a_tool_logs_and_how_far_it_is_are_shown(odd_file: str) -> None:
+    with terminal("call", odd_file, "hang", "--wait", "2", columns=WIDE) as shown:
+        shown.see("info: hanging with [redacted]")
+        shown.see("progress 1/2: half of it")
+        assert shown.status() == 1
+
+
+def test_a_person_completes_calls_cancels_and_leaves(tmp_path: Path) -> None:
+    marked = Marked()
+    file = tmp_path / "servers.json"
+    file.write_text(json.dumps([marked.stdio("odd", ODD["command"], *ODD["args"])]))
+
+    with terminal("shell", str(file), columns=WIDE, XDG_STATE_HOME=str(tmp_path / "state")) as shown:
+        shown.see("odd: 11 tools, 2 resources, 1 resource template, 1 prompt; help lists the commands")
+        shown.see("odd>")
+        # A person waits for what the key does.
+        for keys, comes in ((b"call ty\t", "ped"), (b"pa\t", "th="), (b"x de\t", "ep="), (b"tr\t", "ue")):
+            shown.type(keys)
+            shown.see(comes)
+        shown.type(b"\r")
+        shown.see('{"path": "x", "deep": true}')
+        shown.see("odd>")
+        shown.type(b"call hang\r")
+        shown.see("info: hanging with [redacted]")
+        shown.see("progress 1/2: half of it")
+        shown.type(b"\x03")
+        shown.see("cancelled")
+        shown.see("noticed that it was cancelled")
+        shown.type(b"thrown away\x03")
+        shown.see("odd>")
+        shown.type(b"call rude\r")
+        shown.see("boo")
+        shown.see("odd>")
+        shown.type(b"call grow\r")
+        shown.see("grew")
+        shown.see("odd>")
+        shown.type(b"read memo://today\r")
+        shown.see("nothing")
+        shown.see("odd>")
+        shown.type(b"tool grown\r")
+        shown.see("grown()")
+        assert end(shown) == 0
+
+    assert marked.running() == []
+    assert "\x1b]0;title" not in shown.shown
+    assert "Traceback" not in shown.shown
+
+
+def test_a_server_that_dies_meanwhile_is_told_at_once(tmp_path: Path) -> None:
+    marked = Marked()
+    file = tmp_path / "servers.json"
+    file.write_text(json.dumps([marked.stdio("odd", ODD["command"], *ODD["args"])]))
+
+    with terminal("shell", str(file), columns=WIDE, XDG_STATE_HOME=str(tmp_path / "state")) as shown:
+        shown.see("odd>")
+        for number in marked.running():
+            os.kill(number, 9)
+        shown.see("mcp-launch: odd: ")
+        shown.see("SIGKILL")
+        shown.type(b"read memo://today\r")
+        shown.see("SIGKILL")
+        assert end(shown) == 0
+
+
+@pytest.mark.parametrize("typed", [b"", b"call hang\r"])
+def test_a_terminal_that_goes_away_takes_the_server_with_it(typed: bytes, tmp_path: Path) -> None:
+    marked = Marked()
+    file = tmp_path / "servers.json"
+    file.write_text(json.dumps([marked.stdio("odd", ODD["command"], *ODD["args"])]))
+
+    with terminal("shell", str(file), columns=WIDE, XDG_STATE_HOME=str(tmp_path / "state")) as shown:
+        shown.see("odd>")
+        shown.type(typed)
+        if typed:
+            shown.see("hanging")
+        shown.hang_up()
+        assert shown.process.wait(30) == 129
+
+    wait_until(lambda: marked.running() == [])
+
+
+def test_a_signal_from_elsewhere_ends_the_shell_and_leaves_the_terminal_as_it_was(odd_file: str) -> None:
+    with terminal("shell", odd_file, columns=WIDE, XDG_STATE_HOME="/dev/null") as shown:
+        shown.see("odd>")
+        shown.process.send_signal(signal.SIGTERM)
+        assert shown.status() == 143
+
+    # Pasted text is no longer marked as such.
+    assert shown.shown.endswith("\x1b[?2004l")
+
+
+def test_what_was_typed_is_there_the_next_time_for_nobody_else(odd_file: str, tmp_path: Path) -> None:
+    kept = tmp_path / "state" / "mcp-launch" / "history"
+    kept.parent.mkdir(parents=True)
+    kept.touch(mode=0o644)
+    state = str(tmp_path / "state")
+
+    with terminal("shell", odd_file, columns=WIDE, XDG_STATE_HOME=state) as shown:
+        shown.see("odd>")
+        shown.type(b"read memo://today\r")
+        shown.see("nothing")
+        assert end(shown, b"quit\r") == 0
+    assert stat.S_IMODE(kept.stat().st_mode) == 0o600
+    assert "+read memo://today\n" in kept.read_text()
+
+    with terminal("shell", odd_file, columns=WIDE, XDG_STATE_HOME=state) as shown:
+        shown.see("odd>")
+        shown.type(b"\x1b[A\x1b[A\r")
+        shown.see("nothing")
+        assert end(shown) == 0
+
+
+def test_without_a_place_for_history_it_works_all_the_same(odd_file: str) -> None:
+    with terminal("shell", odd_file, columns=WIDE, XDG_STATE_HOME="/dev/null/state") as shown:
+        shown.see("odd>")
+        shown.type(b"read memo://today\r")
+        shown.see("nothing")
+        assert end(shown) == 0
