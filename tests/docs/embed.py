@@ -2,7 +2,7 @@
 
 A page has a marker in a comment, which a code host does not show, and the rest up to `<!-- end -->` comes from here:
 
-    <!-- run: COMMAND -->      what a command prints
+    <!-- run: COMMAND -->      what a command prints; `< FILE` behind it is what it reads
     <!-- help: COMMAND -->     what `--help` says of a command, with a section for each command that it has
     <!-- passes -->            the passes of the pipeline, in their order
     <!-- failures -->          the codes of failures, each with the first sentence of its page
@@ -95,7 +95,10 @@ def _run(command: str, *, page: str = "") -> str:
     words = shlex.split(command)
     if words[:2] == ["python", "examples/failures.py"]:
         return _same(_failure(*words[2:]))
-    with tempfile.TemporaryDirectory() as folder:
+    given = os.devnull
+    if words[-2:-1] == ["<"]:
+        *words, _, given = words
+    with tempfile.TemporaryDirectory() as folder, open(ROOT / given, "rb") as stdin:
         if "agent.py" in words:
             agent = Path(folder, "agent.py")
             agent.write_text(program(page), encoding="utf-8")
@@ -105,6 +108,7 @@ def _run(command: str, *, page: str = "") -> str:
             words,
             cwd=ROOT,
             env=os.environ | {"COLUMNS": str(WIDTH), "TERMINAL_WIDTH": str(WIDTH), "NO_COLOR": "1", "TERM": "dumb"},
+            stdin=stdin,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
