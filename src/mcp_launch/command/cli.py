@@ -25,6 +25,21 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 
+
+def _complete_server(context: typer.Context, incomplete: str) -> list[str]:
+    """The names of servers in the files that were typed so far."""
+    from mcp_launch.command.explore.choosing import names_in  # noqa: PLC0415
+
+    typed = context.params
+    several: list[str] = typed.get("servers") or []
+    words: list[str] = typed.get("words") or []
+    place: str | None = typed.get("place")
+    places = [*several, *words[:1], *([place] if place else ())]
+    # Behind the name of the server stands that of a tool, which only the server knows. And where an option still lacks
+    # its value, the other words are not sorted yet.
+    return [] if len(words) > 1 else [each for each in names_in(places or context.args) if each.startswith(incomplete)]
+
+
 Servers = Annotated[list[str] | None, typer.Argument(metavar="FILE|URL", hidden=True)]
 Header = Annotated[
     list[str] | None,
@@ -41,7 +56,13 @@ Env = Annotated[
 ]
 Sse = Annotated[bool, typer.Option("--sse", help="The URL speaks the deprecated SSE transport.")]
 Only = Annotated[
-    list[str] | None, typer.Option("--only", metavar="NAME", help="Only the server of this name; repeatable.")
+    list[str] | None,
+    typer.Option(
+        "--only",
+        metavar="NAME",
+        help="Only the server of this name; repeatable.",
+        autocompletion=_complete_server,
+    ),
 ]
 Cwd = Annotated[
     str | None, typer.Option("--cwd", metavar="DIR", help="Working directory of the servers, instead of the file's.")
@@ -236,7 +257,7 @@ def call(
     words: Annotated[
         list[str] | None,
         # It is shown in brackets and with dots behind it.
-        typer.Argument(metavar="FILE|URL] [SERVER] TOOL [NAME=VALUE", hidden=True),
+        typer.Argument(metavar="FILE|URL] [SERVER] TOOL [NAME=VALUE", hidden=True, autocompletion=_complete_server),
     ] = None,
     *,
     whole: Annotated[
@@ -293,7 +314,9 @@ def call(
 def shell(
     context: typer.Context,
     place: Annotated[str | None, typer.Argument(metavar="FILE|URL", hidden=True)] = None,
-    server: Annotated[str | None, typer.Argument(metavar="SERVER", hidden=True)] = None,
+    server: Annotated[
+        str | None, typer.Argument(metavar="SERVER", hidden=True, autocompletion=_complete_server)
+    ] = None,
     *,
     save: Save = None,
     header: Header = None,

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, cast
 
 from mcp_launch.command.explore.nearest import did_you_mean, there_are
-from mcp_launch.command.inputs import Session
+from mcp_launch.command.inputs import Session, Typed, read_inputs
 from mcp_launch.failures import UnusableInput
 
-__all__ = ["chosen"]
+__all__ = ["chosen", "names_in"]
 
 
 def chosen(sessions: Sequence[Session], name: str | None) -> Session:
@@ -29,6 +30,16 @@ def chosen(sessions: Sequence[Session], name: str | None) -> Session:
     # Of several with one name the first counts, as in a launch.
     _, session, entry = meant[0]
     return replace(session, servers=[entry])
+
+
+def names_in(places: Sequence[str]) -> list[str]:
+    """The names of the servers in those places that are files; none of one that cannot be used."""
+    names: list[str] = []
+    for file in Typed(servers=places).files:
+        with suppress(UnusableInput):
+            found = (_name(entry) for session in read_inputs(Typed(servers=[file])) for entry in session.servers)
+            names += [name for name in found if name is not None]
+    return names
 
 
 def _name(entry: Any) -> str | None:

@@ -1,0 +1,74 @@
+"""What a shell completes of the words of `mcp-launch`."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.mcp_launch.test_command import COMMAND, ENV, run
+
+
+def completed(*words: str) -> list[str]:
+    """What is offered for the last of these words."""
+    done = run(
+        _MCP_LAUNCH_COMPLETE="complete_bash",
+        COMP_WORDS=shlex.join(["mcp-launch", *words]),
+        COMP_CWORD=str(len(words)),
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout.split()
+
+
+def test_names_of_servers_are_completed_from_the_file_that_was_typed(file: str) -> None:
+    assert completed("check", file, "--only", "o") == ["odd"]
+    assert completed("tools", file, "--only", "") == ["odd", "gone"]
+    assert completed("call", file, "g") == ["gone"]
+    assert completed("shell", file, "") == ["odd", "gone"]
+
+
+@pytest.mark.parametrize(
+    "words", [("call", "/no/such", "o"), ("call", "https://h/", "o"), ("call", "-", "o"), ("call", "o")]
+)
+def test_where_no_name_can_be_known_files_are_left_to_the_shell(words: tuple[str, ...]) -> None:
+    assert completed(*words) == []
+
+
+def test_behind_the_name_of_a_server_no_other_is_offered(file: str) -> None:
+    assert completed("call", file, "odd", "") == []
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash")
+def test_what_is_installed_completes_in_a_real_shell(tmp_path: Path, file: str) -> None:
+    program = tmp_path / "bin" / "mcp-launch"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\nexec {sys.executable} -m mcp_launch "$@"\n')
+    program.chmod(0o755)
+    env = {**ENV, "HOME": str(tmp_path), "PATH": f"{program.parent}:{ENV['PATH']}"}
+
+    # Through a shell, which is how it knows for which one.
+    bash = ["bash", "--norc", "-c", '"$@"; exit', "bash"]
+    installed = subprocess.run([*bash, *COMMAND, "--install-completion"], env=env, capture_output=True, check=False)
+    script = tmp_path / ".bash_completions" / "mcp-launch.sh"
+    assert (installed.returncode, script.exists()) == (0, True)
+    assert str(script) in (tmp_path / ".bashrc").read_text()
+
+    def offered(*words: str) -> list[str]:
+        typed = f"""
+            . {script}
+            COMP_WORDS=(mcp-launch {shlex.join(words)})
+            COMP_CWORD={len(words)}
+            _mcp_launch_completion mcp-launch
+            printf '%s\\n' "${{COMPREPLY[@]}}"
+        """
+        return subprocess.run(
+            ["bash", "--norc", "-c", typed], env=env, capture_output=True, text=True, check=True
+        ).stdout.split()
+
+    assert offered("sh") == ["shell"]
+    assert offered("shell", file, "") == ["odd", "gone"]
+    assert offered("tools", "--verb") == ["--verbose"]
