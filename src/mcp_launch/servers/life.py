@@ -96,7 +96,10 @@ def import_sdk() -> ModuleType:
 
 async def _sdk(terms: Terms) -> ModuleType:
     """The same, imported in a thread, one for all: meanwhile the servers that were spawned get going."""
-    if _owner is None:
+    owner = _owner
+    if owner is None:
         async with terms.importing:
-            return _owner or await anyio.to_thread.run_sync(import_sdk)
-    return _owner
+            owner = _owner
+            if owner is None:
+                owner = await anyio.to_thread.run_sync(import_sdk)
+    return owner
