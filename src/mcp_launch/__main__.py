@@ -17,6 +17,7 @@ NEEDED = (
     "mcp",
     "prompt_toolkit",
     "rich",
+    "ruamel.yaml",
     "typer",
 )
 """What the extra brings."""
@@ -28,7 +29,7 @@ def main() -> None:
     from mcp_launch.command.signals import exit_on_signals  # noqa: PLC0415
 
     exit_on_signals()
-    if missing := [name for name in NEEDED if find_spec(name) is None]:
+    if missing := [name for name in NEEDED if not _is_there(name)]:
         sys.stderr.write(f"mcp-launch needs {', '.join(missing)}: pip install 'acp-bindings[launch]'\n")
         raise SystemExit(2)
     from mcp_launch.command import cli  # noqa: PLC0415
@@ -40,6 +41,14 @@ def main() -> None:
         cli.main()
     finally:
         gc.freeze()
+
+
+def _is_there(name: str) -> bool:
+    try:
+        return find_spec(name) is not None
+    except ModuleNotFoundError:
+        # Of a module in a package, when the package is missing too.
+        return False
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
     LaunchError                 anything this package raises on purpose
     ├── UnusableInput           a file or parameter that holds no list of servers
+    │   └── NoServers           the file of a client, which has settings, and none of them are servers
     ├── UnknownServer           a name that no server of the fleet has: .name .known
     ├── NotReady                servers that must become ready did not: .failures .report
     ├── NoTransport             an agent to which no server of ours can be offered: .advertised
@@ -30,6 +31,7 @@ __all__ = [
     "FailureJson",
     "LaunchError",
     "LaunchFailure",
+    "NoServers",
     "NoTransport",
     "NotReady",
     "Stage",
@@ -49,6 +51,10 @@ class LaunchError(Exception):
 
 class UnusableInput(LaunchError):  # noqa: N818 - says what is wrong, which a suffix would not
     """The input holds no list of MCP servers; the message says where it stops making sense."""
+
+
+class NoServers(UnusableInput):
+    """The file of a client has settings, and none of them are servers."""
 
 
 class LaunchFailure(LaunchError):  # noqa: N818 - a launch that failed, not an error in launching

@@ -1,0 +1,22 @@
+"""Claude Desktop: `claude_desktop_config.json`, a map of stdio servers, plain JSON without variables.
+
+Source: "Connect to local MCP servers" of the Model Context Protocol's documentation. Servers with a URL are added in
+its settings, not in this file; some files have them all the same, and they are read.
+"""
+
+from __future__ import annotations
+
+from mcp_launch.config.formats.mapped import MapFormat
+
+__all__ = ["FORMAT"]
+
+
+class ClaudeDesktop(MapFormat):
+    """Programs alone."""
+
+    name = "claude-desktop"
+    title = "Claude Desktop"
+    transports = ("stdio",)
+
+
+FORMAT = ClaudeDesktop()

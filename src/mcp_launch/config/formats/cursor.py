@@ -1,0 +1,27 @@
+"""Cursor: `.cursor/mcp.json` of a project and `~/.cursor/mcp.json`, plain JSON.
+
+`${env:VAR}`, `${workspaceFolder}`, `${userHome}` and their like are replaced in command, args, env, url and headers. It
+tries Streamable HTTP before SSE. Source: "Model Context Protocol" of its documentation.
+"""
+
+from __future__ import annotations
+
+from mcp_launch.config import variables
+from mcp_launch.config.formats.mapped import MapFormat
+
+__all__ = ["FORMAT"]
+
+
+class Cursor(MapFormat):
+    """Types are written for programs only."""
+
+    name = "cursor"
+    title = "Cursor"
+    syntax = variables.CURSOR
+    types = {"stdio": "stdio"}  # noqa: RUF012 - a Mapping is not written to
+    guesses_sse = True
+    others = frozenset({"auth"})
+    unread = frozenset({"envFile"})
+
+
+FORMAT = Cursor()

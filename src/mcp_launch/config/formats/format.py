@@ -1,0 +1,99 @@
+"""What every format can do, and what is known of a file while it is read or written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from mcp_launch.config.document import Grammar
+from mcp_launch.config.entries import NOTHING, Config, Entry, Finding
+from mcp_launch.config.places import Document, Path, Place, unusable
+from mcp_launch.config.variables import NONE, Syntax
+from mcp_launch.failures import UnusableInput
+
+__all__ = ["Draft", "Format", "Reading", "Writing"]
+
+
+class Format:
+    """How one client writes which servers it has."""
+
+    name: str
+    """What it is called on a command line, such as `claude-code`."""
+    title: str
+    """What people call the client."""
+    grammar: Grammar = "json"
+    syntax: Syntax = NONE
+    holders: tuple[str, ...] = ("mcpServers",)
+    """The members of a file that may hold servers of this client."""
+
+    def read(self, reading: Reading) -> Iterator[Draft]:
+        """The entries of a document."""
+        raise NotImplementedError
+
+    def write(self, writing: Writing) -> Any:
+        """The JSON of a file with these entries."""
+        raise NotImplementedError
+
+
+class Draft:
+    """An entry that was read, before its references are replaced."""
+
+    def __init__(
+        self,
+        name: str,
+        server: Any,
+        path: Path,
+        *,
+        cwd: Any = None,
+        disabled: bool = False,
+        timeout: float | None = None,
+        extra: Mapping[str, Any] = NOTHING,
+        place: Place | None = None,
+    ) -> None:
+        self.name = name
+        self.server = server
+        self.path = path
+        self.cwd = cwd
+        self.disabled = disabled
+        self.timeout = timeout
+        self.extra = extra
+        self.place = place
+        """Where its name stands, if not at its path."""
+
+
+class Reading:
+    """A document that is being read: what was found so far."""
+
+    def __init__(self, document: Document, *, source: str, workspace: str | None = None) -> None:
+        self.document = document
+        self.source = source
+        self.workspace = workspace
+        self.cwd: str | None = None
+        self.rest: dict[str, Any] = {}
+        self.findings: list[Finding] = []
+
+    def note(self, code: str, message: str, *, path: Path, server: str | None = None) -> None:
+        """Something worth knowing of the member at this path."""
+        self.note_at(code, message, place=self.document.key_place(path), server=server)
+
+    def note_at(self, code: str, message: str, *, place: Place, server: str | None) -> None:
+        """The same, where the place is known."""
+        self.findings.append(Finding(place.line, place.column, server, code, message))
+
+    def refuse(self, message: str, *, path: Path = ()) -> UnusableInput:
+        """The error for a value that makes the whole file useless."""
+        return unusable(self.source, self.document.place(path), message)
+
+
+class Writing:
+    """A file that is being written: what cannot be said in it."""
+
+    def __init__(self, config: Config) -> None:
+        self.config = config
+        self.findings: list[Finding] = []
+
+    def note(self, entry: Entry | None, code: str, message: str, *, place: Place | None = None) -> None:
+        """Something that is lost, or is no longer what it was."""
+        at = place or (Place(1, 1) if entry is None else entry.place)
+        name = None if entry is None else entry.name
+        self.findings.append(Finding(at.line, at.column, name, code, message))

@@ -1,0 +1,165 @@
+"""A map of servers is read: what an entry says becomes what ACP calls it, and the rest is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, cast
+
+from mcp_launch.config.formats.format import Draft, Reading
+from mcp_launch.config.formats.words import Words
+from mcp_launch.config.json_values import as_members, kind_of
+from mcp_launch.config.places import Path
+from mcp_launch.config.references import Text
+from mcp_launch.failures import NoServers
+
+__all__ = ["MapReader"]
+
+
+class MapReader(Words):
+    """The way in; a client with a rule of its own overrides the method for it."""
+
+    def read(self, reading: Reading) -> Iterator[Draft]:
+        """The entries of the first map that is there."""
+        for at in self.at:
+            if not _holds(reading.document.value, at):
+                continue
+            found = _inside(reading.document.value, at)
+            if found is None:
+                return
+            if not isinstance(found, dict):
+                where = ".".join(at)
+                raise reading.refuse(f"{where} must be a map of servers, not {kind_of(found)}", path=at)
+            yield from self.read_map(cast("dict[str, Any]", found), at, reading)
+            return
+        holders = " or ".join(".".join(at) for at in self.at)
+        raise NoServers(str(reading.refuse(f"holds no {holders}, where {self.title} has its servers")))
+
+    def read_map(self, servers: Mapping[str, Any], at: Path, reading: Reading) -> Iterator[Draft]:
+        """The entries of the map that stands there."""
+        for name, raw in servers.items():
+            path = (*at, name)
+            if not isinstance(raw, dict):
+                message = f"a server must be a map, not {kind_of(raw)}"
+                reading.note("wrong_type", message, path=path, server=name)
+                yield Draft(name, {"name": name, "type": raw}, path)
+            elif (draft := self.read_entry(name, cast("dict[str, Any]", raw), path, reading)) is not None:
+                yield draft
+
+    def read_entry(self, name: str, raw: dict[str, Any], path: Path, reading: Reading) -> Draft | None:
+        """One entry, or None if it is no server that can be launched, which is then noted."""
+        self._note_unknown(name, raw, path, reading)
+        seen = {
+            member: self.syntax.parse_all(value, reading.document.place, (*path, member))
+            if member in self.expands
+            else value
+            for member, value in raw.items()
+        }
+        server, used = self.shape(name, self.transport(seen), seen, path, reading)
+        cwd = self._cwd(seen, name, path, reading)
+        timeout, disabled = self._timeout(raw, name, path, reading), self._disabled(raw, name, path, reading)
+        used |= {"type", "transport"}
+        used |= {self.cwd} if self.cwd and cwd is not None else set()
+        used |= {self.timeout[0]} if self.timeout and timeout is not None else set()
+        used |= {self.disabled[0]} if self.disabled and disabled is not None else set()
+        return Draft(
+            name,
+            server,
+            path,
+            cwd=cwd,
+            disabled=bool(disabled),
+            timeout=timeout,
+            extra={member: value for member, value in raw.items() if member not in used},
+        )
+
+    def transport(self, raw: Mapping[str, Any]) -> Any:
+        """What ACP calls the way to this server; a type that is none, as it is."""
+        kind = raw.get("type", raw.get("transport"))
+        if kind is None:
+            member = next((each for each in self.urls if each in raw), None)
+            return "stdio" if member is None else self.guess(member, raw[member])
+        if isinstance(kind, str) and kind.lower().replace("-", "").replace("_", "") in ("streamablehttp", "http"):
+            return "http"
+        return kind
+
+    def shape(
+        self, name: str, kind: Any, raw: Mapping[str, Any], path: Path, reading: Reading
+    ) -> tuple[dict[str, Any], set[str]]:
+        """The server as ACP writes it, and the members of which it is made."""
+        server: dict[str, Any] = {"type": kind, "name": name}
+        url = next((each for each in self.urls if each in raw), "url")
+        of_process = {self.command: "command", "args": "args", self.env: "env"}
+        of_url = {url: "url", "headers": "headers"}
+        wanted = of_process if kind == "stdio" else of_url if kind in ("http", "sse") else {**of_process, **of_url}
+        if kind == "sse":
+            server["headers"] = []  # which ACP requires, and these maps leave out
+        for theirs, ours in wanted.items():
+            if theirs in raw:
+                server[ours] = _as_pairs(raw[theirs]) if ours in ("env", "headers") else raw[theirs]
+        used = wanted.keys() & raw.keys()
+        for theirs in (self.command, "args", self.env, *self.urls, "headers"):
+            if raw.get(theirs) and theirs not in used:
+                message = f"{theirs} means nothing in a server of this type, and is not used"
+                reading.note("unused_member", message, path=(*path, theirs), server=name)
+        return server, used
+
+    def _note_unknown(self, name: str, raw: Mapping[str, Any], path: Path, reading: Reading) -> None:
+        known = self.known()
+        for member in raw:
+            if member in self.unread:
+                message = f"{member} is not read here, so that the server may not run as in {self.title}"
+                reading.note("not_read", message, path=(*path, member), server=name)
+            elif member not in known:
+                message = f"{self.title} has no member {member!r}{_hint(member, known)}"
+                reading.note("unknown_member", message, path=(*path, member), server=name)
+
+    def _cwd(self, raw: Mapping[str, Any], name: str, path: Path, reading: Reading) -> str | Text | None:
+        cwd = raw.get(self.cwd) if self.cwd else None
+        if cwd is None or isinstance(cwd, str | Text):
+            return cwd
+        self._note_type(str(self.cwd), "a text", name, path, reading)
+        return None
+
+    def _timeout(self, raw: Mapping[str, Any], name: str, path: Path, reading: Reading) -> float | None:
+        if self.timeout is None or raw.get(self.timeout[0]) is None:
+            return None
+        member, unit = self.timeout
+        value = raw[member]
+        if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < float("inf"):
+            return value * unit
+        self._note_type(member, "a number", name, path, reading)
+        return None
+
+    def _disabled(self, raw: Mapping[str, Any], name: str, path: Path, reading: Reading) -> bool | None:
+        if self.disabled is None or self.disabled[0] not in raw:
+            return None
+        member, value = self.disabled
+        if isinstance(raw[member], bool):
+            return raw[member] is value
+        self._note_type(member, "true or false", name, path, reading)
+        return None
+
+    def _note_type(self, member: str, wanted: str, name: str, path: Path, reading: Reading) -> None:
+        reading.note("wrong_type", f"{member} must be {wanted}, and is not used", path=(*path, member), server=name)
+
+
+def _inside(value: Any, at: Iterable[str]) -> Any:
+    for member in at:
+        value = as_members(value).get(member)
+    return value
+
+
+def _holds(value: Any, at: tuple[str, ...]) -> bool:
+    return at[-1] in as_members(_inside(value, at[:-1]))
+
+
+def _as_pairs(value: Any) -> Any:
+    if not isinstance(value, dict):
+        return value
+    return [{"name": name, "value": text} for name, text in cast("dict[str, Any]", value).items()]
+
+
+def _hint(member: str, known: set[str]) -> str:
+    import difflib  # noqa: PLC0415 - for what is misspelt, and most is not
+
+    meant = difflib.get_close_matches(member, sorted(known), n=1)
+    return f"; did you mean {meant[0]}?" if meant else ""

@@ -1,0 +1,66 @@
+"""VS Code: `.vscode/mcp.json` and the user's `mcp.json`, and `mcp` in `settings.json`; comments and trailing commas.
+
+`${env:VAR}`, `${input:id}`, `${workspaceFolder}` and other words of its configuration are replaced everywhere. Source:
+"MCP configuration reference" and "Variables reference" of its documentation, and `mcpConfiguration.ts`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, cast
+
+from mcp_launch.config import variables
+from mcp_launch.config.formats.format import Draft, Reading
+from mcp_launch.config.formats.mapped import MapFormat
+from mcp_launch.config.formats.words import MEMBERS
+from mcp_launch.config.json_values import as_members
+from mcp_launch.config.places import Path
+
+__all__ = ["FORMAT"]
+
+
+class VsCode(MapFormat):
+    """With its `inputs`, and values of env that are no texts."""
+
+    name = "vscode"
+    title = "VS Code"
+    grammar = "jsonc"
+    syntax = variables.VSCODE
+    at = (("servers",), ("mcp", "servers"))
+    holders = ("servers", "mcp")
+    types = {"stdio": "stdio", "http": "http", "sse": "sse"}  # noqa: RUF012 - a Mapping is not written to
+    cwd = "cwd"
+    others = frozenset({"dev", "gallery", "version", "oauth"})
+    unread = frozenset({"envFile", "sandbox", "sandboxEnabled"})
+    expands = frozenset({*MEMBERS, "cwd", "envFile"})
+    keeps = ("inputs",)
+
+    def read(self, reading: Reading) -> Iterator[Draft]:
+        value = as_members(reading.document.value)
+        holder = value if "servers" in value else as_members(value.get("mcp"))
+        if "inputs" in holder:
+            reading.rest["inputs"] = holder["inputs"]
+        return super().read(reading)
+
+    def shape(
+        self, name: str, kind: Any, raw: Mapping[str, Any], path: Path, reading: Reading
+    ) -> tuple[dict[str, Any], set[str]]:
+        env = raw.get("env")
+        if isinstance(env, dict):
+            raw = {**raw, "env": self._texts(cast("dict[str, Any]", env), name, path, reading)}
+        return super().shape(name, kind, raw, path, reading)
+
+    def _texts(self, env: dict[str, Any], name: str, path: Path, reading: Reading) -> dict[str, Any]:
+        """Numbers are written out; null takes a variable away, which ACP has no word for."""
+        found: dict[str, Any] = {}
+        for variable, value in env.items():
+            if value is None:
+                message = f"null takes {variable} out of the environment, which is not done here"
+                reading.note("not_read", message, path=(*path, "env", variable), server=name)
+            else:
+                is_number = isinstance(value, int | float) and not isinstance(value, bool)
+                found[variable] = str(value) if is_number else value
+        return found
+
+
+FORMAT = VsCode()

@@ -1,0 +1,29 @@
+"""Windsurf: `~/.codeium/windsurf/mcp_config.json`, plain JSON; a URL is `serverUrl`, or `url`.
+
+`${env:VAR}` is replaced in command, args, env, URL and headers, `${file:path}` by what a file holds. Source: "Cascade
+MCP Integration" of its documentation.
+"""
+
+from __future__ import annotations
+
+from mcp_launch.config import variables
+from mcp_launch.config.formats.mapped import MapFormat
+from mcp_launch.config.formats.words import MEMBERS
+
+__all__ = ["FORMAT"]
+
+
+class Windsurf(MapFormat):
+    """A word of its own for URLs."""
+
+    name = "windsurf"
+    title = "Windsurf"
+    syntax = variables.WINDSURF
+    urls = {"serverUrl": "http", "url": "http"}  # noqa: RUF012 - a Mapping is not written to
+    guesses_sse = True
+    disabled = ("disabled", True)
+    others = frozenset({"disabledTools", "alwaysAllow", "registry"})
+    expands = frozenset({*MEMBERS, "serverUrl"})
+
+
+FORMAT = Windsurf()

@@ -1,0 +1,206 @@
+"""JSON, with comments and trailing commas where they are allowed, and where each value stands.
+
+Comments and trailing commas are blanked out where they stand, so that places stay and the standard library reads the
+rest. Patterns are compiled where they are needed: for a file in which nothing is odd none is, and that takes time.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from functools import cached_property
+from math import isinf
+from typing import Any, NoReturn, cast
+
+from mcp_launch.config.places import DEEPEST, Document, Place, place_in, unusable
+
+__all__ = ["read_json"]
+
+LONGEST_NUMBER = 4000
+"""Digits; from 4,301 on Python reads no integer."""
+
+_STRING = r'(?s)"(?:[^"\\\r\n]|\\.)*"?'
+_COMMENT = rf"{_STRING}|(?P<comment>//[^\r\n]*|/\*.*?\*/)|(?P<open>/\*)"
+_COMMA = rf"{_STRING}|(?P<kept>[\[{{,:][ \t\r\n]*,)|(?P<comma>,)(?=[ \t\r\n]*[\]}}])"
+_BRACKET = rf"{_STRING}|(?P<open>[\[{{])|(?P<close>[\]}}])"
+_NUMBER = rf"{_STRING}|(?P<number>-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)"
+
+
+def read_json(text: str, *, source: str, comments: bool = False, trailing_commas: bool = False) -> Document:
+    """Read a text; what is wrong with it is an error by its place."""
+    blanked = text
+    if comments and "/" in text:
+        blanked = re.sub(_COMMENT, lambda found: _without_comment(found, source=source), blanked)
+    if trailing_commas:
+        blanked = re.sub(_COMMA, lambda found: " " if found["comma"] else found[0], blanked)
+    _refuse_depth(blanked, source=source)
+    try:
+        value: Any = json.loads(
+            blanked,
+            object_pairs_hook=_unique,
+            parse_constant=_refuse_constant,
+            parse_int=_int,
+            parse_float=_float,
+        )
+    except json.JSONDecodeError as error:
+        at, hint = _told(blanked, error, comments=comments, trailing_commas=trailing_commas)
+        raise unusable(source, place_in(text, at), f"not JSON: {error.msg}{hint}") from None
+    except _TwiceError:
+        key, at = _first_repeated(blanked)
+        raise unusable(source, place_in(text, at), f"the name {key!r} occurs twice in one object") from None
+    except _ConstantError as error:
+        at = _first_bare(blanked, str(error))
+        raise unusable(source, place_in(text, at), f"not JSON: {error} is no JSON number") from None
+    except _TooLongError:
+        at = next(found.start() for found in re.finditer(_NUMBER, blanked) if found["number"] and _is_long(found[0]))
+        raise unusable(source, place_in(text, at), "holds a number that is too long") from None
+    return _Json(value, blanked)
+
+
+class _Json(Document):
+    """Its nodes are indices of the text, which is known to be JSON."""
+
+    def __init__(self, value: Any, text: str) -> None:
+        super().__init__(value, _space(text, 0))
+        self._text = text
+
+    def place_of(self, node: int) -> Place:
+        line = bisect_right(self._lines, node)
+        return Place(line, node - self._lines[line - 1] + 1)
+
+    def members_of(self, node: int) -> Iterator[tuple[str | int, int, int]]:
+        text = self._text
+        if text[node] not in "[{":
+            return
+        is_object = text[node] == "{"
+        # What the members hold is stepped over by the standard library, at its speed.
+        step = json.JSONDecoder().raw_decode
+        at, index = _space(text, node + 1), 0
+        while text[at] not in "]}":
+            key_at = at
+            name: str | int = index
+            if is_object:
+                name, end = cast("tuple[str, int]", step(text, at))
+                at = _space(text, _space(text, end) + 1)
+            yield name, key_at, at
+            _, end = step(text, at)
+            at = _space(text, end)
+            if text[at] == ",":
+                at = _space(text, at + 1)
+            index += 1
+
+    @cached_property
+    def _lines(self) -> list[int]:
+        """Where each line begins."""
+        starts = [0]
+        while at := self._text.find("\n", starts[-1]) + 1:
+            starts.append(at)
+        return starts
+
+
+def _without_comment(found: re.Match[str], *, source: str) -> str:
+    if found["open"]:
+        place = place_in(found.string, found.start())
+        raise unusable(source, place, 'the comment that begins here has no end "*/"')
+    return re.sub(r"[^\r\n]", " ", found[0]) if found["comment"] else found[0]
+
+
+def _refuse_depth(text: str, *, source: str) -> None:
+    if text.count("[") + text.count("{") <= DEEPEST:
+        return
+    depth = 0
+    for found in re.finditer(_BRACKET, text):
+        depth += bool(found["open"]) - bool(found["close"])
+        if depth > DEEPEST:
+            place = place_in(text, found.start())
+            raise unusable(source, place, f"nested too deep: more than {DEEPEST} levels")
+
+
+def _told(text: str, error: json.JSONDecodeError, *, comments: bool, trailing_commas: bool) -> tuple[int, str]:
+    """Where a text is no JSON, and what to try."""
+    at = _space(text, error.pos)
+    behind = text[at : at + 2]
+    if behind in ("//", "/*") and not comments:
+        return at, "; comments are not allowed in this file"
+    # An error behind a comma is told at the comma or behind it, according to Python's version.
+    comma = at if behind[:1] == "," else len(text[:at].rstrip(" \t\r\n")) - 1
+    if text[comma : comma + 1] == "," and text[_space(text, comma + 1) :][:1] in ("]", "}"):
+        return comma, "; there must be no comma before the end" if not trailing_commas else ""
+    if error.msg == "Extra data":
+        # Behind a whole document: most likely a recording, with one message on each line.
+        return error.pos, "; give one request, not a whole conversation"
+    return error.pos, ""
+
+
+class _TwiceError(Exception):
+    pass
+
+
+class _ConstantError(Exception):
+    pass
+
+
+class _TooLongError(Exception):
+    pass
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object's members. A name that occurs twice would otherwise drop a server in silence."""
+    members = dict(pairs)
+    if len(members) != len(pairs):
+        raise _TwiceError
+    return members
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise _ConstantError(name)
+
+
+def _int(digits: str) -> int:
+    if _is_long(digits):
+        raise _TooLongError
+    return int(digits)
+
+
+def _float(digits: str) -> float:
+    if _is_long(digits):
+        raise _TooLongError
+    return float(digits)
+
+
+def _is_long(number: str) -> bool:
+    """Whether it is more than this side, or the next, can hold."""
+    return len(number) >= LONGEST_NUMBER or (not number.lstrip("-").isdigit() and isinf(float(number)))
+
+
+def _first_repeated(text: str) -> tuple[str, int]:
+    """The first member, of any object, whose name an earlier member of that object has; there is one."""
+    levels: list[set[str] | None] = []
+    for found in re.finditer(_BRACKET, text):
+        if found["open"]:
+            levels.append(set() if found["open"] == "{" else None)
+        elif found["close"]:
+            levels.pop()
+        elif levels and (names := levels[-1]) is not None and text[_space(text, found.end())] == ":":
+            name = str(json.loads(found[0]))
+            if name in names:
+                return name, found.start()
+            names.add(name)
+    raise AssertionError("no name occurs twice")
+
+
+def _first_bare(text: str, word: str) -> int:
+    """Where a word stands outside of strings."""
+    for found in re.finditer(rf"{_STRING}|(?P<word>{re.escape(word)})", text):
+        if found["word"]:
+            return found.start()
+    return 0
+
+
+def _space(text: str, at: int) -> int:
+    """Where what is not space begins, from there on."""
+    while text[at : at + 1] in (" ", "\t", "\r", "\n"):
+        at += 1
+    return at

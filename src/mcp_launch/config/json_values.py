@@ -1,0 +1,48 @@
+"""JSON values of which nobody has seen to it that they are what they should be."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+__all__ = ["as_items", "as_members", "is_empty", "kind_of", "texts"]
+
+
+def as_members(value: Any) -> dict[str, Any]:
+    """The members of an object; none of anything else."""
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+
+
+def as_items(value: Any) -> list[Any]:
+    """The items of an array; none of anything else."""
+    match value:
+        case [*items]:
+            return items
+        case _:
+            return []
+
+
+def texts(values: Any) -> list[str]:
+    """The texts of an array; none of anything else."""
+    return [each for each in as_items(values) if isinstance(each, str)]
+
+
+def is_empty(value: Any) -> bool:
+    """Whether nothing is said by a member of this value, which some clients write all the same."""
+    return value is None or (isinstance(value, str | list | dict) and not value)
+
+
+def kind_of(value: Any) -> str:
+    """What people call such a value."""
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "true or false"
+        case int() | float():
+            return "a number"
+        case str():
+            return "a text"
+        case dict():
+            return "a map"
+        case _:
+            return "an array"

@@ -1,0 +1,155 @@
+"""A text becomes the servers it asks for: whose format it is, what its references stand for, what is odd in it."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from mcp_launch.config.document import read_document
+from mcp_launch.config.entries import Config, Entry
+from mcp_launch.config.formats import FORMATS, format_called
+from mcp_launch.config.formats.format import Draft, Format, Reading
+from mcp_launch.config.json_values import as_members
+from mcp_launch.config.places import Document, unusable
+from mcp_launch.config.recognise import HOLDERS, format_of_path, format_of_shape, has_shape_of, project_of
+from mcp_launch.config.references import Reference, Text, replaced, walk
+from mcp_launch.failures import UnusableInput
+
+__all__ = ["read_config"]
+
+
+def read_config(
+    text: str,
+    *,
+    source: str,
+    format: str | None = None,  # noqa: A002 - the word of the command line
+    env: Mapping[str, str] | None = None,
+    workspace: str | None = None,
+) -> Config:
+    """Read the servers that a text asks for.
+
+    `source` is its path, or what else to call it in errors; it tells the format where it can, and else the shape does.
+    `env` has the variables (those of this process, if it is None), `workspace` is what `${workspaceFolder}` stands for
+    and the project whose servers are read of `~/.claude.json`; without it, it is where the file of a project stands.
+
+    Raises:
+        UnusableInput: it cannot be read, or holds nothing that could be servers; the message begins with
+            `source:line:column`, both counted from 1. Or there is no such format.
+    """
+    variables = os.environ if env is None else env
+    if workspace is None:
+        workspace = project_of(source, home=variables.get("HOME") or variables.get("USERPROFILE"))
+    document, chosen = _recognised(text, format, source=source)
+    reading = Reading(document, source=source, workspace=workspace)
+    entries = tuple([_entry(draft, chosen, reading, variables) for draft in chosen.read(reading)])
+    _note_others(chosen, reading)
+    return Config(
+        entries=entries,
+        format=chosen.name,
+        source=source,
+        cwd=reading.cwd,
+        findings=tuple(sorted(reading.findings, key=lambda found: found.place)),
+        rest=reading.rest,
+    )
+
+
+def _recognised(text: str, said: str | None, *, source: str) -> tuple[Document, Format]:
+    """The document, and whose format it is."""
+    if (name := said or format_of_path(source)) is not None:
+        known = format_called(name)
+        document = read_document(text, source=source, grammar=known.grammar)
+        if said is not None or not _is_of_another(document.value, known):
+            return document, known
+        # A settings.json of another client, or a file that has only its name from one.
+        return document, _by_shape(document, source=source)
+    if source.lower().endswith((".yaml", ".yml")):
+        return read_document(text, source=source, grammar="yaml"), format_called("goose")
+    try:
+        document = read_document(text, source=source)
+    except UnusableInput as error:
+        # Comments tell nothing of whose file it is: what stands between them does, and it may not allow them.
+        try:
+            document = read_document(text, source=source, grammar="jsonc")
+        except UnusableInput:
+            raise error from None
+        chosen = _by_shape(document, source=source)
+        return read_document(text, source=source, grammar=chosen.grammar), chosen
+    return document, _by_shape(document, source=source)
+
+
+def _is_of_another(value: Any, known: Format) -> bool:
+    if any(isinstance(as_members(value).get(member), dict) for member in known.holders):
+        return False
+    return not has_shape_of(known.name, value) and any(has_shape_of(each, value) for each in FORMATS)
+
+
+def _by_shape(document: Document, *, source: str) -> Format:
+    if name := format_of_shape(document.value):
+        return format_called(name)
+    from mcp_launch.config.formats.acp import ACCEPTED  # noqa: PLC0415
+
+    raise unusable(source, document.place(), f"holds no mcpServers; expected {ACCEPTED}")
+
+
+def _note_others(chosen: Format, reading: Reading) -> None:
+    """Servers that stand where another client looks for them."""
+    for member in HOLDERS if len(as_members(reading.document.value)) > 1 else ():
+        there = as_members(as_members(reading.document.value).get(member))
+        if there and member not in chosen.holders:
+            message = f"{member} means nothing in a file of {chosen.title}, and is not read: {', '.join(there)}"
+            reading.note("other_client", message, path=(member,))
+
+
+def _entry(draft: Draft, chosen: Format, reading: Reading, env: Mapping[str, str]) -> Entry:
+    place = draft.place or reading.document.key_place(draft.path)
+    if draft.disabled:
+        reading.note_at("disabled", f"is disabled in {chosen.title}, and not started", place=place, server=draft.name)
+    else:
+        walk([draft.server, draft.cwd], lambda text: _note_unset(text, draft, chosen, reading, env))
+    return Entry(
+        name=draft.name,
+        server=replaced(draft.server, env, reading.workspace),
+        place=place,
+        written=draft.server,
+        written_cwd=draft.cwd,
+        disabled=draft.disabled,
+        cwd=_directory(replaced(draft.cwd, env, reading.workspace), reading.workspace),
+        timeout=draft.timeout,
+        extra=draft.extra,
+    )
+
+
+def _directory(cwd: str | None, workspace: str | None) -> str | None:
+    """Where a server is started that names its own: below the project, which clients start them in."""
+    return cwd if cwd is None or workspace is None else os.path.normpath(os.path.join(workspace, cwd))
+
+
+def _note_unset(text: Text, draft: Draft, chosen: Format, reading: Reading, env: Mapping[str, str]) -> None:
+    for reference in text.references:
+        if reference.value(env, reading.workspace) is None:
+            code, message = _unset(reference, chosen)
+            reading.note_at(code, message, place=text.place, server=draft.name)
+
+
+def _unset(reference: Reference, chosen: Format) -> tuple[str, str]:
+    match reference.kind:
+        case "env":
+            hint = _hint(reference.name.removeprefix("env:"), chosen) if reference.name.startswith("env:") else ""
+            return "unset_variable", f"{reference.shown} is not set, and stays as it is{hint}"
+        case "input":
+            return "asks_user", f"{chosen.title} asks its user for {reference.shown}, which is not asked here"
+        case "workspace" | "workspace name":
+            return "unset_variable", f"no workspace is known, so that {reference.shown} stays as it is"
+        case "file":
+            return "not_read", f"{reference.shown} is not read here"
+        case _:
+            hint = _hint(reference.name, chosen)
+            return "unknown_variable", f"{reference.shown} is nothing that is known here, and stays as it is{hint}"
+
+
+def _hint(name: str, chosen: Format) -> str:
+    is_name = re.fullmatch(r"[A-Z_][A-Z0-9_]*", name)
+    said = chosen.syntax.write(Reference("", "env", name)) if is_name else None
+    return f"; {chosen.title} writes {said}" if said else ""

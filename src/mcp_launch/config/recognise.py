@@ -1,0 +1,125 @@
+"""Whose file it is: by its path, or by its shape where the path tells nothing, or something else."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from mcp_launch.config.json_values import as_members
+
+__all__ = ["HOLDERS", "format_of_path", "format_of_shape", "has_shape_of", "parts_of", "project_of"]
+
+FILES: Mapping[str, tuple[str, ...]] = {
+    "claude-desktop": ("claude_desktop_config.json",),
+    "claude-code": (".mcp.json", ".claude.json", "managed-mcp.json"),
+    "vscode": (".vscode/mcp.json", "code/user/mcp.json", ".vscode/settings.json", "code/user/settings.json"),
+    "cursor": (".cursor/mcp.json",),
+    "windsurf": ("windsurf/mcp_config.json", ".codeium/mcp_config.json", "mcp_config.json"),
+    "zed": ("zed/settings.json", ".zed/settings.json"),
+    "gemini": (".gemini/settings.json", "gemini-extension.json"),
+    "goose": ("goose/config.yaml", "goose/config/config.yaml"),
+}
+"""How the path of a file ends."""
+
+PROJECT_FILES = (
+    (".vscode", "mcp.json"),
+    (".vscode", "settings.json"),
+    (".cursor", "mcp.json"),
+    (".zed", "settings.json"),
+    (".gemini", "settings.json"),
+    (".mcp.json",),
+)
+"""Those that stand in the directory of a project."""
+
+HOLDERS = ("mcpServers", "servers", "context_servers")
+"""The members in which somebody has a map of servers; that of Goose means something else to others."""
+
+
+def format_of_path(path: str) -> str | None:
+    """The name of the format, if the path tells."""
+    parts = parts_of(path)
+    for name, endings in FILES.items():
+        for ending in endings:
+            wanted = ending.split("/")
+            if parts[-len(wanted) :] == wanted:
+                return name
+    return None
+
+
+def format_of_shape(value: Any) -> str | None:
+    """The name of the format, if the value has the shape of any; the first counts."""
+    if surely := next((name for name, has_shape in _SHAPES.items() if has_shape(value)), None):
+        return surely
+    known = as_members(value)
+    if "mcpServers" not in known:
+        return None
+    if "cwd" in known or not isinstance(known["mcpServers"], dict):
+        return "acp"
+    if any("serverUrl" in server for server in _servers(value)):
+        return "windsurf"
+    # Most clients write this; Claude Code is the one that reads most of what they write.
+    return "claude-code"
+
+
+def has_shape_of(name: str, value: Any) -> bool:
+    """Whether the value has a shape that only this format has."""
+    return name in _SHAPES and _SHAPES[name](value)
+
+
+def project_of(source: str, *, home: str | None) -> str | None:
+    """The directory of the project whose file this is; none of a file that is the user's, for all projects."""
+    parts = tuple(parts_of(source))
+    for ending in PROJECT_FILES:
+        if parts[-len(ending) :] == ending:
+            directory = os.path.abspath(source)
+            for _ in ending:
+                directory = os.path.dirname(directory)
+            return None if home and directory == os.path.abspath(home) else directory
+    return None
+
+
+def parts_of(path: str) -> list[str]:
+    """The names that a path is made of, on any system; no client tells them apart by case."""
+    return path.replace("\\", "/").lower().split("/")
+
+
+def _is_acp(value: Any) -> bool:
+    known = as_members(value)
+    return isinstance(value, list) or "method" in known or isinstance(known.get("mcpServers"), list)
+
+
+def _is_claude_code(value: Any) -> bool:
+    projects = as_members(as_members(value).get("projects"))
+    return any("mcpServers" in as_members(project) for project in projects.values())
+
+
+def _is_vscode(value: Any) -> bool:
+    known = as_members(value)
+    return isinstance(known.get("servers"), dict) or isinstance(as_members(known.get("mcp")).get("servers"), dict)
+
+
+def _is_zed(value: Any) -> bool:
+    return isinstance(as_members(value).get("context_servers"), dict)
+
+
+def _is_gemini(value: Any) -> bool:
+    return any("httpUrl" in server for server in _servers(value))
+
+
+def _is_goose(value: Any) -> bool:
+    return isinstance(as_members(value).get("extensions"), dict)
+
+
+def _servers(value: Any) -> list[dict[str, Any]]:
+    return [as_members(server) for server in as_members(as_members(value).get("mcpServers")).values()]
+
+
+_SHAPES: Mapping[str, Callable[[Any], bool]] = {
+    "acp": _is_acp,
+    "claude-code": _is_claude_code,
+    "vscode": _is_vscode,
+    "zed": _is_zed,
+    "gemini": _is_gemini,
+    "goose": _is_goose,
+}

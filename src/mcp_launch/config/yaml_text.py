@@ -1,0 +1,105 @@
+"""YAML 1.2 as far as JSON has it, and where each value stands; ruamel.yaml reads it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from math import isfinite
+from typing import Any, cast
+
+from ruamel.yaml import YAML
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from ruamel.yaml.reader import ReaderError
+
+from mcp_launch.config.places import DEEPEST, Document, Place, place_in, unusable
+
+__all__ = ["read_yaml"]
+
+MOST_NODES = 20_000
+"""Values of a document, those included that its aliases repeat."""
+
+
+def read_yaml(text: str, *, source: str) -> Document:
+    """Read a text; what is wrong with it is an error by its place."""
+    reader: Any = YAML(typ="safe", pure=True)
+    try:
+        root: Any = reader.compose(text)
+        if root is None:
+            raise unusable(source, Place(1, 1), "is empty")
+        return _Yaml(_Construction(source, reader).value(root), root)
+    except MarkedYAMLError as raised:
+        error: Any = raised
+        what = " ".join(str(error.problem or error.context or "cannot be read").split())
+        # A password may begin with what means something in YAML.
+        what = re.sub(r"\b(alias|anchor|handle|tag)\b.*", r"\1", what)
+        mark: Any = error.problem_mark or error.context_mark
+        place = Place(1, 1) if mark is None else Place(mark.line + 1, mark.column + 1)
+        raise unusable(source, place, f"not YAML: {what}") from None
+    except ReaderError as raised:
+        at = int(cast("Any", raised).position)
+        raise unusable(source, place_in(text, at), "not YAML: holds a character that is not allowed") from None
+    except RecursionError:
+        raise unusable(source, Place(1, 1), f"nested too deep: more than {DEEPEST} levels") from None
+    except (YAMLError, ValueError, OverflowError, TypeError, AttributeError):
+        raise unusable(source, Place(1, 1), "not YAML: cannot be read") from None
+
+
+class _Yaml(Document):
+    """Its nodes are those of ruamel.yaml."""
+
+    def place_of(self, node: Any) -> Place:
+        return _mark(node)
+
+    def members_of(self, node: Any) -> Iterator[tuple[str | int, Any, Any]]:
+        if str(node.id) == "mapping":
+            for key, value in node.value:
+                if str(key.id) == "scalar":
+                    yield str(key.value), key, value
+        elif str(node.id) == "sequence":
+            for index, item in enumerate(node.value):
+                yield index, item, item
+
+
+class _Construction:
+    """The value of a tree of nodes."""
+
+    def __init__(self, source: str, reader: Any) -> None:
+        self._source = source
+        self._scalar = reader.constructor.construct_object
+        self._left = MOST_NODES
+
+    def value(self, node: Any, depth: int = 0) -> Any:
+        self._left -= 1
+        if self._left < 0:
+            raise unusable(self._source, _mark(node), "its aliases make it too big")
+        if depth > DEEPEST:
+            raise unusable(self._source, _mark(node), f"nested too deep: more than {DEEPEST} levels")
+        kind = str(node.id)
+        if kind == "mapping":
+            return self._mapping(node, depth)
+        if kind == "sequence":
+            return [self.value(item, depth + 1) for item in node.value]
+        return self._plain(node)
+
+    def _mapping(self, node: Any, depth: int) -> dict[str, Any]:
+        members: dict[str, Any] = {}
+        for key, value in node.value:
+            if str(key.id) != "scalar":
+                raise unusable(self._source, _mark(key), "a name must be a text")
+            if key.value in members:
+                raise unusable(self._source, _mark(key), f"the name {key.value!r} occurs twice in one object")
+            members[str(key.value)] = self.value(value, depth + 1)
+        return members
+
+    def _plain(self, node: Any) -> Any:
+        try:
+            value = self._scalar(node)
+        except Exception:  # noqa: BLE001 - a tag of somebody's own, or a date or number that is none: its text remains
+            value = node.value
+        # A date, bytes or what is no number, which JSON has no word for.
+        is_json = isinstance(value, str | int | None) or (isinstance(value, float) and isfinite(value))
+        return value if is_json else str(node.value)
+
+
+def _mark(node: Any) -> Place:
+    return Place(int(node.start_mark.line) + 1, int(node.start_mark.column) + 1)

@@ -1,0 +1,131 @@
+"""Texts as JSON: what is read, where it stands, and where what cannot be read stops making sense."""
+
+from __future__ import annotations
+
+import pytest
+
+from mcp_launch import UnusableInput
+from mcp_launch.config import Place
+from mcp_launch.config.document import Grammar, read_document
+
+JSON: Grammar = "json"
+COMMENTS: Grammar = "json with comments"
+JSONC: Grammar = "jsonc"
+YAML: Grammar = "yaml"
+
+
+@pytest.mark.parametrize(
+    ("text", "grammar", "value"),
+    [
+        ('{"a": [1, -2.5e3, true, null, "x"]}', JSON, {"a": [1, -2500.0, True, None, "x"]}),
+        ('\ufeff{"a": 1}', JSON, {"a": 1}),
+        ('{\r\n\t"a":\r\n\t1\r\n}', JSON, {"a": 1}),
+        ('// first\n{"a": 1 /* in */, "b": 2} // last', JSONC, {"a": 1, "b": 2}),
+        ('{"a": [1, 2, ], "b": {"c": 1,\n},}', JSONC, {"a": [1, 2], "b": {"c": 1}}),
+        ('{"a": 1, // the comma is trailing\n /* still */ }', JSONC, {"a": 1}),
+        (
+            '{"a": "// no /* comment */", "b": ",]", "c": "\\",}"}',
+            JSONC,
+            {"a": "// no /* comment */", "b": ",]", "c": '",}'},
+        ),
+        ('{"a": 1 // x\n}', COMMENTS, {"a": 1}),
+        ("/**/{}/***/", JSONC, {}),
+        ("a: {b: [1, x]}\nc: 'on'\nd: on\ne: ~\n", YAML, {"a": {"b": [1, "x"]}, "c": "on", "d": "on", "e": None}),
+        ("a: &x {k: v}\nb: *x\n", YAML, {"a": {"k": "v"}, "b": {"k": "v"}}),
+        ("a: 2026-11-21\nb: !mine 3\n", YAML, {"a": "2026-11-21", "b": "3"}),
+    ],
+)
+def test_what_a_grammar_allows_is_read(text: str, grammar: Grammar, value: object) -> None:
+    assert read_document(text, source="f", grammar=grammar).value == value
+
+
+@pytest.mark.parametrize(
+    ("text", "grammar", "says"),
+    [
+        ("", JSON, "f:1:1: not JSON: Expecting value"),
+        ('{\n  "mcpServers": [,]\n}', JSON, "f:2:18: not JSON"),
+        ('\ufeff{"a": x}', JSON, "f:1:7: not JSON"),
+        ('{\r\n\t"a":\tx\r\n}', JSON, "f:2:7: not JSON"),
+        ('{"a": 1,\n\n}', JSON, "f:1:8: not JSON"),
+        ('{"a": [1,]}', COMMENTS, "f:1:9: not JSON"),
+        ('{"a": [,]}', JSONC, "f:1:8: not JSON"),
+        ('{"a": 1,,}', JSONC, "f:1:9: not JSON"),
+        ("{,}", JSONC, "f:1:2: not JSON"),
+        ('{"a": 1,\n  // why\n  "b": x}', COMMENTS, "f:3:8: not JSON"),
+        ('{"a": 1 /* open }', JSONC, 'f:1:9: the comment that begins here has no end "*/"'),
+        ("{}\n{}", JSON, "f:2:1: not JSON: Extra data; give one request, not a whole conversation"),
+        ('{"a": {"b": 1,\n "c": 2, "\\u0062": 3}}', JSON, "f:2:10: the name 'b' occurs twice in one object"),
+        ('{"a": 1, // {"a"\n /* "a": */ "a": 2}', JSONC, "f:2:13: the name 'a' occurs twice in one object"),
+        ('{"a": {"x": 1}, "b": [{"x": 1}], "c": "b", "b": 0}', JSON, "f:1:44: the name 'b' occurs twice"),
+        ("[" * 100_000, JSON, "f:1:201: nested too deep"),
+        ('{"a":' * 300, JSONC, "f:1:1001: nested too deep"),
+        (f'["{"1" * 5000}", {"1" * 5000}]', JSON, "f:1:5006: holds a number that is too long"),
+        ('["1e999", 1e999]', JSON, "f:1:11: holds a number that is too long"),
+        ('["NaN", NaN]', JSON, "f:1:9: not JSON: NaN is no JSON number"),
+        ("[-Infinity]", JSON, "f:1:2: not JSON: -Infinity is no JSON number"),
+        ('["a\tb"]', JSON, "f:1:4: not JSON: Invalid control character at"),
+        ("/* " * 50_000, JSONC, "f:1:1: the comment"),
+        ("", YAML, "f:1:1: is empty"),
+        ("a: b: c\n", YAML, "f:1:5: not YAML"),
+        ("a: 1\nb:\n\t- x\n", YAML, "f:3:1: not YAML"),
+        ("a: 1\nb: 2\na: 3\n", YAML, "f:3:1: the name 'a' occurs twice in one object"),
+        ("? [a]\n: 1\n", YAML, "f:1:3: a name must be a text"),
+        ("a: *b\n", YAML, "f:1:4: not YAML"),
+        ("a: 1\n---\nb: 1\n", YAML, "f:2:1: not YAML"),
+        ("a: \x01\n", YAML, "f:1:4: not YAML: holds a character that is not allowed"),
+    ],
+)
+def test_what_it_does_not_is_told_by_line_and_column(text: str, grammar: Grammar, says: str) -> None:
+    with pytest.raises(UnusableInput) as raised:
+        read_document(text, source="f", grammar=grammar)
+
+    assert str(raised.value).startswith(says)
+
+
+def test_what_is_not_allowed_here_is_called_by_its_name() -> None:
+    with pytest.raises(UnusableInput, match=r"^f:1:9: not JSON: .*; comments are not allowed in this file$"):
+        read_document('{"a": 1 // x\n}', source="f")
+    with pytest.raises(UnusableInput, match=r"^f:1:8: not JSON: .*; there must be no comma before the end$"):
+        read_document('{"a": 1,}', source="f")
+    with pytest.raises(UnusableInput, match=r"^f:1:4: not JSON: .*; comments are not allowed in this file$"):
+        read_document("{} // x", source="f")
+
+
+@pytest.mark.parametrize(
+    ("text", "grammar"),
+    [
+        ('{\n  "a": {\n    "b": [1,\n  {"c": "x"}]\n}}', JSON),
+        ('{\r\n  "a": {\r\n    "b": [1,\r\n  {"c": "x"}]\r\n}}', JSON),
+        ('{ // {\n  "a": {/*\n*/ "b": [1,\n  {"c": "x",},],\n}}', JSONC),
+        ("#\na:\n    b: [1,\n  {c: x}]\n", YAML),
+    ],
+)
+def test_each_value_knows_its_place(text: str, grammar: Grammar) -> None:
+    document = read_document(text, source="f", grammar=grammar)
+
+    inner = document.key_place(("a", "b", 1, "c"))
+    assert inner == Place(4, 4)
+    assert document.place(("a", "b", 1, "c")) == Place(4, 7 if grammar == "yaml" else 9)
+    assert document.place(("a", "b", 1)) == document.key_place(("a", "b", 1)) == Place(4, 3)
+    assert document.key_place(("a", "b")).line == 3
+    assert document.place(("a", "b", 1, "no", "more")) == Place(4, 3)
+    assert document.place() == document.place(("no",))
+
+
+def test_a_password_that_means_something_in_yaml_is_not_shown() -> None:
+    for text in ("a: *hunter2", "a: !<hunter2", "a: !hunter2!x 1", "a: %hunter2", "a: &hunter2 &b x"):
+        with pytest.raises(UnusableInput, match=r"^f:1:") as raised:
+            read_document(text, source="f", grammar=YAML)
+        assert "hunter2" not in str(raised.value)
+
+
+def test_aliases_that_repeat_without_end_are_refused() -> None:
+    lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x]"]
+    lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 9)]
+
+    with pytest.raises(UnusableInput, match="aliases make it too big"):
+        read_document("\n".join(lines), source="f", grammar=YAML)
+    with pytest.raises(UnusableInput, match="f:1:"):
+        read_document("a: &a [*a]", source="f", grammar=YAML)
+    with pytest.raises(UnusableInput, match="nested too deep"):
+        read_document("[" * 5000, source="f", grammar=YAML)

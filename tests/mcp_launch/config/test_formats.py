@@ -1,0 +1,417 @@
+"""The files of each client, as it writes them itself."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mcp_launch import UnusableInput
+from mcp_launch.config import Config, Entry, Finding, Place, read_config
+
+SAMPLES = Path(__file__).parent / "samples"
+
+
+def read(sample: str, source: str, *, env: dict[str, str] | None = None, workspace: str | None = None) -> Config:
+    return read_config((SAMPLES / sample).read_text("utf-8"), source=source, env=env or {}, workspace=workspace)
+
+
+def found(config: Config) -> list[tuple[int, int, str | None, str]]:
+    return [(each.line, each.column, each.server, each.code) for each in config.findings]
+
+
+def named(config: Config) -> dict[str, Entry]:
+    return {entry.name: entry for entry in config.entries}
+
+
+def pairs(**values: str) -> list[dict[str, str]]:
+    return [{"name": name, "value": value} for name, value in values.items()]
+
+
+def test_claude_desktop_has_no_variables() -> None:
+    config = read("claude_desktop_config.json", "/x/Claude/claude_desktop_config.json")
+
+    assert (config.format, found(config)) == ("claude-desktop", [])
+    assert config.servers == [
+        {
+            "type": "stdio",
+            "name": "filesystem",
+            "command": "npx",
+            "args": ["-y", "@modelcontextprotocol/server-filesystem", "/Users/ada/Desktop"],
+        },
+        {
+            "type": "stdio",
+            "name": "weather",
+            "command": "uv",
+            "args": ["--directory", "/Users/ada/weather", "run", "weather.py"],
+            "env": pairs(API_KEY="w-123", LITERAL="${NOT_A_VARIABLE}"),
+        },
+    ]
+    assert [entry.place for entry in config.entries] == [Place(3, 5), Place(7, 5)]
+
+
+def test_claude_code_replaces_variables_and_has_defaults() -> None:
+    config = read("mcp.json.claude-code", "/p/.mcp.json", env={"API_KEY": "k", "NOT_EXPANDED": "no"})
+
+    assert config.format == "claude-code"
+    assert config.servers == [
+        {
+            "type": "stdio",
+            "name": "database",
+            "command": "npx",
+            "args": ["-y", "@bytebase/dbhub", "--dsn", "postgresql://localhost/dev"],
+            "env": pairs(TOKEN="${DB_TOKEN}", PLAIN="$NOT_EXPANDED"),
+        },
+        {
+            "type": "http",
+            "name": "api",
+            "url": "https://api.example.com/mcp",
+            "headers": pairs(Authorization="Bearer k"),
+        },
+        {"type": "sse", "name": "old", "headers": [], "url": "https://old.example.com/events"},
+    ]
+    assert named(config)["api"].timeout == 90.0
+    assert found(config) == [(7, 24, "database", "unset_variable")]
+
+
+def test_claude_code_has_servers_of_the_user_and_of_each_project() -> None:
+    alone = read("claude.json", "/home/ada/.claude.json")
+    shop = read("claude.json", "/home/ada/.claude.json", workspace="/home/ada/shop")
+
+    assert [entry.name for entry in alone.entries] == ["everywhere", "both"]
+    assert found(alone) == [(5, 5, None, "other_project"), (15, 5, None, "other_project")]
+    assert [(entry.name, entry.disabled) for entry in shop.entries] == [
+        ("shop", False),
+        ("both", False),
+        ("everywhere", True),
+    ]
+    assert shop.servers[1]["command"] == "/opt/of-project"
+    assert found(shop) == [(21, 5, "everywhere", "disabled")]
+
+
+def test_vscode_has_comments_inputs_and_its_own_words() -> None:
+    source = os.path.join(os.sep, "p", ".vscode", "mcp.json")
+    config = read("vscode_mcp.json", source, env={"HOME": "/home/ada", "LOCAL_KEY": "k"})
+
+    where = os.path.abspath(os.path.join(os.sep, "p"))
+    assert config.format == "vscode"
+    assert config.servers == [
+        {
+            "type": "http",
+            "name": "github",
+            "url": "https://api.githubcopilot.com/mcp/",
+            "headers": pairs(Authorization="Bearer ${input:github-key}"),
+        },
+        {
+            "type": "stdio",
+            "name": "local",
+            "command": f"{where}/server",
+            "args": ["--home", "/home/ada", "--", "/* no comment */", "// none either", ",]"],
+            "env": pairs(KEY="k", PORT="8080"),
+        },
+    ]
+    local = named(config)["local"]
+    assert (local.cwd, dict(local.extra)) == (
+        where,
+        {"envFile": "${workspaceFolder}/.env", "dev": {"watch": "src/**"}},
+    )
+    assert [each["id"] for each in config.rest["inputs"]] == ["github-key"]
+    assert found(config) == [
+        (15, 34, "github", "asks_user"),
+        (22, 54, "local", "not_read"),
+        (23, 4, "local", "not_read"),
+    ]
+
+
+def test_vscode_has_servers_in_its_settings_too() -> None:
+    config = read("vscode_settings.json", "/p/.vscode/settings.json")
+
+    assert (config.format, [entry.name for entry in config.entries]) == ("vscode", ["time"])
+    assert config.entries[0].place == Place(6, 13)
+
+
+def test_cursor_guesses_the_transport() -> None:
+    config = read("cursor_mcp.json", "/p/.cursor/mcp.json", env={"KEY": "k", "HOME": "/h"}, workspace="/w")
+
+    assert config.format == "cursor"
+    assert [(each["type"], each.get("url", each.get("command"))) for each in config.servers] == [
+        ("stdio", "/w/run"),
+        ("http", "https://remote.example.com/mcp"),
+        ("sse", "https://events.example.com/sse"),
+        ("http", "https://oauth.example.com/mcp"),
+    ]
+    assert config.servers[1]["headers"] == pairs(Authorization="Bearer k")
+    assert found(config) == []
+
+
+def test_windsurf_has_a_word_of_its_own_for_urls() -> None:
+    config = read("windsurf_mcp_config.json", "/h/.codeium/windsurf/mcp_config.json", env={"AUTH_TOKEN": "t"})
+
+    assert config.format == "windsurf"
+    assert config.servers == [
+        {
+            "type": "http",
+            "name": "remote",
+            "url": "https://remote.example.com/mcp",
+            "headers": pairs(API_KEY="Bearer t", FILE="${file:/run/secret}"),
+        }
+    ]
+    assert found(config) == [
+        (3, 5, "github", "disabled"),
+        (12, 66, "remote", "not_read"),
+    ]
+
+
+def test_zed_names_what_its_extensions_start() -> None:
+    config = read("zed_settings.json", "/h/.config/zed/settings.json")
+
+    assert config.format == "zed"
+    assert config.servers == [
+        {"type": "stdio", "name": "local", "command": "some-command", "args": ["arg-1", "arg-2"], "env": []},
+        {"type": "stdio", "name": "older", "command": "/opt/older", "args": ["run"], "env": pairs(K="v")},
+    ]
+    assert named(config)["local"].timeout == 120.0
+    assert found(config) == [(11, 5, "remote", "disabled"), (16, 5, "of-extension", "not_in_file")]
+
+
+def test_gemini_tells_http_from_sse_by_the_member() -> None:
+    config = read("gemini_settings.json", "/h/.gemini/settings.json", env={"EXTERNAL_KEY": "k"})
+
+    assert config.format == "gemini"
+    assert config.servers == [
+        {
+            "type": "stdio",
+            "name": "python",
+            "command": "python",
+            "args": ["-m", "my_mcp_server", "--port", "8080"],
+            "env": pairs(DATABASE_URL="$DB_URL", API_KEY="k"),
+        },
+        {
+            "type": "http",
+            "name": "http",
+            "url": "http://localhost:3000/mcp",
+            "headers": pairs(Authorization="Bearer k"),
+        },
+    ]
+    python = named(config)["python"]
+    assert (python.cwd, python.timeout, dict(python.extra)) == ("/h/mcp-servers/python", 15.0, {"trust": False})
+    assert found(config) == [
+        (10, 31, "python", "unset_variable"),
+        (19, 5, "sse", "disabled"),
+    ]
+
+
+def test_goose_keeps_secrets_elsewhere_and_has_extensions_of_its_own() -> None:
+    config = read("goose_config.yaml", "/h/.config/goose/config.yaml", env={"GITHUB_TOKEN": "t"})
+
+    assert config.format == "goose"
+    assert config.servers == [
+        {
+            "type": "stdio",
+            "name": "GitHub",
+            "command": "npx",
+            "args": ["-y", "@modelcontextprotocol/server-github"],
+            "env": pairs(GITHUB_TOKEN="t", LOG="on", MODE="on"),
+        }
+    ]
+    remote = named(config)["remote"]
+    assert remote.server == {
+        "type": "http",
+        "name": "remote",
+        "url": "https://remote.example.com/mcp",
+        "headers": pairs(**{"Authorization": "Bearer ${REMOTE_TOKEN}", "X-Region": "eu", "X-Literal": "${NOBODY}"}),
+    }
+    assert (remote.disabled, remote.timeout) == (True, 60.0)
+    assert found(config) == [
+        (4, 3, "developer", "not_in_file"),
+        (26, 3, "remote", "disabled"),
+    ]
+
+
+def test_acp_entries_are_passed_on_as_they_are() -> None:
+    config = read("session_new.json", "standard input")
+
+    assert (config.format, config.cwd, found(config)) == ("acp", "/home/ada/shop", [])
+    assert config.servers == [
+        {"name": "fs", "command": "/usr/bin/fs", "args": ["${HOME}"], "env": pairs(K="v")},
+        {"type": "http", "name": "web", "url": "https://web.example.com/mcp", "headers": []},
+    ]
+    assert [entry.place for entry in config.entries] == [Place(8, 16), Place(9, 32)]
+
+
+@pytest.mark.parametrize(
+    ("sample", "name"),
+    [
+        ("mcp.json.claude-code", "claude-code"),
+        ("claude.json", "claude-code"),
+        ("vscode_mcp.json", "vscode"),
+        ("vscode_settings.json", "vscode"),
+        ("windsurf_mcp_config.json", "windsurf"),
+        ("zed_settings.json", "zed"),
+        ("gemini_settings.json", "gemini"),
+        ("goose_config.yaml", "goose"),
+        ("session_new.json", "acp"),
+    ],
+)
+def test_the_shape_tells_the_format_where_no_name_does(sample: str, name: str) -> None:
+    source = "some.yaml" if sample.endswith("yaml") else "standard input"
+    assert read(sample, source).format == name
+
+
+def test_the_shape_counts_more_than_the_name() -> None:
+    assert read_config('{"context_servers": {}}', source="/p/.gemini/settings.json").format == "zed"
+    assert read_config("[]", source="claude_desktop_config.json").format == "acp"
+
+
+def test_servers_under_the_name_of_another_client_are_told() -> None:
+    text = '{"servers": {"a": {"command": "c"}}, "mcpServers": {"b": {"command": "c"}}}'
+
+    for source, name, (column, says) in (
+        (".mcp.json", "b", (2, "servers means nothing in a file of Claude Code, and is not read: a")),
+        (".vscode/mcp.json", "a", (38, "mcpServers means nothing in a file of VS Code, and is not read: b")),
+    ):
+        config = read_config(text, source=source)
+        assert [entry.name for entry in config.entries] == [name]
+        assert config.findings == (Finding(1, column, None, "other_client", says),)
+
+
+def test_what_the_user_says_counts_more_than_both() -> None:
+    config = read_config('{"mcpServers": {"a": {"url": "http://h"}}}', source="x.json", format="gemini")
+
+    assert (config.format, config.servers[0]["type"]) == ("gemini", "sse")
+
+
+def test_a_comment_is_refused_where_the_client_refuses_it() -> None:
+    text = '{\n  // mine\n  "mcpServers": {}\n}'
+
+    with pytest.raises(UnusableInput, match=r"^claude_desktop_config.json:2:3: not JSON: .*comments are not allowed"):
+        read_config(text, source="claude_desktop_config.json")
+    with pytest.raises(UnusableInput, match=r"^-:2:3: not JSON: .*comments are not allowed"):
+        read_config(text, source="-")
+    assert read_config(text.replace("mcpServers", "servers"), source="-").format == "vscode"
+    assert read_config(text, source=".gemini/settings.json").format == "gemini"
+    with pytest.raises(UnusableInput, match=r"^.gemini/settings.json:1:18: not JSON"):
+        read_config('{"mcpServers": {},}', source=".gemini/settings.json")
+
+
+@pytest.mark.parametrize(
+    ("text", "source", "says"),
+    [
+        ("3", "f", "f:1:1: holds no mcpServers"),
+        ("{}", "f", "f:1:1: holds no mcpServers"),
+        ('{"method": "initialize", "params": {}}', "f", 'f:1:12: a "initialize" request asks for no servers'),
+        ('{"method": "session/new"}', "f", "f:1:1: holds no mcpServers"),
+        ('{"method": "session/new", "params": {}}', "f", "f:1:37: holds no mcpServers"),
+        ('{"mcpServers": "x"}', "f", "f:1:16: mcpServers must be an array or a map"),
+        ('{"mcpServers": [], "cwd": 1}', "f", "f:1:27: cwd must be"),
+        ('{"mcpServers": {"a": {}, "a": {}}}', "f", "f:1:26: the name 'a' occurs twice"),
+        (
+            '{"servers": []}',
+            ".vscode/mcp.json",
+            ".vscode/mcp.json:1:13: servers must be a map of servers, not an array",
+        ),
+        ("{}", ".vscode/mcp.json", ".vscode/mcp.json:1:1: holds no servers or mcp.servers"),
+        ("extensions: 3\n", "x.yml", "x.yml:1:13: extensions must be a map of servers, not a number"),
+    ],
+)
+def test_what_holds_no_servers_is_said_clearly(text: str, source: str, says: str) -> None:
+    with pytest.raises(UnusableInput) as raised:
+        read_config(text, source=source)
+
+    assert str(raised.value).startswith(says)
+
+
+def test_an_unknown_format_is_refused() -> None:
+    with pytest.raises(UnusableInput, match="there is no format 'emacs'; they are acp, claude-desktop, "):
+        read_config("{}", source="f", format="emacs")
+
+
+@pytest.mark.parametrize(
+    ("entry", "acp"),
+    [
+        (
+            {"command": "npx", "args": ["-y", "x"], "env": {"K": "v"}},
+            {"type": "stdio", "command": "npx", "args": ["-y", "x"], "env": [{"name": "K", "value": "v"}]},
+        ),
+        ({"command": "c"}, {"type": "stdio", "command": "c"}),
+        ({"url": "http://h"}, {"type": "http", "url": "http://h"}),
+        ({"type": "sse", "url": "http://h"}, {"type": "sse", "url": "http://h", "headers": []}),
+        (
+            {"type": "streamable-http", "url": "http://h", "headers": {"A": "b"}},
+            {"type": "http", "url": "http://h", "headers": [{"name": "A", "value": "b"}]},
+        ),
+        ({"type": "streamableHttp", "url": "http://h"}, {"type": "http", "url": "http://h"}),
+        ({"transport": "sse", "url": "http://h", "headers": {}}, {"type": "sse", "url": "http://h", "headers": []}),
+        (5, {"type": 5}),
+    ],
+)
+def test_r69_a_desktop_map_becomes_acp(entry: object, acp: dict[str, Any]) -> None:
+    config = read_config(json.dumps({"mcpServers": {"n": entry}}), source="f")
+
+    assert config.servers == [{"name": "n", **acp}]
+
+
+SERVER: dict[str, Any] = {"name": "n", "command": "/c", "args": [], "env": []}
+
+
+@pytest.mark.parametrize(
+    ("value", "servers", "cwd"),
+    [
+        ([SERVER], [SERVER], None),
+        ({"cwd": "/p", "mcpServers": [SERVER]}, [SERVER], "/p"),
+        (
+            {"jsonrpc": "2.0", "id": 1, "method": "session/new", "params": {"cwd": "/p", "mcpServers": [SERVER]}},
+            [SERVER],
+            "/p",
+        ),
+        ({"method": "session/load", "params": {"cwd": "/p", "mcpServers": None}}, [], "/p"),
+        (
+            {"mcpServers": {"n": {"command": "/c"}}, "cwd": "/p"},
+            [{"type": "stdio", "name": "n", "command": "/c"}],
+            "/p",
+        ),
+    ],
+)
+def test_r69_acp_forms_are_passed_on_as_they_are(value: object, servers: list[Any], cwd: str | None) -> None:
+    config = read_config(json.dumps(value), source="f")
+
+    assert (config.format, config.servers, config.cwd) == ("acp", servers, cwd)
+
+
+@pytest.mark.parametrize(
+    ("entry", "code", "column", "says"),
+    [
+        ({"commnd": "x"}, "unknown_member", 23, "Claude Code has no member 'commnd'; did you mean command?"),
+        ({"url": "http://h", "env": {"K": "v"}}, "unused_member", 42, "env means nothing in a server of this type"),
+        (["x"], "wrong_type", 17, "a server must be a map, not an array"),
+        ({"command": "x", "timeout": "5"}, "wrong_type", 39, "timeout must be a number"),
+        ({"command": "x", "headersHelper": "h"}, "not_read", 39, "headersHelper is not read here"),
+    ],
+)
+def test_what_is_odd_in_an_entry_is_a_finding(entry: object, code: str, column: int, says: str) -> None:
+    config = read_config(json.dumps({"mcpServers": {"n": entry}}), source=".mcp.json")
+
+    (finding,) = config.findings
+    assert (finding.code, finding.line, finding.server) == (code, 1, "n")
+    assert finding.column == column
+    assert finding.message.startswith(says)
+
+
+def test_nothing_that_is_shown_has_a_secret() -> None:
+    config = read("goose_config.yaml", "config.yaml", env={"GITHUB_TOKEN": "hunter2", "REMOTE_TOKEN": "hunter2"})
+
+    assert "hunter2" not in repr(config)
+    assert "Bearer" not in repr(config)
+
+
+def test_gemini_takes_http_url_before_a_type_and_starts_what_is_allowed() -> None:
+    both = {"httpUrl": "http://h/mcp", "url": "http://h/sse", "type": "sse"}
+    text = json.dumps({"mcp": {"allowed": ["a"]}, "mcpServers": {"a": both, "b": {"command": "c"}}})
+
+    config = read_config(text, source="f", format="gemini")
+
+    assert config.servers == [{"type": "http", "name": "a", "url": "http://h/mcp"}]
+    assert [entry.disabled for entry in config.entries] == [False, True]

@@ -1,0 +1,27 @@
+"""Reading a config needs nothing that is slow to load, and of the formats only the one that the file has."""
+
+from __future__ import annotations
+
+from mcp_launch.config import FORMATS
+from tests.mcp_launch.support import run_python
+
+HEAVY = {"acp_bindings", "anyio", "asyncio", "dataclasses", "difflib", "httpx", "mcp", "pydantic", "rich", "typer"}
+
+
+def imported(code: str) -> set[str]:
+    done = run_python("-c", f"import sys, mcp_launch.config as c\n{code}\nprint(*sys.modules)")
+    assert done.stderr == ""
+    return set(done.stdout.split())
+
+
+def test_nothing_heavy_is_imported() -> None:
+    entry = '{"mcpServers": {"a": {"command": "x"}}}'
+    there = imported(f"c.write_config(c.read_config('{entry}', source='f', env={{}}), 'vscode')")
+
+    assert there & (HEAVY | {"ruamel.yaml"}) == set()
+    home = "mcp_launch.config.formats"
+    assert [each for each in FORMATS if f"{home}.{each.replace('-', '_')}" in there] == ["claude-code", "vscode"]
+
+
+def test_yaml_is_read_by_what_only_its_files_need() -> None:
+    assert "ruamel.yaml" in imported("c.read_config('extensions: {}', source='f.yaml', env={})")

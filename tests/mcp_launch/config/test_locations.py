@@ -1,0 +1,54 @@
+"""Where each client keeps its file."""
+
+from __future__ import annotations
+
+from pathlib import Path, PurePath
+
+import pytest
+
+from mcp_launch.config import FORMATS, discover
+from mcp_launch.config.locations import Candidate, places
+from mcp_launch.config.recognise import format_of_path
+
+
+def test_files_that_are_there_are_found_the_projects_first(tmp_path: Path) -> None:
+    home, project = tmp_path / "home", tmp_path / "project"
+    there = [
+        (project / ".vscode" / "mcp.json", "vscode"),
+        (home / ".cursor" / "mcp.json", "cursor"),
+        (home / ".config" / "goose" / "config.yaml", "goose"),
+    ]
+    for path, _ in there:
+        path.parent.mkdir(parents=True)
+        path.write_text("{}")
+    (project / ".mcp.json").mkdir()
+
+    found = discover(directory=project, env={"HOME": str(home)}, platform="linux")
+
+    assert found == [Candidate(path=path, format=name) for path, name in there]
+
+
+@pytest.mark.parametrize("platform", ["linux", "darwin", "win32"])
+def test_every_client_has_a_place_that_tells_its_format(platform: str) -> None:
+    env = {"HOME": "/home/ada", "USERPROFILE": "C:/Users/ada", "APPDATA": "C:/Users/ada/AppData/Roaming"}
+    found = list(places(directory="/p", env=env, platform=platform))
+
+    assert {each.format for each in found} == set(FORMATS) - {"acp"}
+    for each in found:
+        assert format_of_path(str(each.path)) == each.format
+
+
+@pytest.mark.parametrize(
+    ("platform", "env", "path"),
+    [
+        ("linux", {"HOME": "/h"}, "/h/.config/Claude/claude_desktop_config.json"),
+        ("linux", {"HOME": "/h", "XDG_CONFIG_HOME": "/x"}, "/x/Claude/claude_desktop_config.json"),
+        ("darwin", {"HOME": "/h"}, "/h/Library/Application Support/Claude/claude_desktop_config.json"),
+        ("win32", {"USERPROFILE": "/u", "APPDATA": "/a"}, "/a/Claude/claude_desktop_config.json"),
+        ("win32", {"USERPROFILE": "/u"}, "/u/AppData/Roaming/Claude/claude_desktop_config.json"),
+    ],
+)
+def test_each_system_has_its_own_place_for_settings(platform: str, env: dict[str, str], path: str) -> None:
+    (found,) = [each.path for each in places(env=env, platform=platform) if each.format == "claude-desktop"]
+
+    assert PurePath(found) == PurePath(path)

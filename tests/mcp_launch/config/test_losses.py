@@ -1,0 +1,137 @@
+"""What a client has no way to say is told, never dropped in silence."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mcp_launch import UnusableInput
+from mcp_launch.config import read_config, write_config
+from tests.mcp_launch.config.test_round_trip import normal
+
+SAMPLES = Path(__file__).parent / "samples"
+
+
+def lost(entry: dict[str, Any], origin: str, to: str, **more: Any) -> tuple[Any, list[tuple[str, str]]]:
+    holder = "servers" if origin == "vscode" else "mcpServers"
+    config = read_config(json.dumps({holder: {"n": entry}, **more}), source="f", format=origin, env={})
+    text, found = write_config(config, to)
+    value = json.loads(text)
+    return value, [(each.code, each.message) for each in found]
+
+
+@pytest.mark.parametrize(
+    ("entry", "origin", "to", "code", "says"),
+    [
+        ({"url": "http://h"}, "cursor", "claude-desktop", "left_out", "Claude Desktop has no servers of type http"),
+        ({"type": "sse", "url": "http://h"}, "claude-code", "zed", "left_out", "Zed has no servers of type sse"),
+        (
+            {"type": "sse", "url": "http://h"},
+            "claude-code",
+            "windsurf",
+            "not_said",
+            "Windsurf tells the transport by the",
+        ),
+        ({"command": "c", "disabled": True}, "windsurf", "cursor", "left_out", "Cursor has no disabled servers"),
+        ({"command": "c", "disabled": True}, "windsurf", "acp", "left_out", "ACP has no disabled servers"),
+        ({"command": "c", "cwd": "/d"}, "vscode", "cursor", "not_said", "Cursor has no directory for one server"),
+        ({"command": "c", "cwd": "/d"}, "vscode", "acp", "not_said", "ACP has no 'cwd' in a server"),
+        ({"command": "c", "timeout": 5}, "gemini", "vscode", "not_said", "VS Code has no timeout for one server"),
+        ({"command": "c", "trust": True}, "gemini", "vscode", "not_said", "VS Code has no 'trust', or means something"),
+        ({"command": "c", "typo": True}, "gemini", "acp", "not_said", "ACP has no 'typo' in a server"),
+        ({"type": "ws", "url": "ws://h"}, "claude-code", "vscode", "left_out", "VS Code has no servers of type ws"),
+        ({"type": 5}, "claude-code", "vscode", "left_out", "VS Code has no servers whose type is no text"),
+    ],
+)
+def test_what_is_lost_is_told(entry: dict[str, Any], origin: str, to: str, code: str, says: str) -> None:
+    _, ((found, message),) = lost(entry, origin, to)
+
+    assert found == code
+    assert message.startswith(says)
+
+
+def test_inputs_are_lost_where_there_are_none_and_kept_where_there_are() -> None:
+    inputs = [{"id": "k", "type": "promptString"}]
+
+    assert lost({"command": "c"}, "vscode", "cursor", inputs=inputs)[1] == [
+        ("not_said", "Cursor has no inputs; it is left out")
+    ]
+    value, found = lost({"command": "c", "dev": {"watch": "x"}}, "vscode", "vscode", inputs=inputs)
+    assert found == []
+    assert value == {"inputs": inputs, "servers": {"n": {"type": "stdio", "command": "c", "dev": {"watch": "x"}}}}
+
+
+def test_members_that_both_know_are_kept() -> None:
+    value, found = lost({"command": "c", "envFile": ".env"}, "vscode", "cursor")
+
+    assert (value["mcpServers"]["n"]["envFile"], found) == (".env", [])
+
+
+def test_names_that_only_acp_can_have_twice_are_refused() -> None:
+    text = '[{"name": "a", "command": "c"},\n {"name": "a", "command": "d"}]'
+    config = read_config(text, source="f")
+
+    with pytest.raises(
+        UnusableInput, match=r"^f:2:11: the name 'a' occurs twice, and Cursor has one server of each name"
+    ):
+        write_config(config, "cursor")
+    assert json.loads(write_config(config, "acp")[0]) == json.loads(text)
+
+
+def test_a_variable_that_occurs_twice_is_told() -> None:
+    env = [{"name": "K", "value": "1"}, {"name": "K", "value": "2"}]
+    config = read_config(json.dumps([{"name": "a", "command": "c", "args": [], "env": env}]), source="f")
+
+    text, found = write_config(config, "cursor")
+    assert json.loads(text)["mcpServers"]["a"]["env"] == {"K": "2"}
+    assert [each.message for each in found] == ["Cursor has each name once in env; of K the last is taken"]
+
+
+def test_acp_is_written_with_what_version_1_requires() -> None:
+    assert lost({"url": "http://h"}, "cursor", "acp")[0] == [
+        {"type": "http", "name": "n", "url": "http://h", "headers": []}
+    ]
+    config = read_config('{"cwd": "/p", "mcpServers": []}', source="f")
+    assert json.loads(write_config(config, "acp")[0]) == {"cwd": "/p", "mcpServers": []}
+
+
+@pytest.mark.parametrize(
+    ("sample", "name"),
+    [
+        ("claude_desktop_config.json", "claude-desktop"),
+        ("mcp.json.claude-code", "claude-code"),
+        ("vscode_mcp.json", "vscode"),
+        ("cursor_mcp.json", "cursor"),
+        ("windsurf_mcp_config.json", "windsurf"),
+        ("zed_settings.json", "zed"),
+        ("gemini_settings.json", "gemini"),
+        ("goose_config.yaml", "goose"),
+        ("session_new.json", "acp"),
+    ],
+)
+def test_a_file_that_is_written_for_its_own_client_loses_nothing(sample: str, name: str) -> None:
+    begun = read_config((SAMPLES / sample).read_text("utf-8"), source="f", format=name, env={})
+    text, lost = write_config(begun, name)
+    again = read_config(text, source="f", format=name, env={})
+
+    assert lost == []
+    assert (again.rest, again.cwd) == (begun.rest, begun.cwd)
+    for old, new in zip(begun.entries, again.entries, strict=True):
+        assert (new.name, new.disabled, new.timeout, new.extra) == (old.name, old.disabled, old.timeout, old.extra)
+        assert normal(new.written) == normal(old.written)
+        assert new.written_cwd == old.written_cwd
+
+
+def test_zed_gets_the_args_that_it_requires() -> None:
+    assert lost({"command": "c"}, "cursor", "zed") == ({"context_servers": {"n": {"command": "c", "args": []}}}, [])
+
+
+def test_half_a_character_is_written_so_that_a_file_can_hold_it() -> None:
+    config = read_config('{"mcpServers": {"n": {"command": "\\ud800é"}}}', source="f")
+
+    text, _ = write_config(config, "cursor")
+    assert "\\ud800\\u00e9" in text
+    assert text.encode()

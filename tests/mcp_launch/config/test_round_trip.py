@@ -1,0 +1,164 @@
+"""From every format to every other and back: what both can say stays what it was."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import random
+from typing import Any
+
+import pytest
+
+from mcp_launch.config import FORMATS, Config, Entry, Place, read_config, write_config
+from mcp_launch.config.formats import format_called
+from mcp_launch.config.references import Reference, Text
+
+CAN: dict[str, set[str]] = {
+    "acp": {"http", "sse"},
+    "claude-desktop": set(),
+    "claude-code": {"http", "sse", "env", "default", "timeout"},
+    "vscode": {"http", "sse", "env", "input", "home", "workspace", "cwd"},
+    "cursor": {"http", "sse", "env", "home", "workspace"},
+    "windsurf": {"http", "sse", "env", "disabled"},
+    "zed": {"http", "timeout", "disabled"},
+    "gemini": {"http", "sse", "env", "cwd", "timeout", "disabled"},
+    "goose": {"http", "timeout", "disabled", "own"},
+}
+"""What each can say beside plain servers of stdio; `own` is a variable that is passed on by its name."""
+for words in CAN.values():
+    words.update({"own"} if "env" in words else set())
+
+NAMES = ["a", "git hub", "ünï-cödé", 'quo"te', "back\\slash", "x.y/z", "1", "true", "null"]
+LITERALS = [
+    "",
+    "plain",
+    "two words",
+    "ünï",
+    'say "hi"',
+    "C:\\dir",
+    "line\nbreak",
+    "on",
+    "1.0",
+    "# no",
+    "- x",
+    "a: b",
+    "\t",
+]
+
+
+def text(draw: random.Random, can: set[str]) -> Any:
+    """A text that all that `can` say."""
+    makers: list[Reference] = []
+    if "env" in can:
+        makers.append(Reference("", "env", draw.choice(["TOKEN", "API_KEY"])))
+    if "default" in can:
+        makers.append(Reference("", "env", "HOST", draw.choice(["", "localhost", "a:b"])))
+    if "input" in can:
+        makers.append(Reference("", "input", "key"))
+    if "home" in can:
+        makers.append(Reference("", "home"))
+    if "workspace" in can:
+        makers.append(Reference("", "workspace"))
+    if not makers or draw.random() < 0.5:
+        return draw.choice(LITERALS)
+    return Text((*([draw.choice(LITERALS[1:])] if draw.random() < 0.5 else []), draw.choice(makers), "end"))
+
+
+def pairs(draw: random.Random, can: set[str]) -> list[dict[str, Any]]:
+    found = [
+        {"name": name, "value": text(draw, can)} for name in draw.sample(["K", "LOG_LEVEL", "X-Y"], draw.randint(0, 3))
+    ]
+    if "own" in can and draw.random() < 0.5:
+        found.append({"name": "SECRET", "value": Text((Reference("", "env", "SECRET"),))})
+    return found
+
+
+def server(draw: random.Random, name: str, can: set[str]) -> dict[str, Any]:
+    kind = draw.choice(["stdio", *sorted(can & {"http", "sse"})])
+    if kind == "stdio":
+        args = [text(draw, can) for _ in range(draw.randint(0, 3))]
+        return {
+            "type": kind,
+            "name": name,
+            "command": draw.choice(["npx", "/a b/c"]),
+            "args": args,
+            "env": pairs(draw, can),
+        }
+    # Goose has no variables in URLs; some clients tell SSE by the end of the path.
+    headers = [each for each in pairs(draw, can - {"own"}) if each["name"] != "LOG_LEVEL"]
+    url = "https://h.example.com/mcp?x=1" if kind == "http" else "https://h.example.com/sse"
+    return {"type": kind, "name": name, "url": url, "headers": headers}
+
+
+def config(seed: int, can: set[str]) -> Config:
+    draw = random.Random(seed)
+    entries: list[Entry] = []
+    for name in draw.sample(NAMES, draw.randint(0, 4)):
+        written = server(draw, name, can)
+        stdio = written["type"] == "stdio"
+        cwd = "/some/where" if "cwd" in can and stdio and draw.random() < 0.5 else None
+        entries.append(
+            Entry(
+                name=name,
+                server=None,
+                place=Place(1, 1),
+                disabled="disabled" in can and draw.random() < 0.3,
+                timeout=draw.choice([None, 1.0, 90.0, 12.0]) if "timeout" in can else None,
+                written=written,
+                written_cwd=cwd,
+            )
+        )
+    return Config(entries=tuple(entries), format="none", source="generated")
+
+
+def said(config: Config) -> list[Any]:
+    """What a config comes to, whoever wrote it; the order of variables means nothing."""
+    return [
+        (entry.name, normal(entry.written), entry.written_cwd, entry.timeout, entry.disabled)
+        for entry in config.entries
+    ]
+
+
+def normal(server: dict[str, Any]) -> dict[str, Any]:
+    known: dict[str, Any] = {"type": server.get("type", "stdio")}
+    for member in ("command", "url", "args"):
+        known[member] = server.get(member) or None
+    for member in ("env", "headers"):
+        found: list[dict[str, Any]] = server.get(member) or []
+        known[member] = {pair["name"]: pair["value"] for pair in found}
+    return known
+
+
+@pytest.mark.parametrize(("first", "second"), list(itertools.product(FORMATS, repeat=2)))
+def test_what_both_can_say_stays_what_it_was(first: str, second: str) -> None:
+    can = CAN[first] & CAN[second]
+    for seed in range(25):
+        generated = config(seed, can)
+        text, lost = write_config(generated, first)
+        assert lost == [], (seed, text)
+        begun = read_config(text, source="f", format=first, env={})
+        assert said(begun) == said(generated), seed
+
+        text, lost = write_config(begun, second)
+        assert lost == [], (seed, text)
+        over = read_config(text, source="f", format=second, env={})
+        assert said(over) == said(begun), seed
+
+        text, lost = write_config(over, first)
+        assert lost == [], (seed, text)
+        assert said(read_config(text, source="f", format=first, env={})) == said(begun), seed
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_what_is_written_is_told_by_its_shape_or_read_alike(name: str) -> None:
+    for seed in range(10):
+        text, _ = write_config(config(seed, CAN[name] - {"disabled"}), name)
+        source = "f.yaml" if format_called(name).grammar == "yaml" else "f.json"
+        entries = read_config(text, source=source, env={}).entries
+        assert [entry.name for entry in entries] == [entry.name for entry in config(seed, CAN[name]).entries]
+
+
+@pytest.mark.parametrize("name", [each for each in FORMATS if format_called(each).grammar == "json"])
+def test_what_is_written_for_a_strict_client_is_plain_json(name: str) -> None:
+    text, _ = write_config(config(3, CAN[name]), name)
+    json.loads(text)

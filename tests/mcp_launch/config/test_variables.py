@@ -1,0 +1,148 @@
+"""References: what each client replaces, and how another says it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from mcp_launch.config import FORMATS, Config, read_config, write_config
+
+
+def config(
+    name: str, entry: dict[str, Any], *, env: dict[str, str] | None = None, workspace: str | None = None
+) -> Config:
+    holder = {"vscode": "servers", "zed": "context_servers", "goose": "extensions"}.get(name, "mcpServers")
+    text = json.dumps({holder: {"n": entry}})
+    return read_config(text, source="f", format=name, env=env or {}, workspace=workspace)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "becomes", "codes"),
+    [
+        ("claude-code", "${A}", "a", []),
+        ("claude-code", "${A:-d}-${B:-d}-${EMPTY:-d}", "a-d-", []),
+        ("claude-code", "$A", "$A", []),
+        ("claude-code", "${B}", "${B}", ["unset_variable"]),
+        ("claude-code", "${EMPTY}", "", []),
+        ("claude-code", "${env:A}", "${env:A}", ["unset_variable"]),
+        ("claude-code", "${B:-${A}}", "${A}", []),
+        ("vscode", "${env:A}${/}${userHome}", "a//h", []),
+        ("vscode", "${A}", "${A}", ["unknown_variable"]),
+        ("vscode", "${input:x}", "${input:x}", ["asks_user"]),
+        ("vscode", "${workspaceFolder}:${workspaceFolderBasename}", "/w/dir:dir", []),
+        ("vscode", "${command:x.y} ${config:z}", "${command:x.y} ${config:z}", ["unknown_variable"] * 2),
+        ("cursor", "${env:A}${input:x}", "a${input:x}", ["unknown_variable"]),
+        ("windsurf", "${env:A}${env:B}", "a${env:B}", ["unset_variable"]),
+        ("gemini", "$A ${A} $B ${B} $", "a a $B ${B} $", ["unset_variable"] * 2),
+        ("claude-desktop", "${A}", "${A}", []),
+        ("zed", "${A}", "${A}", []),
+    ],
+)
+def test_each_client_replaces_what_it_replaces(name: str, text: str, becomes: str, codes: list[str]) -> None:
+    env = {"A": "a", "EMPTY": "", "HOME": "/h"}
+    found = config(name, {"command": "c", "args": [text]}, env=env, workspace="/w/dir")
+
+    assert found.servers[0]["args"] == [becomes]
+    assert [each.code for each in found.findings] == codes
+
+
+def test_a_replaced_value_is_not_replaced_again() -> None:
+    found = config("claude-code", {"command": "c", "args": ["${A}"]}, env={"A": "${B}", "B": "b"})
+
+    assert found.servers[0]["args"] == ["${B}"]
+
+
+def test_a_workspace_that_is_not_known_is_a_finding() -> None:
+    found = config("vscode", {"command": "${workspaceFolder}/x"})
+
+    assert [each.code for each in found.findings] == ["unset_variable"]
+    assert found.servers[0]["command"] == "${workspaceFolder}/x"
+
+
+@pytest.mark.parametrize(
+    ("message", "name", "text"),
+    [
+        ("${env:A} is not set, and stays as it is; Claude Code writes ${A}", "claude-code", "${env:A}"),
+        ("${A} is nothing that is known here, and stays as it is; VS Code writes ${env:A}", "vscode", "${A}"),
+        ("VS Code asks its user for ${input:k}, which is not asked here", "vscode", "${input:k}"),
+    ],
+)
+def test_a_finding_says_what_the_client_would_understand(message: str, name: str, text: str) -> None:
+    (found,) = config(name, {"command": "c", "args": [text]}).findings
+
+    assert found.message == message
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "to", "becomes", "codes"),
+    [
+        ("claude-code", "x${A}y", "vscode", "x${env:A}y", []),
+        ("vscode", "${env:A}", "claude-code", "${A}", []),
+        ("vscode", "${env:A}", "gemini", "${A}", []),
+        ("gemini", "$A", "cursor", "${env:A}", []),
+        ("cursor", "${workspaceFolder}/${userHome}", "vscode", "${workspaceFolder}/${userHome}", []),
+        ("claude-code", "${A:-d}", "vscode", "${A:-d}", ["variable_not_said"]),
+        ("vscode", "${input:x}", "cursor", "${input:x}", ["variable_not_said"]),
+        ("claude-code", "${A}", "claude-desktop", "${A}", ["variable_not_said"]),
+        ("claude-desktop", "${A}", "claude-code", "${A}", ["would_be_replaced"]),
+        ("claude-code", "$A", "gemini", "$A", ["would_be_replaced"]),
+        ("vscode", "${command:x}", "vscode", "${command:x}", []),
+    ],
+)
+def test_a_reference_stays_one_where_the_other_client_has_such(
+    name: str, text: str, to: str, becomes: str, codes: list[str]
+) -> None:
+    written, lost = write_config(config(name, {"command": "c", "args": [text]}), to)
+
+    (server,) = next(iter(json.loads(written).values())).values()
+    assert server["args"] == [becomes]
+    assert [each.code for each in lost] == codes
+
+
+def test_acp_has_no_variables() -> None:
+    written, lost = write_config(config("claude-code", {"command": "c", "args": ["${A}"], "env": {"K": "${B}"}}), "acp")
+
+    assert json.loads(written) == [
+        {"name": "n", "command": "c", "args": ["${A}"], "env": [{"name": "K", "value": "${B}"}]}
+    ]
+    assert [each.message for each in lost] == [
+        "ACP has no variables: ${A} stays as it is",
+        "ACP has no variables: ${B} stays as it is",
+    ]
+
+
+def test_a_variable_that_is_passed_on_is_one_of_gooses_keys() -> None:
+    given = config("claude-code", {"command": "c", "env": {"TOKEN": "${TOKEN}", "OTHER": "x"}})
+    written, lost = write_config(given, "goose")
+
+    assert lost == []
+    assert written == (
+        "extensions:\n  n:\n    enabled: true\n    type: stdio\n    name: n\n    description: ''\n    cmd: c\n"
+        "    envs:\n      OTHER: x\n    args: []\n    env_keys:\n    - TOKEN\n"
+    )
+    as_acp, lost = write_config(read_config(written, source="f.yaml", env={}), "acp")
+    assert {"name": "TOKEN", "value": "${TOKEN}"} in json.loads(as_acp)[0]["env"]
+    assert [each.code for each in lost] == ["variable_not_said"]
+    again, _ = write_config(read_config(written, source="f.yaml", env={}), "claude-code")
+    assert json.loads(again)["mcpServers"]["n"]["env"] == {"TOKEN": "${TOKEN}", "OTHER": "x"}
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("claude-code", "${TOKEN:-hunter2}"),
+        ("claude-code", "x${hunter2 !}"),
+        ("gemini", "pa$hunter2"),
+        ("gemini", "pa${hunter2{}"),
+        ("vscode", "${hunter2&}"),
+    ],
+)
+def test_what_may_be_a_part_of_a_secret_is_not_shown(name: str, text: str) -> None:
+    given = config(name, {"command": "c", "env": {"SECRET": text}})
+    found = [*given.findings, *(each for to in FORMATS for each in write_config(given, to)[1])]
+
+    assert found
+    assert not [each.message for each in found if "hunter2" in each.message]
+    assert "hunter2" not in repr(given.entries[0].written)
