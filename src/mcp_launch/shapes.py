@@ -7,15 +7,18 @@ from typing import Any, Literal, TypeAlias
 from typing_extensions import TypedDict  # that of Python 3.11 cannot be read by pydantic
 
 __all__ = [
+    "CheckReport",
     "Code",
     "Era",
     "FailureJson",
+    "FindingReport",
     "Report",
     "ServerReport",
     "Stage",
     "State",
     "ToolReport",
     "TransportName",
+    "check_schema",
     "report_schema",
 ]
 
@@ -128,11 +131,49 @@ class Report(TypedDict):
     servers: list[ServerReport]
 
 
+class FindingReport(TypedDict):
+    """Something odd in a file that names servers."""
+
+    source: str
+    """The file, or what else the servers are from."""
+    line: int
+    """From 1, as the column."""
+    column: int
+    level: Literal["warning", "note"]
+    """A note says what is not started, and why that is meant so."""
+    server: str | None
+    """The name of the server that it is about, which may be one that is not started; null for the file."""
+    code: str
+    """What it is, for programs."""
+    message: str
+    """What it is, for people."""
+
+
+class CheckReport(TypedDict):
+    """What `mcp-launch check` prints: a report, and what is odd in the files that name its servers."""
+
+    ok: bool
+    """Whether no server has failed."""
+    servers: list[ServerReport]
+    """In the order in which they were named."""
+    findings: list[FindingReport]
+    """By their files, and in each by their places."""
+
+
 def report_schema() -> dict[str, Any]:
     """The JSON schema of a report."""
+    return _schema(Report)
+
+
+def check_schema() -> dict[str, Any]:
+    """The JSON schema of the report that `mcp-launch check` prints."""
+    return _schema(CheckReport)
+
+
+def _schema(root: type[Report | CheckReport]) -> dict[str, Any]:
     # Imported here, since servers are started, and failures told of, without it.
     from pydantic import TypeAdapter, with_config  # noqa: PLC0415
 
-    for shape in (FailureJson, ToolReport, ServerReport, Report):
+    for shape in (FailureJson, ToolReport, ServerReport, FindingReport, Report, CheckReport):
         with_config(use_attribute_docstrings=True)(shape)
-    return TypeAdapter(Report).json_schema()
+    return TypeAdapter(root).json_schema()

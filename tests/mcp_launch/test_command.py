@@ -17,9 +17,9 @@ from typing import Any
 
 import pytest
 
-from mcp_launch import report_schema
 from mcp_launch.__main__ import NEEDED
 from mcp_launch.command.schema import FILE, schema_text
+from mcp_launch.shapes import check_schema
 from tests.mcp_launch.support import SECRET, SERVERS, SOURCE, Marked, run_python, wait_until, web_server
 
 PLAIN = [str(SERVERS / "plain.py")]
@@ -123,7 +123,7 @@ def test_a_whole_request_brings_its_directory(tmp_path: Path) -> None:
     ("stdin", "says"),
     [
         ('{"mcpServers": [}', "mcp-launch: standard input:1:17: not JSON"),
-        ("{}", "mcp-launch: standard input: holds no mcpServers"),
+        ("{}", "mcp-launch: standard input:1:1: holds no mcpServers"),
         ('{"mcpServers": [], "cwd": "."}', "mcp-launch: standard input: cwd must be an absolute path"),
     ],
 )
@@ -196,7 +196,10 @@ def test_what_the_command_needs_is_what_the_extra_brings() -> None:
 
 @pytest.mark.parametrize(
     ("stdin", "says"),
-    [(b"\xff\xfe[\0]\0", "not UTF-8 at byte 0"), (b"[" + b"1" * 5000 + b"]", "holds a number that is too long")],
+    [
+        (b"\xff\xfe[\0]\0", ": not UTF-8 at byte 0"),
+        (b"[" + b"1" * 5000 + b"]", ":1:2: holds a number that is too long"),
+    ],
 )
 def test_input_that_is_no_json_text_exits_2(stdin: bytes, says: str, tmp_path: Path) -> None:
     (tmp_path / "input").write_bytes(stdin)
@@ -206,7 +209,7 @@ def test_input_that_is_no_json_text_exits_2(stdin: bytes, says: str, tmp_path: P
         )
 
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == f"mcp-launch: standard input: {says}\n"
+    assert done.stderr == f"mcp-launch: standard input{says}\n"
 
 
 @pytest.mark.parametrize("unbuffered", ["", "1"])
@@ -374,7 +377,7 @@ def test_the_schema_of_a_report_is_that_which_is_printed() -> None:
     # When it is not: python -m mcp_launch.command.schema
     assert FILE.read_text(encoding="utf-8") == schema_text()
     assert (done.returncode, done.stdout) == (0, schema_text())
-    assert report_schema().items() <= json.loads(done.stdout).items()
+    assert check_schema().items() <= json.loads(done.stdout).items()
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

@@ -8,10 +8,11 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
-from mcp_launch.command.inputs import Typed, read_inputs, started_ahead
+from mcp_launch.command.inputs import Session, Typed, read_inputs, started_ahead
+from mcp_launch.command.show.findings import found_in
 from mcp_launch.command.show.text import write
 from mcp_launch.command.show.waiting import settled
-from mcp_launch.shapes import Report
+from mcp_launch.shapes import CheckReport
 
 if TYPE_CHECKING:
     from mcp_launch.fleet import Fleet
@@ -60,7 +61,7 @@ def _once(
         options = Options(strict=strict)
         report = run(
             sessions,
-            partial(_report, quiet=as_json),
+            partial(_report, sessions, quiet=as_json),
             timeout=timeout,
             options=with_traffic(options) if verbose else options,
         )
@@ -73,16 +74,19 @@ def _once(
     if junit or html:
         from mcp_launch.command.show.files import write_files  # noqa: PLC0415
 
-        source = ", ".join(session.source for session in sessions)
+        source = ", ".join(dict.fromkeys(session.source for session in sessions))
         write_files(report, junit=junit, html=html, source=source, when=when, strict=strict)
     warned = any(server["warnings"] for server in report["servers"])
+    warned |= any(each["level"] == "warning" for each in report["findings"])
     return 0 if report["ok"] and not (strict and warned) else 1
 
 
-async def _report(fleets: Sequence[Fleet], *, quiet: bool) -> Report:
+async def _report(sessions: Sequence[Session], fleets: Sequence[Fleet], *, quiet: bool) -> CheckReport:
     await settled(fleets, quiet=quiet)
     # Taken before the end, after which a server that works would be called closed.
     reports = [fleet.report for fleet in fleets]
-    return Report(
-        ok=all(report["ok"] for report in reports), servers=[each for report in reports for each in report["servers"]]
+    return CheckReport(
+        ok=all(report["ok"] for report in reports),
+        servers=[each for report in reports for each in report["servers"]],
+        findings=[each for session in sessions for each in found_in(session.source, session.findings)],
     )

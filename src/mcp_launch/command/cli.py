@@ -64,6 +64,18 @@ Only = Annotated[
         autocompletion=_complete_server,
     ),
 ]
+Discover = Annotated[
+    bool,
+    typer.Option("--discover", help="Also the files of all clients that are there: of the project here, and yours."),
+]
+Workspace = Annotated[
+    str | None,
+    typer.Option(
+        "--workspace",
+        metavar="DIR",
+        help="The project: what ${workspaceFolder} stands for, and of whose servers ~/.claude.json is read.",
+    ),
+]
 Cwd = Annotated[
     str | None, typer.Option("--cwd", metavar="DIR", help="Working directory of the servers, instead of the file's.")
 ]
@@ -138,6 +150,8 @@ def check(
     env: Env = None,
     sse: Sse = False,
     only: Only = None,
+    discover: Discover = False,
+    workspace: Workspace = None,
     cwd: Cwd = None,
     timeout: Timeout = 30.0,
     strict: Strict = False,
@@ -154,8 +168,9 @@ def check(
     """Start all servers at once, list what they offer, and say of each whether it works and why not.
 
     The servers are those of each FILE (- for standard input), at each URL, and behind -- a command with its arguments.
-    A FILE holds an mcpServers array, a whole session/new or session/load request or its params, or the
-    {"mcpServers": {name: ...}} map that desktop clients use.
+    A FILE is an mcpServers array, a whole session/new or session/load request or its params, or that of Claude Desktop,
+    Claude Code, VS Code, Cursor, Windsurf, Zed, Gemini CLI or Goose, read by its own rules. What is odd in it, such as
+    a variable that is not set, is a warning.
 
     \b
     mcp-launch check .mcp.json
@@ -168,7 +183,9 @@ def check(
     """  # noqa: D301 - that of the help, which keeps the lines of a paragraph
     from mcp_launch.command.check import check  # noqa: PLC0415
 
-    typed = _typed(context, servers, header=header, env=env, sse=sse, only=only, cwd=cwd)
+    typed = _typed(
+        context, servers, header=header, env=env, sse=sse, only=only, cwd=cwd, discover=discover, workspace=workspace
+    )
     status = check(
         typed,
         timeout=timeout,
@@ -191,6 +208,8 @@ def tools(
     env: Env = None,
     sse: Sse = False,
     only: Only = None,
+    discover: Discover = False,
+    workspace: Workspace = None,
     cwd: Cwd = None,
     timeout: Timeout = 30.0,
     as_json: Json = False,
@@ -203,7 +222,9 @@ def tools(
     Exit status: 0 when all servers told; 1 when one does not work, or cannot list its tools; 2 when what was typed or
     a FILE cannot be used; 129, 130 or 143 after a signal.
     """
-    typed = _typed(context, servers, header=header, env=env, sse=sse, only=only, cwd=cwd)
+    typed = _typed(
+        context, servers, header=header, env=env, sse=sse, only=only, cwd=cwd, discover=discover, workspace=workspace
+    )
     _offers(typed, "tools", timeout=timeout, as_json=as_json, verbose=verbose)
 
 
@@ -216,6 +237,8 @@ def resources(
     env: Env = None,
     sse: Sse = False,
     only: Only = None,
+    discover: Discover = False,
+    workspace: Workspace = None,
     cwd: Cwd = None,
     timeout: Timeout = 30.0,
     as_json: Json = False,
@@ -225,7 +248,9 @@ def resources(
 
     The servers are given as to check, and the exit status is that of tools.
     """
-    typed = _typed(context, servers, header=header, env=env, sse=sse, only=only, cwd=cwd)
+    typed = _typed(
+        context, servers, header=header, env=env, sse=sse, only=only, cwd=cwd, discover=discover, workspace=workspace
+    )
     _offers(typed, "resources", timeout=timeout, as_json=as_json, verbose=verbose)
 
 
@@ -238,6 +263,8 @@ def prompts(
     env: Env = None,
     sse: Sse = False,
     only: Only = None,
+    discover: Discover = False,
+    workspace: Workspace = None,
     cwd: Cwd = None,
     timeout: Timeout = 30.0,
     as_json: Json = False,
@@ -247,7 +274,9 @@ def prompts(
 
     The servers are given as to check, and the exit status is that of tools.
     """
-    typed = _typed(context, servers, header=header, env=env, sse=sse, only=only, cwd=cwd)
+    typed = _typed(
+        context, servers, header=header, env=env, sse=sse, only=only, cwd=cwd, discover=discover, workspace=workspace
+    )
     _offers(typed, "prompts", timeout=timeout, as_json=as_json, verbose=verbose)
 
 
@@ -272,6 +301,7 @@ def call(
     env: Env = None,
     sse: Sse = False,
     only: Only = None,
+    workspace: Workspace = None,
     cwd: Cwd = None,
     timeout: Timeout = 30.0,
     as_json: Json = False,
@@ -298,7 +328,7 @@ def call(
 
     places, server, tool, arguments = read_words(words or (), has_command=context.obj is not None)
     status = call(
-        _typed(context, places, header=header, env=env, sse=sse, only=only, cwd=cwd),
+        _typed(context, places, header=header, env=env, sse=sse, only=only, cwd=cwd, workspace=workspace),
         Call(server=server, tool=tool, words=arguments, whole=whole, checked=not unchecked),
         timeout=timeout,
         wait=wait,
@@ -323,6 +353,7 @@ def shell(
     env: Env = None,
     sse: Sse = False,
     only: Only = None,
+    workspace: Workspace = None,
     cwd: Cwd = None,
     timeout: Timeout = 30.0,
     verbose: Verbose = False,
@@ -340,7 +371,7 @@ def shell(
     from mcp_launch.command.shell import shell  # noqa: PLC0415
 
     places = [] if place is None else [place]
-    typed = _typed(context, places, header=header, env=env, sse=sse, only=only, cwd=cwd)
+    typed = _typed(context, places, header=header, env=env, sse=sse, only=only, cwd=cwd, workspace=workspace)
     raise typer.Exit(shell(typed, server, timeout=timeout, save=save, verbose=verbose, show_secrets=show_secrets))
 
 
@@ -361,6 +392,8 @@ def _typed(
     sse: bool,
     only: list[str] | None,
     cwd: str | None,
+    workspace: str | None,
+    discover: bool = False,
 ) -> Typed:
     from mcp_launch.command.inputs import Typed  # noqa: PLC0415
 
@@ -372,6 +405,8 @@ def _typed(
         sse=sse,
         only=only or (),
         cwd=cwd,
+        workspace=workspace,
+        discover=discover,
     )
 
 

@@ -1,4 +1,4 @@
-"""What the user typed, read: a file, standard input, a URL, or a command become servers to launch."""
+"""What the user typed, read: files, standard input, URLs, or a command become servers to launch."""
 
 from __future__ import annotations
 
@@ -7,17 +7,18 @@ import shutil
 import sys
 from collections import Counter
 from collections.abc import Generator, Iterable, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias, cast
 from urllib.parse import urlsplit
 
-from mcp_launch.command.config import read_config
 from mcp_launch.command.signals import held
-from mcp_launch.failures import UnusableInput
+from mcp_launch.config.entries import Config, Finding
+from mcp_launch.config.read import read_config
+from mcp_launch.failures import NoServers, UnusableInput
 from mcp_launch.processes.ahead import end_the_rest, start_ahead
 
-__all__ = ["Session", "Typed", "read_inputs", "started_ahead"]
+__all__ = ["Session", "Typed", "read_file", "read_inputs", "started_ahead"]
 
 Entry: TypeAlias = Any
 """The raw JSON of a server, as ACP writes it."""
@@ -36,11 +37,27 @@ class Typed:
     sse: bool = False
     only: Sequence[str] = ()
     cwd: str | None = None
+    discover: bool = False
+    """Whether the files of all clients are meant too that are there."""
+    workspace: str | None = None
+    """The directory of the project, as typed."""
 
     @property
     def files(self) -> list[str]:
-        """Those of the servers that are files."""
-        return [each for each in self.servers if each != "-" and not _is_url(each)]
+        """Those of the servers that are files, and those that are found."""
+        return [*(each for each in self.servers if each != "-" and not _is_url(each)), *self.found]
+
+    @property
+    def found(self) -> dict[str, str]:
+        """The files of clients that are there, with the format of each, if they are meant; none that was typed."""
+        if not self.discover:
+            return {}
+        # Imported here: few ask for it.
+        from mcp_launch.config.locations import discover  # noqa: PLC0415
+
+        typed = {os.path.abspath(each) for each in self.servers}
+        found = discover(directory=self.workspace or os.getcwd())
+        return {str(each.path): each.format for each in found if os.path.abspath(each.path) not in typed}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,16 +69,21 @@ class Session:
     servers: list[Entry] = field(repr=False)
     cwd: str
     """Absolute."""
+    findings: tuple[Finding, ...] = ()
+    """What is odd in the file; of one that is several sessions, the first has them all."""
 
 
 def read_inputs(typed: Typed) -> list[Session]:
     """The servers that are meant: a session for each file, and for each server that was typed.
 
+    Of a file that names directories for some of its servers, it is a session for each of these.
+
     Raises:
         UnusableInput: nothing was typed, what was typed does not fit together, or a file cannot be used.
     """
     _refuse_misfits(typed)
-    sessions = [_read(each, typed) for each in typed.servers]
+    sessions = [session for each in typed.servers for session in _read(each, typed)]
+    sessions += _discovered(typed) if typed.discover else []
     if typed.command is not None:
         sessions.append(_of_command(typed.command, typed))
     return _told_apart(_chosen(sessions, typed.only) if typed.only else sessions)
@@ -83,7 +105,7 @@ def started_ahead(sessions: Iterable[Session], *, strict: bool = False) -> Gener
 
 def _refuse_misfits(typed: Typed) -> None:
     urls = [each for each in typed.servers if _is_url(each)]
-    if not typed.servers and typed.command is None:
+    if not typed.servers and typed.command is None and not typed.discover:
         raise UnusableInput("no server was given: name a FILE, - for standard input, a URL, or -- and a command")
     if typed.command is not None and not typed.command:
         raise UnusableInput("nothing stands behind --: name the command of a server there")
@@ -104,14 +126,46 @@ def _is_url(text: str) -> bool:
     return text.lower().startswith(("http://", "https://"))
 
 
-def _read(given: str, typed: Typed) -> Session:
-    if _is_url(given):
-        return _of_url(given, typed)
+def read_file(given: str, *, format: str | None = None, workspace: str | None = None) -> Config:  # noqa: A002
+    """What stands in a file, or in standard input if that is `-`; a workspace may be relative.
+
+    Raises:
+        UnusableInput: it cannot be read, or holds no list of servers.
+    """
     source = _source(given)
-    config = read_config(_text(given, source=source), source=source)
+    text = _text(given, source=source)
+    return read_config(
+        text, source=source, format=format, workspace=None if workspace is None else os.path.abspath(workspace)
+    )
+
+
+def _read(given: str, typed: Typed) -> list[Session]:
+    return [_of_url(given, typed)] if _is_url(given) else _of_config(read_file(given, workspace=typed.workspace), typed)
+
+
+def _discovered(typed: Typed) -> list[Session]:
+    """The servers in the files that are there; most clients have other settings in the same file, and may have none."""
+    sessions: list[Session] = []
+    for file, name in typed.found.items():
+        with suppress(NoServers):
+            sessions += _of_config(read_file(file, format=name, workspace=typed.workspace or os.getcwd()), typed)
+    if not sessions and not typed.servers and typed.command is None:
+        raise UnusableInput("--discover found no file with servers, of the project here or of the user")
+    return sessions
+
+
+def _of_config(config: Config, typed: Typed) -> list[Session]:
     if config.cwd is not None and not os.path.isabs(config.cwd):
-        raise UnusableInput(f'{source}: cwd must be an absolute path, not "{config.cwd}"')
-    return Session(source=source, servers=list(config.servers), cwd=_directory(typed, config.cwd))
+        raise UnusableInput(f'{config.source}: cwd must be an absolute path, not "{config.cwd}"')
+    shared = _directory(typed, config.cwd)
+    servers: dict[str, list[Entry]] = {}
+    for entry in config.entries:
+        if not entry.disabled:
+            cwd = os.path.normpath(os.path.join(shared, entry.cwd)) if entry.cwd else shared
+            servers.setdefault(cwd, []).append(entry.server)
+    sessions = [Session(source=config.source, servers=each, cwd=cwd) for cwd, each in servers.items()]
+    first, *others = sessions or [Session(source=config.source, servers=[], cwd=shared)]
+    return [replace(first, findings=config.findings), *others]
 
 
 def _source(given: str) -> str:
@@ -222,26 +276,44 @@ def _variable(text: str, number: int) -> dict[str, str]:
 def _chosen(sessions: Iterable[Session], only: Sequence[str]) -> list[Session]:
     """The servers of these names."""
     known = {name for session in sessions for name in _names(session)}
-    if strange := [name for name in only if name not in known]:
+    if strange := next((name for name in only if name not in known), None):
+        for session in sessions:
+            if told := next((each for each in session.findings if each.server == strange and each.is_note), None):
+                raise UnusableInput(f"{session.source}:{told.line}:{told.column}: {strange}: {told.message}")
         there_are = f"there are {', '.join(sorted(known))}" if known else "there are none"
-        raise UnusableInput(f'no server is called "{strange[0]}"; {there_are}')
+        raise UnusableInput(f'no server is called "{strange}"; {there_are}')
     return [
-        replace(session, servers=[entry for entry in session.servers if _name(entry) in only]) for session in sessions
+        replace(
+            session,
+            servers=[entry for entry in session.servers if _name(entry) in only],
+            findings=tuple(each for each in session.findings if each.server is None or each.server in only),
+        )
+        for session in sessions
     ]
 
 
 def _told_apart(sessions: list[Session]) -> list[Session]:
     """The same, where a name that several files use says of which file it is."""
-    files = Counter(name for session in sessions for name in _names(session))
+    named: dict[str, set[str]] = {}
+    for session in sessions:
+        about = (each.server for each in session.findings if each.server is not None)
+        named.setdefault(session.source, set()).update(_names(session), about)
+    files = Counter(name for names in named.values() for name in names)
+
+    def called(name: str, session: Session) -> str:
+        return f"{session.source}:{name}" if files[name] > 1 else name
+
     return [
         replace(
             session,
             servers=[
-                {**entry, "name": f"{session.source}:{name}"}
-                if (name := _name(entry)) is not None and files[name] > 1
-                else entry
+                entry if (name := _name(entry)) is None else {**entry, "name": called(name, session)}
                 for entry in session.servers
             ],
+            findings=tuple(
+                each if each.server is None else each._replace(server=called(each.server, session))
+                for each in session.findings
+            ),
         )
         for session in sessions
     ]

@@ -9,7 +9,7 @@ import json
 from pathlib import Path
 
 from mcp_launch.command.show.text import write
-from mcp_launch.shapes import report_schema
+from mcp_launch.shapes import check_schema
 
 __all__ = ["FILE", "print_schema", "schema_text"]
 
@@ -27,7 +27,7 @@ def print_schema() -> None:
 
 def schema_text() -> str:
     """What the file is to hold."""
-    return json.dumps({"$schema": "https://json-schema.org/draft/2020-12/schema", **report_schema()}, indent=2) + "\n"
+    return json.dumps({"$schema": "https://json-schema.org/draft/2020-12/schema", **check_schema()}, indent=2) + "\n"
 
 
 if __name__ == "__main__":

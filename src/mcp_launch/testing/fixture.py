@@ -121,32 +121,33 @@ class McpServerFixture:
         if isinstance(server, MCPServer | Server):
             return client_of(server, "auto", options or Options(), patience=seconds)
         entry: object = server
-        named: str | None = None
+        named: list[str | None] = []
         if command is not None:
             entry = _entry(command, env or {})
         elif isinstance(server, str):
-            entry, named = self._entry_named(server)
+            entry, *named = self._entry_named(server)
         return open_session(
             entry,
-            cwd=os.path.join(settings.directory(self._config, named), cwd or ""),
+            cwd=os.path.join(settings.directory(self._config, *named), cwd or ""),
             timeout=seconds,
             # One number for all: what a test waits for is not made of stages.
             budgets=Budgets(connect=seconds, handshake=seconds, list=seconds, call=seconds),
             options=options,
         )
 
-    def _entry_named(self, name: str) -> tuple[object, str | None]:
-        """The entry of that name, and the directory that its file names."""
+    def _entry_named(self, name: str) -> tuple[object, str | None, str | None]:
+        """The entry of that name, and the directories that its file and itself name."""
         path = settings.config_file(self._config)
         if path is None:
             raise UnusableInput(
                 f'there is no config file to find "{name}" in: say --mcp-config FILE, or mcp_config in the ini-file'
             )
         config = settings.read_servers(path)
-        names = [settings.entry_name(entry, index) for index, entry in enumerate(config.servers)]
-        if name not in names:
-            raise UnknownServer(name, names)
-        return config.servers[names.index(name)], config.cwd
+        named = next((entry for entry in config.entries if entry.name == name), None)
+        if named is None:
+            raise UnknownServer(name, [entry.name for entry in config.entries])
+        # One that is disabled too: whoever names it wants it.
+        return named.server, config.cwd, named.cwd
 
 
 def _entry(command: Sequence[str | os.PathLike[str]], env: Mapping[str, str]) -> dict[str, Any]:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import ExitStack
+from pathlib import Path
 from typing import Any, cast
 
 import pytest
 from anyio.from_thread import BlockingPortal
 
 from mcp_launch.budgets import Budgets
+from mcp_launch.config import Entry, Finding
 from mcp_launch.failures import LaunchFailure, UnusableInput
 from mcp_launch.fleet import Fleet, launch
 from mcp_launch.report import ServerReport
@@ -35,13 +37,20 @@ class McpConfig(pytest.File):
             config = settings.read_servers(self.path)
         except UnusableInput as error:
             raise self.CollectError(str(error)) from None
-        self._cwd = settings.directory(self.config, config.cwd)
+        for each in config.findings:
+            if each.server is None:
+                self.warn(McpServerWarning(_placed(self.path, each)))
         taken: set[str] = set()
-        for index, entry in enumerate(config.servers):
-            name = settings.entry_name(entry, index)
-            # pytest leaves its other arguments without types.
-            yield McpServer.from_parent(self, name=name, entry=entry, is_twin=name in taken)  # pyright: ignore[reportUnknownMemberType]
-            taken.add(name)
+        for entry in config.entries:
+            more = {
+                "entry": entry,
+                "cwd": settings.directory(self.config, config.cwd, entry.cwd),
+                "is_twin": entry.name in taken,
+                "findings": [each for each in config.findings if each.server == entry.name],
+            }
+            # pytest leaves its arguments without types.
+            yield McpServer.from_parent(self, name=entry.name, **more)  # pyright: ignore[reportUnknownMemberType]
+            taken.add(entry.name)
 
     def setup(self) -> None:
         """Start them."""
@@ -50,11 +59,13 @@ class McpConfig(pytest.File):
         self._seconds = settings.timeout(self.config)
         self.portal: BlockingPortal = portal_of(self.config)
         budgets = Budgets(connect=self._seconds, handshake=self._seconds, list=self._seconds)
-        block = launch([], cwd=self._cwd, budgets=budgets, lists=EVERYTHING)
-        self._fleet: Fleet = self._running.enter_context(held(self.portal, block))
+        own = [item for item in self.session.items if isinstance(item, McpServer) and item.parent is self]
+        self._fleets: dict[str, Fleet] = {}
+        for cwd in {item.cwd for item in own}:
+            block = launch([], cwd=cwd, budgets=budgets, lists=EVERYTHING)
+            self._fleets[cwd] = self._running.enter_context(held(self.portal, block))
         # A worker of pytest-xdist is given some of them, one after another: it starts each when it comes.
         if not hasattr(self.config, "workerinput"):
-            own = [item for item in self.session.items if isinstance(item, McpServer) and item.parent is self]
             self.portal.call(self._start, own)
 
     def teardown(self) -> None:
@@ -65,31 +76,37 @@ class McpConfig(pytest.File):
         """What is to be said of a server, as soon as it is ready or has failed."""
         if item not in self._started:
             self.portal.call(self._start, [item])
-        found: tuple[ServerReport, LaunchFailure | None] = self.portal.call(self._settled, self._started[item])
+        found: tuple[ServerReport, LaunchFailure | None] = self.portal.call(self._settled, item)
         return found
 
     def _start(self, items: list[McpServer]) -> None:
         for item in items:
-            if not item.is_twin:
-                self._started[item] = self._fleet.add(item.entry, timeout=self._seconds)
+            if not (item.is_twin or item.entry.disabled):
+                self._started[item] = self._fleets[item.cwd].add(item.entry.server, timeout=self._seconds)
 
-    async def _settled(self, server: LaunchedServer) -> tuple[ServerReport, LaunchFailure | None]:
+    async def _settled(self, item: McpServer) -> tuple[ServerReport, LaunchFailure | None]:
+        server = self._started[item]
         await server.settled()
-        (report,) = [each for each in self._fleet.report["servers"] if each["name"] == server.name]
+        (report,) = [each for each in self._fleets[item.cwd].report["servers"] if each["name"] == server.name]
         return report, server.failure
 
 
 class McpServer(pytest.Item):
     """The test of one server: it passes when the server is ready and has listed what it offers."""
 
-    def __init__(self, *, entry: object, is_twin: bool, **node: Any) -> None:
+    def __init__(self, *, entry: Entry, cwd: str, is_twin: bool, findings: list[Finding], **node: Any) -> None:
         super().__init__(**node)  # pyright: ignore[reportUnknownMemberType]
         self.entry = entry
+        self.cwd = cwd
+        self.findings = findings
         self.is_twin = is_twin
         """Whether another server of the file, before it, has its name."""
 
     def runtest(self) -> None:
         """Wait for the server, and tell what is to be said of it."""
+        told = [_placed(self.path, each) for each in self.findings]
+        if self.entry.disabled:
+            pytest.skip("; ".join(told))
         if self.is_twin:
             # As the launcher says it, which is not asked: of a worker it would not know the other.
             self.user_properties += [("mcp_code", "duplicate_name"), ("mcp_stage", "spec")]
@@ -98,13 +115,17 @@ class McpServer(pytest.Item):
         report, failure = cast("McpConfig", self.parent).diagnose(self)
         self.user_properties += _properties(report)
         if failure is not None:
-            pytest.fail(_explained(self.name, failure, report["warnings"]), pytrace=False)
-        for warning in report["warnings"]:
+            pytest.fail(_explained(self.name, failure, [*told, *report["warnings"]]), pytrace=False)
+        for warning in [*told, *report["warnings"]]:
             self.warn(McpServerWarning(f"{self.name}: {warning}"))
 
     def reportinfo(self) -> tuple[Any, int | None, str]:
         """What a report calls it."""
         return self.path, 0, self.name
+
+
+def _placed(path: Path, found: Finding) -> str:
+    return f"{path.name}:{found.line}:{found.column}: {found.message}"
 
 
 def _properties(report: ServerReport) -> list[tuple[str, object]]:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 import os
 from pathlib import Path
-from typing import cast
 
 import pytest
 
-from mcp_launch.command.config import Config, read_config
+from mcp_launch.config import Config, read_config
 from mcp_launch.failures import UnusableInput
 
-__all__ = ["config_file", "directory", "entry_name", "read_servers", "timeout"]
+__all__ = ["config_file", "directory", "read_servers", "timeout"]
 
 
 def config_file(config: pytest.Config) -> Path | None:
@@ -42,12 +41,15 @@ def timeout(config: pytest.Config) -> float:
     return seconds
 
 
-def directory(config: pytest.Config, named: str | None = None) -> str:
-    """The working directory of the servers: as typed, or as a config file names it, or the root of the tests."""
+def directory(config: pytest.Config, *named: str | None) -> str:
+    """The working directory of a server: as typed, or as its file names it, or the root of the tests.
+
+    What is named is that of the file, and that of the server, which may be below the other.
+    """
     given: str | None = config.getoption("mcp_cwd")
-    if given:
-        return os.path.abspath(config.invocation_params.dir / given)
-    return named or str(config.rootpath)
+    of_file, *own = named or (None,)
+    shared = os.path.abspath(config.invocation_params.dir / given) if given else of_file or str(config.rootpath)
+    return os.path.normpath(os.path.join(shared, *(each for each in own if each)))
 
 
 def read_servers(path: Path) -> Config:
@@ -63,9 +65,3 @@ def read_servers(path: Path) -> Config:
     except UnicodeDecodeError as error:
         raise UnusableInput(f"{path}: not UTF-8 at byte {error.start}") from None
     return read_config(text, source=str(path))
-
-
-def entry_name(entry: object, index: int) -> str:
-    """What to call an entry that may be broken: its name, or its place."""
-    name = cast("dict[str, object]", entry).get("name") if isinstance(entry, dict) else None
-    return name if isinstance(name, str) and name else f"mcpServers[{index}]"

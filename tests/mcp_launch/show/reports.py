@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
 from mcp_launch.failures import Code, FailureJson, Stage
-from mcp_launch.report import Report, ServerReport, ToolReport
+from mcp_launch.report import ServerReport, ToolReport
+from mcp_launch.shapes import CheckReport, FindingReport
 
 __all__ = ["WHEN", "failed", "report", "starting", "tool", "works"]
 
@@ -14,8 +16,9 @@ WHEN = datetime(2026, 11, 21, 11, 5, 7, tzinfo=timezone(timedelta(hours=2)))
 """As those see it whose clock is two hours ahead."""
 
 
-def report(*servers: ServerReport) -> Report:
-    return Report(ok=all(server["failure"] is None for server in servers), servers=list(servers))
+def report(*servers: ServerReport, findings: Sequence[FindingReport] = ()) -> CheckReport:
+    works = all(server["failure"] is None for server in servers)
+    return CheckReport(ok=works, servers=list(servers), findings=list(findings))
 
 
 def works(name: str = "files", **more: Any) -> ServerReport:

@@ -15,7 +15,7 @@ import pytest
 from mcp_launch.command.show import html
 from mcp_launch.command.show.advice import ADVICE
 from mcp_launch.failures import Code
-from mcp_launch.report import Report, ServerReport
+from mcp_launch.shapes import CheckReport, ServerReport
 from tests.mcp_launch.show.page import Element, parse
 from tests.mcp_launch.show.reports import WHEN, failed, report, starting, tool, works
 
@@ -23,7 +23,7 @@ STYLE = files("mcp_launch.command.show").joinpath("page.css").read_text(encoding
 NASTY = "</title></style><script>alert(1)</script><img src=x onerror='alert(2)'>\"'`{{ 7 * 7 }}{% raw %}&lt;&#60;<!--"
 
 
-def written(found: Report, *, source: str = "servers.json", strict: bool = False) -> str:
+def written(found: CheckReport, *, source: str = "servers.json", strict: bool = False) -> str:
     file = io.StringIO()
     html.write(found, file, source=source, when=WHEN, strict=strict)
     return file.getvalue()
@@ -154,7 +154,7 @@ def test_every_code_has_its_advice(code: Code) -> None:
     assert ADVICE[code] in page(failed(code=code)).one(class_="try").words
 
 
-def hostile(text: str) -> Report:
+def hostile(text: str) -> CheckReport:
     """A report in which a server chose every text that is not ours."""
     more: Any = {
         "target": text,

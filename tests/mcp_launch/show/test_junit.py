@@ -13,7 +13,7 @@ import pytest
 from mcp_launch.command.show import junit
 from mcp_launch.command.show.advice import ADVICE
 from mcp_launch.failures import Code
-from mcp_launch.report import Report, ServerReport
+from mcp_launch.shapes import CheckReport, ServerReport
 from tests.mcp_launch.show.reports import WHEN, failed, report, starting, tool, works
 
 # What junit-10.xsd of Jenkins' xUnit plugin allows, of which GitLab and others read a part.
@@ -37,7 +37,7 @@ CHILDREN = {
 TIME = re.compile(r"\d+\.\d{3}")
 
 
-def written(found: Report, *, source: str = "servers.json", strict: bool = False) -> str:
+def written(found: CheckReport, *, source: str = "servers.json", strict: bool = False) -> str:
     file = io.StringIO()
     junit.write(found, file, source=source, when=WHEN, strict=strict)
     return file.getvalue()

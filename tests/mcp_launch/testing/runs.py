@@ -18,9 +18,14 @@ ROOT = Path(__file__).resolve().parents[3]
 
 def write(pytester: pytest.Pytester, *servers: Any, to: str = "servers.json") -> Path:
     """A config file with these servers."""
+    return write_json(pytester, servers, to=to)
+
+
+def write_json(pytester: pytest.Pytester, value: object, *, to: str) -> Path:
+    """A file that holds this."""
     path = pytester.path / to
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(servers), encoding="utf-8")
+    path.write_text(json.dumps(value), encoding="utf-8")
     return path
 
 

@@ -6,12 +6,13 @@ import json
 import signal
 import subprocess
 import sys
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 
 from tests.mcp_launch.support import MARK, SECRET, Marked
-from tests.mcp_launch.testing.runs import PLAIN, ROOT, run, wait_for_servers, write
+from tests.mcp_launch.testing.runs import PLAIN, ROOT, run, wait_for_servers, write, write_json
 
 pytest_plugins = ["pytester"]
 
@@ -34,6 +35,28 @@ def test_each_server_is_a_test_that_tells_what_is_wrong_with_it(pytester: pytest
         ]
     )
     assert SECRET not in str(result.stdout)
+
+
+def test_the_file_of_any_client_is_read_by_its_rules(pytester: pytest.Pytester, marked: Marked) -> None:
+    args = ["-S", str(PLAIN), "works"]
+    entry: dict[str, Any] = {"command": sys.executable, "args": args, "env": {MARK: marked.mark}}
+    project = pytester.mkdir("project")
+    (project / "below").mkdir()
+    servers = {
+        "below": {**entry, "cwd": "${workspaceFolder}/below"},
+        "odd": {**entry, "args": [*args, "${env:NOT_SET_ANYWHERE}"]},
+    }
+    off = {"context_servers": {"off": {**entry, "enabled": False}, "on": entry}}
+    write_json(pytester, {"servers": servers}, to="project/.vscode/mcp.json")
+    write_json(pytester, off, to=".zed/settings.json")
+
+    vscode = run(pytester, "--mcp-config", "project/.vscode/mcp.json", "-W", "default::pytest.PytestWarning", "-v")
+    zed = run(pytester, "--mcp-config", ".zed/settings.json", "-rs")
+
+    vscode.assert_outcomes(passed=2, warnings=1)
+    vscode.stdout.fnmatch_lines(["*McpServerWarning: odd: mcp.json:1:*: ${env:NOT_SET_ANYWHERE} is not set*"])
+    zed.assert_outcomes(passed=1, skipped=1)
+    zed.stdout.fnmatch_lines(["SKIPPED * settings.json:1:22: is disabled in Zed, and not started"])
 
 
 def test_the_servers_start_together_and_each_once(pytester: pytest.Pytester, marked: Marked) -> None:

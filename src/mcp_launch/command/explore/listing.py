@@ -13,7 +13,8 @@ from mcp_launch.command.explore.offered import blocks_of, in_short, kinds_of, of
 from mcp_launch.command.explore.opened import redactor_of
 from mcp_launch.command.inputs import Session
 from mcp_launch.command.running import run
-from mcp_launch.command.show.lines import remark_failure, remark_warnings
+from mcp_launch.command.show.findings import found_in
+from mcp_launch.command.show.lines import print_findings, remark_failure, remark_warnings
 from mcp_launch.command.show.text import printable, write
 from mcp_launch.command.show.waiting import settled
 from mcp_launch.command.show.wire import with_traffic
@@ -45,6 +46,7 @@ def list_all(sessions: Sequence[Session], kind: Listing, *, timeout: float, as_j
         UnusableInput: standard output cannot be written to.
         SystemExit: a signal came.
     """
+    print_findings(each for session in sessions for each in found_in(session.source, session.findings))
     options = with_traffic(Options()) if verbose else Options()
     listed = run(sessions, partial(_listed, sessions=sessions), timeout=timeout, options=options, lists=(kind,))
     ok = all(getattr(each.offer, kind) is not None for each in listed)

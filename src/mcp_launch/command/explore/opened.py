@@ -11,7 +11,8 @@ from acp_bindings.secrets.redact import Redactor
 from mcp_launch.command.explore.notices import Notices
 from mcp_launch.command.inputs import Session
 from mcp_launch.command.running import run
-from mcp_launch.command.show.lines import remark_failure, remark_warnings
+from mcp_launch.command.show.findings import found_in
+from mcp_launch.command.show.lines import print_findings, remark_failure, remark_warnings
 from mcp_launch.command.show.waiting import settled
 from mcp_launch.command.show.wire import with_traffic
 from mcp_launch.failures import LaunchFailure
@@ -82,6 +83,7 @@ def use_one(
         UnusableInput: the directory is not absolute, or what the use says.
         SystemExit: a signal came; the server is gone.
     """
+    print_findings(found_in(session.source, session.findings))
     (entry,) = session.servers
     hide = redactor_of(entry)
     notices = Notices(hide, changed=use.changed)

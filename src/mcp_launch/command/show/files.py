@@ -5,13 +5,13 @@ from __future__ import annotations
 from datetime import datetime
 
 from mcp_launch.failures import UnusableInput
-from mcp_launch.report import Report
+from mcp_launch.shapes import CheckReport
 
 __all__ = ["write_files"]
 
 
 def write_files(
-    found: Report, *, junit: str | None, html: str | None, source: str, when: datetime, strict: bool
+    found: CheckReport, *, junit: str | None, html: str | None, source: str, when: datetime, strict: bool
 ) -> None:
     """Write the report as JUnit XML, as a page, or both; `source` is where the servers come from.
 
@@ -31,7 +31,7 @@ def write_files(
         raise UnusableInput("; ".join(troubles))
 
 
-def _write(found: Report, path: str, *, form: str, source: str, when: datetime, strict: bool) -> None:
+def _write(found: CheckReport, path: str, *, form: str, source: str, when: datetime, strict: bool) -> None:
     # What they need is imported only by those who ask for it.
     if form == "junit":
         from mcp_launch.command.show.junit import write  # noqa: PLC0415

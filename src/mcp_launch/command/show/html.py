@@ -20,9 +20,10 @@ from jinja2 import Environment, StrictUndefined, Template
 from markupsafe import Markup
 
 from mcp_launch.command.show.advice import ADVICE
+from mcp_launch.command.show.findings import of_files, placed, with_findings
 from mcp_launch.command.show.timeline import Span, elapsed, spans, ticks
 from mcp_launch.command.show.visible import visible
-from mcp_launch.report import Report, ServerReport
+from mcp_launch.shapes import CheckReport, ServerReport
 
 __all__ = ["write"]
 
@@ -34,15 +35,16 @@ _FEW = 24
 """Tools that are listed at once; a report with more of them shows how many there are first."""
 
 
-def write(report: Report, file: TextIO, *, source: str, when: datetime, strict: bool = False) -> None:
+def write(report: CheckReport, file: TextIO, *, source: str, when: datetime, strict: bool = False) -> None:
     """Write what became of the servers of `source`, started at `when`; with `strict` a warning is a failure."""
-    servers = [_Server(number, raw, strict) for number, raw in enumerate(report["servers"], start=1)]
+    servers = [_Server(number, raw, strict) for number, raw in enumerate(with_findings(report), start=1)]
     longest = max((server.elapsed for server in servers), default=0.0)
     style = _read("page.css")
     page = _template().stream(
         style=Markup(style),  # noqa: S704 - our own file
         policy=_policy(style),
         servers=servers,
+        findings=[(each["level"].capitalize(), placed(each, named=True)) for each in of_files(report)],
         longest=longest,
         ticks=ticks(longest),
         legend=_legend(servers),

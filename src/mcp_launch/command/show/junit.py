@@ -11,20 +11,21 @@ from typing import Any, TextIO, cast
 from xml.etree.ElementTree import Element, ElementTree, SubElement, indent
 
 from mcp_launch.command.show.advice import ADVICE
+from mcp_launch.command.show.findings import of_files, shown, with_findings
 from mcp_launch.command.show.timeline import elapsed
 from mcp_launch.command.show.visible import visible
 from mcp_launch.failures import FailureJson
-from mcp_launch.report import Report, ServerReport
+from mcp_launch.shapes import CheckReport, ServerReport
 
 __all__ = ["write"]
 
 
-def write(report: Report, file: TextIO, *, source: str, when: datetime, strict: bool = False) -> None:
+def write(report: CheckReport, file: TextIO, *, source: str, when: datetime, strict: bool = False) -> None:
     """Write what became of the servers of `source`, which were started at `when`; with `strict` a warning is a failure.
 
     The form is that of junit-10.xsd of Jenkins' xUnit plugin, which GitLab and the reporters of GitHub read as well.
     """
-    servers = report["servers"]
+    servers = with_findings(report)
     counts = {
         "tests": str(len(servers)),
         "failures": str(sum(_has_failed(server, strict=strict) for server in servers)),
@@ -43,6 +44,8 @@ def write(report: Report, file: TextIO, *, source: str, when: datetime, strict: 
     for name, server in zip(_names(servers), servers, strict=True):
         case = SubElement(suite, "testcase", name=name, classname=classname, time=_seconds(elapsed(server)))
         _tell(case, server, strict=strict)
+    if found := of_files(report):
+        SubElement(suite, "system-out").text = _fit("\n".join(map(shown, found)))
     indent(root)
     ElementTree(root).write(file, encoding="unicode", xml_declaration=True)
     file.write("\n")

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+from mcp_launch.command.show.findings import of_files, of_server, shown
 from mcp_launch.command.show.text import Styled, printable, remark, write
-from mcp_launch.shapes import Report, ServerReport
+from mcp_launch.shapes import CheckReport, FindingReport, ServerReport
 
-__all__ = ["print_lines", "remark_failure", "remark_warnings"]
+__all__ = ["print_findings", "print_lines", "remark_failure", "remark_warnings"]
 
 
-def print_lines(found: Report) -> None:
+def print_lines(found: CheckReport) -> None:
     """Print how each server fared.
 
     Raises:
@@ -16,10 +19,12 @@ def print_lines(found: Report) -> None:
     """
     servers = found["servers"]
     width = max((len(server["name"]) for server in servers), default=0)
+    print_findings(of_files(found))
     if not servers:
         write("no servers")
     for server in servers:
         write(*_line(server, width=width))
+        print_findings(of_server(found, server))
         remark_warnings(server)
 
 
@@ -39,6 +44,12 @@ def _line(server: ServerReport, *, width: int = 0) -> list[str | Styled]:
     name = printable(server["name"]).ljust(width)
     kind = (server["transport"] or "?").ljust(5)
     return [mark, (name, "bold"), (kind, "dim"), printable(_outcome(server))]
+
+
+def print_findings(findings: Iterable[FindingReport]) -> None:
+    """Print what is odd in files, by its place."""
+    for each in findings:
+        remark((printable(shown(each)), "dim" if each["level"] == "note" else "yellow"))
 
 
 def _outcome(server: ServerReport) -> str:

@@ -1,0 +1,155 @@
+"""What `check` says of a file, run as users run it."""
+
+from __future__ import annotations
+
+import json
+import sys
+import xml.etree.ElementTree as ET
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mcp_launch import UnusableInput
+from mcp_launch.command.inputs import Session, Typed, read_inputs
+from tests.mcp_launch.support import SECRET, SERVERS, run_python
+
+UNSET = "${NOT_SET_ANYWHERE} is not set, and stays as it is"
+
+
+def check(*args: str, stdin: str = "", **variables: str) -> Any:
+    return run_python("-m", "mcp_launch", "check", *args, stdin=stdin, **variables)
+
+
+def works(**env: str) -> dict[str, Any]:
+    return {"command": sys.executable, "args": [str(SERVERS / "plain.py"), "works"], "env": {"SECRET": SECRET, **env}}
+
+
+def written(folder: Path, file: str, value: object) -> str:
+    path = folder / file
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(value))
+    return str(path)
+
+
+def names(sessions: list[Session]) -> list[tuple[str, list[str]]]:
+    return [(session.cwd, [server["name"] for server in session.servers]) for session in sessions]
+
+
+def test_a_variable_that_is_not_set_is_a_warning_at_its_server_in_every_output(tmp_path: Path) -> None:
+    file = written(tmp_path, ".mcp.json", {"mcpServers": {"good": works(), "odd": works(KEY="${NOT_SET_ANYWHERE}")}})
+    column = Path(file).read_text().index('"${NOT') + 1
+    placed = f"{file}:1:{column}: {UNSET} [unset_variable]"
+    pages = tmp_path / "page.html", tmp_path / "junit.xml"
+
+    lines = check(file, "--html", str(pages[0]), "--junit", str(pages[1]))
+    report = check(file, "--json")
+    strict = check(file, "--strict")
+
+    assert lines.stderr == f"{file}:1:{column}: warning: odd: {UNSET} [unset_variable]\n"
+    assert [line.split()[:2] for line in lines.stdout.splitlines()] == [["ok", "good"], ["ok", "odd"]]
+    assert json.loads(report.stdout)["findings"] == [
+        {
+            "source": file,
+            "line": 1,
+            "column": column,
+            "level": "warning",
+            "server": "odd",
+            "code": "unset_variable",
+            "message": UNSET,
+        }
+    ]
+    assert f"<strong>Warning.</strong> <bdi>{placed}</bdi>" in pages[0].read_text()
+    good, odd = (case.findtext("system-out", "").splitlines() for case in ET.parse(pages[1]).iter("testcase"))
+    assert (f"warning: {placed}" in odd, f"warning: {placed}" in good) == (True, False)
+    assert (lines.returncode, report.returncode, strict.returncode) == (0, 0, 1)
+
+
+def test_what_is_disabled_is_not_started_and_said_and_no_warning(tmp_path: Path) -> None:
+    off = {**works(KEY="${NOT_SET_ANYWHERE}"), "enabled": False}
+    file = written(tmp_path, ".zed/settings.json", {"context_servers": {"off": off}})
+    said = "off: is disabled in Zed, and not started [disabled]"
+    pages = tmp_path / "page.html", tmp_path / "junit.xml"
+
+    done = check(file, "--strict", "--html", str(pages[0]), "--junit", str(pages[1]))
+
+    assert (done.returncode, done.stdout) == (0, "no servers\n")
+    assert done.stderr == f"{file}:1:22: note: {said}\n"
+    assert f"<strong>Note.</strong> <bdi>{file}:1:22: {said}</bdi>" in pages[0].read_text()
+    assert ET.parse(pages[1]).findtext("testsuite/system-out") == f"{file}:1:22: note: {said}"
+    with pytest.raises(UnusableInput, match=r"settings.json:1:22: off: is disabled in Zed"):
+        read_inputs(Typed(servers=[file], only=["off"]))
+
+
+def test_only_some_servers_are_only_their_findings(tmp_path: Path) -> None:
+    entries = {name: {"command": "c", "args": [f"${{NOT_{name}}}"]} for name in ("A", "B")}
+    file = written(tmp_path, ".mcp.json", {"mcpServers": entries})
+
+    (session,) = read_inputs(Typed(servers=[file], only=["B"]))
+
+    assert [each.server for each in session.findings] == ["B"]
+
+
+def test_a_finding_is_at_the_server_of_its_own_file(tmp_path: Path) -> None:
+    odd = {"mcpServers": {"one": {"command": "c", "args": ["${NOT_SET}"]}}}
+    off = {"context_servers": {"one": {"command": "c", "enabled": False}}}
+    files = [written(tmp_path, ".mcp.json", odd), written(tmp_path, ".zed/settings.json", off)]
+
+    first, second = read_inputs(Typed(servers=files))
+
+    assert first.servers[0]["name"] == f"{files[0]}:one"
+    assert [each.server for each in (*first.findings, *second.findings)] == [f"{file}:one" for file in files]
+
+
+def test_servers_with_directories_of_their_own_are_started_there(tmp_path: Path) -> None:
+    entries = {
+        "here": {"command": "c"},
+        "below": {"command": "c", "cwd": "${workspaceFolder}/below"},
+        "beside": {"command": "c", "cwd": "beside"},
+        "too": {"command": "c", "cwd": "${workspaceFolder}/x/../below"},
+    }
+    file = written(tmp_path, ".vscode/mcp.json", {"servers": entries})
+
+    sessions = read_inputs(Typed(servers=[file], cwd="/usr"))
+
+    below, beside = str(tmp_path / "below"), str(tmp_path / "beside")
+    assert names(sessions) == [("/usr", ["here"]), (below, ["below", "too"]), (beside, ["beside"])]
+
+
+def test_the_files_of_all_clients_are_found_those_of_the_project_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home, project = tmp_path / "home", tmp_path / "project"
+    claude: dict[str, Any] = {"mcpServers": {"user": {"command": "c"}}, "projects": {}}
+    claude["projects"] = {str(project): {"mcpServers": {"shop": {"command": "c"}}}}
+    written(home, ".claude.json", claude)
+    written(home, ".gemini/settings.json", {"theme": "dark"})
+    written(home, ".cursor/mcp.json", {"mcpServers": {"cursor": {"command": "${workspaceFolder}/c"}}})
+    file = written(project, ".mcp.json", {"mcpServers": {"project": {"command": "c"}}})
+    monkeypatch.setattr("sys.platform", "linux")
+    for name in ("HOME", "XDG_CONFIG_HOME"):
+        monkeypatch.setenv(name, str(home))
+    monkeypatch.chdir(project)
+
+    everything = read_inputs(Typed(discover=True))
+    named = read_inputs(Typed(servers=[".mcp.json"], discover=True, workspace=str(project)))
+
+    of_user = [str(home / each) for each in (".claude.json", ".cursor/mcp.json")]
+    assert [session.source for session in everything] == [file, *of_user]
+    assert [name for _, each in names(everything) for name in each] == ["project", "shop", "user", "cursor"]
+    assert everything[-1].servers[0]["command"] == f"{project}/c"
+    assert [session.source for session in named] == [".mcp.json", *of_user]
+    monkeypatch.chdir(home)
+    monkeypatch.setenv("HOME", str(tmp_path / "nobody"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "nobody"))
+    (home / ".cursor" / "mcp.json").unlink()
+    with pytest.raises(UnusableInput, match="--discover found no file with servers"):
+        read_inputs(Typed(discover=True))
+
+
+def test_discover_and_workspace_can_be_typed(tmp_path: Path) -> None:
+    written(tmp_path, ".cursor/mcp.json", {"mcpServers": {"one": works(WHERE="${workspaceFolder}")}})
+
+    done = check("--discover", "--workspace", str(tmp_path), HOME="/no/such/home", XDG_CONFIG_HOME="/no/such/home")
+
+    assert (done.returncode, done.stderr, done.stdout.split()[:2]) == (0, "", ["ok", "one"])
