@@ -363,7 +363,16 @@ def test_what_makes_no_sense_exits_2(args: tuple[str, ...], says: str) -> None:
     assert done.stderr.startswith(f"mcp-launch: {says}")
 
 
-@pytest.mark.parametrize("args", [("check", "--nonsense"), ("check", "x", "--timeout", "0"), ("nonsense",)])
+@pytest.mark.parametrize(
+    "args",
+    [
+        ("check", "--nonsense"),
+        ("check", "x", "--timeout", "0"),
+        ("convert", "--to", "zed"),
+        ("convert", "x"),
+        ("nonsense",),
+    ],
+)
 def test_what_cannot_be_typed_exits_2(args: tuple[str, ...]) -> None:
     done = run(*args)
 
@@ -399,20 +408,36 @@ def test_a_shell_can_complete_commands_and_options(shell: str) -> None:
 SLOW = {"anyio", "asyncio", "mcp", "pydantic", "rich"}
 
 
-@pytest.mark.parametrize("args", [("--help",), ("check", "--help"), ("schema",), ("check", "/no/such/file")])
+@pytest.mark.parametrize(
+    "args",
+    [
+        ("--help",),
+        ("check", "--help"),
+        ("schema",),
+        ("check", "/no/such/file"),
+        ("check", "--discover"),
+        ("convert", "--help"),
+        ("convert", "/no/such/file", "--to", "zed"),
+        ("convert", "examples/.vscode/mcp.json", "--to", "claude-code"),
+    ],
+)
 def test_what_starts_no_server_imports_nothing_that_takes_long(args: tuple[str, ...]) -> None:
-    done = run(*args, python=("-X", "importtime"))
+    done = run(*args, python=("-X", "importtime"), HOME="/no/such/home", XDG_CONFIG_HOME="/no/such/home")
 
     assert "typer" in imported_by(done.stderr)
-    assert imported_by(done.stderr) & SLOW == set()
+    assert imported_by(done.stderr) & (SLOW | {"ruamel.yaml"}) == set()
 
 
-def test_servers_are_started_before_the_libraries_are_imported() -> None:
-    done = run("check", "--", "/bin/sh", "-c", "exit", python=("-X", "importtime", "-c", WHEN_SPAWNED))
+FILE_OF_ONE = json.dumps({"mcpServers": {"one": {"command": "/bin/sh", "args": ["-c", "exit"]}}})
+
+
+@pytest.mark.parametrize(("args", "stdin"), [(("--", "/bin/sh", "-c", "exit"), ""), (("-",), FILE_OF_ONE)])
+def test_servers_are_started_before_the_libraries_are_imported(args: tuple[str, ...], stdin: str) -> None:
+    done = run("check", *args, python=("-X", "importtime", "-c", WHEN_SPAWNED), stdin=stdin)
 
     before, spawned, after = done.stderr.partition("SPAWNED")
     assert spawned
-    assert imported_by(before) & SLOW == set()
+    assert imported_by(before) & (SLOW | {"ruamel.yaml", "mcp_launch.config.locations"}) == set()
     assert imported_by(after) & SLOW == SLOW - {"rich"}
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 import typer
 
 from mcp_launch.command.light import LightCommand, LightGroup
+from mcp_launch.config.formats import FORMATS
 
 if TYPE_CHECKING:
     from mcp_launch.command.inputs import Typed
@@ -373,6 +374,28 @@ def shell(
     places = [] if place is None else [place]
     typed = _typed(context, places, header=header, env=env, sse=sse, only=only, cwd=cwd, workspace=workspace)
     raise typer.Exit(shell(typed, server, timeout=timeout, save=save, verbose=verbose, show_secrets=show_secrets))
+
+
+@app.command(cls=LightCommand)
+def convert(
+    file: Annotated[str, typer.Argument(metavar="FILE", hidden=True)],
+    *,
+    to: Annotated[str, typer.Option("--to", metavar="FORMAT", help=f"One of {', '.join(FORMATS)}.")],
+    origin: Annotated[
+        str | None, typer.Option("--from", metavar="FORMAT", help="Whose FILE it is, if neither name nor shape tells.")
+    ] = None,
+    workspace: Workspace = None,
+) -> None:
+    """Print FILE (- for standard input) as another client writes it.
+
+    Variables stay variables, in the way of that client, and secrets stay where they are. What it has no way to say is a
+    warning on standard error, by its place in FILE.
+
+    Exit status: 0 when it is printed; 2 when FILE cannot be used, or the result not be written.
+    """
+    from mcp_launch.command.convert import convert  # noqa: PLC0415
+
+    convert(file, to=to, origin=origin, workspace=workspace)
 
 
 @app.command(cls=LightCommand)

@@ -6,12 +6,13 @@ import contextlib
 import os
 import sys
 import threading
+from collections.abc import Generator
 from typing import TextIO, TypeAlias
 
 from acp_bindings._standard import discard_unwritable
 from mcp_launch.failures import UnusableInput
 
-__all__ = ["Styled", "complain", "harmless", "printable", "remark", "write"]
+__all__ = ["Styled", "complain", "harmless", "printable", "remark", "write", "write_file"]
 
 Styled: TypeAlias = tuple[str, str]
 """A text and its style, as rich calls it."""
@@ -36,14 +37,20 @@ def write(*parts: str | Styled) -> None:
     Raises:
         UnusableInput: it cannot be written, for another reason than that nobody reads it any more.
     """
-    try:
+    with _told():
         _write(sys.stdout, parts)
-    except BrokenPipeError:
-        # Whoever reads has read enough; typer knows what to do.
-        raise
-    except OSError as error:
-        discard_unwritable(sys.stdout)
-        raise UnusableInput(f"standard output: {error.strerror}") from None
+
+
+def write_file(text: str) -> None:
+    """Write the text of a file to standard output, as it is: programs read UTF-8, whatever the terminal shows.
+
+    Raises:
+        UnusableInput: it cannot be written, for another reason than that nobody reads it any more.
+    """
+    with _told():
+        sys.stdout.flush()
+        sys.stdout.buffer.write(text.encode())
+        sys.stdout.flush()
 
 
 def remark(*parts: str | Styled) -> None:
@@ -55,6 +62,19 @@ def remark(*parts: str | Styled) -> None:
 def complain(message: str) -> None:
     """Say on standard error why the command cannot do what it was asked for."""
     remark(f"mcp-launch: {printable(message)}")
+
+
+@contextlib.contextmanager
+def _told() -> Generator[None]:
+    """A block that writes to standard output."""
+    try:
+        yield
+    except BrokenPipeError:
+        # Whoever reads has read enough; typer knows what to do.
+        raise
+    except OSError as error:
+        discard_unwritable(sys.stdout)
+        raise UnusableInput(f"standard output: {error.strerror}") from None
 
 
 def _write(stream: TextIO, parts: tuple[str | Styled, ...]) -> None:

@@ -1,0 +1,30 @@
+"""The file of one client as another writes it, and what that one has no way to say."""
+
+from __future__ import annotations
+
+from mcp_launch.command.inputs import read_file
+from mcp_launch.command.show.findings import found_in
+from mcp_launch.command.show.lines import print_findings
+from mcp_launch.command.show.text import write_file
+from mcp_launch.config.formats import format_called
+from mcp_launch.config.write import write_config
+
+__all__ = ["convert"]
+
+_OF_LAUNCHING = frozenset({"asks_user", "disabled", "not_read", "unknown_variable", "unset_variable"})
+"""What matters only to who starts the servers: the new file says it just as the old one did, or it is lost and told."""
+
+
+def convert(file: str, *, to: str, origin: str | None = None, workspace: str | None = None) -> None:
+    """Print the new file, and on standard error what is to be known of it, by its place in the old one.
+
+    Raises:
+        UnusableInput: the file cannot be read, or not be written for that client; there is no such format; or standard
+            output cannot be written to.
+    """
+    format_called(to)  # a name that is none matters more than what is in the file
+    config = read_file(file, format=origin, workspace=workspace)
+    text, lost = write_config(config, to)
+    found = [each for each in config.findings if each.code not in _OF_LAUNCHING]
+    print_findings(found_in(config.source, sorted([*found, *lost], key=lambda each: each.place)))
+    write_file(text)

@@ -1,0 +1,89 @@
+"""`mcp-launch convert`, run as users run it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from mcp_launch.config import FORMATS
+from tests.mcp_launch.support import SECRET, run_python
+
+SAMPLES = Path(__file__).parent / "samples"
+
+
+def test_a_file_is_printed_as_another_client_writes_it(tmp_path: Path) -> None:
+    file = tmp_path / ".vscode" / "mcp.json"
+    file.parent.mkdir()
+    file.write_bytes(b"\xef\xbb\xbf" + (SAMPLES / "vscode_mcp.json").read_bytes().replace(b"\n", b"\r\n"))
+
+    done = run_python("-m", "mcp_launch", "convert", str(file), "--to", "claude-code")
+
+    assert done.returncode == 0
+    assert json.loads(done.stdout)["mcpServers"]["local"]["env"] == {"KEY": "${LOCAL_KEY}", "PORT": "8080"}
+    warnings = done.stderr.splitlines()
+    assert warnings[0] == f"{file}:1:1: warning: Claude Code has no inputs; it is left out [not_said]"
+    assert warnings[1].startswith(f"{file}:15:34: warning: github: Claude Code does not replace ${{input:github-key}}")
+    assert all(": warning: " in each for each in warnings)
+
+
+def test_secrets_stay_where_they_are_and_in_no_warning() -> None:
+    config = {"mcpServers": {"é": {"command": "c", "env": {"K": SECRET}, "oops": SECRET, "cwd": SECRET}}}
+
+    done = run_python("-m", "mcp_launch", "convert", "-", "--from", "gemini", "--to", "acp", stdin=json.dumps(config))
+
+    assert json.loads(done.stdout) == [
+        {"name": "é", "command": "c", "args": [], "env": [{"name": "K", "value": SECRET}]}
+    ]
+    assert SECRET not in done.stderr
+    assert len(done.stderr.splitlines()) == 3
+
+
+def test_what_cannot_be_used_exits_2() -> None:
+    for options, says in (
+        (("--to", "emacs"), "there is no format 'emacs'; they are acp, "),
+        (("--to", "zed", "--from", "emacs"), "there is no format 'emacs'"),
+        (("--to", "zed"), "standard input:1:1: holds no mcpServers"),
+    ):
+        done = run_python("-m", "mcp_launch", "convert", "-", *options, stdin="{}")
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr.startswith(f"mcp-launch: {says}")
+
+
+@pytest.mark.parametrize(
+    ("redirection", "status", "says"),
+    [
+        (">&-", 0, ""),
+        (">/dev/full", 2, "mcp-launch: standard output: No space left on device\n"),
+        ("| true", 0, ""),
+    ],
+)
+def test_a_stream_that_is_closed_or_full_is_no_traceback(
+    redirection: str, status: int, says: str, tmp_path: Path
+) -> None:
+    (tmp_path / "f.json").write_text('{"mcpServers": {}}')
+    command = [sys.executable, "-m", "mcp_launch", "convert", str(tmp_path / "f.json"), "--to", "zed"]
+
+    done = subprocess.run(
+        ["/bin/sh", "-c", f'"$@" {redirection}', "sh", *command], capture_output=True, text=True, check=False
+    )
+
+    assert (done.returncode, done.stderr) == (status, says)
+
+
+def test_every_format_is_named_in_the_help() -> None:
+    done = run_python("-m", "mcp_launch", "convert", "--help")
+
+    assert ", ".join(FORMATS) in " ".join(done.stdout.split())
+
+
+def test_a_project_of_claude_code_is_named_as_the_workspace() -> None:
+    sample = (str(SAMPLES / "claude.json"), "--from", "claude-code", "--to", "cursor")
+
+    done = run_python("-m", "mcp_launch", "convert", *sample, "--workspace", "/home/ada/shop")
+
+    assert list(json.loads(done.stdout)["mcpServers"]) == ["shop", "both"]
+    assert "everywhere: Cursor has no disabled servers; it is left out [left_out]" in done.stderr
