@@ -34,15 +34,15 @@ class LightGroup(TyperGroup):
 
 def _light(param: Any) -> Any:
     wanted = getattr(getattr(param, "type_descriptor", None), "annotation", None)
-    if wanted is not None and not param.required and not isinstance(param.process_value, partial):
-        param.process_value = partial(_value, wanted, param.callback, param.process_value)
+    if wanted is not None and not isinstance(param.process_value, partial):
+        param.process_value = partial(_value, wanted, param, param.process_value)
     return param
 
 
-def _value(wanted: Any, callback: object, process: Callable[[Any, object], object], ctx: Any, value: object) -> Any:
-    if value is None:
+def _value(wanted: Any, param: Any, process: Callable[[Any, object], object], ctx: Any, value: object) -> Any:
+    if value is None and not param.required:
         # Callbacks are for what was typed: the version, the help, completion.
         return None
-    if callback is None and (wanted in (str, list[str]) or type(value) is wanted):
+    if param.callback is None and (wanted in (str, list[str]) or type(value) is wanted) and value is not None:
         return value
     return process(ctx, value)
