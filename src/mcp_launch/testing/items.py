@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -39,7 +40,7 @@ class McpConfig(pytest.File):
             raise self.CollectError(str(error)) from None
         for each in config.findings:
             if each.server is None:
-                self.warn(McpServerWarning(_placed(self.path, each)))
+                _warn(self, _placed(self.path, each))
         taken: set[str] = set()
         for entry in config.entries:
             more = {
@@ -117,11 +118,16 @@ class McpServer(pytest.Item):
         if failure is not None:
             pytest.fail(_explained(self.name, failure, [*told, *report["warnings"]]), pytrace=False)
         for warning in [*told, *report["warnings"]]:
-            self.warn(McpServerWarning(f"{self.name}: {warning}"))
+            _warn(self, f"{self.name}: {warning}")
 
     def reportinfo(self) -> tuple[Any, int | None, str]:
         """What a report calls it."""
         return self.path, 0, self.name
+
+
+def _warn(node: pytest.Item | pytest.File, text: str) -> None:
+    # Of no line: pytest shows the line that a warning is of, and in that of a config there may be a secret.
+    warnings.warn_explicit(McpServerWarning(text), category=None, filename=node.nodeid.partition("::")[0], lineno=0)
 
 
 def _placed(path: Path, found: Finding) -> str:

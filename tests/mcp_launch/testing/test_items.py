@@ -55,6 +55,7 @@ def test_the_file_of_any_client_is_read_by_its_rules(pytester: pytest.Pytester, 
 
     vscode.assert_outcomes(passed=2, warnings=1)
     vscode.stdout.fnmatch_lines(["*McpServerWarning: odd: mcp.json:1:*: ${env:NOT_SET_ANYWHERE} is not set*"])
+    assert marked.mark not in str(vscode.stdout)
     zed.assert_outcomes(passed=1, skipped=1)
     zed.stdout.fnmatch_lines(["SKIPPED * settings.json:1:22: is disabled in Zed, and not started"])
 
@@ -109,7 +110,7 @@ def test_what_works_but_not_as_it_should_is_a_warning(pytester: pytest.Pytester,
 
     told = pytester.runpytest_subprocess("--mcp-config", "servers.json")
     told.assert_outcomes(passed=1, warnings=1)
-    told.stdout.fnmatch_lines(["*servers.json:1: McpServerWarning: plain: *absolute path*"])
+    told.stdout.fnmatch_lines(["*servers.json:0: McpServerWarning: plain: *absolute path*"])
 
     refused = run(pytester, "--mcp-config", "servers.json")
     refused.assert_outcomes(failed=1)
