@@ -87,7 +87,7 @@ class Connection:
             pass_unknown: let methods through that the protocol does not have, as if they were extensions.
             limit: bytes that a line may have. A longer one is answered with an error, and ends the connection.
             most_requests: requests of the peer that are handled at a time; while there are as many, nothing is read,
-                unless a handler waits for the peer's answer: then it is more, lest both sides wait for ever.
+                unless somebody waits for the peer: then it is more, lest both sides wait for ever.
             grace: seconds that handlers get for the peer's last requests when it has stopped sending.
             trace: called with who says it and each line, as it is read or about to be written. Lines hold secrets.
         """
@@ -95,18 +95,19 @@ class Connection:
         self._source, self._sink = source, sink
         self._trace = trace
         self._outbox = Outbox(sink, trace=partial(trace, "us") if trace else None)
+        self._calls: dict[Id, _Call] = {}
         self._serving = Serving(
             self,
             handlers if isinstance(handlers, Handlers) else Handlers(handlers),
             codec=self._codec,
             outbox=self._outbox,
+            calls=self._calls,
             most_requests=most_requests,
         )
         self._limit = limit
         self._grace = grace
         # What a client sends holds the secrets of its user; an agent's is for users to see.
         self._stray = Stray(show=self._shown if role == "client" else None)
-        self._calls: dict[Id, _Call] = {}
         self._begun = False
         self._gone: ConnectionClosed | None = None
         """Why nothing more will come, when that is so."""
@@ -228,7 +229,8 @@ class Connection:
         line = self._codec.notify(params, method=method)
         outbox = self._outbox
         if outbox.is_full and not self._reading.cancel_called:
-            await outbox.room()
+            with self._serving.asking():
+                await outbox.room()
         # Not `_gone`: a peer that says nothing more may still read.
         if outbox.is_broken or self._reading.cancel_called:
             raise self._gone or ConnectionClosed(_DEAF)
@@ -313,6 +315,7 @@ class Connection:
 
     async def _ask(self, call: _Call, line: bytes) -> None:
         if self._outbox.is_full:
+            self._serving.look_again()
             with anyio.CancelScope() as call.sending:
                 await self._outbox.room()
             call.sending = None

@@ -11,6 +11,8 @@ __all__ = ["ByteSink", "Outbox"]
 
 _FULL = 65536
 """Bytes that may wait; who has more to send waits too."""
+_MOST_OWED = 8 * 1024 * 1024
+"""Bytes that may wait of those who cannot: as much as two sides may owe one another that both read on."""
 _ENOUGH = 16384
 """Bytes that are worth a write of their own, so that the peer reads them while more are made."""
 
@@ -51,7 +53,7 @@ class Outbox:
     @property
     def owes_much(self) -> bool:
         """Whether the peer causes more answers than it reads."""
-        return self._owed >= _FULL
+        return self._owed >= _MOST_OWED
 
     async def put(self, line: bytes, *, hurry: bool = False) -> None:
         """Send *line* after all that were put before, when there is room; a cancellation before that leaves it unsent.
@@ -90,7 +92,7 @@ class Outbox:
 
     async def paid(self) -> None:
         """Wait until not much is owed."""
-        while self._owed >= _FULL:
+        while self._owed >= _MOST_OWED:
             await self._next_progress()
 
     async def flush(self) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import logging
 from collections import deque
-from collections.abc import Awaitable, Callable, Generator
+from collections.abc import Awaitable, Callable, Generator, Sized
 from contextvars import ContextVar
 from functools import partial
 from inspect import isawaitable
@@ -42,7 +42,7 @@ _MOST_WAITING = 1000
 _MOST_BYTES = 8 * 1024 * 1024
 """Bytes that these may have had."""
 _WHILE_ASKING = 10
-"""How many times as much it may be while a handler waits for an answer, which may be behind all that."""
+"""How many times as much it may be while somebody waits for what may be behind all that."""
 
 
 class Turn:
@@ -77,16 +77,25 @@ class Serving:
     """Takes messages from the reader and runs their handlers."""
 
     def __init__(
-        self, connection: Connection, handlers: Handlers, *, codec: Codec, outbox: Outbox, most_requests: int
+        self,
+        connection: Connection,
+        handlers: Handlers,
+        *,
+        codec: Codec,
+        outbox: Outbox,
+        calls: Sized,
+        most_requests: int,
     ) -> None:
         self.turn: Turn | None = None
         """Whose turn it is, if everything else waits for it."""
         self._asking = 0
-        """Handlers that wait for an answer."""
+        """Handlers that wait for an answer, and all who wait until the peer reads."""
         self._connection = connection
         self._handlers = handlers
         self._codec = codec
         self._outbox = outbox
+        self._calls = calls
+        """What we ask the peer."""
         self._most_requests = most_requests
         self._tasks = anyio.create_task_group()
         self._workers = Workers(self._tasks)
@@ -115,7 +124,7 @@ class Serving:
                     self._news = anyio.Event()
                 size, step = self._backlog.popleft()
                 self._bytes -= size
-                self._tell()
+                self.look_again()
                 if waiting := step():
                     await waiting
             if grace and self._requests and not self._outbox.broken.is_set():
@@ -133,7 +142,8 @@ class Serving:
     def is_crowded(self) -> bool:
         """Whether so much waits that no more should be read."""
         waiting = len(self._backlog)
-        if self._asking:
+        # A peer that reads no answers may wait for us to read its own.
+        if self._asking or (self._calls and self._outbox.is_full):
             most = _WHILE_ASKING * max(_MOST_WAITING, self._most_requests)
             return waiting + self._requests >= most or self._bytes >= _WHILE_ASKING * _MOST_BYTES
         return waiting >= _MOST_WAITING or self._bytes >= _MOST_BYTES or self._requests >= self._most_requests
@@ -145,13 +155,19 @@ class Serving:
 
     @contextlib.contextmanager
     def asking(self) -> Generator[None]:
-        """The time for which a handler waits for an answer of the peer, so that reading has to go on."""
+        """The time for which somebody waits for the peer, so that reading has to go on."""
         self._asking += 1
-        self._tell()
+        self.look_again()
         try:
             yield
         finally:
             self._asking -= 1
+
+    def look_again(self) -> None:
+        """Have the reader see whether it may go on."""
+        if self._room is not None:
+            self._room.set()
+            self._room = None
 
     def request(self, request: Request, size: int) -> anyio.Event | None:
         """Answer a request when it is its turn; with it, what to wait for before the next line is read, if anything."""
@@ -220,18 +236,20 @@ class Serving:
             if self._scopes.get(request.id) is scope:
                 del self._scopes[request.id]
             line = line or self._codec.fail(request, REQUEST_CANCELLED, "Request cancelled")
+            if self._outbox.is_full:
+                self.look_again()
             # Of those that began together the last one sends the answers of all.
             await self._outbox.put(line, hurry=not self._unstarted)
         finally:
             # Not before its answer is on its way: a peer that does not read them gets no more requests through.
             self._requests -= 1
-            self._tell()
+            self.look_again()
 
     async def _exclude(self, request: Request, handler: Handler, done: anyio.Event) -> None:
         try:
             with Turn(self, exclusive=True):
                 line = await self._answer(request, handler)
-            await self._outbox.put(line)
+            self._outbox.owe(line)
         finally:
             done.set()
 
@@ -291,11 +309,6 @@ class Serving:
         if self._room is None:
             self._room = anyio.Event()
         await self._room.wait()
-
-    def _tell(self) -> None:
-        if self._room is not None:
-            self._room.set()
-            self._room = None
 
 
 def _called(waiting: Awaitable[Any]) -> Handler:
