@@ -190,9 +190,10 @@ class Connection:
         if not self._begun:
             raise RuntimeError("the connection has not begun: ask in its `async with` block")
         turn = TURN.get()
-        inside = turn is not None and turn is self._serving.turn
-        if inside and turn is not None and turn.exclusive:
+        if turn and turn.exclusive and turn is self._serving.turn:
             raise RuntimeError("an exclusive handler cannot ask the peer: nothing is read before it is done")
+        # An exclusive one of another connection may be what the turn here waits for, which could not be told of it.
+        inside = turn is not None and (turn.exclusive or self._serving.waits_for(turn))
         sent = self._codec.request(params, method=method)
         call = self._calls[sent.id] = _Call(then, inside=inside, stray=self._stray.count)
         name = None
@@ -200,8 +201,7 @@ class Connection:
             if self._gone:
                 self._fail(sent.id, self._gone)
             else:
-                of_handler = turn is not None and turn.serving is self._serving
-                with self._serving.asking() if of_handler else nullcontext():
+                with self._serving.asking(None if inside else turn) if turn else nullcontext():
                     if timeout is None:
                         await self._ask(call, sent.line)
                     else:

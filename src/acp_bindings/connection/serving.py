@@ -48,11 +48,13 @@ _WHILE_ASKING = 10
 class Turn:
     """The turn of a handler, for the time of a block: known to all that it calls."""
 
-    __slots__ = ("_token", "awaited", "exclusive", "serving")
+    __slots__ = ("_token", "asked", "awaited", "exclusive", "serving")
 
     def __init__(self, serving: Serving, *, awaited: bool = True, exclusive: bool = False) -> None:
         self.serving = serving
         """On which connection that is."""
+        self.asked: list[Serving] = []
+        """Where it waits for an answer, and for all that came there before that."""
         self.awaited = awaited
         """Whether everything else waits for it."""
         self.exclusive = exclusive
@@ -89,7 +91,7 @@ class Serving:
         self.turn: Turn | None = None
         """Whose turn it is, if everything else waits for it."""
         self._asking = 0
-        """Handlers that wait for an answer, and all who wait until the peer reads."""
+        """Handlers, of any connection, that wait for an answer; and all who wait until the peer reads."""
         self._connection = connection
         self._handlers = handlers
         self._codec = codec
@@ -154,20 +156,32 @@ class Serving:
             await self._something_done()
 
     @contextlib.contextmanager
-    def asking(self) -> Generator[None]:
-        """The time for which somebody waits for the peer, so that reading has to go on."""
+    def asking(self, turn: Turn | None = None) -> Generator[None]:
+        """The time for which somebody waits for the peer, so that reading has to go on.
+
+        Args:
+            turn: whose turn waits for what has to wait for its own turn here.
+        """
         self._asking += 1
+        if turn:
+            turn.asked.append(self)
         self.look_again()
         try:
             yield
         finally:
             self._asking -= 1
+            if turn:
+                turn.asked.remove(self)
 
     def look_again(self) -> None:
         """Have the reader see whether it may go on."""
         if self._room is not None:
             self._room.set()
             self._room = None
+
+    def waits_for(self, turn: Turn) -> bool:
+        """Whether all that comes waits for the end of that turn, perhaps by way of other connections."""
+        return self.turn is not None and (self.turn is turn or any(other.waits_for(turn) for other in self.turn.asked))
 
     def request(self, request: Request, size: int) -> anyio.Event | None:
         """Answer a request when it is its turn; with it, what to wait for before the next line is read, if anything."""

@@ -1,18 +1,24 @@
-"""Two sides that wait for one another when both are flooded."""
+"""Two sides that wait for one another: both flooded, or with handlers that ask through one another's connections."""
 
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from typing import Any
 
 import anyio
 import anyio.lowlevel
 import pytest
 
-from acp_bindings.connection import Connection, RequestFailed
+from acp_bindings.connection import Connection, Handlers, RequestFailed
 from acp_bindings.jsonrpc import METHOD_NOT_FOUND
 from tests.acp_bindings.connection.support import both
 
 pytestmark = pytest.mark.anyio
+
+
+def same(params: Any, connection: Connection) -> Any:
+    return params
 
 
 def much(params: Any, connection: Connection) -> str:
@@ -79,3 +85,140 @@ class TestFloodsOfBothSides:
                     tasks.start_soon(talk, side)
                 await done.wait()
         assert heard == {"agent": [*range(3000)], "client": [*range(3000)]}
+
+
+class Proxy:
+    """Stands between a client and an agent, and passes to one what the other asks or tells; either answers in kind."""
+
+    def __init__(self) -> None:
+        self.client: Connection
+        """The client's end of the connection to it."""
+        self.agent: Connection
+        """The agent's."""
+        self.to_client: Connection
+        self.to_agent: Connection
+
+    async def ask_agent(self, params: Any) -> Any:
+        """What the agent answers."""
+        return await self.to_agent.request(params, method="_acme/same")
+
+    async def ask_client(self, params: Any) -> Any:
+        """What the client answers."""
+        return await self.to_client.request(params, method="_acme/same")
+
+
+@asynccontextmanager
+async def proxied(
+    proxy: Proxy, *, of_client: Any, of_agent: Any, ends: dict[str, Any] | None = None, most_requests: int = 1000
+) -> AsyncGenerator[None]:
+    """A client and an agent with such a proxy, whose handlers these are of what comes from either."""
+    ends = {"_acme/same": same, **(ends or {})}
+    async with (
+        both(agent=of_client, client=ends, most_requests=most_requests) as (proxy.to_client, proxy.client),
+        both(agent=ends, client=of_agent, most_requests=most_requests) as (proxy.agent, proxy.to_agent),
+    ):
+        yield
+
+
+class TestProxies:
+    @pytest.mark.parametrize("first", ["client", "agent"])
+    async def test_handlers_of_updates_may_ask_through_one_anothers_connections(self, first: str) -> None:
+        async def hear_client(params: Any, connection: Connection) -> None:
+            if first == "client":
+                begun.set()
+            else:
+                await asked.wait()
+            answers.append(await proxy.ask_agent("told by the client"))
+
+        async def hear_agent(params: Any, connection: Connection) -> None:
+            if first == "agent":
+                begun.set()
+            else:
+                await asked.wait()
+            answers.append(await proxy.ask_client("told by the agent"))
+
+        def answer(params: Any, connection: Connection) -> Any:
+            asked.set()
+            return params
+
+        answers: list[str] = []
+        begun, asked = anyio.Event(), anyio.Event()
+        proxy = Proxy()
+        of_client, of_agent = {"_acme/told": hear_client}, {"_acme/told": hear_agent}
+        with anyio.fail_after(5):
+            async with proxied(proxy, of_client=of_client, of_agent=of_agent, ends={"_acme/same": answer}):
+                one, other = (proxy.client, proxy.agent) if first == "client" else (proxy.agent, proxy.client)
+                await other.notify(method="_acme/told")
+                await one.notify(method="_acme/told")
+                while len(answers) < 2:
+                    await anyio.lowlevel.checkpoint()
+        assert sorted(answers) == ["told by the agent", "told by the client"]
+
+    async def test_who_waits_for_nobody_that_waits_for_it_is_answered_in_turn(self) -> None:
+        async def hear_client(params: Any, connection: Connection) -> None:
+            order.append(await proxy.ask_agent("the answer"))
+            done.set()
+
+        async def hear_agent(params: Any, connection: Connection) -> None:
+            await anyio.wait_all_tasks_blocked()
+            order.append(params)
+
+        async def tell_first(params: Any, connection: Connection) -> Any:
+            await connection.notify("what came before", method="_acme/told")
+            return params
+
+        order: list[str] = []
+        done = anyio.Event()
+        proxy = Proxy()
+        handlers = {"_acme/told": hear_client}, {"_acme/told": hear_agent}
+        with anyio.fail_after(5):
+            async with proxied(proxy, of_client=handlers[0], of_agent=handlers[1], ends={"_acme/same": tell_first}):
+                await proxy.client.notify(method="_acme/told")
+                await done.wait()
+        assert order == ["what came before", "the answer"]
+
+    async def test_an_exclusive_handler_may_ask_through_another_connection_whose_updates_ask_back(self) -> None:
+        of_client = Handlers()
+
+        @of_client.on("_acme/begin", exclusive=True)
+        async def begin(params: Any, connection: Connection) -> Any:
+            await proxy.agent.notify(method="_acme/told")
+            await hearing.wait()
+            return await proxy.ask_agent(params)
+
+        async def hear_agent(params: Any, connection: Connection) -> None:
+            hearing.set()
+            answers.append(await proxy.ask_client("told by the agent"))
+            done.set()
+
+        answers: list[str] = []
+        hearing, done = anyio.Event(), anyio.Event()
+        proxy = Proxy()
+        with anyio.fail_after(5):
+            async with proxied(proxy, of_client=of_client, of_agent={"_acme/told": hear_agent}):
+                assert await proxy.client.request("begun", method="_acme/begin") == "begun"
+                await done.wait()
+        assert answers == ["told by the agent"]
+
+    async def test_as_many_requests_as_are_handled_at_a_time_may_be_passed_on_both_ways(self) -> None:
+        async def to_agent(params: Any, connection: Connection) -> Any:
+            return await proxy.ask_agent(params)
+
+        async def to_client(params: Any, connection: Connection) -> Any:
+            return await proxy.ask_client(params)
+
+        async def ask(side: Connection, number: int) -> None:
+            answers.append(await side.request(number, method="_acme/pass"))
+
+        answers: list[int] = []
+        proxy = Proxy()
+        of_client, of_agent = {"_acme/pass": to_agent}, {"_acme/pass": to_client}
+        with anyio.fail_after(30):
+            async with (
+                proxied(proxy, of_client=of_client, of_agent=of_agent, most_requests=10),
+                anyio.create_task_group() as tasks,
+            ):
+                for number in range(200):
+                    tasks.start_soon(ask, proxy.client, number)
+                    tasks.start_soon(ask, proxy.agent, number)
+        assert sorted(answers) == sorted([*range(200), *range(200)])
