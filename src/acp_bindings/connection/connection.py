@@ -210,7 +210,8 @@ class Connection:
         finally:
             name = self._give_up(sent.id)
         if timeout is not None and not call.answered.is_set():
-            raise TimedOut(name or call.method, timeout, stray=self._stray.since(call.stray))
+            behind = self._serving.turn.method if call.settled and self._serving.turn else None
+            raise TimedOut(name or call.method, timeout, stray=self._stray.since(call.stray), behind=behind)
         if call.error is not None:
             raise call.error
         return call.result

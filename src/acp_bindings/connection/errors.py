@@ -3,7 +3,7 @@
 AcpError
 ├── CannotStart          the peer's command could not be run: .command
 ├── ConnectionClosed     there is no peer any more: .method .exit_status .stderr .stray
-├── TimedOut             no answer in time: .method .seconds .stray
+├── TimedOut             no answer in time: .method .seconds .stray .behind
 ├── RequestFailed        the peer answered with an error: .method .code .message .data
 └── BadAnswer            the peer answered with what is no answer: .method .issues
 
@@ -94,14 +94,22 @@ class ConnectionClosed(_FactsError):  # noqa: N818 - says what is wrong, which a
 
 
 class TimedOut(_FactsError):  # noqa: N818 - says what is wrong, which a suffix would not
-    """The peer did not answer in time. It was asked to give up; an answer that still comes is dropped."""
+    """The peer did not answer in time. It was asked to give up; an answer that still comes is dropped.
 
-    def __init__(self, method: str, seconds: float, *, stray: StrayLines | None = None) -> None:
-        super().__init__(f"{method}: no answer within {seconds:g} s" + (f"; {stray}" if stray else ""))
+    Or it did, but a handler of ours held that up.
+    """
+
+    def __init__(
+        self, method: str, seconds: float, *, stray: StrayLines | None = None, behind: str | None = None
+    ) -> None:
+        late = f"the answer has come, but waits for the handler of {behind}, which has not ended" if behind else ""
+        super().__init__("; ".join(filter(None, [f"{method}: no answer within {seconds:g} s", late, str(stray or "")])))
         self.method = method
         self.seconds = seconds
         self.stray = stray
         """What it wrote in place of messages, where that may be why there is no answer."""
+        self.behind = behind
+        """The method of a notification whose handler the answer waits for, if it has come."""
 
 
 class RequestFailed(_FactsError):  # noqa: N818 - it was the request that failed, over there

@@ -43,16 +43,20 @@ _MOST_BYTES = 8 * 1024 * 1024
 """Bytes that these may have had."""
 _WHILE_ASKING = 10
 """How many times as much it may be while somebody waits for what may be behind all that."""
+_LONG = 10.0
+"""Seconds without reading that are worth a word."""
 
 
 class Turn:
     """The turn of a handler, for the time of a block: known to all that it calls."""
 
-    __slots__ = ("_token", "asked", "awaited", "exclusive", "serving")
+    __slots__ = ("_token", "asked", "awaited", "exclusive", "method", "serving")
 
-    def __init__(self, serving: Serving, *, awaited: bool = True, exclusive: bool = False) -> None:
+    def __init__(self, serving: Serving, method: str, *, awaited: bool = True, exclusive: bool = False) -> None:
         self.serving = serving
         """On which connection that is."""
+        self.method = method
+        """What it handles."""
         self.asked: list[Serving] = []
         """Where it waits for an answer, and for all that came there before that."""
         self.awaited = awaited
@@ -151,9 +155,19 @@ class Serving:
         return waiting >= _MOST_WAITING or self._bytes >= _MOST_BYTES or self._requests >= self._most_requests
 
     async def room(self) -> None:
-        """Wait until that is over."""
-        while self.is_crowded:
-            await self._something_done()
+        """Wait until that is over, and say so when that takes long: a peer that is not read may seem to hang."""
+        with anyio.move_on_after(_LONG) as soon:
+            await self._room_made()
+        if soon.cancelled_caught:
+            behind = f", {len(self._backlog)} messages wait for the handler of {self.turn.method}" if self.turn else ""
+            log.warning(
+                "nothing was read from the peer for %g s: %d of its requests have no answer yet%s%s",
+                _LONG,
+                self._requests,
+                behind,
+                ", and it reads no answers" if self._outbox.is_full else "",
+            )
+            await self._room_made()
 
     @contextlib.contextmanager
     def asking(self, turn: Turn | None = None) -> Generator[None]:
@@ -244,7 +258,7 @@ class Serving:
         self._unstarted -= 1
         line = None
         try:
-            with Turn(self, awaited=False), scope:
+            with Turn(self, request.method, awaited=False), scope:
                 if not scope.cancel_called:
                     line = await self._answer(request, handler)
             if self._scopes.get(request.id) is scope:
@@ -261,7 +275,7 @@ class Serving:
 
     async def _exclude(self, request: Request, handler: Handler, done: anyio.Event) -> None:
         try:
-            with Turn(self, exclusive=True):
+            with Turn(self, request.method, exclusive=True):
                 line = await self._answer(request, handler)
             self._outbox.owe(line)
         finally:
@@ -305,7 +319,7 @@ class Serving:
         # What came before has begun: it would be odd to be told of the end of what is still to come.
         while self._unstarted:
             await anyio.lowlevel.checkpoint()
-        with Turn(self):
+        with Turn(self, message.method):
             try:
                 result = handler.handle(message.params, self._connection)
                 if handler.waits or isawaitable(result):
@@ -318,6 +332,10 @@ class Serving:
     async def _stop_when_nobody_listens(self) -> None:
         await self._outbox.broken.wait()
         self.cancel_all()
+
+    async def _room_made(self) -> None:
+        while self.is_crowded:
+            await self._something_done()
 
     async def _something_done(self) -> None:
         if self._room is None:

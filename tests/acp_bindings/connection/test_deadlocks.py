@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -10,9 +11,9 @@ import anyio
 import anyio.lowlevel
 import pytest
 
-from acp_bindings.connection import Connection, Handlers, RequestFailed
+from acp_bindings.connection import Connection, Handlers, RequestFailed, TimedOut
 from acp_bindings.jsonrpc import METHOD_NOT_FOUND
-from tests.acp_bindings.connection.support import both
+from tests.acp_bindings.connection.support import against, both
 
 pytestmark = pytest.mark.anyio
 
@@ -222,3 +223,46 @@ class TestProxies:
                     tasks.start_soon(ask, proxy.client, number)
                     tasks.start_soon(ask, proxy.agent, number)
         assert sorted(answers) == sorted([*range(200), *range(200)])
+
+
+class TestWhatIsTold:
+    async def test_an_answer_that_a_handler_holds_up_is_told_apart_from_none(self) -> None:
+        async def hear(params: Any, connection: Connection) -> None:
+            await anyio.sleep_forever()
+
+        async def tell_first(params: Any, connection: Connection) -> None:
+            await connection.notify(method="_acme/told")
+
+        async with both(agent={"_acme/do": tell_first}, client={"_acme/told": hear}) as (_, client):
+            with anyio.fail_after(5), pytest.raises(TimedOut) as late:
+                await client.request(method="_acme/do", timeout=0.2)
+        assert late.value.behind == "_acme/told"
+        assert str(late.value) == (
+            "_acme/do: no answer within 0.2 s; the answer has come, but waits for the handler of _acme/told, "
+            "which has not ended"
+        )
+
+    async def test_that_nothing_is_read_for_long_is_logged_with_what_holds_it_up(
+        self, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        async def stay(params: Any, connection: Connection) -> None:
+            await release.wait()
+
+        monkeypatch.setattr("acp_bindings.connection.serving._LONG", 0.05)
+        release = anyio.Event()
+        handlers = {"_acme/did": stay, "_acme/do": stay, "_acme/echo": same}
+        caplog.set_level(logging.WARNING, "acp_bindings.connection")
+        with anyio.fail_after(5):
+            async with against(handlers, most_requests=1) as (_, peer):
+                await peer.say({"id": 1, "method": "_acme/do"}, {"method": "_acme/did"}, {"method": "_acme/did"})
+                await anyio.wait_all_tasks_blocked()
+                await peer.say({"id": 2, "method": "_acme/echo", "params": [2]})
+                while not caplog.messages:
+                    await anyio.sleep(0.01)
+                release.set()
+                assert {(await peer.hear())["id"] for _ in range(2)} == {1, 2}
+        (told,) = caplog.messages
+        assert told == (
+            "nothing was read from the peer for 0.05 s: 1 of its requests have no answer yet, "
+            "1 messages wait for the handler of _acme/did"
+        )
