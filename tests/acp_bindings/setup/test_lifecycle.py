@@ -75,6 +75,12 @@ def test_r20_the_version_is_that_of_the_answer_untyped_or_typed() -> None:
     assert after(("client", INITIALIZE), ("agent", Response(0, "initialize", result))).version == 1
 
 
+@pytest.mark.parametrize("version", ["1", 1.0, True, None, [1]])
+def test_r19_an_answer_whose_version_is_no_number_settles_nothing(version: Any) -> None:
+    lifecycle = after(("client", INITIALIZE), ("agent", answered(version)))
+    assert (lifecycle.phase, lifecycle.version) == ("new", None)
+
+
 @pytest.mark.parametrize("answer", [failed(), BadResponse(0, "initialize", "no"), Response(0, "initialize", None)])
 def test_an_initialize_that_failed_may_come_again(answer: Message) -> None:
     lifecycle = after(("client", INITIALIZE), ("agent", answer))

@@ -59,6 +59,27 @@ def test_a_filter_that_needs_a_capability_is_gated_too() -> None:
         SessionListing(peer, v1_unstable.ListSessionsRequest(archived="only"))
 
 
+@pytest.mark.parametrize("package", [v1, v2])
+def test_an_agent_that_has_no_sessions_has_one_empty_page(package: Any) -> None:
+    listing = SessionListing(agent(package, ABLE[package]))
+    assert listing.take(page(package)) == []
+    assert listing.request is None
+
+
+def test_the_last_page_may_hold_nothing_that_is_new() -> None:
+    listing = SessionListing(agent(v1, ABLE[v1]))
+    listing.take(page(v1, "a", nextCursor="1"))
+    assert [each.session_id for each in listing.take(page(v1, "a"))] == ["a"]
+    assert listing.request is None
+
+
+def test_all_that_there_was_before_is_nothing_new() -> None:
+    listing = SessionListing(agent(v1, ABLE[v1]))
+    listing.take(page(v1, "a", "b", nextCursor="1"))
+    with pytest.raises(EndlessListing):
+        listing.take(page(v1, "b", "a", nextCursor="1"))
+
+
 def test_pages_that_go_round_in_a_circle_end() -> None:
     listing = SessionListing(agent(v1, ABLE[v1]))
     listing.take(page(v1, "a", nextCursor="1"))

@@ -1,6 +1,7 @@
 """The boundary of a session, against links, loops and files that are not there yet, in real directories."""
 
 import os
+import pickle
 from pathlib import Path
 
 import pytest
@@ -129,6 +130,7 @@ def test_what_is_outside_is_refused_as_an_error_of_permission(project: Path) -> 
     assert isinstance(raised.value, PermissionError)
     assert isinstance(raised.value, AcpError)
     assert raised.value.path == "out/secret"
+    assert pickle.loads(pickle.dumps(raised.value)).path == "out/secret"
 
 
 def test_r50_a_root_must_be_absolute_here(project: Path) -> None:
