@@ -25,6 +25,7 @@ from acp_bindings.connection import (
 )
 from acp_bindings.connection import command as command_module
 from acp_bindings.connection.processes import Tail
+from acp_bindings.connection.processes.status import how_it_ended
 from tests.acp_bindings.connection.support import NEW
 
 pytestmark = pytest.mark.anyio
@@ -256,6 +257,20 @@ async def test_an_exception_of_the_block_comes_out_as_it_is() -> None:
     with pytest.raises(KeyError, match="mine"):
         async with agent():
             raise KeyError("mine")
+
+
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [
+        (0, "exited with status 0"),
+        (1, "exited with status 1"),
+        (-1, "was ended by SIGHUP"),
+        (-15, "was ended by SIGTERM"),
+        (-99, "was ended by signal 99"),
+    ],
+)
+def test_how_a_process_ended_is_said_in_words(status: int, words: str) -> None:
+    assert how_it_ended(status) == words
 
 
 def test_the_tail_of_a_stream_begins_with_a_whole_line() -> None:
