@@ -18,7 +18,7 @@ from acp_bindings.connection.failures import alone, is_failure
 from acp_bindings.connection.handlers import Handle, Handlers
 from acp_bindings.connection.lines import LineBuffer
 from acp_bindings.connection.outbox import ByteSink, Outbox
-from acp_bindings.connection.serving import TURN, Serving, log
+from acp_bindings.connection.serving import TURN, Serving, Turn, log
 from acp_bindings.connection.stray import Stray
 from acp_bindings.jsonrpc import CANCEL, PARSE_ERROR, Codec, ProtocolPackage, Role
 from acp_bindings.messages import BadLine, BadResponse, ErrorResponse, Id, Notification, Request, Response
@@ -203,10 +203,10 @@ class Connection:
             else:
                 with self._serving.asking(None if inside else turn) if turn else nullcontext():
                     if timeout is None:
-                        await self._ask(call, sent.line)
+                        await self._ask(call, sent.line, turn)
                     else:
                         with anyio.move_on_after(timeout):
-                            await self._ask(call, sent.line)
+                            await self._ask(call, sent.line, turn)
         finally:
             name = self._give_up(sent.id)
         if timeout is not None and not call.answered.is_set():
@@ -314,7 +314,7 @@ class Connection:
             await self._has_read.wait()
         self._reading.cancel()
 
-    async def _ask(self, call: _Call, line: bytes) -> None:
+    async def _ask(self, call: _Call, line: bytes, turn: Turn | None) -> None:
         if self._outbox.is_full:
             self._serving.look_again()
             with anyio.CancelScope() as call.sending:
@@ -323,7 +323,10 @@ class Connection:
         if not call.settled:
             self._outbox.add(line, hurry=True)
             call.sent = True
-        await call.answered.wait()
+        if turn and turn.awaited:
+            await turn.wait(call.answered)
+        else:
+            await call.answered.wait()
 
     def _give_up(self, id_: Id) -> str | None:
         """Have done with a request; its method, if there was no answer."""

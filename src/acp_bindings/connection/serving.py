@@ -44,7 +44,7 @@ _MOST_BYTES = 8 * 1024 * 1024
 _WHILE_ASKING = 10
 """How many times as much it may be while somebody waits for what may be behind all that."""
 _LONG = 10.0
-"""Seconds without reading that are worth a word."""
+"""Seconds of waiting that are worth a word, where it may be for ever."""
 
 
 class Turn:
@@ -74,6 +74,20 @@ class Turn:
         if self.awaited:
             self.serving.turn = None
         TURN.reset(self._token)
+
+    async def wait(self, answered: anyio.Event) -> None:
+        """Wait for an answer, and say so when that takes long: it may need a message that waits for this turn."""
+        with anyio.move_on_after(_LONG):
+            await answered.wait()
+        if not answered.is_set() and (held := self.serving.held_by(self)):
+            log.warning(
+                "the handler of %s has waited for an answer for %g s, and messages behind it wait for the handler: %d. "
+                "If one of them is needed for the answer, that never comes: ask in a task of its own",
+                self.method,
+                _LONG,
+                held,
+            )
+        await answered.wait()
 
 
 TURN: ContextVar[Turn | None] = ContextVar("acp_bindings.connection.turn", default=None)
@@ -192,6 +206,10 @@ class Serving:
         if self._room is not None:
             self._room.set()
             self._room = None
+
+    def held_by(self, turn: Turn) -> int:
+        """How many messages wait for the end of that turn."""
+        return len(self._backlog) if self.turn is turn else 0
 
     def waits_for(self, turn: Turn) -> bool:
         """Whether all that comes waits for the end of that turn, perhaps by way of other connections."""

@@ -226,6 +226,30 @@ class TestProxies:
 
 
 class TestWhatIsTold:
+    async def test_a_handler_that_everything_waits_for_and_that_waits_for_long_is_logged(
+        self, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        async def hear(params: Any, connection: Connection) -> None:
+            await connection.request(method="_acme/do")
+
+        async def ask_back(params: Any, connection: Connection) -> Any:
+            return await connection.request(params, method="_acme/same")
+
+        monkeypatch.setattr("acp_bindings.connection.serving._LONG", 0.1)
+        caplog.set_level(logging.WARNING, "acp_bindings.connection")
+        with anyio.fail_after(5):
+            async with both(agent={"_acme/do": ask_back}, client={"_acme/told": hear, "_acme/same": same}) as (
+                agent,
+                _,
+            ):
+                await agent.notify(method="_acme/told")
+                while not caplog.messages:
+                    await anyio.sleep(0.01)
+        assert caplog.messages[0] == (
+            "the handler of _acme/told has waited for an answer for 0.1 s, and messages behind it wait for the "
+            "handler: 1. If one of them is needed for the answer, that never comes: ask in a task of its own"
+        )
+
     async def test_an_answer_that_a_handler_holds_up_is_told_apart_from_none(self) -> None:
         async def hear(params: Any, connection: Connection) -> None:
             await anyio.sleep_forever()
