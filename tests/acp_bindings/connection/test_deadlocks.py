@@ -1,10 +1,13 @@
 """Two sides that wait for one another: both flooded, or with handlers that ask through one another's connections."""
 
+# pyright: reportPrivateUsage=false
+
 from __future__ import annotations
 
 import logging
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any
 
 import anyio
@@ -86,6 +89,80 @@ class TestFloodsOfBothSides:
                     tasks.start_soon(talk, side)
                 await done.wait()
         assert heard == {"agent": [*range(3000)], "client": [*range(3000)]}
+
+
+class TestBounds:
+    async def test_a_peer_that_reads_nothing_is_read_when_what_it_asked_is_done(self) -> None:
+        async def stay(params: Any, connection: Connection) -> None:
+            await release.wait()
+
+        async def ask() -> None:
+            answers.append(await agent.request(method="_acme/back"))
+
+        answers: list[Any] = []
+        release = anyio.Event()
+        with anyio.fail_after(5):
+            async with (
+                against({"_acme/stay": stay}, most_requests=1) as (agent, peer),
+                anyio.create_task_group() as tasks,
+            ):
+                tasks.start_soon(ask)
+                asked = await peer.hear()
+                await peer.say({"id": 1, "method": "_acme/stay"})
+                while not agent._serving.is_crowded:
+                    await anyio.lowlevel.checkpoint()
+                await fill(agent)
+                await peer.say({"id": asked["id"], "result": "read"})
+                release.set()
+        assert answers == ["read"]
+
+    async def test_a_peer_that_reads_nothing_is_read_when_it_is_to_be_asked(self) -> None:
+        async def stay(params: Any, connection: Connection) -> None:
+            await anyio.sleep_forever()
+
+        def read(params: Any, connection: Connection) -> None:
+            was_read.set()
+
+        was_read = anyio.Event()
+        with anyio.fail_after(5):
+            async with (
+                against({"_acme/stay": stay, "_acme/read": read}, most_requests=1) as (agent, peer),
+                anyio.create_task_group() as tasks,
+            ):
+                await peer.say({"id": 1, "method": "_acme/stay"})
+                while not agent._serving.is_crowded:
+                    await anyio.lowlevel.checkpoint()
+                await fill(agent)
+                await peer.say({"method": "_acme/read"})
+                tasks.start_soon(partial(agent.request, method="_acme/back"))
+                await was_read.wait()
+                tasks.cancel_scope.cancel()
+
+    async def test_they_are_what_they_were_for_who_waits_for_an_answer_while_the_peer_reads(self) -> None:
+        async def stay(params: Any, connection: Connection) -> None:
+            await anyio.sleep_forever()
+
+        with anyio.fail_after(5):
+            async with (
+                against({"_acme/stay": stay}, role="client", most_requests=1) as (client, peer),
+                anyio.create_task_group() as tasks,
+            ):
+                tasks.start_soon(partial(client.request, method="_acme/back"))
+                await peer.hear()
+                await peer.say({"id": 1, "method": "_acme/stay"})
+                while not client._serving.is_crowded:
+                    await anyio.lowlevel.checkpoint()
+                tasks.cancel_scope.cancel()
+
+
+async def fill(connection: Connection) -> None:
+    """Tell a peer that reads nothing more than there is room for."""
+    await connection.notify("x" * 1_000_000, method="_acme/told")
+    while connection._outbox._lines:
+        await anyio.lowlevel.checkpoint()
+    await connection.notify("x" * 100_000, method="_acme/told")
+    assert connection._outbox.is_full
+    await anyio.wait_all_tasks_blocked()
 
 
 class Proxy:
