@@ -138,6 +138,24 @@ class TestBounds:
                 await was_read.wait()
                 tasks.cancel_scope.cancel()
 
+    async def test_a_peer_that_reads_nothing_is_read_after_what_nothing_is_read_before(self) -> None:
+        handlers = Handlers()
+
+        @handlers.on("_acme/begin", exclusive=True)
+        def begin(params: Any, connection: Connection) -> None:
+            """The empty answer."""
+
+        @handlers.on("_acme/read")
+        def read(params: Any, connection: Connection) -> None:
+            was_read.set()
+
+        was_read = anyio.Event()
+        with anyio.fail_after(5):
+            async with against(handlers) as (agent, peer):
+                await fill(agent)
+                await peer.say({"id": 1, "method": "_acme/begin"}, {"method": "_acme/read"})
+                await was_read.wait()
+
     async def test_they_are_what_they_were_for_who_waits_for_an_answer_while_the_peer_reads(self) -> None:
         async def stay(params: Any, connection: Connection) -> None:
             await anyio.sleep_forever()
@@ -255,25 +273,59 @@ class TestProxies:
                 await done.wait()
         assert order == ["what came before", "the answer"]
 
+    async def test_who_has_waited_for_another_waits_for_it_no_more(self) -> None:
+        async def hear_client(params: Any, connection: Connection) -> None:
+            if params == "first":
+                await proxy.ask_agent(params)
+                answered.set()
+                await asked.wait()
+                await anyio.wait_all_tasks_blocked()
+            order.append(params)
+
+        async def hear_agent(params: Any, connection: Connection) -> None:
+            order.append(await proxy.ask_client("the answer"))
+            done.set()
+
+        def answer(params: Any, connection: Connection) -> Any:
+            if params == "the answer":
+                asked.set()
+            return params
+
+        order: list[str] = []
+        answered, asked, done = anyio.Event(), anyio.Event(), anyio.Event()
+        proxy = Proxy()
+        handlers = {"_acme/told": hear_client}, {"_acme/told": hear_agent}
+        with anyio.fail_after(5):
+            async with proxied(proxy, of_client=handlers[0], of_agent=handlers[1], ends={"_acme/same": answer}):
+                await proxy.client.notify("first", method="_acme/told")
+                await proxy.client.notify("second", method="_acme/told")
+                await answered.wait()
+                await proxy.agent.notify(method="_acme/told")
+                await done.wait()
+        assert order == ["first", "second", "the answer"]
+
     async def test_an_exclusive_handler_may_ask_through_another_connection_whose_updates_ask_back(self) -> None:
         of_client = Handlers()
 
         @of_client.on("_acme/begin", exclusive=True)
         async def begin(params: Any, connection: Connection) -> Any:
-            await proxy.agent.notify(method="_acme/told")
-            await hearing.wait()
             return await proxy.ask_agent(params)
 
+        async def tell_first(params: Any, connection: Connection) -> Any:
+            await connection.notify(method="_acme/told")
+            return params
+
         async def hear_agent(params: Any, connection: Connection) -> None:
-            hearing.set()
             answers.append(await proxy.ask_client("told by the agent"))
             done.set()
 
         answers: list[str] = []
-        hearing, done = anyio.Event(), anyio.Event()
+        done = anyio.Event()
         proxy = Proxy()
         with anyio.fail_after(5):
-            async with proxied(proxy, of_client=of_client, of_agent={"_acme/told": hear_agent}):
+            async with proxied(
+                proxy, of_client=of_client, of_agent={"_acme/told": hear_agent}, ends={"_acme/same": tell_first}
+            ):
                 assert await proxy.client.request("begun", method="_acme/begin") == "begun"
                 await done.wait()
         assert answers == ["told by the agent"]
@@ -342,6 +394,20 @@ class TestWhatIsTold:
             "_acme/do: no answer within 0.2 s; the answer has come, but waits for the handler of _acme/told, "
             "which has not ended"
         )
+
+    async def test_no_answer_is_no_handler_s_fault_although_one_has_not_ended(self) -> None:
+        async def hear(params: Any, connection: Connection) -> None:
+            hearing.set()
+            await anyio.sleep_forever()
+
+        hearing = anyio.Event()
+        async with against({"_acme/told": hear}, role="client") as (client, peer):
+            await peer.say({"method": "_acme/told"})
+            with anyio.fail_after(5):
+                await hearing.wait()
+                with pytest.raises(TimedOut, match=r"^_acme/do: no answer within 0.1 s$") as late:
+                    await client.request(method="_acme/do", timeout=0.1)
+        assert late.value.behind is None
 
     async def test_that_nothing_is_read_for_long_is_logged_with_what_holds_it_up(
         self, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
