@@ -1,5 +1,7 @@
 """Lines for a listener: told whole, without secrets, and nobody waits for it."""
 
+# pyright: reportPrivateUsage=false
+
 from __future__ import annotations
 
 import threading
@@ -52,6 +54,21 @@ async def test_of_a_line_that_is_too_long_nothing_is_told_since_a_secret_may_be_
 
     assert await told(long, long, SECRET.encode(), b"\nnext\n") == ["[a line of more than 16384 bytes]", "next"]
     assert await told(long, long) == ["[a line of more than 16384 bytes]"]
+
+
+async def test_a_line_is_told_up_to_the_longest_and_no_longer_also_when_it_comes_at_once() -> None:
+    longest = b"x" * 16384
+
+    assert await told(longest + b"\n" + longest + b"x\n") == [longest.decode(), "[a line of more than 16384 bytes]"]
+    assert await told(longest) == [longest.decode()]
+    assert await told(longest, b"\n") == [longest.decode()]
+
+
+async def test_of_a_line_that_never_ends_nothing_is_kept() -> None:
+    forwarder = LineForwarder(print, hide=Redactor())
+    for _ in range(100):
+        forwarder.feed(b"x" * 10_000)
+        assert len(forwarder._rest) <= 16384
 
 
 async def test_a_listener_that_is_too_slow_is_told_how_much_it_missed() -> None:
