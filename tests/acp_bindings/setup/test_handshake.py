@@ -383,6 +383,7 @@ def test_r36_r37_d1_mcp_in_place_of_mcp_capabilities_is_noticed_and_not_used() -
     assert peer.lacks("mcp.http") == (
         "the agent has not advertised agentCapabilities.mcpCapabilities.http: it has written agentCapabilities.mcp"
     )
+    assert peer.lacks("session.load") == "the agent has not advertised agentCapabilities.loadSession"
 
 
 @pytest.mark.parametrize(

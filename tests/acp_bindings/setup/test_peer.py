@@ -1,5 +1,6 @@
 """What a peer said of itself, asked by one name for all versions."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -14,6 +15,11 @@ def test_r16_a_peer_is_called_by_its_title_or_else_by_its_name() -> None:
     assert AgentPeer.read(named, [v1]).display_name == "Claude Code"
     assert agent().display_name == "it"
     assert AgentPeer.read({"protocolVersion": 1}, [v1]).display_name == "the agent"
+
+
+@pytest.mark.parametrize("kind", [bytes, bytearray, bytes.decode])
+def test_a_peer_is_read_from_text_and_from_bytes_of_any_kind(kind: Callable[[bytes], Any]) -> None:
+    assert AgentPeer.read(kind(b'{"protocolVersion": 1, "agentInfo": {"name": "it", "version": "1"}}'), [v1]) == agent()
 
 
 def test_r16_an_empty_title_is_no_title() -> None:
