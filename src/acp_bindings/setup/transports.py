@@ -33,7 +33,7 @@ def type_fault(entry: Mapping[str, Any]) -> TypeFault | None:
         return TypeFault(f'without a type it is read as stdio; write "type": "{by_members}"', by_members, unknown=False)
     word = named if isinstance(named, str) else ""
     if word in _MEMBER:
-        if by_members is None or _MEMBER[word] in entry or _MEMBER[word] == _MEMBER[by_members]:
+        if by_members is None or _MEMBER[word] in entry:
             return None
         told = f"{word} has a {_MEMBER[word]} and no {_MEMBER[by_members]}; {_ask(by_members)}"
         return TypeFault(told, by_members, unknown=False)

@@ -19,6 +19,7 @@ URL, COMMAND = {"url": "https://example.com/mcp"}, {"command": "/usr/bin/files-m
         {"type": "stdio"},
         {"type": "stdio"} | COMMAND | URL,
         {"type": "http"} | URL,
+        {"type": "http"} | URL | COMMAND,
         {"type": "http"},
         {"type": "sse"} | URL,
         {"type": "acp"},
