@@ -124,6 +124,11 @@ def test_r99_servers_of_one_name_and_those_without_come_back_each_as_itself() ->
     assert back.with_servers([FILES]).mcp_servers == (FILES, "_pipe", FILES)
 
 
+def test_a_server_that_is_there_whole_stays_what_it_is() -> None:
+    other = FILES.model_copy(update={"command": "/usr/bin/other"})
+    assert RECORD.with_servers([other, SEARCH]) == RECORD
+
+
 def test_r99_servers_that_are_only_named_are_never_left_out() -> None:
     back = SessionRecord.from_json(RECORD.to_json()).with_servers([SEARCH])
     with pytest.raises(ServersMissing, match=r'session "s": of the MCP servers "files" only the names') as raised:
