@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias, cast
 
-from mcp_launch.processes.command import CommandError, resolve_command, wrong_directory
+from mcp_launch.processes.command import CommandError, resolve_command
 from mcp_launch.processes.env import child_environment
 
 __all__ = ["Ahead", "end_the_rest", "start_ahead", "take"]
@@ -44,7 +44,7 @@ _started: dict[_Recipe, list[Ahead]] = {}
 
 def start_ahead(servers: Iterable[object], *, cwd: str, strict: bool = False) -> None:
     """Start the processes of those entries that are stdio servers beyond doubt; of all others nothing is said here."""
-    if sys.platform == "win32" or not os.path.isabs(cwd) or wrong_directory(cwd):
+    if sys.platform == "win32" or not os.path.isabs(cwd):
         return
     names: set[str] = set()
     for entry in servers:
