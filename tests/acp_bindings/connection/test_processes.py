@@ -27,6 +27,7 @@ from acp_bindings.connection import command as command_module
 from acp_bindings.connection.processes import Tail
 from acp_bindings.connection.processes.status import how_it_ended
 from tests.acp_bindings.connection.support import NEW
+from tests.leftovers import marked_processes
 
 pytestmark = pytest.mark.anyio
 
@@ -166,6 +167,37 @@ async def test_a_process_that_does_not_leave_is_ended() -> None:
             await blocked.wait()
             connection.close()
     assert connection.exit_status == -signal.SIGKILL
+
+
+async def test_the_children_of_a_process_are_ended_with_it_although_they_ignore_sigterm() -> None:
+    code = (
+        "import os, signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
+        "if os.fork(): os.write(2, b'up\\n')\n"
+        "time.sleep(60)"
+    )
+    with anyio.fail_after(10):
+        async with script(code, patience=0.4, env={"FAMILY": str(os.getpid())}) as connection:
+            while connection.stderr != ["up"]:
+                await anyio.sleep(0.01)
+            assert len(marked_processes("FAMILY", str(os.getpid()))) == 2
+    assert connection.exit_status == -signal.SIGKILL
+    assert marked_processes("FAMILY", str(os.getpid())) == []
+
+
+async def test_a_process_that_dies_while_it_is_written_to_says_how_it_went() -> None:
+    code = "import os, sys; sys.stdin.buffer.read(100_000); os._exit(9)"
+    async with script(code) as connection:
+        with pytest.raises(ConnectionClosed, match="the process exited with status 9"):
+            await connection.request(["x" * 20_000_000], method="_test/long", timeout=10)
+
+
+async def test_an_answer_that_was_cut_off_by_the_end_is_told_with_it() -> None:
+    code = """import os, sys; sys.stdin.readline(); os.write(1, b'{"jsonrpc":"2.0","id":0,"res'); os._exit(3)"""
+    async with script(code) as connection:
+        with pytest.raises(ConnectionClosed, match="the process exited with status 3") as caught:
+            await connection.request(NEW, timeout=10)
+    assert caught.value.stray is not None
+    assert (caught.value.stray.count, caught.value.stray.last) == (1, '{"jsonrpc":"2.0","id":0,"res')
 
 
 async def test_garbage_on_standard_output_costs_nothing_but_itself() -> None:
