@@ -1,4 +1,4 @@
-"""Ends of pipes: what is read is neither lost nor waited for when it is not there."""
+"""Ends of pipes: what is read is neither lost nor waited for when it is not there, and what is written stays whole."""
 
 import asyncio
 import os
@@ -7,7 +7,7 @@ import anyio
 import anyio.lowlevel
 import pytest
 
-from acp_bindings.connection.processes.pipe import Reader
+from acp_bindings.connection.processes.pipe import InputPipe, Reader, Writer
 
 pytestmark = pytest.mark.anyio
 
@@ -86,3 +86,106 @@ async def test_a_reader_that_asyncio_cancels_while_something_arrives_loses_nothi
             assert await reader.receive() == b"first"
     os.close(sink)
     await reader.aclose()
+
+
+MORE_THAN_FITS = b"x" * 1_000_000
+
+
+def pipe() -> tuple[int, Writer]:
+    source, sink = os.pipe()
+    os.set_blocking(sink, False)
+    return source, Writer(sink)
+
+
+async def read(source: int, size: int) -> bytes:
+    """So many bytes, or what there is until the end."""
+    reader, heard = Reader(source), b""
+    with anyio.fail_after(5):
+        while len(heard) < size:
+            try:
+                heard += await reader.receive()
+            except anyio.EndOfStream:
+                break
+    await reader.aclose()
+    return heard
+
+
+async def test_what_a_cancelled_writer_has_left_is_written_before_what_comes_next() -> None:
+    source, writer = pipe()
+    with anyio.move_on_after(0.05) as stuck:
+        await writer.send(MORE_THAN_FITS + b"first")
+    assert stuck.cancelled_caught
+    assert writer.send_at_once(b"too early") == 0
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(writer.send, b"second")
+        assert await read(source, len(MORE_THAN_FITS) + 11) == MORE_THAN_FITS + b"firstsecond"
+    await writer.aclose()
+
+
+async def test_what_is_written_at_once_is_as_much_as_there_is_room_for() -> None:
+    source, writer = pipe()
+    assert writer.send_at_once(b"all of it") == 9
+    written = 9 + writer.send_at_once(MORE_THAN_FITS)
+    assert 9 < written < len(MORE_THAN_FITS)
+    assert writer.send_at_once(b"more") == 0
+    await writer.aclose()
+    assert await read(source, len(MORE_THAN_FITS)) == b"all of it" + MORE_THAN_FITS[: written - 9]
+
+
+async def test_nothing_is_written_at_once_between_what_another_writes() -> None:
+    source, writer = pipe()
+    with anyio.fail_after(5):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(writer.send, MORE_THAN_FITS + b"end")
+            await anyio.wait_all_tasks_blocked()
+            os.read(source, 65536)
+            assert writer.send_at_once(b"between") == 0
+            assert (await read(source, len(MORE_THAN_FITS) + 3 - 65536))[-4:] == b"xend"
+    await writer.aclose()
+
+
+async def test_to_nobody_nothing_can_be_written() -> None:
+    source, writer = pipe()
+    os.close(source)
+    assert writer.send_at_once(b"x") == 0
+    with pytest.raises(BrokenPipeError):
+        await writer.send(b"x")
+    await writer.aclose()
+
+
+async def test_a_writer_that_is_closed_while_somebody_waits_tells_so_and_writes_no_more() -> None:
+    source, writer = pipe()
+
+    async def talk() -> None:
+        with pytest.raises(anyio.ClosedResourceError):
+            await writer.send(MORE_THAN_FITS)
+
+    with anyio.fail_after(5):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(talk)
+            await anyio.wait_all_tasks_blocked()
+            await writer.aclose()
+        await writer.aclose()
+        with pytest.raises(anyio.ClosedResourceError):
+            await writer.send(b"x")
+    assert writer.send_at_once(b"x") == 0
+    os.close(source)
+
+
+async def test_a_child_has_read_its_input_when_any_of_it_is_gone() -> None:
+    stdin = InputPipe()
+    assert not stdin.was_read()
+    assert stdin.send_at_once(b"ab") == 2
+    await stdin.send(b"c")
+    assert not stdin.was_read()
+    os.read(stdin.child_end, 1)
+    assert stdin.was_read()
+    await stdin.send(b"d")
+    assert stdin.was_read()
+
+    assert stdin.has_reader()
+    os.close(stdin.child_end)
+    assert not stdin.has_reader()
+    await stdin.aclose()
+    assert (stdin.has_reader(), stdin.was_read()) == (False, False)
