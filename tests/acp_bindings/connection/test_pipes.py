@@ -66,7 +66,52 @@ async def test_a_reader_that_is_closed_while_somebody_waits_tells_so() -> None:
             tasks.start_soon(hear)
             await anyio.wait_all_tasks_blocked()
             await reader.aclose()
+        await hear()
     os.close(sink)
+
+
+async def test_a_reader_that_was_closed_has_let_go_of_its_number() -> None:
+    for _ in range(3):
+        source, sink = os.pipe()
+        reader = Reader(source)
+        os.write(sink, b"text")
+        with anyio.fail_after(5):
+            assert await reader.receive() == b"text"
+        await reader.aclose()
+        os.close(sink)
+
+
+async def test_who_reads_what_another_waits_for_is_told_so() -> None:
+    source, sink = os.pipe()
+    reader = Reader(source)
+
+    async def hear() -> None:
+        assert await reader.receive() == b"text"
+
+    with anyio.fail_after(5):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(hear)
+            await anyio.wait_all_tasks_blocked()
+            with pytest.raises(anyio.BusyResourceError):
+                await reader.receive()
+            os.write(sink, b"text")
+    os.close(sink)
+    await reader.aclose()
+
+
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
+async def test_of_what_nobody_waits_for_the_loop_tells_once() -> None:
+    source, sink = os.pipe()
+    reader = Reader(source)
+    with anyio.move_on_after(0.01):
+        await reader.receive()
+    os.write(sink, b"text")
+    for _ in range(5):
+        await anyio.lowlevel.checkpoint()
+    assert not asyncio.get_running_loop().remove_reader(source)
+    assert await reader.receive() == b"text"
+    os.close(sink)
+    await reader.aclose()
 
 
 @pytest.mark.parametrize("anyio_backend", ["asyncio"])
@@ -115,11 +160,13 @@ async def test_what_a_cancelled_writer_has_left_is_written_before_what_comes_nex
     with anyio.move_on_after(0.05) as stuck:
         await writer.send(MORE_THAN_FITS + b"first")
     assert stuck.cancelled_caught
+    assert os.read(source, 65536) == b"x" * 65536
     assert writer.send_at_once(b"too early") == 0
 
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(writer.send, b"second")
-        assert await read(source, len(MORE_THAN_FITS) + 11) == MORE_THAN_FITS + b"firstsecond"
+        heard = await read(source, len(MORE_THAN_FITS) + 11 - 65536)
+        assert heard == MORE_THAN_FITS[65536:] + b"firstsecond"
     await writer.aclose()
 
 
@@ -171,6 +218,17 @@ async def test_a_writer_that_is_closed_while_somebody_waits_tells_so_and_writes_
             await writer.send(b"x")
     assert writer.send_at_once(b"x") == 0
     os.close(source)
+
+
+async def test_a_writer_that_was_closed_writes_to_nobody_who_has_its_number_now() -> None:
+    source, writer = pipe()
+    os.close(source)
+    await writer.aclose()
+    # The lowest that are free.
+    others = os.pipe()
+    assert writer.send_at_once(b"x") == 0
+    for descriptor in others:
+        os.close(descriptor)
 
 
 async def test_a_child_has_read_its_input_when_any_of_it_is_gone() -> None:
