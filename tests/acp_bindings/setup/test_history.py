@@ -95,6 +95,19 @@ def test_pieces_without_an_id_are_one_message() -> None:
     assert texts(v1, history) == [("agent_message_chunk", "ab")]
 
 
+@pytest.mark.parametrize("protocol", [v2, v2_unstable])
+def test_r57_what_is_no_text_is_not_merged_although_it_says_nothing_more(protocol: Any) -> None:
+    chunk = {"sessionUpdate": "agent_message_chunk", "messageId": "m", "content": {"type": "_hologram"}}
+    history = [decode(protocol.SessionUpdate, chunk) for _ in range(2)]
+    assert [each.update for each in replay(protocol, "s", history)][:2] == history
+
+
+@pytest.mark.parametrize("protocol", [v1, v1_unstable])
+def test_an_id_that_a_message_has_not_is_left_out(protocol: Any) -> None:
+    (chunk,) = user_chunks(protocol, protocol.PromptRequest(session_id="s", prompt=[protocol.TextContent(text="x")]))
+    assert b"messageId" not in encode(chunk)
+
+
 def test_r57_what_is_more_than_text_is_not_merged() -> None:
     note = v1.Annotations(priority=1.0)
     history: list[Any] = [

@@ -244,3 +244,13 @@ def test_updates_of_a_newer_schema_are_sorted_as_all_others() -> None:
     updates.expect(LOAD)
     newer = v1.SessionNotification(session_id="s", update=v1.OtherSessionUpdate(session_update="_mine"))
     assert updates.receive(newer) == replayed(newer)
+
+
+def test_what_is_wrong_is_told_once_of_each_session() -> None:
+    updates = Collector()
+    for each in ("s", "other"):
+        updates.created(each)
+        updates.closed(each)
+        updates.receive(agent("x", each))
+        updates.receive(agent("y", each))
+    assert [each.facts["sessionId"] for each in updates.remarks] == ["s", "other"]
