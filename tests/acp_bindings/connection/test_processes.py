@@ -311,3 +311,11 @@ def test_the_tail_of_a_stream_begins_with_a_whole_line() -> None:
         tail.add(chunk)
 
     assert tail.lines() == ["two", "three"]
+
+
+def test_of_a_line_that_is_longer_than_the_tail_of_a_stream_nothing_is_shown() -> None:
+    tail = Tail(limit=12)
+    for _ in range(4):
+        tail.add(b"half a ")
+
+    assert tail.lines() == ["[a line of more than 12 bytes]"]
