@@ -124,6 +124,7 @@ async def test_a_child_that_holds_the_output_of_a_dead_process_holds_up_nobody()
 
 async def test_a_child_may_go_on_as_the_agent_when_its_parent_leaves_in_peace(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(command_module, "_LAST_WORDS", 0)
+    monkeypatch.setattr("acp_bindings.connection.processes.process._HEARD", 0.001)
     child = (
         "import sys\nfor id, _ in enumerate(sys.stdin):\n"
         '    print(f\'{{"jsonrpc":"2.0","id":{id},"result":{{"sessionId":"s"}}}}\', flush=True)'
@@ -133,10 +134,37 @@ async def test_a_child_may_go_on_as_the_agent_when_its_parent_leaves_in_peace(mo
         with anyio.fail_after(10):
             while connection.exit_status is None:
                 await anyio.sleep(0.01)
-            for _ in range(3):
+            for _ in range(50):
                 assert (await connection.request(NEW)).session_id == "s"
                 await anyio.wait_all_tasks_blocked()
     assert connection.exit_status == 0
+
+
+async def test_a_child_that_holds_only_the_output_of_a_process_that_left_in_peace_is_no_agent() -> None:
+    code = "import os; os.spawnvp(os.P_NOWAIT, 'sh', ['sh', '-c', 'exec sleep 60 </dev/null'])"
+    async with script(code) as connection:
+        with anyio.fail_after(10):
+            end = await connection.wait_ended()
+    assert end.exit_status == 0
+
+
+async def test_what_a_process_leaves_behind_is_asked_to_leave_before_it_is_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("acp_bindings.connection.processes.process._TREE_GRACE", 1.5)
+    code = (
+        "import os, signal, sys, time\n"
+        "def leave(*_): open('asked', 'w').close(); os._exit(0)\n"
+        "signal.signal(signal.SIGTERM, leave)\n"
+        "if os.fork(): os.write(2, b'up\\n'); sys.stdin.read(); os._exit(0)\n"
+        "time.sleep(60)"
+    )
+    with anyio.fail_after(10):
+        async with script(code, cwd=tmp_path) as connection:
+            while connection.stderr != ["up"]:
+                await anyio.sleep(0.01)
+    assert connection.exit_status == 0
+    assert (tmp_path / "asked").exists()
 
 
 async def test_a_process_that_closes_its_input_is_given_up() -> None:

@@ -30,6 +30,8 @@ __all__ = ["ChildProcess", "Tail"]
 _CHUNK = 65536
 _POLL = 0.01
 """How often to look whether a process group is empty, for which there is no event."""
+_HEARD = 0.5
+"""How often to look whether the child of a process that left still listens."""
 _REAP = 1.0
 """What the event loop gets to see the death of a process that was killed."""
 _TREE_GRACE = 0.2
@@ -213,11 +215,13 @@ class ChildProcess:
     async def wait_lost(self) -> None:
         """Wait until it is of no more use, also when its output does not end, because a child of it holds it open.
 
-        One that exits with 0 may have handed its streams to that child, and this waits for ever; one that fails has
-        not, and neither has one whose input nobody can read.
+        One that exits with 0 may have handed its streams to that child, and this waits for as long as that can read its
+        input; one that fails has not.
         """
-        if await self.wait() == 0 and self.is_heard:
-            await anyio.sleep_forever()
+        if await self.wait() == 0:
+            # The child may let go of the input later: to begin with it has all that its parent had.
+            while self.is_heard:
+                await anyio.sleep(_HEARD)
 
     async def settle(self, seconds: float) -> None:
         """After the output ended: give the process a moment to exit, and its last words on stderr one to arrive."""
