@@ -11,7 +11,6 @@ from typing import Any, Literal
 
 import anyio
 from agent_session import Session
-from mcp import MCPError
 
 import mcp_launch
 from acp_bindings import v1, v2
@@ -33,7 +32,6 @@ write PATH TEXT      I write one, if you allow it
 
 FAILURES = (
     mcp_launch.LaunchError,
-    MCPError,
     RequestFailed,
     OutsideRoots,
     OSError,
@@ -139,7 +137,13 @@ async def call(turn: Turn, rest: str) -> None:
     arguments = {name: _value(value) for name, _, value in pairs}
 
     async def work(id_: str) -> v1.SessionToolCallUpdate:
-        result = await turn.session.fleet.call_tool(tool, arguments)
+        # The SDK takes most of a second to load; whoever has no MCP servers does without.
+        from mcp import MCPError  # noqa: PLC0415
+
+        try:
+            result = await turn.session.fleet.call_tool(tool, arguments)
+        except MCPError as error:
+            return ended(id_, str(error), status="failed")
         return mcp_launch.tool_call_update(v1.SessionToolCallUpdate, id_, result)
 
     await turn.use(rest, "other", work, **arguments)
