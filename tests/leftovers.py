@@ -19,10 +19,10 @@ def open_files() -> list[str]:
     return sorted(targets)
 
 
-def children() -> list[int]:
+def children() -> set[int]:
     """Our child processes, also dead ones that nobody has waited for."""
     me = Path(f"/proc/self/task/{os.getpid()}/children").read_text(encoding="ascii").split()
-    return [int(each) for each in me]
+    return {int(each) for each in me}
 
 
 def marked_processes(name: str, value: str) -> list[int]:

@@ -268,11 +268,12 @@ async def test_what_no_system_can_start_is_said_without_secrets(command: list[st
 
 
 async def test_handlers_that_are_refused_leave_no_process() -> None:
+    before = children()
     handlers: dict[Any, Any] = {"_acme/do": len}
     with pytest.raises(TypeError, match="cannot be called with the params and the connection"):
         async with connect_process([sys.executable, "-S", "-c", "input()"], protocol=v1, handlers=handlers):
             pass
-    assert children() == []
+    assert children() <= before
 
 
 @pytest.mark.parametrize("command", ["agent --acp", b"agent", [], ()])

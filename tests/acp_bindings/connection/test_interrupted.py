@@ -60,8 +60,8 @@ async def test_a_connection_that_is_cancelled_anywhere_leaves_nothing(work: Any,
         steps = await steps_of(work, within=20)
         assert steps > 10
         for place in range(1, steps + 1, stride):
-            tasks, files = len(anyio.get_running_tasks()), len(open_files())
+            tasks, files, before = len(anyio.get_running_tasks()), len(open_files()), children()
             await steps_of(work, within=20, cancel_at=place)
-            assert children() == [], place
+            assert children() <= before, place
             assert len(open_files()) <= files, place
             assert len(anyio.get_running_tasks()) <= tasks, place
