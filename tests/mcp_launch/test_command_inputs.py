@@ -156,3 +156,13 @@ def test_what_does_not_fit_together_says_so_and_quotes_no_secret(typed: Typed, s
         read_inputs(typed)
 
     assert SECRET not in str(caught.value) + repr(typed)
+
+
+def test_a_current_directory_that_is_gone_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+
+    with pytest.raises(UnusableInput, match="the current directory cannot be used .*: go to another one"):
+        read_inputs(Typed(command=["sh"]))

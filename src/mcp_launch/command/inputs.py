@@ -104,6 +104,10 @@ def started_ahead(sessions: Iterable[Session], *, strict: bool = False) -> Gener
 
 
 def _refuse_misfits(typed: Typed) -> None:
+    try:
+        os.getcwd()
+    except OSError as error:
+        raise UnusableInput(f"the current directory cannot be used ({error.strerror}): go to another one") from None
     urls = [each for each in typed.servers if _is_url(each)]
     if not typed.servers and typed.command is None and not typed.discover:
         raise UnusableInput("no server was given: name a FILE, - for standard input, a URL, or -- and a command")
