@@ -13,6 +13,7 @@ import rlcompleter
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -123,6 +124,7 @@ def test_a_name_that_is_none_is_no_attribute(package: Any) -> None:
         _ = package.NewSesionRequest
 
 
+@cache
 def one_of_each(package: str) -> dict[str, Any]:
     """A value of every definition of a schema, with the variants that it is made of."""
     instances, module = Instances(load(package)), sys.modules[f"acp_bindings.{package}"]
@@ -133,21 +135,21 @@ def one_of_each(package: str) -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize("protocol", range(2, pickle.HIGHEST_PROTOCOL + 1))
 @pytest.mark.parametrize("package", NAMES)
-def test_every_model_crosses_to_another_process(package: str, protocol: int, tmp_path: Path) -> None:
-    values = one_of_each(package)
-    file = tmp_path / "values.pickle"
-    file.write_bytes(pickle.dumps(values, protocol=protocol))
+def test_every_model_crosses_to_another_process(package: str, tmp_path: Path) -> None:
+    values, protocols = one_of_each(package), range(2, pickle.HIGHEST_PROTOCOL + 1)
+    for protocol in protocols:
+        (tmp_path / str(protocol)).write_bytes(pickle.dumps(values, protocol=protocol))
     code = """
-import pickle
-with open(sys.argv[1], "rb") as file:
-    values = pickle.load(file)
+import pathlib, pickle
+crossed = {path.name: pickle.loads(path.read_bytes()) for path in pathlib.Path(sys.argv[1]).iterdir()}
 from acp_bindings import encode
-{name: encode(value).decode() for name, value in values.items()}
+{protocol: {name: encode(value).decode() for name, value in values.items()} for protocol, values in crossed.items()}
 """
-    written = in_a_fresh_interpreter(code.strip(), str(file))
-    assert written == {name: encode(value).decode() for name, value in values.items()}
+    written = in_a_fresh_interpreter(code.strip(), str(tmp_path))
+    assert written == {
+        str(each): {name: encode(value).decode() for name, value in values.items()} for each in protocols
+    }
 
 
 def test_what_is_unpickled_loads_the_modules_that_it_needs(tmp_path: Path) -> None:
