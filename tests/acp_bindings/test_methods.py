@@ -7,6 +7,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from typing import Annotated, Any, Literal, get_args
 
 import pytest
@@ -71,11 +72,17 @@ def classes_in(type_: Any) -> Iterator[type]:
 
 def mark(cls: type) -> str | None:
     """What stands in `AnsweredBy[...]` among the bases of a class."""
-    (statement,) = ast.parse(inspect.getsource(cls)).body
-    assert isinstance(statement, ast.ClassDef)
+    statement = statements(cls.__module__)[cls.__name__]
     marks = [base for base in statement.bases if isinstance(base, ast.Subscript)]
     assert all(ast.unparse(base.value) == "AnsweredBy" for base in marks)
     return next((ast.literal_eval(base.slice) for base in marks), None)
+
+
+@cache
+def statements(module: str) -> dict[str, ast.ClassDef]:
+    """The `class` statements of a module, by name."""
+    tree = ast.parse(inspect.getsource(sys.modules[module]))
+    return {each.name: each for each in tree.body if isinstance(each, ast.ClassDef)}
 
 
 def test_the_mark_of_an_answer_leaves_no_trace_in_a_class() -> None:
