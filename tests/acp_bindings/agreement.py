@@ -4,8 +4,8 @@ import json
 from typing import Any
 
 from acp_bindings import DecodeError, decode, encode
-from tests.acp_bindings.damage import judge, meaning, unwritable
-from tests.acp_bindings.exact_json import Json, difference, spell
+from tests.acp_bindings.damage import judge, misread, unwritable
+from tests.acp_bindings.exact_json import Json, spell
 from tests.acp_bindings.reference_reader import UnreadableError
 from tests.acp_bindings.roundtrip import raw
 from tests.acp_bindings.schemas import Schema
@@ -35,4 +35,4 @@ def _misread(schema: Schema, definition: str, expected: Json, written: Json) -> 
         return f"written so that nobody can read it: {error}"
     if faults:
         return f"written against the schema at {faults}"
-    return difference(meaning(schema, definition, expected), meaning(schema, definition, written))
+    return misread(schema, definition, expected, written)

@@ -7,7 +7,7 @@ from functools import cache
 from random import Random
 from typing import Final
 
-from tests.acp_bindings.exact_json import Json, is_array, is_object
+from tests.acp_bindings.exact_json import Json, difference, is_array, is_object, same
 from tests.acp_bindings.reference_reader import Excuse, Path, Reader, UnreadableError, arms_of
 from tests.acp_bindings.schemas import Node, Schema, subschemas
 
@@ -82,6 +82,14 @@ def unwritable(schema: Schema, name: str, value: Json) -> list[Path]:
 def meaning(schema: Schema, name: str, value: Json) -> Json:
     """Write out all that absent members read as, so that two readings compare by what they say."""
     return Reader(schema, filled=True).read(name, value)
+
+
+def misread(schema: Schema, name: str, expected: Json, value: Json) -> str:
+    """Where two values mean different things; empty when nowhere."""
+    # What is the same means the same, which saves reading it twice.
+    if same(expected, value):
+        return ""
+    return difference(meaning(schema, name, expected), meaning(schema, name, value))
 
 
 def at(value: Json, path: Path) -> Json:
