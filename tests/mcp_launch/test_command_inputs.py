@@ -164,5 +164,5 @@ def test_a_current_directory_that_is_gone_is_told(tmp_path: Path, monkeypatch: p
     monkeypatch.chdir(gone)
     gone.rmdir()
 
-    with pytest.raises(UnusableInput, match="the current directory cannot be used .*: go to another one"):
+    with pytest.raises(UnusableInput, match=r"the current directory cannot be used .*: go to another one"):
         read_inputs(Typed(command=["sh"]))
