@@ -41,7 +41,7 @@ class Rounds(NamedTuple):
     opening: int = 40
     calling: int = 60
     slow: int = 3
-    many: int = 5
+    many: int = 11
     closing: int = 8
     holding: int = 1
     importing: int = 3
