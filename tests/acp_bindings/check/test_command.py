@@ -1,5 +1,6 @@
 """The command: what it prints, where, and with which status it ends."""
 
+import io
 import json
 import os
 import re
@@ -7,12 +8,13 @@ import subprocess
 import sys
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import jsonschema_rs
 import pytest
 
 from acp_bindings.check import RULES, SCHEMA
+from acp_bindings.check.command import main
 from tests.acp_bindings.check.conversations import CLEAN, HTTP, STDIO, as_lines, new, opening
 from tests.acp_bindings.check.test_rules import BROKEN
 
@@ -20,6 +22,21 @@ SECRETS = ("hunter2hunter2", "t0psecret", "Bearer token123", "p4ssw0rd", "sk-abc
 
 
 def run(*arguments: str, given: bytes = b"") -> tuple[int, str, str]:
+    """The status of the command and what it prints, run here: a process takes most of its time to load."""
+    printed, told = io.BytesIO(), io.BytesIO()
+    streams = {"stdin": io.BytesIO(given), "stdout": printed, "stderr": told}
+    with pytest.MonkeyPatch.context() as patch:
+        for name, stream in streams.items():
+            patch.setattr(sys, name, io.TextIOWrapper(stream, "utf-8", write_through=True))
+        try:
+            status = main(arguments)
+        except SystemExit as end:
+            status = cast("int", end.code)
+        return status, printed.getvalue().decode(), told.getvalue().decode()
+
+
+def run_apart(*arguments: str, given: bytes = b"") -> tuple[int, str, str]:
+    """The same in a process of its own."""
     command = [sys.executable, "-W", "error", "-m", "acp_bindings", *arguments]
     done = subprocess.run(command, input=given, capture_output=True, timeout=60, check=False)
     return done.returncode, done.stdout.decode(), done.stderr.decode()
@@ -32,7 +49,7 @@ def text_of(messages: list[Any]) -> bytes:
 def test_nothing_wrong_is_status_0(tmp_path: Path) -> None:
     file = tmp_path / "talk.ndjson"
     file.write_bytes(text_of(CLEAN))
-    assert run("check", str(file)) == (0, f"{file}: nothing wrong in a conversation of 23 messages (v1)\n", "")
+    assert run_apart("check", str(file)) == (0, f"{file}: nothing wrong in a conversation of 23 messages (v1)\n", "")
 
 
 def test_warnings_are_status_0() -> None:
@@ -42,7 +59,7 @@ def test_warnings_are_status_0() -> None:
 
 
 def test_an_error_is_status_1_and_has_a_line_like_those_of_compilers() -> None:
-    status, printed, told = run("check", "-", given=text_of([*opening(), *new(cwd=".")]))
+    status, printed, told = run_apart("check", "-", given=text_of([*opening(), *new(cwd=".")]))
     assert (status, told) == (1, "")
     finding, summary = printed.splitlines()
     assert finding.startswith('-:3: error[path.cwd]: params.cwd: "." is no absolute path: ')
@@ -96,7 +113,7 @@ def test_json_is_one_document_by_its_schema_and_nothing_else(given: bytes, statu
 
 
 def test_the_json_has_all_that_the_lines_have() -> None:
-    (file,) = json.loads(run("check", "-", "--json", given=text_of([*opening(), *new(cwd=".")]))[1])["files"]
+    (file,) = json.loads(run_apart("check", "-", "--json", given=text_of([*opening(), *new(cwd=".")]))[1])["files"]
     (found,) = file["findings"]
     assert (found["rule"], found["severity"], found["line"], found["path"], found["from"], found["method"]) == (
         "path.cwd",
@@ -148,7 +165,7 @@ def test_what_is_no_recording_is_said_once_and_its_first_lines_are_in_the_json()
 def test_a_file_that_does_not_end_is_given_up() -> None:
     if not Path("/dev/zero").exists():
         pytest.skip("this system has no /dev/zero")
-    status, _, told = run("check", "/dev/zero")
+    status, _, told = run_apart("check", "/dev/zero")
     assert status == 2
     assert "more than 256 MB" in told
 
@@ -195,7 +212,7 @@ def test_streams_that_are_closed_or_full_or_go_away_are_no_traceback(
 
 
 def test_the_version_is_printed() -> None:
-    assert run("--version") == (0, f"acp-bindings {version('acp-bindings')}\n", "")
+    assert run_apart("--version") == (0, f"acp-bindings {version('acp-bindings')}\n", "")
 
 
 def test_the_schema_of_the_json_is_printed() -> None:
@@ -240,7 +257,7 @@ def test_r91_no_secret_is_printed(options: list[str]) -> None:
 
 @pytest.mark.parametrize("options", [[], ["--json"]])
 def test_r91_secrets_are_printed_when_they_are_asked_for(options: list[str]) -> None:
-    _, printed, _ = run("check", "-", "--show-secrets", *options, given=with_secrets())
+    _, printed, _ = run_apart("check", "-", "--show-secrets", *options, given=with_secrets())
     assert "t0psecret" in printed
     assert "p4ssw0rd" in printed
 
