@@ -56,7 +56,7 @@ class Place:
     def tools(self, name: str = "tools") -> dict[str, Any]:
         """An MCP server over stdio with the tools of `tools.py`, which carries the mark."""
         env = [{"name": MARK, "value": self.mark}]
-        return {"name": name, "command": sys.executable, "args": [str(TOOLS)], "env": env}
+        return {"name": name, "command": sys.executable, "args": ["-S", str(TOOLS)], "env": env}
 
     def light(self) -> dict[str, Any]:
         """An MCP server that starts in no time; its tool `environment` tells its process."""

@@ -1,35 +1,61 @@
-"""An MCP server with the tools that the tests of the example agent need."""
+"""An MCP server with the tools that the tests of the example agent need; without the SDK, it starts in no time."""
 
 from __future__ import annotations
 
+import json
 import os
+import sys
 from pathlib import Path
+from typing import Any
 
-import anyio
-from mcp.server import MCPServer
-
-server = MCPServer("tools", log_level="ERROR")
-
-
-@server.tool()
-def where() -> str:
-    """The directory that it runs in."""
-    return os.getcwd()
+TOOLS = {
+    "where": "The directory that it runs in.",
+    "pid": "Which process it is.",
+    "stay": "Write a file to say that it has begun, and never answer.",
+}
 
 
-@server.tool()
-def pid() -> int:
-    """Which process it is."""
-    return os.getpid()
+def main() -> None:
+    """Serve until standard input ends."""
+    for line in sys.stdin:
+        message: dict[str, Any] = json.loads(line)
+        if "id" in message and (reply := answer(message["method"], message.get("params") or {})):
+            print(json.dumps({"jsonrpc": "2.0", "id": message["id"], **reply}), flush=True)
 
 
-@server.tool()
-async def stay(path: str) -> str:
-    """Write a file to say that it has begun, and never answer."""
-    Path(path).touch()
-    await anyio.sleep_forever()
-    return "never"
+def answer(method: str, params: dict[str, Any]) -> dict[str, Any] | None:
+    """The result or the error of a request, or None for silence."""
+    match method:
+        case "initialize":
+            info = {"name": "tools", "version": "1"}
+            return result(protocolVersion="2025-06-18", capabilities={"tools": {}}, serverInfo=info)
+        case "tools/list":
+            schema = {"type": "object"}
+            return result(tools=[{"name": n, "description": d, "inputSchema": schema} for n, d in TOOLS.items()])
+        case "tools/call":
+            said = call(params["name"], params.get("arguments") or {})
+            return said and result(content=[{"type": "text", "text": said}])
+        case _:
+            return {"error": {"code": -32601, "message": "Method not found"}}
+
+
+def call(tool: str, arguments: dict[str, Any]) -> Any:
+    """What a tool says, or None for silence."""
+    match tool:
+        case "where":
+            return os.getcwd()
+        case "pid":
+            return str(os.getpid())
+        case "stay":
+            return Path(arguments["path"]).touch()
+        case _:
+            raise ValueError(tool)
+
+
+def result(**members: Any) -> dict[str, Any]:
+    """A result."""
+    return {"result": members}
 
 
 if __name__ == "__main__":
-    server.run("stdio")
+    main()
