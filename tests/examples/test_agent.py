@@ -63,6 +63,13 @@ async def test_a_tool_of_a_stdio_server_is_called_and_its_call_is_shown(place: P
         assert calls == [("in_progress", "tools__where"), ("completed", str(place.project))]
 
 
+async def test_a_call_that_the_server_refuses_has_failed_and_the_turn_goes_on(place: Place, version: int) -> None:
+    async with talking(place, version) as talk:
+        session = await talk.new(place.project, place.tools())
+        assert await talk.prompt(session, "call tools__refuse\nsay on") == "end_turn"
+        assert talk.seen.said()[-2:] == [("failed", "out of order"), ("agent", "on\n")]
+
+
 async def test_r51_servers_run_in_the_directory_of_the_session_wherever_the_agent_was_started(
     place: Place, version: int, tmp_path: Path
 ) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 TOOLS = {
     "where": "The directory that it runs in.",
     "pid": "Which process it is.",
+    "refuse": "An error.",
     "stay": "Write a file to say that it has begun, and never answer.",
 }
 
@@ -32,6 +33,8 @@ def answer(method: str, params: dict[str, Any]) -> dict[str, Any] | None:
         case "tools/list":
             schema = {"type": "object"}
             return result(tools=[{"name": n, "description": d, "inputSchema": schema} for n, d in TOOLS.items()])
+        case "tools/call" if params["name"] == "refuse":
+            return {"error": {"code": -32603, "message": "out of order"}}
         case "tools/call":
             said = call(params["name"], params.get("arguments") or {})
             return said and result(content=[{"type": "text", "text": said}])
