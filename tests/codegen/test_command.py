@@ -263,16 +263,30 @@ def test_the_committed_packages_are_what_the_schemas_give_whatever_the_order_of_
     """Two builds in two processes, which hash text differently, give the committed bytes."""
     command = [sys.executable, "-m", "codegen", "--output"]
     builds = [
-        subprocess.Popen([*command, str(tmp_path / seed)], cwd=ROOT, env={**os.environ, "PYTHONHASHSEED": seed})
+        subprocess.Popen(
+            [*command, str(tmp_path / seed)],
+            cwd=ROOT,
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            stdout=subprocess.PIPE,
+            text=True,
+        )
         for seed in ("1", "3")
     ]
+    printed = [build.communicate(timeout=120)[0] for build in builds]
 
-    assert [build.wait(timeout=120) for build in builds] == [0, 0]
+    assert [build.returncode for build in builds] == [0, 0]
+    # In the README it is the beginning of what the demo prints.
+    assert printed == [shown_in_the_readme()] * 2
     committed = ROOT / "src" / "acp_bindings"
     for package, _ in PACKAGES.values():
         generated = contents(tmp_path / "1" / package)
         assert contents(tmp_path / "3" / package) == generated
         assert {file: data for file, data in contents(committed / package).items() if file.endswith(".py")} == generated
+
+
+def shown_in_the_readme() -> str:
+    """What stands there between the command of the demo and the line that all is equal."""
+    return (ROOT / "README.md").read_text(encoding="utf-8").partition(EQUAL)[0].rpartition("nox -s demo\n")[2]
 
 
 def test_a_changed_description_in_a_real_schema_is_a_small_difference(

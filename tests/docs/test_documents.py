@@ -17,6 +17,7 @@ import acp_bindings.setup
 import mcp_launch
 from acp_bindings import AcpError
 from mcp_launch import LaunchError
+from tests.codegen.test_command import EQUAL as CODEGEN_EQUAL
 from tests.docs.blocks import SECONDS, Block, blocks
 from tests.docs.embed import MARKER
 
@@ -146,13 +147,11 @@ def test_the_help_of_every_subcommand_is_in_a_document() -> None:
 
 def test_the_demo_prints_what_the_readme_says() -> None:
     ((_, expected),) = shown("nox -s demo", "README.md")
-    commands = (("-m", "codegen", "--check"), ("-W", "error", "examples/demo.py"))
-    ran = [
-        subprocess.run([sys.executable, *each], cwd=ROOT, capture_output=True, text=True, check=False)
-        for each in commands
-    ]
-    assert [(each.returncode, each.stderr) for each in ran] == [(0, ""), (0, "")]
-    assert "".join(each.stdout for each in ran) == expected
+    command = [sys.executable, "-W", "error", "examples/demo.py"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    # What stands before it is the generator's, which tests/codegen/test_command.py runs anyway.
+    assert done.stdout == expected.partition(CODEGEN_EQUAL)[2]
 
 
 def test_the_programs_print_what_the_readme_says(tmp_path: Path) -> None:
