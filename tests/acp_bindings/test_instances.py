@@ -46,28 +46,37 @@ TRAITS = [
 ]
 
 
-@pytest.fixture(params=PACKAGES)
+@pytest.fixture(scope="module", params=PACKAGES)
 def schema(request: pytest.FixtureRequest) -> Schema:
     return load(request.param)
 
 
-def test_a_full_run_reaches_every_branch_type_and_state_of_every_member(schema: Schema) -> None:
+@pytest.fixture(scope="module")
+def full_run(schema: Schema) -> tuple[Instances, dict[str, list[Json]]]:
+    """A generator after all that it makes for the proofs, and what it made, by definition."""
     instances = Instances(schema)
-    for name in schema.definitions:
-        made = list(instances.series(name, PER_DEFINITION))
-        assert all(schema.accepts(name, value, formats=True) for value in made), name
+    return instances, {name: list(instances.series(name, PER_DEFINITION)) for name in schema.definitions}
+
+
+def test_a_full_run_reaches_every_branch_type_and_state_of_every_member(
+    schema: Schema, full_run: tuple[Instances, dict[str, list[Json]]]
+) -> None:
+    instances, made = full_run
+    for name, values in made.items():
+        assert all(schema.accepts(name, value, formats=True) for value in values), name
     assert not coverable(schema) - instances.covered
     # Retries are for the rare clash of two rules; a generator that guesses would show here.
     assert instances.retries < len(schema.definitions)
 
 
-def test_a_full_run_holds_the_values_that_careless_code_loses(schema: Schema) -> None:
-    instances = Instances(schema)
+def test_a_full_run_holds_the_values_that_careless_code_loses(
+    schema: Schema, full_run: tuple[Instances, dict[str, list[Json]]]
+) -> None:
     found: Counter[str] = Counter()
     nodes = [node for definition in schema.definitions.values() for _, node in subschemas(definition, "")]
     snakes = {snake_case(name) for node in nodes for name in node.get("properties", {}) if snake_case(name) != name}
-    for name in schema.definitions:
-        for value in instances.series(name, 40):
+    for values in full_run[1].values():
+        for value in values[:40]:
             found.update(_traits(value, snakes))
     assert {trait: found[trait] for trait in TRAITS if found[trait] < 10} == {}
 
