@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 
 from mcp_launch.__main__ import NEEDED
+from mcp_launch.command.running import budgets_within
 from mcp_launch.command.schema import FILE, schema_text
 from mcp_launch.shapes import check_schema
 from tests.mcp_launch.support import SECRET, SERVERS, SOURCE, Marked, run_python, wait_until, web_server
@@ -454,3 +455,8 @@ def test_ctrl_c_while_something_is_imported_leaves_nothing(module: str) -> None:
 
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
     assert marked.running() == []
+
+
+@pytest.mark.parametrize(("timeout", "handshake"), [(2, 30), (30, 30), (90, 90)])
+def test_a_server_may_take_all_of_a_long_timeout(timeout: float, handshake: float) -> None:
+    assert budgets_within(timeout).handshake == handshake

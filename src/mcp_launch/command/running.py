@@ -6,17 +6,19 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import Awaitable, Callable, Collection, Sequence
+from dataclasses import replace
 from typing import TypeVar
 
 import anyio
 
+from mcp_launch.budgets import Budgets
 from mcp_launch.command.inputs import Session
 from mcp_launch.command.signals import ENDING, exit_on_signals, heeded
 from mcp_launch.fleet import Fleet, launch
 from mcp_launch.options import Options
 from mcp_launch.terms import EVERYTHING, Listing
 
-__all__ = ["run"]
+__all__ = ["budgets_within", "run"]
 
 T = TypeVar("T")
 
@@ -41,6 +43,12 @@ def run(
     finally:
         # The event loop has put them back to what they are without it, which is not what they were.
         exit_on_signals()
+
+
+def budgets_within(timeout: float) -> Budgets:
+    """Seconds for each stage: the usual ones, but who gives a server more than these gives it all of that."""
+    usual = Budgets()
+    return usual if timeout <= usual.handshake else replace(usual, handshake=timeout, list=timeout)
 
 
 async def _run(
@@ -69,6 +77,7 @@ async def _run(
                         session.servers,
                         cwd=session.cwd,
                         timeout=timeout,
+                        budgets=budgets_within(timeout),
                         options=options,
                         lists=lists,
                         background=True,
