@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import tomllib
+from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
 from subprocess import PIPE
@@ -17,8 +18,10 @@ from typing import Any
 
 import pytest
 
+from mcp_launch import Budgets, Fleet, Options, launch
 from mcp_launch.__main__ import NEEDED
-from mcp_launch.command.running import budgets_within
+from mcp_launch.command import running
+from mcp_launch.command.inputs import Session
 from mcp_launch.command.schema import FILE, schema_text
 from mcp_launch.shapes import check_schema
 from tests.mcp_launch.support import SECRET, SERVERS, SOURCE, Marked, run_python, wait_until, web_server
@@ -458,5 +461,19 @@ def test_ctrl_c_while_something_is_imported_leaves_nothing(module: str) -> None:
 
 
 @pytest.mark.parametrize(("timeout", "handshake"), [(2, 30), (30, 30), (90, 90)])
-def test_a_server_may_take_all_of_a_long_timeout(timeout: float, handshake: float) -> None:
-    assert budgets_within(timeout).handshake == handshake
+def test_a_server_may_take_all_of_a_long_timeout(
+    timeout: float, handshake: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given: list[float] = []
+
+    def launch_seen(*args: Any, budgets: Budgets, **options: Any) -> Any:
+        given.append(budgets.handshake)
+        return launch(*args, budgets=budgets, **options)
+
+    async def use(fleets: Sequence[Fleet]) -> None:
+        """Nothing: what they were launched with is all that matters."""
+
+    monkeypatch.setattr(running, "launch", launch_seen)
+    running.run([Session(source="-", servers=[], cwd=str(tmp_path))], use, timeout=timeout, options=Options())
+
+    assert given == [handshake]

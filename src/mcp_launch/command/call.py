@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from mcp_launch.command.explore.choosing import chosen
-from mcp_launch.command.inputs import Typed, read_inputs, started_ahead
+from mcp_launch.command.inputs import Typed, read_inputs, started_ahead, text_of
 from mcp_launch.failures import UnusableInput
 
 __all__ = ["Call", "call", "read_words"]
@@ -48,7 +47,7 @@ def call(
     if meant.whole == "-":
         if "-" in typed.servers:
             raise UnusableInput("standard input holds the servers already; give the arguments as --args @FILE")
-        meant = replace(meant, whole=_standard_input())
+        meant = replace(meant, whole=text_of("-", source="standard input"))
     session = chosen(read_inputs(typed), meant.server)
     with started_ahead([session]):
         # Imported late: it takes time, in which the server gets going.
@@ -84,13 +83,3 @@ def read_words(words: Sequence[str], *, has_command: bool) -> tuple[list[str], s
     server = rest[0] if several and names > 1 else None
     tool, *arguments = rest if server is None else rest[1:]
     return places, server, tool, arguments
-
-
-def _standard_input() -> str:
-    # Standard input is None when whoever started us has closed it.
-    if sys.stdin is None:
-        raise UnusableInput("standard input: is closed")
-    try:
-        return sys.stdin.buffer.read().decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise UnusableInput(f"standard input: not UTF-8 at byte {error.start}") from None

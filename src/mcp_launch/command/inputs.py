@@ -18,7 +18,7 @@ from mcp_launch.config.read import read_config
 from mcp_launch.failures import NoServers, UnusableInput
 from mcp_launch.processes.ahead import end_the_rest, start_ahead
 
-__all__ = ["Session", "Typed", "read_file", "read_inputs", "started_ahead"]
+__all__ = ["Session", "Typed", "read_file", "read_inputs", "started_ahead", "text_of"]
 
 Entry: TypeAlias = Any
 """The raw JSON of a server, as ACP writes it."""
@@ -137,7 +137,7 @@ def read_file(given: str, *, format: str | None = None, workspace: str | None = 
         UnusableInput: it cannot be read, or holds no list of servers.
     """
     source = _source(given)
-    text = _text(given, source=source)
+    text = text_of(given, source=source)
     return read_config(
         text, source=source, format=format, workspace=None if workspace is None else os.path.abspath(workspace)
     )
@@ -189,7 +189,12 @@ def _directory(typed: Typed, of_file: str | None = None) -> str:
     return os.path.abspath(typed.cwd) if typed.cwd else of_file or os.getcwd()
 
 
-def _text(file: str, *, source: str) -> str:
+def text_of(file: str, *, source: str) -> str:
+    """What stands in a file, or comes from standard input if that is `-`.
+
+    Raises:
+        UnusableInput: it cannot be read, or is no text.
+    """
     # Standard input is None when whoever started us has closed it.
     if file == "-" and sys.stdin is None:
         raise UnusableInput("standard input: is closed")

@@ -18,7 +18,7 @@ from mcp_launch.fleet import Fleet, launch
 from mcp_launch.options import Options
 from mcp_launch.terms import EVERYTHING, Listing
 
-__all__ = ["budgets_within", "run"]
+__all__ = ["run"]
 
 T = TypeVar("T")
 
@@ -43,12 +43,6 @@ def run(
     finally:
         # The event loop has put them back to what they are without it, which is not what they were.
         exit_on_signals()
-
-
-def budgets_within(timeout: float) -> Budgets:
-    """Seconds for each stage: the usual ones, but who gives a server more than these gives it all of that."""
-    usual = Budgets()
-    return usual if timeout <= usual.handshake else replace(usual, handshake=timeout, list=timeout)
 
 
 async def _run(
@@ -77,7 +71,7 @@ async def _run(
                         session.servers,
                         cwd=session.cwd,
                         timeout=timeout,
-                        budgets=budgets_within(timeout),
+                        budgets=_budgets_within(timeout),
                         options=options,
                         lists=lists,
                         background=True,
@@ -87,3 +81,9 @@ async def _run(
             ]
             return await use(fleets)
     raise SystemExit(128 + stopped_by[0])
+
+
+def _budgets_within(timeout: float) -> Budgets:
+    """Seconds for each stage: the usual ones, but who gives a server more than these gives it all of that."""
+    usual = Budgets()
+    return usual if timeout <= usual.handshake else replace(usual, handshake=timeout, list=timeout)
