@@ -13,13 +13,15 @@ from acp_bindings._lazy import lazy_names
 
 if TYPE_CHECKING:
     from acp_bindings import v1, v1_unstable, v2, v2_unstable
-    from acp_bindings.codec import decode, encode
+    from acp_bindings.decoding import decode
+    from acp_bindings.encoding import encode
     from acp_bindings.errors import AcpError, DecodeError, EncodeError, Finding, Issue
 else:
     _, __getattr__, __dir__ = lazy_names(
         __name__,
         {
-            "codec": "decode encode",
+            "decoding": "decode",
+            "encoding": "encode",
             "errors": "AcpError DecodeError EncodeError Finding Issue",
             **dict.fromkeys(("v1", "v1_unstable", "v2", "v2_unstable"), ""),
         },

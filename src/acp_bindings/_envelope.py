@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic_core import to_json
 
-from acp_bindings.codec import encode
+from acp_bindings.encoding import encode
 from acp_bindings.errors import Issue
 from acp_bindings.messages import BadLine, Id
 

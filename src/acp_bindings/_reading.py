@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import operator
+from collections.abc import Callable
 from functools import partial
 from typing import Any, Never, cast
 
@@ -13,7 +15,8 @@ from pydantic_core import core_schema as cs
 
 from acp_bindings._types import NOTHING, NULL, VALUE, Compiled, Implied, Rule, When, described_by
 
-# Core schemas are dictionaries of many shapes; here they are taken apart by hand, so they go by `Any`.
+# Core schemas are dictionaries of many shapes; here they are taken apart by hand, so they go by `Any`. What there are
+# many of is also put together by hand, because the functions that do it take half of the time of all this.
 
 
 def apply_rules(fields: dict[str, FieldInfo], members: dict[str, Any]) -> None:
@@ -30,12 +33,12 @@ def apply_rules(fields: dict[str, FieldInfo], members: dict[str, Any]) -> None:
 
 def keys_unlike(names: list[str]) -> Any:
     """What the name of an unknown member is read by: one that is spelt like an attribute must not pass for it."""
-    like = cs.no_info_after_validator_function(_Key, cs.literal_schema(names))
-    return cs.union_schema([like, cs.str_schema()], mode="left_to_right")
+    like = {"type": "function-after", "function": _TO_KEY, "schema": {"type": "literal", "expected": names}}
+    return _first_of(like, _STR)
 
 
-omissions = [object()]
-"""Another object each time that a bad value was read as omitted, in whichever thread: counting would be a race."""
+excuses = [object()]
+"""Another object each time that a rule excused a bad value, in whichever thread: counting would be a race."""
 
 untyped = [object()]
 """Another object each time that a value was read for which there is no type, such as an unknown member."""
@@ -43,13 +46,30 @@ untyped = [object()]
 
 def _note_untyped(value: Any) -> Any:
     kind = value.__class__
-    # Most tool inputs are flat objects of texts, which are looked through faster than the message.
     if kind not in _FINITE and not (kind is dict and _FINITE.issuperset(map(type, value.values()))):
-        untyped[0] = object()
+        _note_unless_finite(value)
     return value
 
 
+def _note_unless_finite(value: Any) -> None:
+    """Leave word of *value* unless it is known to have no odd number in it.
+
+    Most tool inputs are small, and are looked through faster than the message. In what is large the text is faster.
+    """
+    waiting = [value]
+    for each in waiting:
+        kind = each.__class__
+        inside: Any = each.values() if kind is dict else each if kind is list else ()
+        if not _FINITE.issuperset(map(type, inside)):
+            waiting += [part for part in inside if part.__class__ not in _FINITE]
+        if (kind is float and not math.isfinite(each)) or len(waiting) > _FEW:
+            untyped[0] = object()
+            return
+
+
 _FINITE = frozenset({str, int, bool, type(None)})
+
+_FEW = 10
 
 
 _ANY = cs.any_schema()
@@ -68,7 +88,7 @@ def _finished(schema: Any) -> Any:
     kind = schema["type"]
     if kind == "any":
         return UNTYPED
-    if kind == "function-after":  # which is shared between the lenient and the strict way to read a member
+    if kind in _AS_THEY_ARE:
         return schema
     boundless = kind == "float" and schema.get("allow_inf_nan", True)
     if boundless or (kind in _ITEMS and schema.get(_ITEMS[kind], _ANY)["type"] == "any"):
@@ -85,6 +105,9 @@ def _finished(schema: Any) -> Any:
         ]
     return schema
 
+
+_AS_THEY_ARE = {"str", "int", "bool", "literal", "model", "definition-ref", "function-after"}
+"""Scalars, classes, which have been gone through, and what stands in the lenient and in the strict way to read."""
 
 _ITEMS = {"list": "items_schema", "dict": "values_schema"}
 _WRAPPED = ("schema", "items_schema", "values_schema", "lax_schema", "strict_schema")
@@ -111,6 +134,10 @@ def _apply(metadata: list[Any], member: dict[str, Any], holder: dict[str, Any]) 
     holder["schema"] = inner
 
 
+def _first_of(*choices: Any) -> Any:
+    return {"type": "union", "choices": [*choices], "mode": "left_to_right"}
+
+
 def _make_default(outer: dict[str, Any]) -> None:
     """Let pydantic-core make what is omitted: it copies lists by Python's `deepcopy`, and objects have constructors."""
     if outer.get("default") in ([], {}):
@@ -129,28 +156,40 @@ EXCUSED_BY = "acp_bindings_excused_by"
 def _reading(lenient: Any, rule: Rule, *, else_by: Any) -> Any:
     """Messages are read by *lenient*; constructing, reading with `strict=True`, and JSON schemas go by the other."""
     metadata = {EXCUSED_BY: rule.value, **described_by(lambda handler: handler(else_by))}
-    return cs.lax_or_strict_schema(lenient, else_by, strict=False, metadata=metadata)
+    return {
+        "type": "lax-or-strict",
+        "lax_schema": lenient,
+        "strict_schema": else_by,
+        "strict": False,
+        "metadata": metadata,
+    }
 
 
 def _with_fallback(inner: Any, outer: dict[str, Any]) -> Any:
     """A bad value is the default, an empty list, or else as good as not there."""
     factory = outer.get("default_factory", list if inner["type"] == "list" else None)
     if factory:
-        validate = outer.get("validate_default")
-        return cs.with_default_schema(inner, default_factory=factory, validate_default=validate, on_error="default")
+        empty = _instead(factory)
+        return _first_of(inner, cs.chain_schema([empty, inner]) if outer.get("validate_default") else empty)
     default = outer.get("default")
-    if default is None:
-        return cs.union_schema([inner, _OMITTED], mode="left_to_right")
-    return cs.with_default_schema(inner, default=default, on_error="default")
+    return _first_of(inner, _OMITTED if default is None else _instead(lambda: default))
 
 
-def _omit(_bad: object) -> Never:
-    """Read a bad value as omitted, and leave word that the object it stands in lacks an attribute now."""
-    omissions[0] = object()
+def _instead(make: Callable[[], object]) -> Any:
+    """What reads a bad value as what *make* gives, and leaves word of it."""
+
+    def excuse(_bad: object) -> object:
+        excuses[0] = object()
+        return make()
+
+    return {"type": "function-plain", "function": {"type": "no-info", "function": excuse}}
+
+
+def _omit() -> Never:
     raise PydanticOmit
 
 
-_OMITTED = cs.no_info_plain_validator_function(_omit)
+_OMITTED = _instead(_omit)
 
 _object = cs.nullable_schema(cs.dict_schema(cs.str_schema(), cs.any_schema()))
 LENIENT_OBJECT = Compiled(_finished(_reading(_with_fallback(_object, {}), Rule.DEFAULT_ON_ERROR, else_by=_object)))
@@ -168,8 +207,7 @@ def _with_empty(inner: Any) -> Any:
 def _skip_items(schema: Any) -> None:
     values = schema["schema"] if schema["type"] == "nullable" else schema
     items = values["items_schema"]
-    skipping = cs.with_default_schema(items, on_error="omit")
-    values["items_schema"] = _reading(skipping, Rule.SKIP_INVALID_ITEMS, else_by=items)
+    values["items_schema"] = _reading(_first_of(items, _OMITTED), Rule.SKIP_INVALID_ITEMS, else_by=items)
 
 
 def _unless(mark: When, inner: Any) -> Any:
@@ -201,3 +239,7 @@ class _Key(str):
     def __hash__(self) -> int:
         """That of its kind, so that no set takes it for the text."""
         return hash((_Key, str(self)))
+
+
+_TO_KEY = {"type": "no-info", "function": _Key}
+_STR = {"type": "str"}

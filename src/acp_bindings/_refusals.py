@@ -15,8 +15,8 @@ from pydantic_core import PydanticSerializationError, from_json
 from acp_bindings._blame import blame
 from acp_bindings._complaints import Complaints
 from acp_bindings._mistakes import hint_about, mistake_in
-from acp_bindings._writing import write_unchecked
-from acp_bindings.codec import core_schema_of, decode
+from acp_bindings.decoding import core_schema_of, decode
+from acp_bindings.encoding import write_unchecked
 from acp_bindings.errors import DecodeError, EncodeError, Finding, Issue
 
 

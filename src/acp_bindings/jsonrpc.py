@@ -37,9 +37,11 @@ from acp_bindings._envelope import (
 )
 from acp_bindings._lines import HEAD, LONGEST_HEAD, value_after
 from acp_bindings._numbers import refuse_infinite, refuse_names
+from acp_bindings._reading import excuses, untyped
 from acp_bindings._roles import Role, handles, sends
-from acp_bindings._text import TextReader
-from acp_bindings.codec import decode, encode, reader_of
+from acp_bindings._text import Validate, look_again, read_text
+from acp_bindings.decoding import decode, validate_of
+from acp_bindings.encoding import encode
 from acp_bindings.errors import DecodeError, Finding
 from acp_bindings.messages import (
     BadLine,
@@ -158,7 +160,7 @@ class Codec:
     @protocol.setter
     def protocol(self, protocol: ProtocolPackage) -> None:
         self._protocol = protocol
-        self._last_head: tuple[bytes, NotificationType, TextReader] | None = None
+        self._last_head: tuple[bytes, NotificationType, Validate] | None = None
         # What a notification begins with, by the class of its params: found once for each class, as it never differs.
         self._starts: dict[type, bytes] = {}
 
@@ -172,6 +174,17 @@ class Codec:
 
         Never raises because of what the peer sent. An empty line says nothing: a `BadLine` without a reply.
         """
+        if (last := self._last_head) and type(line) is bytes and line.startswith(last[0]) and not self.findings:
+            head, type_, validate = last
+            try:
+                text = value_after(line, len(head))
+                excused, unread = excuses[0], untyped[0]
+                params = validate(text)
+                if excuses[0] is not excused or untyped[0] is not unread:
+                    look_again(text, params, excused, unread)
+                return Notification(type_.method, params, type_)
+            except ValueError:
+                pass  # What is wrong is found out below.
         try:
             text = line if type(line) is bytes else line.encode() if isinstance(line, str) else bytes(line)
             if not self.findings and (message := self._read_quickly(text)):
@@ -313,9 +326,6 @@ class Codec:
     def _read_quickly(self, line: bytes) -> Message | None:
         """What *line* says if it is just what its head makes it look like: a valid call of a method, or a result."""
         try:
-            if (last := self._last_head) and line.startswith(last[0]):
-                head, type_, read = last
-                return Notification(type_.method, read(value_after(line, len(head))), type_)
             if (found := HEAD.match(line)) and found["marked"]:
                 return self._read_result(line, found) if found["result"] else self._read_known_call(line, found)
         except ValueError:
@@ -328,14 +338,14 @@ class Codec:
         type_ = (known.request if id_ else known.notification) if known else None
         if type_ is None or not handles(self.role, type_):
             return None
-        read = reader_of(type_.params)
-        params = read(value_after(line, head.end()))
+        validate = validate_of(type_.params)
+        params = read_text(validate, value_after(line, head.end()))
         if isinstance(type_, RequestType):
             # Every protocol has small integers, and most peers no other ids.
             small = id_.isdigit() and len(id_) <= SMALL_ID
             return Request(int(id_) if small else decode(self._protocol.RequestId, id_), type_.method, params, type_)
         if head.end() <= LONGEST_HEAD:
-            self._last_head = head[0], type_, read
+            self._last_head = head[0], type_, validate
         return Notification(type_.method, params, type_)
 
     def _read_result(self, line: bytes, head: re.Match[bytes]) -> Message | None:
@@ -343,7 +353,7 @@ class Codec:
         method, type_ = self._open.get(id_, (None, None))
         if method is None or type_ is None or head["method"] is not None:
             return None
-        result = reader_of(type_.result)(value_after(line, head.end()))
+        result = read_text(validate_of(type_.result), value_after(line, head.end()))
         del self._open[id_]
         return Response(id_, method, result)
 

@@ -59,6 +59,28 @@ def test_numbers_that_json_or_python_does_not_have_are_refused(number: str) -> N
     assert read(f'{{"a":{number}}}') == "json_invalid"
 
 
+EXCUSED = [
+    (v1.TextContent, '{"text":"t","annotations":%s}'),
+    (v1.TextContent, '{"text":"t","annotations":{"priority":[%s]}}'),
+    (v1.TextContent, '{"text":"t","annotations":{"audience":["user",%s]}}'),
+    (v1.LogoutRequest, '{"_meta":%s}'),
+    (v1.InitializeResponse, '{"protocolVersion":1,"agentCapabilities":%s}'),
+    (v1.InitializeResponse, '{"protocolVersion":1,"agentCapabilities":{"loadSession":%s}}'),
+    (v1.InitializeResponse, '{"protocolVersion":1,"authMethods":[%s]}'),
+    (v1.InitializeResponse, '{"protocolVersion":1,"authMethods":%s}'),
+    (v1.ToolCall, '{"toolCallId":"t","title":"t","content":{"a":[%s]}}'),
+]
+"""Places where a bad value is read as the default, or left out."""
+
+
+@pytest.mark.parametrize(("type_", "text"), EXCUSED)
+def test_what_is_no_json_is_refused_where_a_bad_value_is_excused(type_: Any, text: str) -> None:
+    for name in ("NaN", "Infinity", "-Infinity"):
+        with pytest.raises(DecodeError, match="Invalid JSON"):
+            decode(type_, text % name)
+    assert decode(type_, text % "1e999") == decode(type_, text % "5")
+
+
 @pytest.mark.parametrize("number", ["1e999", "-1e999", "1.5E+400", "9" * 310 + ".0"])
 def test_so_is_such_a_number_on_its_own(number: str) -> None:
     with pytest.raises(DecodeError, match="Invalid JSON: number out of range"):

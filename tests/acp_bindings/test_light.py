@@ -94,7 +94,7 @@ def test_reading_loads_nothing_that_only_errors_and_unions_need() -> None:
         "sorted(name for name in sys.modules if name.startswith(('acp_bindings.', 'pydantic.')))"
     )
     loaded: list[str] = in_a_fresh_interpreter(code)
-    assert "acp_bindings.codec" in loaded
+    assert "acp_bindings.decoding" in loaded
     lazy = ("errors", "_refusals", "_blame", "_complaints", "_findings")
     assert not set(loaded) & {*(f"acp_bindings.{name}" for name in lazy), "pydantic.type_adapter"}
 

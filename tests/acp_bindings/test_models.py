@@ -15,7 +15,7 @@ import jsonschema_rs
 import pytest
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from acp_bindings import DecodeError, EncodeError, _writing, decode, encode, v1, v1_unstable, v2, v2_unstable
+from acp_bindings import DecodeError, EncodeError, decode, encode, encoding, v1, v1_unstable, v2, v2_unstable
 from acp_bindings._model import Model
 from acp_bindings._types import Within
 from tests.acp_bindings.exact_json import Json
@@ -336,9 +336,9 @@ def test_what_does_not_belong_there_is_refused_again_and_again_whatever_is_done_
 
 
 def test_it_is_refused_too_where_python_lets_every_module_warn(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_writing, "__warningregistry__", {})
-    monkeypatch.setattr(_writing, "_ERRORS", {"warnings": "error"})
-    monkeypatch.setattr(_writing, "_WRITERS", {})
+    monkeypatch.setattr(encoding, "__warningregistry__", {})
+    monkeypatch.setattr(encoding, "_ERRORS", {"warnings": "error"})
+    monkeypatch.setattr(encoding, "_WRITERS", {})
     server = v1.McpServerStdio(name="s", command="/s", args=[], env=[])
     server.args.append(7)  # pyright: ignore[reportArgumentType]
     for value in (server, [server]):

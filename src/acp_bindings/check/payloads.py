@@ -14,7 +14,7 @@ from acp_bindings.check.packages import package
 from acp_bindings.check.reading import issues_as
 from acp_bindings.check.said import Said
 from acp_bindings.check.shapes import items_of, members_of
-from acp_bindings.codec import decode
+from acp_bindings.decoding import decode
 from acp_bindings.errors import DecodeError, Finding, Path
 from acp_bindings.jsonrpc import ProtocolPackage
 from acp_bindings.setup.remarks import Remark

@@ -10,7 +10,7 @@ from pydantic_core import from_json, to_json
 
 from acp_bindings.check.packages import package
 from acp_bindings.check.shapes import members_of
-from acp_bindings.codec import decode
+from acp_bindings.decoding import decode
 from acp_bindings.errors import DecodeError, Path
 from acp_bindings.jsonrpc import CANCEL
 from acp_bindings.setup.capabilities import Side

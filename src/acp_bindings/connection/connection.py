@@ -12,7 +12,6 @@ import anyio
 import anyio.lowlevel
 from anyio.abc import TaskStatus
 
-from acp_bindings.codec import encode
 from acp_bindings.connection.errors import BadAnswer, ConnectionClosed, RequestFailed, TimedOut
 from acp_bindings.connection.failures import alone, is_failure
 from acp_bindings.connection.handlers import Handle, Handlers
@@ -20,6 +19,7 @@ from acp_bindings.connection.lines import LineBuffer
 from acp_bindings.connection.outbox import ByteSink, Outbox
 from acp_bindings.connection.serving import TURN, Serving, Turn, log
 from acp_bindings.connection.stray import Stray
+from acp_bindings.encoding import encode
 from acp_bindings.jsonrpc import CANCEL, PARSE_ERROR, Codec, ProtocolPackage, Role
 from acp_bindings.messages import BadLine, BadResponse, ErrorResponse, Id, Notification, Request, Response
 from acp_bindings.methods import Asks

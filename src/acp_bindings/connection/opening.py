@@ -13,8 +13,8 @@ from weakref import WeakKeyDictionary
 from pydantic_core import from_json
 
 from acp_bindings._model import Model
-from acp_bindings.codec import encode
 from acp_bindings.connection.handlers import Handle, Handler, Handlers
+from acp_bindings.encoding import encode
 from acp_bindings.messages import Notification, Request
 from acp_bindings.setup.errors import NotInitialized
 from acp_bindings.setup.gates import refuse_unadvertised

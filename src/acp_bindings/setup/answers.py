@@ -9,7 +9,7 @@ from typing import Any, Protocol, TypeGuard, cast
 from pydantic_core import from_json
 
 from acp_bindings._envelope import INTERNAL_ERROR
-from acp_bindings.codec import encode
+from acp_bindings.encoding import encode
 from acp_bindings.setup.errors import (
     AUTH_REQUIRED,
     NOT_FOUND,

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 from pydantic_core import from_json
 
-from acp_bindings.codec import decode, encode
+from acp_bindings.decoding import decode
+from acp_bindings.encoding import encode
 from acp_bindings.setup.errors import AuthMethodRefused
 from acp_bindings.setup.gates import check_capability
 from acp_bindings.setup.peer import TERMINAL, method_id

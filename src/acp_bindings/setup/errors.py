@@ -33,7 +33,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from acp_bindings._envelope import INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND
-from acp_bindings.codec import decode, encode
+from acp_bindings.decoding import decode
+from acp_bindings.encoding import encode
 from acp_bindings.errors import AcpError, Issue
 
 if TYPE_CHECKING:

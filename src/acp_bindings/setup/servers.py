@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, cast
 from pydantic_core import from_json, to_json
 
 from acp_bindings._model import Model
-from acp_bindings.codec import decode, encode
+from acp_bindings.decoding import decode
+from acp_bindings.encoding import encode
 from acp_bindings.errors import DecodeError, Issue, Path
 from acp_bindings.methods import is_of
 from acp_bindings.setup.headers import is_owned

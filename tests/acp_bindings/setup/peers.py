@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from acp_bindings import v1, v1_unstable, v2, v2_unstable
-from acp_bindings.codec import decode
+from acp_bindings.decoding import decode
 from acp_bindings.setup import AgentPeer, ClientPeer
 
 PACKAGES: dict[str, Any] = {"v1": v1, "v1_unstable": v1_unstable, "v2": v2, "v2_unstable": v2_unstable}

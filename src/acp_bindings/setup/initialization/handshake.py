@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from pydantic import BaseModel
 from pydantic_core import from_json
 
-from acp_bindings.codec import decode, encode
+from acp_bindings.decoding import decode
+from acp_bindings.encoding import encode
 from acp_bindings.errors import DecodeError
 from acp_bindings.jsonrpc import ProtocolPackage
 from acp_bindings.setup.auth import auth_methods_for, login_remarks

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from acp_bindings.codec import decode
+from acp_bindings.decoding import decode
 from acp_bindings.errors import DecodeError, Finding
 from acp_bindings.setup.capabilities import written
 from acp_bindings.setup.initialization.misspelt import WORDS

@@ -14,7 +14,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, cast
 
-from acp_bindings.codec import decode, encode
+from acp_bindings.decoding import decode
+from acp_bindings.encoding import encode
 from acp_bindings.errors import DecodeError
 from acp_bindings.setup.errors import InvalidParams
 from acp_bindings.setup.remarks import Remark

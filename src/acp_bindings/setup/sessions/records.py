@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 from pydantic_core import from_json
 
 from acp_bindings._model import Model
-from acp_bindings.codec import decode, encode
+from acp_bindings.decoding import decode
+from acp_bindings.encoding import encode
 from acp_bindings.errors import AcpError
 from acp_bindings.setup.paths import is_absolute
 from acp_bindings.setup.remarks import Remark

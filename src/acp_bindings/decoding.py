@@ -1,4 +1,4 @@
-"""JSON in, models out, and back: `decode` by the reader's rules of the schema, `encode` by the writer's."""
+"""JSON in, models out: `decode`, by the reader's rules of the schema."""
 
 from __future__ import annotations
 
@@ -8,17 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args, get_origin,
 from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_core import PydanticSerializationError
 
-from acp_bindings._filled import note_filled
 from acp_bindings._model import Model, Response
-from acp_bindings._numbers import refuse_names
-from acp_bindings._text import TextReader, text_reader
-from acp_bindings._writing import write, write_unchecked
+from acp_bindings._reading import excuses, untyped
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
     from typing_extensions import TypeForm
 
     from acp_bindings._findings import Witness
+    from acp_bindings._text import Validate
     from acp_bindings.errors import Finding
 
 T = TypeVar("T")
@@ -53,7 +51,7 @@ def decode(type_: Any, data: Any, *, strict: bool = False, findings: list[Findin
         TypeError: *type_* is no type.
     """
     try:
-        read = _strict_reader(type_) if strict else _READERS.get(type_) or reader_of(type_)
+        validate = _strict_validate_of(type_) if strict else _VALIDATES.get(type_) or validate_of(type_)
     except Exception:
         from acp_bindings import _mistakes  # noqa: PLC0415 - only errors need it
 
@@ -61,9 +59,14 @@ def decode(type_: Any, data: Any, *, strict: bool = False, findings: list[Findin
         raise
     text: Any = data
     try:
-        if not isinstance(data, _BYTES):
-            text = data.encode() if isinstance(data, str) else write_unchecked(data)
-        value = read(text)
+        if type(data) is not bytes:
+            text = _text_of(data)
+        excused, unread = excuses[0], untyped[0]
+        value = validate(text)
+        if excuses[0] is not excused or untyped[0] is not unread:
+            from acp_bindings import _text  # noqa: PLC0415 - only what is odd needs it
+
+            _text.look_again(text, value, excused, unread)
     except (ValueError, PydanticSerializationError) as error:
         from acp_bindings import _refusals  # noqa: PLC0415 - only errors need it
 
@@ -77,53 +80,28 @@ def decode(type_: Any, data: Any, *, strict: bool = False, findings: list[Findin
     return value
 
 
-def encode(value: object) -> bytes:
-    """*value* as compact JSON in UTF-8.
-
-    What was omitted stays omitted and `null` stays `null`: only members that were read, set or filled are written, and
-    tags.
-
-    Args:
-        value: a model, or any JSON value with models in it.
-
-    Raises:
-        EncodeError: a model holds what its constructor would have refused, because a list or dict in it was changed in
-            place; or *value* holds what JSON cannot: NaN, half a character, itself. `issues` says what and where.
-    """
-    try:
-        note_filled(value)
-        text = write(value)
-        refuse_names(text)
-    except (TypeError, ValueError, RecursionError):
-        from acp_bindings import _refusals  # noqa: PLC0415 - only errors need it
-
-        raise _refusals.unencodable(value) from None
-    if text.find(b"null") >= 0 and (b"[null" in text or b",null" in text):
-        from acp_bindings import _refusals  # noqa: PLC0415 - only null in lists needs it
-
-        _refusals.refuse_null_items(value)
-    return text
-
-
-_READERS: dict[Any, TextReader] = {}
+_VALIDATES: dict[Any, Validate] = {}
 """What reads each type that has been asked for, so that a message costs one look-up."""
 
 
-def reader_of(type_: Any) -> TextReader:
-    """What reads text as *type_*, by the reader's rules, and raises `ValueError`."""
-    known = _READERS.get(type_)
-    return known or _READERS.setdefault(type_, text_reader(_validate_of(type_), by_classes=_is_class(type_, Model)))
+def validate_of(type_: Any) -> Validate:
+    """What reads text as *type_* by the reader's rules, for `read_text`."""
+    return _VALIDATES.get(type_) or _VALIDATES.setdefault(type_, _new_validate(type_))
 
 
 @cache
-def _strict_reader(type_: Any) -> TextReader:
-    return text_reader(partial(_validate_of(type_), strict=True), by_classes=_is_class(type_, Model))
+def _strict_validate_of(type_: Any) -> Validate:
+    return _new_validate(type_, strict=True)
 
 
-def _validate_of(type_: Any) -> Any:
-    if _is_class(type_, BaseModel):
-        return _built(type_).__pydantic_validator__.validate_json
-    return _adapter(type_).validator.validate_json
+def _new_validate(type_: Any, **how: Any) -> Validate:
+    compiled = _built(type_).__pydantic_validator__ if _is_class(type_, BaseModel) else _adapter(type_).validator
+    validate = partial(compiled.validate_json, **how) if how else compiled.validate_json
+    if _is_class(type_, Model):
+        return validate
+    from acp_bindings._text import unsure  # noqa: PLC0415 - only unions and aliases need it
+
+    return unsure(validate)
 
 
 def _built(model: type[BaseModel]) -> type[BaseModel]:
@@ -132,8 +110,18 @@ def _built(model: type[BaseModel]) -> type[BaseModel]:
     return model
 
 
-_BYTES = (bytes, bytearray)
-_TEXT = (str, *_BYTES)
+_TEXT = (str, bytes, bytearray)
+
+
+def _text_of(data: Any) -> bytes | bytearray:
+    """The JSON of *data*, which is text or parsed."""
+    if isinstance(data, str):
+        return data.encode()
+    if isinstance(data, bytes | bytearray):
+        return data
+    from acp_bindings.encoding import write_unchecked  # noqa: PLC0415 - only what is parsed needs it
+
+    return write_unchecked(data)
 
 
 def _is_class(type_: Any, base: type) -> bool:

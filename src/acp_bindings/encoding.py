@@ -1,4 +1,7 @@
-"""Writing by compiled schemas, which is refused where pydantic-core alone would warn of what it writes."""
+"""Models in, JSON out: `encode`, by the writer's rules of the schema.
+
+What pydantic-core alone would write with a warning is refused.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,39 @@ from typing import Any
 
 from pydantic import BaseModel
 from pydantic_core import SchemaSerializer, core_schema
+
+from acp_bindings._filled import note_filled
+from acp_bindings._numbers import refuse_names
+
+
+def encode(value: object) -> bytes:
+    """*value* as compact JSON in UTF-8.
+
+    What was omitted stays omitted and `null` stays `null`: only members that were read, set or filled are written, and
+    tags.
+
+    Args:
+        value: a model, or any JSON value with models in it.
+
+    Raises:
+        EncodeError: a model holds what its constructor would have refused, because a list or dict in it was changed in
+            place; or *value* holds what JSON cannot: NaN, half a character, itself. `issues` says what and where.
+    """
+    try:
+        note_filled(value)
+        to_json = _WRITERS.get(type(value)) or _writer_of(value)
+        text = to_json(value, by_alias=True, exclude_unset=True)
+        refuse_names(text)
+    except (TypeError, ValueError, RecursionError):
+        from acp_bindings import _refusals  # noqa: PLC0415 - only errors need it
+
+        raise _refusals.unencodable(value) from None
+    if text.find(b"null") >= 0 and (b"[null" in text or b",null" in text):
+        from acp_bindings import _refusals  # noqa: PLC0415 - only null in lists needs it
+
+        _refusals.refuse_null_items(value)
+    return text
+
 
 # Python notes here which warnings of this module it has shown. Where it cannot, each of them is an error, whatever
 # filters there are. To ask for errors by `warnings="error"` takes longer than to write a small object. It is empty
@@ -29,18 +65,6 @@ def _is_error_to_warn() -> bool:
 
 _ERRORS: dict[str, Any] = {} if _is_error_to_warn() else {"warnings": "error"}
 """What else has to be asked for, for what pydantic-core would warn of to be refused."""
-
-
-def write(value: object) -> bytes:
-    """*value* as JSON, by what its class was compiled to.
-
-    Raises:
-        TypeError: something in it is not what belongs there.
-        ValueError: JSON cannot hold it.
-        RecursionError: it nests too deeply.
-    """
-    to_json = _WRITERS.get(type(value)) or _writer_of(value)
-    return to_json(value, by_alias=True, exclude_unset=True)
 
 
 def write_unchecked(value: Any) -> bytes:
