@@ -12,14 +12,16 @@ def note_filled(value: object) -> None:
     fillable = _FILLABLE.get(type(value))
     if fillable is None:
         _note_first(value)
-    elif fillable:
-        model = cast("Model", value)
-        members, known = model.__dict__, model.__pydantic_fields_set__
-        for name, default in fillable:
-            if held := members.get(name):
-                note_filled(held)
-                if name not in known and (held.__pydantic_fields_set__ if type(default) is set else held) != default:
-                    known.add(name)
+        return
+    model: Any = value
+    for name, unfilled in fillable:
+        held: object = model.__dict__.get(name)
+        if not held:
+            continue
+        if _FILLABLE.get(type(held), True):
+            note_filled(held)
+        if unfilled is not None and name not in model.__pydantic_fields_set__ and _unfilled(held) != unfilled:
+            model.__pydantic_fields_set__.add(name)
 
 
 def _note_first(value: object) -> None:
@@ -42,10 +44,10 @@ _FILLABLE: dict[type, list[tuple[str, object]]] = {}
 def _fillable(cls: type[Model]) -> list[tuple[str, object]]:
     """The members of *cls* that are or may hold a default that can be filled in place, and what they hold unfilled.
 
-    Of an object that is the set of members that count as set.
+    Of an object that is the set of members that count as set; None where the member's own default cannot be filled.
     """
     return [
-        (name, default.__pydantic_fields_set__ if isinstance(default, Model) else default)
+        (name, _unfilled(default))
         for name, default in _defaults(cls)
         if isinstance(default, _CONTAINERS)
         or any(isinstance(inner, _CONTAINERS) for each in _reached(cls, name) for _, inner in _defaults(each))
@@ -53,6 +55,13 @@ def _fillable(cls: type[Model]) -> list[tuple[str, object]]:
 
 
 _CONTAINERS = (list, dict, Model)
+
+
+def _unfilled(default: Any) -> object:
+    """What tells whether *default* was filled, None of what cannot be."""
+    if isinstance(default, Model):
+        return default.__pydantic_fields_set__
+    return cast("object", default) if isinstance(default, list | dict) else None
 
 
 def _defaults(cls: type[Model]) -> list[tuple[str, object]]:
