@@ -3,8 +3,6 @@
 Same members, same tags, unknown members kept; nothing is lenient, strict, bounded or hidden.
 """
 
-from __future__ import annotations
-
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -177,6 +175,80 @@ class CurrentModeUpdate(Plain):
     current_mode_id: str
 
 
+class ConfigChoice(Plain):
+    value: str
+    name: str
+    description: str | None = None
+
+
+class ConfigGroup(Plain):
+    group: str
+    name: str
+    options: list[ConfigChoice]
+
+
+class ConfigOption(Plain):
+    id: str
+    name: str
+    description: str | None = None
+    category: str | None = None
+
+
+class ConfigSelect(ConfigOption):
+    type: Literal["select"] = "select"
+    current_value: str
+    options: Annotated[list[ConfigChoice] | list[ConfigGroup], Field(union_mode="left_to_right")]
+
+
+class ConfigBoolean(ConfigOption):
+    type: Literal["boolean"] = "boolean"
+    current_value: bool
+
+
+class ConfigOptionUpdate(Plain):
+    session_update: Literal["config_option_update"] = "config_option_update"
+    config_options: list[Annotated[ConfigSelect | ConfigBoolean, Field(discriminator="type")]]
+
+
+class SessionInfoUpdate(Plain):
+    session_update: Literal["session_info_update"] = "session_info_update"
+    title: str | None = None
+    updated_at: str | None = None
+
+
+class Cost(Plain):
+    amount: float
+    currency: str
+
+
+class UsageUpdate(Plain):
+    session_update: Literal["usage_update"] = "usage_update"
+    used: int
+    size: int
+    cost: Cost | None = None
+
+
+class Notice(Plain):
+    session_update: Literal["notice"] = "notice"
+    severity: str
+    title: str
+    description: str | None = None
+
+
+class CompactionUpdate(Plain):
+    session_update: Literal["compaction_update"] = "compaction_update"
+    compaction_id: str
+    status: str
+    summary: list[ContentBlock] | None = None
+    error: str | None = None
+
+
+class CompactionSummaryChunk(Plain):
+    session_update: Literal["compaction_summary_chunk"] = "compaction_summary_chunk"
+    compaction_id: str
+    content: ContentBlock
+
+
 class SessionNotification(Plain):
     session_id: str
     update: Annotated[
@@ -187,7 +259,13 @@ class SessionNotification(Plain):
         | ToolCallUpdate
         | Plan
         | AvailableCommandsUpdate
-        | CurrentModeUpdate,
+        | CurrentModeUpdate
+        | ConfigOptionUpdate
+        | SessionInfoUpdate
+        | UsageUpdate
+        | Notice
+        | CompactionUpdate
+        | CompactionSummaryChunk,
         Field(discriminator="session_update"),
     ]
 
