@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cache
+from inspect import Signature
 from types import NoneType
 from typing import TYPE_CHECKING, Annotated, Any, Generic, Self, TypeAlias, TypeVar, cast, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler
-from pydantic.alias_generators import to_camel
 from pydantic.fields import FieldInfo
 from pydantic_core import CoreSchema
 
 from acp_bindings._reading import LENIENT_OBJECT, UNTYPED, apply_rules, keys_unlike
-from acp_bindings._signature import of_constructor, takes_anything
 from acp_bindings._types import Implied, Rule
 
 
@@ -48,6 +47,28 @@ def _makings_of(cls: type[BaseModel]) -> _Makings:
     return _MAKINGS.setdefault(cls, (frozenset(cls.__pydantic_fields__), _tags(cls), _omittable(cls), check))
 
 
+def _wire_name(name: str) -> str:
+    """The camel case of the member *name*: that of `pydantic.alias_generators.to_camel`, which takes ten times as long.
+
+    Members that the schema names otherwise have an alias of their own.
+    """
+    words = name.title().replace("_", "")
+    return words[0].lower() + words[1:]
+
+
+class _Signature:
+    """That of a constructor, worked out when somebody asks for it."""
+
+    def __get__(self, instance: BaseModel | None, owner: type[BaseModel]) -> Signature:
+        from acp_bindings._signature import signature_of  # noqa: PLC0415 - only who asks for it needs it
+
+        return signature_of(instance, owner)
+
+
+# Pydantic declares a plain `Signature` where a descriptor does as well.
+_SIGNATURE: Any = _Signature()
+
+
 class Model(BaseModel):  # noqa: PLW1641 - what can change has no hash
     """An object of the protocol.
 
@@ -60,7 +81,7 @@ class Model(BaseModel):  # noqa: PLW1641 - what can change has no hash
     if not TYPE_CHECKING:
         # What a message is read by, and the rest.
         model_config |= ConfigDict(
-            alias_generator=cache(to_camel),  # the same names come again and again
+            alias_generator=_wire_name,
             defer_build=True,
             extra="allow",
             hide_input_in_errors=True,
@@ -95,7 +116,7 @@ class Model(BaseModel):  # noqa: PLW1641 - what can change has no hash
             if type(value) not in _PLAIN:
                 _accept(self, name, value)
 
-    __signature__ = of_constructor
+    __signature__ = _SIGNATURE
 
     # Without this mark pydantic-core would run `__init__` for every object that it reads.
     vars(__init__)["__pydantic_base_init__"] = True
@@ -118,7 +139,7 @@ class Model(BaseModel):  # noqa: PLW1641 - what can change has no hash
     @classmethod
     def __pydantic_on_complete__(cls) -> None:
         # Pydantic has put its own in place, which has the wire names.
-        cls.__signature__ = of_constructor
+        cls.__signature__ = _SIGNATURE
 
     @classmethod
     def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
@@ -244,6 +265,8 @@ _PLAIN = {str, int, bool, NoneType}
 
 
 def _refuse_unknown(cls: type[Model], unknown: set[str]) -> None:
+    from acp_bindings._signature import takes_anything  # noqa: PLC0415 - only this error needs it
+
     if takes_anything(cls):
         unknown &= {info.alias for info in cls.__pydantic_fields__.values()}
     if unknown:

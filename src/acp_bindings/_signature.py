@@ -12,26 +12,19 @@ from pydantic.fields import FieldInfo
 from acp_bindings._types import Unlike
 
 
-class _OfConstructor:
-    """The signature of a model's constructor, worked out when somebody asks for it."""
+def signature_of(instance: BaseModel | None, cls: type[BaseModel]) -> Signature:
+    """What `__signature__` is of *cls*: required members first; defaults are shown as they read.
 
-    def __get__(self, instance: BaseModel | None, owner: type[BaseModel]) -> Signature:
-        """Required members first; defaults are shown as they read.
-
-        Raises:
-            AttributeError: an instance has none, because it cannot be called, nor a class with its own `__init__`.
-        """
-        if instance is not None or not hasattr(owner.__init__, "__pydantic_base_init__"):
-            raise AttributeError("__signature__")
-        members = sorted(owner.__pydantic_fields__.items(), key=lambda member: not member[1].is_required())
-        parameters = [_parameter(name, info) for name, info in members]
-        if takes_anything(owner):
-            parameters.append(Parameter("members", Parameter.VAR_KEYWORD, annotation=Any))
-        return Signature(parameters, return_annotation=None)
-
-
-# Pydantic declares a plain `Signature` where a descriptor does as well.
-of_constructor: Any = _OfConstructor()
+    Raises:
+        AttributeError: an *instance* has none, because it cannot be called, nor a class with its own `__init__`.
+    """
+    if instance is not None or not hasattr(cls.__init__, "__pydantic_base_init__"):
+        raise AttributeError("__signature__")
+    members = sorted(cls.__pydantic_fields__.items(), key=lambda member: not member[1].is_required())
+    parameters = [_parameter(name, info) for name, info in members]
+    if takes_anything(cls):
+        parameters.append(Parameter("members", Parameter.VAR_KEYWORD, annotation=Any))
+    return Signature(parameters, return_annotation=None)
 
 
 @cache
