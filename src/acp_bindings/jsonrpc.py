@@ -174,7 +174,12 @@ class Codec:
 
         Never raises because of what the peer sent. An empty line says nothing: a `BadLine` without a reply.
         """
-        if (last := self._last_head) and type(line) is bytes and line.startswith(last[0]) and not self.findings:
+        if type(line) is not bytes:
+            try:
+                line = line.encode() if isinstance(line, str) else bytes(line)
+            except ValueError as error:
+                return refuse(None, PARSE_ERROR, f"Parse error: {error}")
+        if (last := self._last_head) and line.startswith(last[0]) and not self.findings:
             head, type_, validate = last
             try:
                 text = value_after(line, len(head))
@@ -185,13 +190,12 @@ class Codec:
                 return Notification(type_.method, params, type_)
             except ValueError:
                 pass  # What is wrong is found out below.
+        if not self.findings and (message := self._read_quickly(line)):
+            return message
         try:
-            text = line if type(line) is bytes else line.encode() if isinstance(line, str) else bytes(line)
-            if not self.findings and (message := self._read_quickly(text)):
-                return message
-            refuse_names(text)
-            refuse_infinite(text)
-            value: object = from_json(text)
+            refuse_names(line)
+            refuse_infinite(line)
+            value: object = from_json(line)
         except ValueError as error:
             if not line.strip():
                 return BadLine(PARSE_ERROR, "The line is empty", None)

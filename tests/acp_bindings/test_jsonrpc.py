@@ -862,7 +862,31 @@ class TestHeads:
         ]
 
         for text in [*texts, *texts]:
-            assert [codec.read(text), codec.read(text)] == [thorough.read(text)] * 2
+            assert [codec.read(text), codec.read(text.encode())] == [thorough.read(text)] * 2
+
+    @pytest.mark.parametrize(
+        "odd",
+        ['"_meta":5', '"_meta":{"a":NaN}', '"_meta":-Infinity', '"new":[{"a":1e999}]', '"update":{}', '"a":"\ud800"'],
+    )
+    def test_what_is_odd_behind_a_head_that_was_seen_before_is_read_as_ever(self, odd: str) -> None:
+        codec, thorough = client(), Thorough(v1, role="client")
+        text = '{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"x"}%s}}'
+
+        assert codec.read(text % "") == thorough.read(text % "")
+        assert codec.read(text % f",{odd}") == thorough.read(text % f",{odd}")
+
+    def test_findings_can_be_asked_for_at_any_time(self) -> None:
+        codec = agent()
+        text = '{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"s","_meta":5}}'
+
+        before = codec.read(text)
+        codec.findings = True
+        after = codec.read(text)
+
+        assert isinstance(before, Notification)
+        assert isinstance(after, Notification)
+        assert before.findings == ()
+        assert [finding.path for finding in after.findings] == [("_meta",)]
 
     def test_no_long_head_is_remembered(self) -> None:
         codec = agent()

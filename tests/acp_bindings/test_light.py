@@ -19,8 +19,10 @@ from typing import Any
 
 import pytest
 from pydantic import BaseModel
+from pydantic.alias_generators import to_camel
 
 from acp_bindings import decode, encode, v1, v1_unstable, v2, v2_unstable
+from acp_bindings._model import _wire_name  # pyright: ignore[reportPrivateUsage]
 from tests.acp_bindings.exact_json import Json
 from tests.acp_bindings.instances import Instances
 from tests.acp_bindings.schemas import PACKAGES as NAMES
@@ -293,3 +295,11 @@ def test_an_editor_completes_names_arguments_and_members(
     monkeypatch.setattr(jedi.settings, "cache_directory", str(tmp_path))
     script = jedi.Script(code, environment=jedi.InterpreterEnvironment())
     assert {each.name for each in script.complete()} == completed
+
+
+def test_members_are_written_as_pydantic_spells_camel_case() -> None:
+    """Where the schema spells them otherwise they have aliases of their own, by what pydantic does."""
+    members = {name for package in PACKAGES for cls in classes(package) for name in cls.model_fields}
+    names = members | {"a_b_c", "a1b_2c", "x_1", "ab2c", "utf_16_name"}
+
+    assert {name: _wire_name(name) for name in names} == {name: to_camel(name) for name in names}

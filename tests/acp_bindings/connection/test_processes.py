@@ -156,8 +156,8 @@ async def test_what_a_process_leaves_behind_is_asked_to_leave_before_it_is_ended
         "import os, signal, sys, time\n"
         "def leave(*_): open('asked', 'w').close(); os._exit(0)\n"
         "signal.signal(signal.SIGTERM, leave)\n"
-        "if os.fork(): os.write(2, b'up\\n'); sys.stdin.read(); os._exit(0)\n"
-        "time.sleep(60)"
+        "if os.fork(): sys.stdin.read(); os._exit(0)\n"
+        "os.write(2, b'up\\n'); time.sleep(60)"
     )
     with anyio.fail_after(10):
         async with script(code, cwd=tmp_path) as connection:
