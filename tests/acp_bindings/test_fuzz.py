@@ -10,7 +10,7 @@ import pytest
 
 from acp_bindings import DecodeError, EncodeError, decode, encode, v1, v2
 from acp_bindings.errors import Issue
-from acp_bindings.jsonrpc import PARSE_ERROR, BadLine, Codec, Request
+from acp_bindings.jsonrpc import PARSE_ERROR, BadLine, Codec, Notification, Request
 from tests.acp_bindings.fuzz import run
 
 REQUEST = '{"cwd":"/","mcpServers":[],"_meta":%s}'
@@ -57,6 +57,20 @@ def read(text: str) -> Any:
 )
 def test_numbers_that_json_or_python_does_not_have_are_refused(number: str) -> None:
     assert read(f'{{"a":{number}}}') == "json_invalid"
+
+
+@pytest.mark.parametrize("name", ["NaN", "-Infinity"])
+@pytest.mark.parametrize("rest", ["", ',"_meta":[1e5]', ',"_meta":{"a":[1e5]}'])
+def test_what_another_member_of_the_same_name_follows_is_not_read(name: str, rest: str) -> None:
+    text = f'{{"sessionId":{name},"sessionId":"s"{rest}}}'
+    line = f'{{"jsonrpc":"2.0","method":"session/cancel","params":{text}}}'
+    params = decode(v1.CancelNotification, text)
+
+    assert params == decode(v1.CancelNotification, text.replace(f'"sessionId":{name},', ""))
+    for codec in (Codec(v1, role="agent"), Codec(v1, role="agent", findings=True)):
+        message = codec.read(line)
+        assert isinstance(message, Notification)
+        assert message.params == params
 
 
 EXCUSED = [
