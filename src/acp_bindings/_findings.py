@@ -49,7 +49,9 @@ class _Around(NamedTuple):
     definitions: Mapping[str, CoreSchema]
 
     def reader(self, part: CoreSchema) -> SchemaValidator:
-        return SchemaValidator(to_the_end(cs.definitions_schema(part, list(self.definitions.values()))), self.config)
+        whole = to_the_end(cs.definitions_schema(part, list(self.definitions.values())))
+        # Not with the ready-made validators of the classes in it, which stop at the first bad item.
+        return SchemaValidator(whole, self.config, _use_prebuilt=False)
 
 
 @dataclass(frozen=True, eq=False)

@@ -48,12 +48,16 @@ def _makings_of(cls: type[BaseModel]) -> _Makings:
 
 
 def _wire_name(name: str) -> str:
-    """The camel case of the member *name*: that of `pydantic.alias_generators.to_camel`, which takes ten times as long.
+    """The camel case of the member *name*: that of `to_camel`, which takes ten times as long for the plain ones.
 
     Members that the schema names otherwise have an alias of their own.
     """
-    words = name.title().replace("_", "")
-    return words[0].lower() + words[1:]
+    if name.isascii() and name.islower() and all(name.split("_")):
+        words = name.title().replace("_", "")
+        return words[0].lower() + words[1:]
+    from pydantic.alias_generators import to_camel  # noqa: PLC0415 - no generated class needs it
+
+    return to_camel(name)
 
 
 class _Signature:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from acp_bindings._model import complete
-from acp_bindings._numbers import refuse_infinite, refuse_names
+from acp_bindings._numbers import may_be_out_of_range, refuse_infinite, refuse_read_names
 from acp_bindings._reading import excuses, untyped
 
 Validate: TypeAlias = Callable[[bytes | bytearray], Any]
@@ -37,15 +37,15 @@ def look_again(text: bytes | bytearray, value: object, excused: object, unread: 
     Raises:
         ValueError: a number in *text* is none of JSON, or none that Python has.
     """
-    refuse_names(text)
-    if untyped[0] is not unread:
-        refuse_infinite(text)
+    refuse_read_names(text)
+    if untyped[0] is not unread and may_be_out_of_range(text):
+        refuse_infinite(value)
     if excuses[0] is not excused:
         complete(value)
 
 
 def unsure(validate: Validate) -> Validate:
-    """The same as *validate*, where what it reads without a type is not all in objects of our classes."""
+    """The same as *validate*, where not all that it reads is in objects of the generated classes."""
 
     def read(text: bytes | bytearray) -> Any:
         value = validate(text)

@@ -97,9 +97,9 @@ def _strict_validate_of(type_: Any) -> Validate:
 def _new_validate(type_: Any, **how: Any) -> Validate:
     compiled = _built(type_).__pydantic_validator__ if _is_class(type_, BaseModel) else _adapter(type_).validator
     validate = partial(compiled.validate_json, **how) if how else compiled.validate_json
-    if _is_class(type_, Model):
+    if _is_class(type_, Model) and type_.__module__.startswith("acp_bindings."):
         return validate
-    from acp_bindings._text import unsure  # noqa: PLC0415 - only unions and aliases need it
+    from acp_bindings._text import unsure  # noqa: PLC0415 - only unions, aliases and classes of others need it
 
     return unsure(validate)
 

@@ -36,7 +36,7 @@ from acp_bindings._envelope import (
     unmarked,
 )
 from acp_bindings._lines import HEAD, LONGEST_HEAD, value_after
-from acp_bindings._numbers import refuse_infinite, refuse_names
+from acp_bindings._numbers import may_be_out_of_range, refuse_infinite, refuse_read_names
 from acp_bindings._reading import excuses, untyped
 from acp_bindings._roles import Role, handles, sends
 from acp_bindings._text import Validate, look_again, read_text
@@ -193,9 +193,10 @@ class Codec:
         if not self.findings and (message := self._read_quickly(line)):
             return message
         try:
-            refuse_names(line)
-            refuse_infinite(line)
+            refuse_read_names(line)
             value: object = from_json(line)
+            if may_be_out_of_range(line):
+                refuse_infinite(value)
         except ValueError as error:
             if not line.strip():
                 return BadLine(PARSE_ERROR, "The line is empty", None)

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from acp_bindings import DecodeError, Finding, Issue, _findings, decode, encode, v1, v1_unstable, v2
+from acp_bindings.decoding import _witness  # pyright: ignore[reportPrivateUsage]
 from tests.acp_bindings.damage import Damaged, at, damage, each_member_damaged, judge, misread, unwritable
 from tests.acp_bindings.exact_json import Json, spell
 from tests.acp_bindings.instances import Instances
@@ -181,6 +182,23 @@ def test_a_message_that_is_refused_adds_nothing(given: Json) -> None:
     with pytest.raises(DecodeError) as plain:
         decode(v1.NewSessionResponse, given)
     assert told.value.issues == plain.value.issues
+
+
+def test_causes_are_the_same_whatever_was_read_before() -> None:
+    def causes() -> tuple[Issue, ...]:
+        found: list[Finding] = []
+        decode(v1.ConfigOptionUpdate, text, findings=found)
+        return found[0].causes
+
+    option = '{"type":"select","id":"i","name":"n","currentValue":"c","options":[%s]}'
+    odd = option % '{"value":"v","name":"n"},[1]'
+    text = f'{{"configOptions":[{odd}]}}'
+    before = causes()
+    decode(v1.SessionConfigOptionSelect, option % "")
+    _witness.cache_clear()
+
+    assert causes() == before
+    assert len(before) == 4
 
 
 def test_strict_reading_excuses_nothing_so_that_there_is_nothing_to_tell() -> None:

@@ -92,7 +92,13 @@ def test_what_is_no_json_is_refused_where_a_bad_value_is_excused(type_: Any, tex
     for name in ("NaN", "Infinity", "-Infinity"):
         with pytest.raises(DecodeError, match="Invalid JSON"):
             decode(type_, text % name)
+    # Where it is not kept it does no harm, whatever else is in the message.
     assert decode(type_, text % "1e999") == decode(type_, text % "5")
+    for newer in ("[%s]", "[" + "1.5," * 20 + "%s]", '{"a":{"b":[%s]}}'):
+        beside = f'{text[:-1]},"newer":{newer}}}'
+        assert decode(type_, beside % ("1e999", "1.5")) == decode(type_, beside % ("5", "1.5"))
+        with pytest.raises(DecodeError, match="out of range"):
+            decode(type_, beside % ("5", "1e999"))
 
 
 @pytest.mark.parametrize("number", ["1e999", "-1e999", "1.5E+400", "9" * 310 + ".0"])

@@ -300,6 +300,6 @@ def test_an_editor_completes_names_arguments_and_members(
 def test_members_are_written_as_pydantic_spells_camel_case() -> None:
     """Where the schema spells them otherwise they have aliases of their own, by what pydantic does."""
     members = {name for package in PACKAGES for cls in classes(package) for name in cls.model_fields}
-    names = members | {"a_b_c", "a1b_2c", "x_1", "ab2c", "utf_16_name"}
+    names = members | {"a_b_c", "a1b_2c", "x_1", "ab2c", "utf_16_name", "myName", "class_", "a__b", "_c", "Über_x", "X"}
 
     assert {name: _wire_name(name) for name in names} == {name: to_camel(name) for name in names}

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 
 import jsonschema_rs
 import pytest
-from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic import AfterValidator, BaseModel, TypeAdapter, ValidationError
 
 from acp_bindings import DecodeError, EncodeError, decode, encode, encoding, v1, v1_unstable, v2, v2_unstable
 from acp_bindings._model import Model
@@ -273,6 +273,8 @@ def test_a_number_that_json_does_not_have_is_refused_not_nulled(number: float) -
         encode(v1.TextContent(text="t", meta={"deep": [number]}))
     with pytest.raises(EncodeError, match="NaN"):
         encode([number])
+    with pytest.raises(EncodeError, match="NaN"):
+        encode({1: number, "1": 0})
     with pytest.raises(ValidationError):
         v1.Cost(amount=number, currency="EUR")
 
@@ -487,3 +489,33 @@ def test_a_range_is_kept_by_integers_too(size: float) -> None:
 @pytest.mark.parametrize("size", [0.5, 1, 1.5])
 def test_what_is_in_the_range_is_read(size: float) -> None:
     assert decode(Halves, {"size": size}).size == size
+
+
+def as_it_is(value: Any) -> Any:
+    return value
+
+
+class Extended(v1.TextContent):
+    """What a user derives of a class, with members that pydantic reads in ways of its own."""
+
+    checkedSize: Annotated[float, AfterValidator(as_it_is)] = 0  # noqa: N815
+    class_: Annotated[Any, AfterValidator(as_it_is)] = None
+
+
+def test_a_class_of_ones_own_is_read_by_the_same_rules() -> None:
+    text = '{"type": "text", "text": "t", "checkedSize": 1.5, "class_": [2], "newer": 3}'
+
+    made = decode(Extended, text)
+
+    assert (made.checkedSize, made.class_, made.model_extra) == (1.5, [2], {"newer": 3})
+    assert json.loads(encode(made)) == json.loads(text)
+
+
+@pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.parametrize("number", ["NaN", "-Infinity", "1e999"])
+@pytest.mark.parametrize("member", ["checkedSize", "class_", "newer"])
+def test_numbers_that_json_does_not_have_are_refused_in_a_class_of_ones_own(
+    member: str, number: str, *, strict: bool
+) -> None:
+    with pytest.raises(DecodeError):
+        decode(Extended, f'{{"type": "text", "text": "t", "{member}": {number}}}', strict=strict)
