@@ -21,24 +21,23 @@ def read_text(validate: Validate, text: bytes | bytearray) -> Any:
     excused, unread = excuses[0], untyped[0]
     value = validate(text)
     if excuses[0] is not excused or untyped[0] is not unread:
-        look_again(text, value, excused, unread)
+        look_again(text, value, excused)
     return value
 
 
-def look_again(text: bytes | bytearray, value: object, excused: object, unread: object) -> None:
+def look_again(text: bytes | bytearray, value: object, excused: object) -> None:
     """Refuse *text* that was read as *value* although it is no JSON, or complete *value*.
 
     Args:
         text: what was read.
         value: what it was read as.
         excused: what `excuses` held before.
-        unread: what `untyped` held before.
 
     Raises:
         ValueError: a number in *text* is none of JSON, or none that Python has.
     """
     refuse_read_names(text)
-    if untyped[0] is not unread and may_be_out_of_range(text):
+    if may_be_out_of_range(text):
         refuse_infinite(value)
     if excuses[0] is not excused:
         complete(value)

@@ -66,7 +66,7 @@ def decode(type_: Any, data: Any, *, strict: bool = False, findings: list[Findin
         if excuses[0] is not excused or untyped[0] is not unread:
             from acp_bindings import _text  # noqa: PLC0415 - only what is odd needs it
 
-            _text.look_again(text, value, excused, unread)
+            _text.look_again(text, value, excused)
     except (ValueError, PydanticSerializationError) as error:
         from acp_bindings import _refusals  # noqa: PLC0415 - only errors need it
 

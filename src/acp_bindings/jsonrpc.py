@@ -186,7 +186,7 @@ class Codec:
                 excused, unread = excuses[0], untyped[0]
                 params = validate(text)
                 if excuses[0] is not excused or untyped[0] is not unread:
-                    look_again(text, params, excused, unread)
+                    look_again(text, params, excused)
                 return Notification(type_.method, params, type_)
             except ValueError:
                 pass  # What is wrong is found out below.
