@@ -15,8 +15,8 @@ from pydantic_core import core_schema as cs
 
 from acp_bindings._types import NOTHING, NULL, VALUE, Compiled, Implied, Rule, When, described_by
 
-# Core schemas are dictionaries of many shapes; here they are taken apart by hand, so they go by `Any`. What there are
-# many of is also put together by hand, because the functions that do it take half of the time of all this.
+# Core schemas are dictionaries of many shapes; here they are taken apart by hand, so they go by `Any`. Those of which
+# each class has many are also put together by hand: the functions for it take time, which the first message pays.
 
 
 def apply_rules(fields: dict[str, FieldInfo], members: dict[str, Any]) -> None:
@@ -70,7 +70,6 @@ def _note_unless_finite(value: Any) -> None:
 _FINITE = frozenset({str, int, bool, type(None)})
 
 _FEW = 10
-
 
 _ANY = cs.any_schema()
 
