@@ -25,7 +25,11 @@ def refuse_names(text: bytes | bytearray) -> None:
 
 
 def refuse_read_names(text: bytes | bytearray) -> None:
-    """The same but for members that another of the same name follows, because those are not read."""
+    """The same but for members that another of the same name follows, because those are not read.
+
+    Raises:
+        ValueError: it holds one elsewhere, or it is no JSON at all.
+    """
     try:
         refuse_names(text)
     except ValueError:

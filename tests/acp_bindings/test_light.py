@@ -15,6 +15,7 @@ import sys
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import pytest
@@ -303,3 +304,29 @@ def test_members_are_written_as_pydantic_spells_camel_case() -> None:
     names = members | {"a_b_c", "a1b_2c", "x_1", "ab2c", "utf_16_name", "myName", "class_", "a__b", "_c", "Über_x", "X"}
 
     assert {name: _wire_name(name) for name in names} == {name: to_camel(name) for name in names}
+
+
+@pytest.mark.parametrize(
+    ("type_", "text"),
+    [
+        (v1.SessionNotification, MESSAGE),
+        (v1.NewSessionRequest, '{"cwd":"/","mcpServers":[{"name":"s","command":"/s","args":["a"],"env":[]}]}'),
+        (v1.InitializeResponse, '{"protocolVersion":1,"authMethods":[{"id":"a","name":"A"}],"agentCapabilities":{}}'),
+        (v2.IdleStateUpdate, '{"stopReason":"x-new"}'),
+    ],
+)
+def test_no_python_runs_for_a_message_with_nothing_odd_in_it(type_: Any, text: str) -> None:
+    data = text.encode()
+    decode(type_, data)
+    called: list[str] = []
+
+    def note(frame: FrameType, event: str, _argument: object) -> None:
+        if event == "call":
+            called.append(frame.f_code.co_name)
+
+    sys.setprofile(note)
+    try:
+        decode(type_, data)
+    finally:
+        sys.setprofile(None)
+    assert called == ["decode"]
