@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import signal
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 from types import TracebackType
-from typing import Generic, TypeVar
+from typing import Generic, TypeVar, cast
 
 import anyio
 
@@ -30,7 +31,7 @@ class Kept(AbstractAsyncContextManager[T], Generic[T]):
         self._settled, self._leave, self._gone = anyio.Event(), anyio.Event(), anyio.Event()
         self._scope = anyio.CancelScope()
         self._values: list[T] = []
-        self._error: Exception | None = None
+        self._error: BaseException | None = None
         # asyncio holds its tasks weakly.
         self._task = _start(self._keep)
         try:
@@ -65,6 +66,13 @@ class Kept(AbstractAsyncContextManager[T], Generic[T]):
                     await self._leave.wait()
         except Exception as error:  # noqa: BLE001 - raised again where the block is entered or left
             self._error = error
+        except BaseException as error:
+            if not _is_interrupt(error):
+                raise
+            self._error = KeyboardInterrupt()
+            # Ctrl-C is meant for the test: asyncio has ended the run with it by now, trio gave it to this block alone.
+            if self._settled.is_set() and not _in_asyncio():
+                signal.raise_signal(signal.SIGINT)
         finally:
             self._settled.set()
             self._gone.set()
@@ -72,9 +80,7 @@ class Kept(AbstractAsyncContextManager[T], Generic[T]):
 
 def _start(work: Callable[[], Awaitable[None]]) -> object:
     """Start a task that belongs to no other, which is neither event loop's habit nor anything that anyio has."""
-    try:
-        loop = asyncio.get_running_loop()
-    except RuntimeError:
+    if not _in_asyncio():
         import trio  # noqa: PLC0415 - there if it is what runs
 
         return trio.lowlevel.spawn_system_task(work, context=contextvars.copy_context())
@@ -82,4 +88,18 @@ def _start(work: Callable[[], Awaitable[None]]) -> object:
     async def run() -> None:
         await work()
 
-    return loop.create_task(run())
+    return asyncio.get_running_loop().create_task(run())
+
+
+def _in_asyncio() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
+
+
+def _is_interrupt(error: BaseException) -> bool:
+    if isinstance(error, BaseExceptionGroup):
+        return any(map(_is_interrupt, cast("BaseExceptionGroup[BaseException]", error).exceptions))
+    return isinstance(error, KeyboardInterrupt)

@@ -362,6 +362,52 @@ async def test_trio(mcp_server, anyio_backend):
     assert marked.running() == []
 
 
+@pytest.mark.parametrize("backend", ["asyncio", "trio"])
+@pytest.mark.parametrize("when", ["opening", "open"])
+def test_an_interrupt_that_comes_to_a_task_of_the_session_is_the_tests(
+    backend: str, when: str, pytester: pytest.Pytester
+) -> None:
+    make(
+        pytester,
+        f"""
+import signal
+from contextlib import asynccontextmanager
+from mcp_launch.testing.kept import Kept
+
+@asynccontextmanager
+async def session():
+    async def interrupted():
+        await begun.wait()
+        signal.raise_signal(signal.SIGINT)
+
+    begun = anyio.Event()
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(interrupted)
+        if {when!r} == "opening":
+            begun.set()
+            await anyio.sleep_forever()
+        try:
+            yield begun
+        finally:
+            print("closed")
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("anyio_backend", [{backend!r}])
+async def test_made(anyio_backend):
+    async with Kept(session()) as begun:
+        print("open")
+        begun.set()
+        await anyio.sleep_forever()
+""",
+    )
+
+    result = run(pytester, "-s", "test_made.py")
+
+    assert result.ret == pytest.ExitCode.INTERRUPTED
+    said = ["*open", "closed", "*KeyboardInterrupt*"] if when == "open" else ["*KeyboardInterrupt*"]
+    result.stdout.fnmatch_lines(said)
+
+
 def test_no_thread_is_started_where_an_interrupt_may_stop_its_start(pytester: pytest.Pytester, marked: Marked) -> None:
     write(pytester, marked.plain(name="named"))
     make(
