@@ -19,8 +19,10 @@ OURS, OTHERS = "ours", [name for name in CONTESTANTS if name != "ours"]
 
 WHO = """\
 ours             acp_bindings: decode and encode, with all that they check
-official         agent-client-protocol: model_validate_json and model_dump_json of its models, its fastest way
-its connection   agent-client-protocol: what its connection does, to and from dictionaries, and json for the text
+official         agent-client-protocol: model_validate_json and model_dump_json of its models, its fastest way;
+                 json and its router for a line, without the task that its connection makes for each
+its connection   agent-client-protocol: what its connection does, to and from dictionaries, and json for the text;
+                 for a line its connection itself, from when the line has arrived
 plain pydantic   pydantic-core alone, on bare models of the same shapes without any rule: what it takes at least
 msgspec          hand-written structs, which keep no unknown member and excuse nothing
 JSON alone       pydantic_core.from_json, no types at all: the limit"""
@@ -61,7 +63,7 @@ def report_messages(rounds: int) -> None:
     head("write: objects to JSON text, only what was read, µs for one message")
     for task in tasks[len(MESSAGES) :]:
         row(task.removeprefix("write "), best, task, 1e6)
-    head("line: a line of JSON-RPC to typed parameters, method looked up, µs for one line of the stream")
+    head("line: a line of JSON-RPC to the handler of its method, called with what it says, µs for one of the stream")
     row("session/update line", best, "line", 1e6)
     head("hold: memory that one message of the stream takes once read, bytes of Python's allocator")
     row("update stream", best, "hold", 1)

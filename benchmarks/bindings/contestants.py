@@ -5,12 +5,15 @@ An answer is the seconds, or the bytes, that one message of the task takes; `nul
 
 from __future__ import annotations
 
+import asyncio
+import atexit
 import gc
 import importlib
 import json
 import sys
 import time
 import tracemalloc
+from collections import deque
 from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple, TypeAlias
@@ -20,17 +23,30 @@ from benchmarks.race import answer_tasks
 
 Read: TypeAlias = Callable[[bytes], Any]
 Write: TypeAlias = Callable[[Any], object]
+Take: TypeAlias = Callable[[list[bytes]], object]
 
 ROUND = 0.02
 """Seconds that one round takes, about."""
 
 
 class Way(NamedTuple):
-    """How a contestant reads a definition and writes it, and how it reads a whole line of JSON-RPC."""
+    """How a contestant reads a definition and writes it, and how lines of JSON-RPC come to its handler."""
 
     read: Callable[[str], Read]
     write: Write | None
-    read_line: Read | None = None
+    take: Take | None = None
+
+
+def one_by_one(take_line: Callable[[bytes], object]) -> Take:
+    def take(lines: list[bytes]) -> None:
+        for each in lines:
+            take_line(each)
+
+    return take
+
+
+def handle(_session_id: object, _update: object) -> None:
+    """What every contestant calls with what a line says."""
 
 
 def ours() -> Way:
@@ -40,26 +56,59 @@ def ours() -> Way:
     def read(name: str) -> Read:
         return partial(decode, getattr(v1, name))
 
-    return Way(read, encode, Codec(v1, role="client").read)
+    read_line = Codec(v1, role="client").read
+
+    def take(line: bytes) -> None:
+        params: Any = read_line(line).params
+        handle(params.session_id, params.update)
+
+    return Way(read, encode, one_by_one(take))
 
 
 def bare_json() -> Way:
     from pydantic_core import from_json  # noqa: PLC0415
 
-    return Way(lambda _name: from_json, None, from_json)
+    def take(line: bytes) -> None:
+        params = from_json(line)["params"]
+        handle(params["sessionId"], params["update"])
+
+    return Way(lambda _name: from_json, None, one_by_one(take))
+
+
+class OfficialClient:
+    """The client of an application; of its handlers the lines come to one."""
+
+    async def session_update(self, session_id: object, update: object, **_more: object) -> None:
+        handle(session_id, update)
 
 
 def official() -> Way:
     schema: Any = importlib.import_module("acp.schema")
+    from acp.client.router import build_client_router  # noqa: PLC0415
+
+    route = build_client_router(OfficialClient())
+
+    def read(name: str) -> Read:
+        return getattr(schema, name).model_validate_json
 
     def write(model: Any) -> object:
         return model.model_dump_json(by_alias=True, exclude_unset=True)
 
-    return Way(lambda name: getattr(schema, name).model_validate_json, write)
+    def take(line: bytes) -> None:
+        message = json.loads(line)
+        handling = route(message["method"], message.get("params"), True)
+        try:
+            handling.send(None)
+        except StopIteration:
+            return
+        raise AssertionError("it waits for something")
+
+    return Way(read, write, one_by_one(take))
 
 
 def official_connection() -> Way:
     schema: Any = importlib.import_module("acp.schema")
+    from acp.client.router import build_client_router  # noqa: PLC0415
 
     def read(name: str) -> Read:
         type_ = getattr(schema, name)
@@ -69,14 +118,49 @@ def official_connection() -> Way:
         plain = model.model_dump(mode="json", by_alias=True, exclude_none=True, exclude_defaults=True)
         return json.dumps(plain, separators=(",", ":")).encode()
 
-    types = {"session/update": schema.SessionNotification}
+    loop, wire = asyncio.new_event_loop(), Wire()
 
-    def read_line(data: bytes) -> object:
-        message = json.loads(data)
-        model = types[message["method"]].model_validate(message.get("params"))
-        return {name: getattr(model, name) for name in type(model).model_fields}  # its handlers take keywords
+    async def connect() -> Any:
+        from acp.connection import Connection  # noqa: PLC0415
 
-    return Way(read, write, read_line)
+        return Connection(build_client_router(wire), wire)
+
+    connection = loop.run_until_complete(connect())
+    atexit.register(lambda: loop.run_until_complete(connection.close()))
+    return Way(read, write, lambda lines: loop.run_until_complete(wire.take(lines)))
+
+
+class Wire(OfficialClient):
+    """Lines that have arrived, and the client that the official connection brings them to."""
+
+    def __init__(self) -> None:
+        self._lines: deque[bytes] = deque()
+        self._arrived, self._handled = asyncio.Event(), asyncio.Event()
+        self._left = 0
+
+    async def take(self, lines: list[bytes]) -> None:
+        """Have all *lines* handled."""
+        self._lines.extend(lines)
+        self._left = len(lines)
+        self._handled.clear()
+        self._arrived.set()
+        await self._handled.wait()
+
+    async def receive(self) -> Any:
+        """The next message, as its transport reads it."""
+        while not self._lines:
+            self._arrived.clear()
+            await self._arrived.wait()
+        return json.loads(self._lines.popleft().strip())
+
+    async def close(self) -> None:
+        """Nothing is open."""
+
+    async def session_update(self, session_id: object, update: object, **_more: object) -> None:
+        handle(session_id, update)
+        self._left -= 1
+        if not self._left:
+            self._handled.set()
 
 
 def plain() -> Way:
@@ -90,7 +174,13 @@ def plain() -> Way:
     def write(model: Any) -> bytes:
         return model.__pydantic_serializer__.to_json(model, by_alias=True, exclude_unset=True)
 
-    return Way(read, write, read("SessionUpdateLine"))
+    read_line = read("SessionUpdateLine")
+
+    def take(line: bytes) -> None:
+        params = read_line(line).params
+        handle(params.session_id, params.update)
+
+    return Way(read, write, one_by_one(take))
 
 
 def structs() -> Way:
@@ -98,8 +188,13 @@ def structs() -> Way:
 
     models = importlib.import_module("benchmarks.bindings.structs")
     read_line = msgspec.json.Decoder(models.SessionUpdateLine).decode
+
+    def take(line: bytes) -> None:
+        params = read_line(line).params
+        handle(params.session_id, params.update)
+
     return Way(
-        lambda name: msgspec.json.Decoder(getattr(models, name)).decode, msgspec.json.Encoder().encode, read_line
+        lambda name: msgspec.json.Decoder(getattr(models, name)).decode, msgspec.json.Encoder().encode, one_by_one(take)
     )
 
 
@@ -124,8 +219,9 @@ def work_of(way: Way) -> dict[str, Callable[[], float]]:
             work[f"write {name}"] = lambda write=way.write, models=models: seconds_each(write, models)
     definition, messages = MESSAGES[STREAM]
     work["hold"] = lambda: bytes_each(way.read(definition), [text(message) for message in messages])
-    if way.read_line:
-        work["line"] = lambda read=way.read_line: seconds_each(read, [line(message) for message in messages])
+    if take := way.take:
+        lines = [line(message) for message in messages]
+        work["line"] = lambda: seconds_each(take, [lines]) / len(lines)
     return work
 
 
