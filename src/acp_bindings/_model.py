@@ -250,19 +250,22 @@ else:
 
 def complete(value: object) -> None:
     """Give every object in *value* the attributes that it lacks because a bad value was read as omitted."""
-    waiting = [value]
-    while waiting:
-        each = waiting.pop()
-        if isinstance(each, Model):
-            members: dict[str, object] = vars(each)
-            for name in type(each).__pydantic_fields__.keys() - members.keys():
-                members[name] = None
-            waiting += members.values()
-        elif isinstance(each, list):
-            waiting += cast("list[object]", each)
-        elif isinstance(each, dict):
-            waiting += cast("dict[str, object]", each).values()
+    waiting: list[Any] = [value]
+    for each in waiting:
+        if isinstance(each, BaseModel):
+            members = vars(each)
+            fields = type(each).__pydantic_fields__
+            if len(members) < len(fields):
+                members |= dict.fromkeys(fields.keys() - members.keys())
+            inside: Any = members.values()
+        else:
+            kind = each.__class__
+            inside = each.values() if kind is dict else each if kind is list else ()
+        waiting += [part for part in inside if isinstance(part, _HOLDERS)]
 
+
+_HOLDERS = (list, dict, BaseModel)
+"""What may stand for an object, or hold one, where a message was read."""
 
 _PLAIN = {str, int, bool, NoneType}
 """What cannot stand for an object, nor hold one."""

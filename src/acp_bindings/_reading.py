@@ -37,11 +37,12 @@ def keys_unlike(names: list[str]) -> Any:
     return _first_of(like, _STR)
 
 
-excuses = [object()]
-"""Another object each time that a rule excused a bad value, in whichever thread: counting would be a race."""
+notes = [object(), object(), object()]
+"""What was noted last, in whichever thread: another object each time, as counting would be a race.
 
-untyped = [object()]
-"""Another object each time that a value was read for which there is no type, such as an unknown member."""
+The first is for a bad value that a rule excused, the second for a value of no type that may hold odd numbers, such as
+an unknown member, the third for a member that was left out because it is bad.
+"""
 
 
 def _note_untyped(value: Any) -> Any:
@@ -63,7 +64,7 @@ def _note_unless_finite(value: Any) -> None:
         if not _FINITE.issuperset(map(type, inside)):
             waiting += [part for part in inside if part.__class__ not in _FINITE]
         if (kind is float and not math.isfinite(each)) or len(waiting) > _FEW:
-            untyped[0] = object()
+            notes[1] = object()
             return
 
 
@@ -171,24 +172,29 @@ def _with_fallback(inner: Any, outer: dict[str, Any]) -> Any:
         empty = _instead(factory)
         return _first_of(inner, cs.chain_schema([empty, inner]) if outer.get("validate_default") else empty)
     default = outer.get("default")
-    return _first_of(inner, _OMITTED if default is None else _instead(lambda: default))
+    return _first_of(inner, _NO_MEMBER if default is None else _instead(lambda: default))
 
 
 def _instead(make: Callable[[], object]) -> Any:
     """What reads a bad value as what *make* gives, and leaves word of it."""
 
     def excuse(_bad: object) -> object:
-        excuses[0] = object()
+        notes[0] = object()
         return make()
 
     return {"type": "function-plain", "function": {"type": "no-info", "function": excuse}}
 
 
-def _omit() -> Never:
+def _leave_out_item() -> Never:
     raise PydanticOmit
 
 
-_OMITTED = _instead(_omit)
+def _leave_out_member() -> Never:
+    notes[2] = object()
+    raise PydanticOmit
+
+
+_NO_ITEM, _NO_MEMBER = _instead(_leave_out_item), _instead(_leave_out_member)
 
 _object = cs.nullable_schema(cs.dict_schema(cs.str_schema(), cs.any_schema()))
 LENIENT_OBJECT = Compiled(_finished(_reading(_with_fallback(_object, {}), Rule.DEFAULT_ON_ERROR, else_by=_object)))
@@ -206,7 +212,7 @@ def _with_empty(inner: Any) -> Any:
 def _skip_items(schema: Any) -> None:
     values = schema["schema"] if schema["type"] == "nullable" else schema
     items = values["items_schema"]
-    values["items_schema"] = _reading(_first_of(items, _OMITTED), Rule.SKIP_INVALID_ITEMS, else_by=items)
+    values["items_schema"] = _reading(_first_of(items, _NO_ITEM), Rule.SKIP_INVALID_ITEMS, else_by=items)
 
 
 def _unless(mark: When, inner: Any) -> Any:

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 from acp_bindings._model import complete
 from acp_bindings._numbers import may_be_out_of_range, refuse_infinite, refuse_read_names
-from acp_bindings._reading import excuses, untyped
+from acp_bindings._reading import notes
 
 Validate: TypeAlias = Callable[[bytes | bytearray], Any]
 """A `validate_json`: gives the object, or raises `ValueError`."""
@@ -18,20 +18,20 @@ def read_text(validate: Validate, text: bytes | bytearray) -> Any:
 
     `decode` and `Codec.read` have these lines once more: a call would take a twentieth of their time.
     """
-    excused, unread = excuses[0], untyped[0]
+    excused, untyped, left_out = notes
     value = validate(text)
-    if excuses[0] is not excused or untyped[0] is not unread:
-        look_again(text, value, excused)
+    if notes[0] is not excused or notes[1] is not untyped:
+        look_again(text, value, left_out)
     return value
 
 
-def look_again(text: bytes | bytearray, value: object, excused: object) -> None:
+def look_again(text: bytes | bytearray, value: object, left_out: object) -> None:
     """Refuse *text* that was read as *value* although it is no JSON, or complete *value*.
 
     Args:
         text: what was read.
         value: what it was read as.
-        excused: what `excuses` held before.
+        left_out: the last of the `notes` before.
 
     Raises:
         ValueError: a number in *text* is none of JSON, or none that Python has.
@@ -39,7 +39,7 @@ def look_again(text: bytes | bytearray, value: object, excused: object) -> None:
     refuse_read_names(text)
     if may_be_out_of_range(text):
         refuse_infinite(value)
-    if excuses[0] is not excused:
+    if notes[2] is not left_out:
         complete(value)
 
 
@@ -48,7 +48,7 @@ def unsure(validate: Validate) -> Validate:
 
     def read(text: bytes | bytearray) -> Any:
         value = validate(text)
-        untyped[0] = object()
+        notes[1] = object()
         return value
 
     return read

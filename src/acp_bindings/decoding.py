@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_core import PydanticSerializationError
 
 from acp_bindings._model import Model, Response
-from acp_bindings._reading import excuses, untyped
+from acp_bindings._reading import notes
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -61,12 +61,12 @@ def decode(type_: Any, data: Any, *, strict: bool = False, findings: list[Findin
     try:
         if type(data) is not bytes:
             text = _text_of(data)
-        excused, unread = excuses[0], untyped[0]
+        excused, untyped, left_out = notes
         value = validate(text)
-        if excuses[0] is not excused or untyped[0] is not unread:
+        if notes[0] is not excused or notes[1] is not untyped:
             from acp_bindings import _text  # noqa: PLC0415 - only what is odd needs it
 
-            _text.look_again(text, value, excused)
+            _text.look_again(text, value, left_out)
     except (ValueError, PydanticSerializationError) as error:
         from acp_bindings import _refusals  # noqa: PLC0415 - only errors need it
 

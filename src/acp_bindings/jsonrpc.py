@@ -37,7 +37,7 @@ from acp_bindings._envelope import (
 )
 from acp_bindings._lines import HEAD, LONGEST_HEAD, value_after
 from acp_bindings._numbers import may_be_out_of_range, refuse_infinite, refuse_read_names
-from acp_bindings._reading import excuses, untyped
+from acp_bindings._reading import notes
 from acp_bindings._roles import Role, handles, sends
 from acp_bindings._text import Validate, look_again, read_text
 from acp_bindings.decoding import decode, validate_of
@@ -183,10 +183,10 @@ class Codec:
             head, type_, validate = last
             try:
                 text = value_after(line, len(head))
-                excused, unread = excuses[0], untyped[0]
+                excused, untyped, left_out = notes
                 params = validate(text)
-                if excuses[0] is not excused or untyped[0] is not unread:
-                    look_again(text, params, excused)
+                if notes[0] is not excused or notes[1] is not untyped:
+                    look_again(text, params, left_out)
                 return Notification(type_.method, params, type_)
             except ValueError:
                 pass  # What is wrong is found out below.
