@@ -15,6 +15,19 @@ from benchmarks.bindings.contestants import CONTESTANTS
 from benchmarks.bindings.messages import MESSAGES, TURN
 from benchmarks.race import ROOT, race, seconds_of
 
+OFFICIAL = ("official", "its connection")
+GOALS = {
+    "read update stream": 2.0,
+    "read NewSessionRequest": 2.0,
+    "read InitializeResponse": 2.5,
+    "write update stream": 1.3,
+    "line": 3.0,
+}
+"""How many times as fast as the official SDK each task should be."""
+
+FIRST_USE = {"ours, session/update": 1.2}
+"""How many times as long as importing pydantic and making one model it may take."""
+
 OURS, OTHERS = "ours", [name for name in CONTESTANTS if name != "ours"]
 
 WHO = """\
@@ -67,6 +80,23 @@ def report_messages(rounds: int) -> None:
     row("session/update line", best, "line", 1e6)
     head("hold: memory that one message of the stream takes once read, bytes of Python's allocator")
     row("update stream", best, "hold", 1)
+    report_goals(best)
+
+
+def report_goals(best: dict[tuple[str, str], float]) -> None:
+    print("\ngoals: how many times as fast as the official SDK ours are; in brackets bare pydantic models are, which")
+    print("is the limit of what is made of pydantic")
+    print(f"{'':24}{'goal':>10}" + "".join(f"{name:>26}" for name in OFFICIAL))
+    for task, goal in GOALS.items():
+        shown = f"{task:24}{goal:>10.1f}"
+        for name in OFFICIAL:
+            ratio, limit = (best[task, name] / best[task, each] for each in (OURS, "plain pydantic"))
+            shown += f"{f'{ratio:.2f} [{limit:.2f}] {verdict(ratio >= goal)}':>26}"
+        print(shown)
+
+
+def verdict(is_reached: bool) -> str:
+    return "REACHED" if is_reached else "NOT REACHED"
 
 
 def head(what: str) -> None:
@@ -92,7 +122,9 @@ def report_imports(rounds: int) -> None:
     print("\nfirst use: from nothing imported to the first object, in a new process, modules compiled; the ratio is to")
     print("importing pydantic and making one model")
     for name, seconds in best.items():
-        print(f"{name:32}{seconds * 1e3:>10.1f} ms{seconds / base:>10.2f}")
+        goal = FIRST_USE.get(name)
+        reached = f"   goal: at most {goal}: {verdict(seconds / base <= goal)}" if goal else ""
+        print(f"{name:32}{seconds * 1e3:>10.1f} ms{seconds / base:>10.2f}{reached}")
 
 
 def report_generation() -> None:
