@@ -408,6 +408,35 @@ async def test_made(anyio_backend):
     result.stdout.fnmatch_lines(said)
 
 
+@pytest.mark.parametrize("backend", ["asyncio", "trio"])
+def test_an_interrupt_in_the_middle_of_a_start_leaves_no_server(
+    backend: str, pytester: pytest.Pytester, marked: Marked
+) -> None:
+    write(pytester, marked.plain("ignores_end", name="stubborn"))
+    make(
+        pytester,
+        f"""
+import signal
+import subprocess
+
+class Popen(subprocess.Popen):
+    def _execute_child(self, *args):
+        super()._execute_child(*args)
+        signal.raise_signal(signal.SIGINT)
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("anyio_backend", [{backend!r}])
+async def test_made(mcp_server, monkeypatch, anyio_backend):
+    monkeypatch.setattr(subprocess, "Popen", Popen)
+    async with mcp_server.open("stubborn"):
+        await anyio.sleep_forever()
+""",
+    )
+
+    assert run(pytester, "-o", "mcp_config=servers.json", "test_made.py").ret == pytest.ExitCode.INTERRUPTED
+    assert marked.running() == []
+
+
 def test_no_thread_is_started_where_an_interrupt_may_stop_its_start(pytester: pytest.Pytester, marked: Marked) -> None:
     write(pytester, marked.plain(name="named"))
     make(

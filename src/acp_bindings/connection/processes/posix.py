@@ -20,6 +20,7 @@ from typing import TypeVar
 import anyio
 import anyio.lowlevel
 
+from acp_bindings.connection.processes import interrupt
 from acp_bindings.connection.processes.pipe import InputPipe, OutputPipe
 
 __all__ = ["Child", "ProcessTree", "start"]
@@ -48,8 +49,8 @@ async def start(
                 return pipe
 
             stdin, stdout, stderr = kept(InputPipe()), kept(OutputPipe()), kept(OutputPipe())
-            child = Child(
-                subprocess.Popen(
+            with interrupt.held_back():
+                process = subprocess.Popen(
                     list(command),
                     stdin=stdin.child_end,
                     stdout=stdout.child_end,
@@ -58,9 +59,8 @@ async def start(
                     env=dict(env),
                     start_new_session=True,
                 )
-            )
         on_failure.pop_all()
-        return child, stdin, stdout, stderr
+        return Child(process), stdin, stdout, stderr
     raise AssertionError("the stack lets every exception pass")
 
 
