@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any, Never, cast
 
@@ -47,30 +47,41 @@ an unknown member, the third for a member that was left out because it is bad.
 
 def _note_untyped(value: Any) -> Any:
     kind = value.__class__
-    if kind not in _FINITE and not (kind is dict and _FINITE.issuperset(map(type, value.values()))):
-        _note_unless_finite(value)
+    if (
+        kind not in _FINITE
+        and not (kind is dict and _FINITE.issuperset(map(type, value.values())))
+        and not _is_surely_finite(value)
+    ):
+        notes[1] = object()
     return value
 
 
-def _note_unless_finite(value: Any) -> None:
-    """Leave word of *value* unless it is known to have no odd number in it.
+def _is_surely_finite(value: Any) -> bool:
+    """Whether *value* is known to have no odd number in it.
 
     Most tool inputs are small, and are looked through faster than the message. In what is large the text is faster.
     """
-    waiting = [value]
-    for each in waiting:
-        kind = each.__class__
-        inside: Any = each.values() if kind is dict else each if kind is list else ()
-        if not _FINITE.issuperset(map(type, inside)):
-            waiting += [part for part in inside if part.__class__ not in _FINITE]
-        if (kind is float and not math.isfinite(each)) or len(waiting) > _FEW:
-            notes[1] = object()
-            return
+    left = _FEW
+    waiting: list[Iterable[Any]] = [(value,)]
+    for parts in waiting:
+        for part in parts:
+            kind = part.__class__
+            if kind in _FINITE:
+                continue
+            left -= 1
+            if left < 0 or (kind is float and not math.isfinite(part)):
+                return False
+            if kind is dict:
+                waiting.append(part.values())
+            elif kind is list:
+                waiting.append(part)
+    return True
 
 
 _FINITE = frozenset({str, int, bool, type(None)})
 
 _FEW = 10
+"""How many lists, objects and floats are looked at."""
 
 _ANY = cs.any_schema()
 
