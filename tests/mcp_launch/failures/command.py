@@ -16,7 +16,7 @@ from tests.mcp_launch.support import run_python
 
 __all__ = ["Checked", "check_all"]
 
-_TIMEOUT = 8.0
+_TIMEOUT = 15.0
 """Enough for importing the SDK on a machine that has other things to do; the mute ones use it up."""
 
 
