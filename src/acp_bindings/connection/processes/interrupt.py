@@ -5,37 +5,43 @@ from __future__ import annotations
 import asyncio
 import signal
 import threading
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
+from functools import partial
+from typing import Any
 
 __all__ = ["held_back"]
 
 
 @contextmanager
 def held_back() -> Generator[None]:
-    """Have Ctrl-C interrupt the event loop after the block instead of the block, which must not wait for anything."""
-    handler = signal.getsignal(signal.SIGINT)
-    loop = _asyncio_loop()
-    # asyncio's own handlers cancel tasks, at which nothing is forgotten; trio's raises in whatever runs.
-    raises = handler is signal.default_int_handler or (loop is None and callable(handler))
-    if not raises or threading.current_thread() is not threading.main_thread():
+    """Have Ctrl-C interrupt the event loop after the block instead of the block, which must not wait for anything.
+
+    That is so where Ctrl-C raises `KeyboardInterrupt` in whatever runs. Handlers of others are left alone.
+    """
+    deliver = _delivery(signal.getsignal(signal.SIGINT))
+    if deliver is None or threading.current_thread() is not threading.main_thread():
         yield
         return
-    came: list[int] = []
-    signal.signal(signal.SIGINT, lambda number, _frame: came.append(number))
+    handler, came = signal.getsignal(signal.SIGINT), list[int]()
     try:
+        signal.signal(signal.SIGINT, lambda number, _frame: came.append(number))
         yield
     finally:
         signal.signal(signal.SIGINT, handler)
-        if came and loop:
-            loop.call_soon(signal.raise_signal, signal.SIGINT)
-        elif came and callable(handler):
-            # Without a frame trio's gives it to the main task, at its next checkpoint.
-            handler(signal.SIGINT, None)
+        if came:
+            deliver()
 
 
-def _asyncio_loop() -> asyncio.AbstractEventLoop | None:
+def _delivery(handler: Any) -> Callable[[], object] | None:
+    """What interrupts the event loop by *handler*, if that raises wherever it is called."""
+    if getattr(handler, "__module__", "").partition(".")[0] == "trio":
+        # Without a frame it gives it to the main task, at its next checkpoint.
+        return partial(handler, signal.SIGINT, None)
+    if handler is not signal.default_int_handler:
+        return None
     try:
-        return asyncio.get_running_loop()
+        loop = asyncio.get_running_loop()
     except RuntimeError:
         return None
+    return lambda: loop.call_soon(signal.raise_signal, signal.SIGINT)

@@ -41,26 +41,28 @@ async def start(
     """
     await anyio.lowlevel.checkpoint()
     async with contextlib.AsyncExitStack() as on_failure:
-        with contextlib.ExitStack() as child_ends:
+        with interrupt.held_back():
+            with contextlib.ExitStack() as child_ends:
 
-            def kept(pipe: P) -> P:
-                on_failure.push_async_callback(pipe.aclose)
-                child_ends.callback(os.close, pipe.child_end)
-                return pipe
+                def kept(pipe: P) -> P:
+                    on_failure.push_async_callback(pipe.aclose)
+                    child_ends.callback(os.close, pipe.child_end)
+                    return pipe
 
-            stdin, stdout, stderr = kept(InputPipe()), kept(OutputPipe()), kept(OutputPipe())
-            with interrupt.held_back():
-                process = subprocess.Popen(
-                    list(command),
-                    stdin=stdin.child_end,
-                    stdout=stdout.child_end,
-                    stderr=stderr.child_end,
-                    cwd=cwd,
-                    env=dict(env),
-                    start_new_session=True,
+                stdin, stdout, stderr = kept(InputPipe()), kept(OutputPipe()), kept(OutputPipe())
+                child = Child(
+                    subprocess.Popen(
+                        list(command),
+                        stdin=stdin.child_end,
+                        stdout=stdout.child_end,
+                        stderr=stderr.child_end,
+                        cwd=cwd,
+                        env=dict(env),
+                        start_new_session=True,
+                    )
                 )
-        on_failure.pop_all()
-        return Child(process), stdin, stdout, stderr
+            on_failure.pop_all()
+        return child, stdin, stdout, stderr
     raise AssertionError("the stack lets every exception pass")
 
 
