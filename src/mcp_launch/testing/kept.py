@@ -31,7 +31,7 @@ class Kept(AbstractAsyncContextManager[T], Generic[T]):
         self._settled, self._leave, self._gone = anyio.Event(), anyio.Event(), anyio.Event()
         self._scope = anyio.CancelScope()
         self._values: list[T] = []
-        self._error: BaseException | None = None
+        self._error: Exception | None = None
         # asyncio holds its tasks weakly.
         self._task = _start(self._keep)
         try:
@@ -43,6 +43,9 @@ class Kept(AbstractAsyncContextManager[T], Generic[T]):
         if self._error is not None:
             await self._end()
             raise self._error
+        if not self._values:
+            # What interrupted it comes here too, or ends the task.
+            await anyio.sleep_forever()
         return self._values[0]
 
     async def __aexit__(
@@ -67,11 +70,11 @@ class Kept(AbstractAsyncContextManager[T], Generic[T]):
         except Exception as error:  # noqa: BLE001 - raised again where the block is entered or left
             self._error = error
         except BaseException as error:
-            if not _is_interrupt(error):
+            # Ctrl-C is for who runs the tests. asyncio's loop is left when it comes to a task, and so it has been if
+            # it came to another than this. trio gives it to whatever runs, and here nobody else would hear of it.
+            if not _is_interrupt(error) or (_in_asyncio() and isinstance(error, KeyboardInterrupt)):
                 raise
-            self._error = KeyboardInterrupt()
-            # Ctrl-C is meant for the test: asyncio has ended the run with it by now, trio gave it to this block alone.
-            if self._settled.is_set() and not _in_asyncio():
+            if not _in_asyncio():
                 signal.raise_signal(signal.SIGINT)
         finally:
             self._settled.set()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import subprocess
 import sys
@@ -435,6 +436,65 @@ async def test_made(mcp_server, monkeypatch, anyio_backend):
 
     assert run(pytester, "-o", "mcp_config=servers.json", "test_made.py").ret == pytest.ExitCode.INTERRUPTED
     assert marked.running() == []
+
+
+@pytest.mark.parametrize("backend", ["asyncio", "trio"])
+def test_an_interrupt_that_comes_to_one_session_lets_the_others_and_all_fixtures_end(
+    backend: str, pytester: pytest.Pytester
+) -> None:
+    make(
+        pytester,
+        f"""
+import signal
+from contextlib import asynccontextmanager
+from mcp_launch.testing.kept import Kept
+
+@asynccontextmanager
+async def session(name):
+    async def interrupted():
+        await begun.wait()
+        signal.raise_signal(signal.SIGINT)
+
+    begun = anyio.Event()
+    try:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(interrupted)
+            yield begun
+            tasks.cancel_scope.cancel()
+    finally:
+        print("closed", name)
+
+@pytest.fixture
+def anyio_backend():
+    return {backend!r}
+
+@pytest.fixture
+def plain():
+    yield
+    print("torn down")
+
+@pytest.fixture
+async def first(plain, anyio_backend):
+    async with Kept(session("first")):
+        yield
+
+@pytest.fixture
+async def second(first, anyio_backend):
+    async with Kept(session("second")) as begun:
+        yield begun
+
+@pytest.mark.anyio
+async def test_made(second):
+    second.set()
+    await anyio.sleep_forever()
+""",
+    )
+
+    result = run(pytester, "-s", "test_made.py")
+
+    assert result.ret == pytest.ExitCode.INTERRUPTED
+    said = re.findall("closed [a-z]+|torn down", result.stdout.str())
+    assert said == ["closed second", "closed first", "torn down"]
 
 
 def test_no_thread_is_started_where_an_interrupt_may_stop_its_start(pytester: pytest.Pytester, marked: Marked) -> None:
