@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from inspect import Signature
 from types import NoneType
@@ -250,17 +250,17 @@ else:
 
 def complete(value: object) -> None:
     """Give every object in *value* the attributes that it lacks because a bad value was read as omitted."""
-    waiting: list[Any] = [value]
+    waiting: list[object] = [value]
     for each in waiting:
+        inside: Iterable[object] = ()
         if isinstance(each, BaseModel):
             members = vars(each)
-            fields = type(each).__pydantic_fields__
-            if len(members) < len(fields):
-                members |= dict.fromkeys(fields.keys() - members.keys())
-            inside: Any = members.values()
-        else:
-            kind = each.__class__
-            inside = each.values() if kind is dict else each if kind is list else ()
+            members |= dict.fromkeys(type(each).__pydantic_fields__.keys() - members.keys())
+            inside = members.values()
+        elif isinstance(each, dict):
+            inside = cast("dict[object, object]", each).values()
+        elif isinstance(each, list):
+            inside = cast("list[object]", each)
         waiting += [part for part in inside if isinstance(part, _HOLDERS)]
 
 

@@ -8,7 +8,9 @@ import subprocess
 import sys
 import threading
 import warnings
+from collections import OrderedDict
 from collections.abc import Callable
+from functools import cached_property
 from typing import Annotated, Any
 
 import jsonschema_rs
@@ -519,3 +521,26 @@ def test_numbers_that_json_does_not_have_are_refused_in_a_class_of_ones_own(
 ) -> None:
     with pytest.raises(DecodeError):
         decode(Extended, f'{{"type": "text", "text": "t", "{member}": {number}}}', strict=strict)
+
+
+class Remembering(v1.Annotations):
+    """Keeps something beside its members."""
+
+    @cached_property
+    def length(self) -> int:
+        return len(self.audience or [])
+
+    def model_post_init(self, _context: Any) -> None:
+        assert self.length == 0
+
+
+def test_what_is_left_out_as_bad_is_a_member_all_the_same_whatever_holds_it() -> None:
+    bad, unset = '{"priority": "high"}', decode(Remembering, "{}")
+
+    assert decode(Remembering, bad) == unset
+    for read in (
+        decode(list[Remembering], f"[{bad}]")[0],
+        decode(dict[str, Remembering], f'{{"a": {bad}}}')["a"],
+        decode(OrderedDict[str, Remembering], f'{{"a": {bad}}}')["a"],
+    ):
+        assert vars(read) == vars(unset)
