@@ -56,11 +56,11 @@ def ours() -> Way:
     def read(name: str) -> Read:
         return partial(decode, getattr(v1, name))
 
-    read_line = Codec(v1, role="client").read
+    read_line, handlers = Codec(v1, role="client").read, {"session/update": handle}
 
     def take(line: bytes) -> None:
-        params: Any = read_line(line).params
-        handle(params.session_id, params.update)
+        message: Any = read_line(line)
+        handlers[message.method](message.params.session_id, message.params.update)
 
     return Way(read, encode, one_by_one(take))
 
