@@ -19,11 +19,12 @@ def held_back() -> Generator[None]:
 
     That is so where Ctrl-C raises `KeyboardInterrupt` in whatever runs. Handlers of others are left alone.
     """
-    deliver = _delivery(signal.getsignal(signal.SIGINT))
+    handler = signal.getsignal(signal.SIGINT)
+    deliver = _delivery(handler)
     if deliver is None or threading.current_thread() is not threading.main_thread():
         yield
         return
-    handler, came = signal.getsignal(signal.SIGINT), list[int]()
+    came: list[int] = []
     try:
         signal.signal(signal.SIGINT, lambda number, _frame: came.append(number))
         yield
