@@ -12,7 +12,7 @@ import signal
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 from types import TracebackType
-from typing import Generic, TypeVar, cast
+from typing import ClassVar, Generic, TypeVar, cast
 
 import anyio
 
@@ -23,6 +23,9 @@ T = TypeVar("T")
 
 class Kept(AbstractAsyncContextManager[T], Generic[T]):
     """Enters the block in a task of its own; at its end the block is left, and waited for."""
+
+    run_is_over: ClassVar[bool] = False
+    """Whether Ctrl-C has ended the tests, of which the rest is torn down now."""
 
     def __init__(self, block: AbstractAsyncContextManager[T]) -> None:
         self._block = block
@@ -70,12 +73,14 @@ class Kept(AbstractAsyncContextManager[T], Generic[T]):
         except Exception as error:  # noqa: BLE001 - raised again where the block is entered or left
             self._error = error
         except BaseException as error:
-            # Ctrl-C is for who runs the tests. asyncio's loop is left when it comes to a task, and so it has been if
-            # it came to another than this. trio gives it to whatever runs, and here nobody else would hear of it.
-            if not _is_interrupt(error) or (_in_asyncio() and isinstance(error, KeyboardInterrupt)):
+            if not _is_interrupt(error):
                 raise
+            # Ctrl-C is for who runs the tests, and once. trio gives it to whatever runs, and nobody else would hear of
+            # it. asyncio's loop is left when it comes to a task, unless a group of tasks holds it, as one did here.
             if not _in_asyncio():
                 signal.raise_signal(signal.SIGINT)
+            elif isinstance(error, KeyboardInterrupt) or not Kept.run_is_over:
+                raise KeyboardInterrupt from error
         finally:
             self._settled.set()
             self._gone.set()

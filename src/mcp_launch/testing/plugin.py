@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Generator
 from importlib.util import find_spec
 from pathlib import Path
@@ -42,6 +43,21 @@ def pytest_configure(config: pytest.Config) -> None:
     if path is not None and not path.is_file():
         raise pytest.UsageError(f"--mcp-config: there is no file {path}")
     timeout(config)
+
+
+def pytest_sessionstart() -> None:
+    """What runs now may be interrupted, whatever ran in this process before."""
+    _say_whether_over(is_over=False)
+
+
+def pytest_keyboard_interrupt() -> None:
+    """What is torn down from now on must not raise it again."""
+    _say_whether_over(is_over=True)
+
+
+def _say_whether_over(*, is_over: bool) -> None:
+    if kept := sys.modules.get("mcp_launch.testing.kept"):
+        kept.Kept.run_is_over = is_over
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> McpConfig | None:

@@ -364,7 +364,7 @@ async def test_trio(mcp_server, anyio_backend):
 
 
 @pytest.mark.parametrize("backend", ["asyncio", "trio"])
-@pytest.mark.parametrize("when", ["opening", "open"])
+@pytest.mark.parametrize("when", ["itself", "opening", "open"])
 def test_an_interrupt_that_comes_to_a_task_of_the_session_is_the_tests(
     backend: str, when: str, pytester: pytest.Pytester
 ) -> None:
@@ -384,6 +384,8 @@ async def session():
     begun = anyio.Event()
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(interrupted)
+        if {when!r} == "itself":
+            signal.raise_signal(signal.SIGINT)
         if {when!r} == "opening":
             begun.set()
             await anyio.sleep_forever()
