@@ -12,7 +12,7 @@ import signal
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 from types import TracebackType
-from typing import ClassVar, Generic, TypeVar, cast
+from typing import ClassVar, Generic, TypeVar
 
 import anyio
 
@@ -108,6 +108,4 @@ def _in_asyncio() -> bool:
 
 
 def _is_interrupt(error: BaseException) -> bool:
-    if isinstance(error, BaseExceptionGroup):
-        return any(map(_is_interrupt, cast("BaseExceptionGroup[BaseException]", error).exceptions))
-    return isinstance(error, KeyboardInterrupt)
+    return BaseExceptionGroup("", [error]).subgroup(KeyboardInterrupt) is not None
