@@ -14,8 +14,9 @@ def note_filled(value: object) -> None:
         _note_first(value)
         return
     model: Any = value
+    members: dict[str, object] = model.__dict__
     for name, unfilled in fillable:
-        held: object = model.__dict__.get(name)
+        held = members.get(name)
         if not held:
             continue
         if _FILLABLE.get(type(held), True):
@@ -26,15 +27,16 @@ def note_filled(value: object) -> None:
 
 def _note_first(value: object) -> None:
     """Note what is filled in the first object of its class, or in what is no object."""
-    if isinstance(value, Model):
-        _FILLABLE[type(value)] = _fillable(type(value))
-        note_filled(value)
-    elif isinstance(value, list):
+    if isinstance(value, list):
         for each in cast("list[object]", value):
             note_filled(each)
     elif isinstance(value, dict):
         for each in cast("dict[str, object]", value).values():
             note_filled(each)
+    # Last, because to ask whether something is a model runs Python.
+    elif isinstance(value, Model):
+        _FILLABLE[type(value)] = _fillable(type(value))
+        note_filled(value)
 
 
 _FILLABLE: dict[type, list[tuple[str, object]]] = {}
