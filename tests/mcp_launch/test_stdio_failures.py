@@ -36,13 +36,33 @@ async def failure_of(server: object, *, cwd: Path) -> LaunchFailure:
         ("/usr/bin/python3 server.py", 'arguments belong in "args"'),
         ("npx -y server", 'arguments belong in "args"'),
         ("~/bin/server", "write the whole path"),
+        ("$HOME/bin/server", "write what it stands for"),
+        ("${workspaceFolder}/server", "write what it stands for"),
+        ("file:///usr/bin/server", "write the path that it is of"),
+        ('"/usr/bin/server"', "leave them out"),
+        (" /usr/bin/server", "taken as part of its name"),
+        (r"C:\Program Files\nodejs\npx.cmd", "which this system is not"),
+        ("C:/nodejs/npx.cmd", "which this system is not"),
+        (r"\\share\tools\server.exe", "which this system is not"),
+        (r"bin\server.exe -v", 'arguments belong in "args"'),
     ],
 )
-async def test_a_line_of_shell_is_no_command(command: str, advice: str, marked: Marked, tmp_path: Path) -> None:
+async def test_what_is_no_path_of_this_system_is_no_command(
+    command: str, advice: str, marked: Marked, tmp_path: Path
+) -> None:
     failure = await failure_of(marked.stdio("tool", command), cwd=tmp_path)
 
     assert failure.code == "command_not_found"
     assert failure.message.endswith(advice)
+
+
+async def test_a_relative_command_that_is_not_there_is_told_with_where_it_was_looked_for(
+    marked: Marked, tmp_path: Path
+) -> None:
+    failure = await failure_of(marked.stdio("tool", "./serve.sh"), cwd=tmp_path)
+
+    expected = f'command not found: "./serve.sh" from "{tmp_path}", where it was to run; is the path right?'
+    assert (failure.code, failure.message) == ("command_not_found", expected)
 
 
 async def test_a_bare_command_is_found_on_path_with_a_warning(marked: Marked, tmp_path: Path) -> None:

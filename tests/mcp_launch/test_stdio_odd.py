@@ -105,8 +105,8 @@ async def test_lines_that_end_with_cr_alone_are_told_from_silence(marked: Marked
     ("tool", "says", "facts"),
     [
         ("die_with_helper", "was ended by SIGKILL; it said on stderr: out of paper", {"signal": "SIGKILL"}),
-        ("leave_helper", "exited with status 0; it printed nothing", {"exit_code": 0}),
-        ("close_output", "closed its standard output; it printed nothing", {}),
+        ("leave_helper", "exited with status 0; it wrote nothing on stderr", {"exit_code": 0}),
+        ("close_output", "closed its standard output; it wrote nothing on stderr", {}),
         ("write_half", "exited with status 4; it wrote", {"exit_code": 4}),
     ],
 )
@@ -138,7 +138,7 @@ async def test_a_farewell_that_takes_too_long_is_not_why_a_server_failed(marked:
                 await anyio.sleep(0.01)
 
     assert (failure.stage, failure.code) == ("call", "disconnected")
-    assert failure.message == "closed its standard output; it printed nothing"
+    assert failure.message == "closed its standard output; it wrote nothing on stderr"
 
 
 async def test_a_server_that_takes_its_time_to_start_may_know_the_newer_era_alone(

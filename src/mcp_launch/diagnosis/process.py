@@ -84,7 +84,7 @@ def _last_words(seen: Seen, hide: Redactor) -> str:
         return f"{told}; it said on stderr: {hide.start(line, SHOWN)}"
     if seen.stray:
         return f'{told}; it wrote "{seen.stray[0]}" on stdout, which is no JSON-RPC message'
-    return f"{told}; it printed nothing"
+    return f"{told}; it {'wrote nothing on stderr' if seen.spoke else 'printed nothing'}"
 
 
 def _advice(seen: Seen, hide: Redactor) -> str:

@@ -8,6 +8,7 @@ import shutil
 import stat
 from collections.abc import Mapping
 
+from acp_bindings.setup.paths import Likeness, likeness
 from mcp_launch.shapes import Code, Stage
 
 __all__ = ["CommandError", "explain_refusal", "resolve_command", "wrong_directory"]
@@ -36,12 +37,12 @@ def resolve_command(command: str, *, cwd: str, env: Mapping[str, str], strict: b
         message = f'the command must be an absolute path, not "{command}"; {advice}'
         raise CommandError("invalid_spec", message, stage="spec")
     if os.path.dirname(command):
-        path = _executable(os.path.join(cwd, command), shown=command)
+        path = _executable(os.path.join(cwd, command), shown=command, relative_to=cwd)
         return path, f'the command "{command}" was taken relative to the session\'s cwd; ACP wants an absolute path'
     if found is None:
         where = "on PATH" if env.get("PATH", os.defpath) else "on PATH, which is empty"
-        advice = _misread(command) or f"ACP wants an absolute path; {_advice(command, cwd=cwd)}"
-        raise CommandError("command_not_found", f'command not found {where}: "{command}". {advice}')
+        advice = _misread(command) or f"{_advice(command, cwd=cwd)} ACP wants an absolute path"
+        raise CommandError("command_not_found", f'command not found {where}: "{command}"; {advice}')
     return found, f'the command "{command}" was found on PATH as {found}; ACP wants an absolute path'
 
 
@@ -108,15 +109,26 @@ def _advice(command: str, *, cwd: str) -> str:
 
 
 def _misread(command: str) -> str | None:
-    """What people take a command for: a line of shell."""
-    if command.startswith("~"):
-        return 'a "~" is not expanded here; write the whole path'
+    """What people take a command for: a line of shell, a path of another system."""
+    if advice := _MISREAD.get(likeness(command)):
+        return advice
     if any(each.isspace() for each in command):
         return 'it is taken as the path of one program; arguments belong in "args"'
     return None
 
 
-def _executable(path: str, *, shown: str) -> str:
+_MISREAD: dict[Likeness, str] = {
+    "home": 'a "~" is not expanded here; write the whole path',
+    "variable": "variables are not replaced here; write what it stands for",
+    "url": "it is a URL; write the path that it is of",
+    "quoted": "its quotes are taken as part of its name; leave them out",
+    "padded": "it begins with white space, which is taken as part of its name",
+}
+if os.name != "nt":
+    _MISREAD["windows"] = _MISREAD["drive"] = "it is a path of Windows, which this system is not"
+
+
+def _executable(path: str, *, shown: str, relative_to: str | None = None) -> str:
     try:
         mode = os.stat(path).st_mode
     except OSError as error:
@@ -125,8 +137,9 @@ def _executable(path: str, *, shown: str) -> str:
             raise CommandError("command_not_found", message) from None
         if error.errno == errno.EACCES:
             raise CommandError("not_executable", f'the command is in a directory closed to us: "{shown}"') from None
+        where = "" if relative_to is None else f' from "{relative_to}", where it was to run'
         advice = _misread(shown) or "is the path right?"
-        raise CommandError("command_not_found", f'command not found: "{shown}"; {advice}') from None
+        raise CommandError("command_not_found", f'command not found: "{shown}"{where}; {advice}') from None
     if stat.S_ISDIR(mode):
         raise CommandError("not_executable", f'the command is a directory: "{shown}"')
     if not stat.S_ISREG(mode):
