@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +11,15 @@ import anyio
 import pytest
 
 import mcp_launch
-from tests.mcp_launch.support import SECRET, Marked, ask, http
+from tests.mcp_launch.support import SECRET, Marked, ask, bad_web_server, http
 
 pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture(scope="module")
+def bad_web() -> Generator[str]:
+    with bad_web_server() as origin:
+        yield origin
 
 
 class Seen:
@@ -59,6 +66,49 @@ async def test_no_secret_is_shown(marked: Marked, tmp_path: Path) -> None:
     text = "\n".join(line for _, _, line in seen.lines)
     assert "[redacted]" in text
     assert SECRET not in text
+
+
+@pytest.mark.parametrize(
+    ("kind", "path", "said"),
+    [
+        ("http", "html", []),
+        ("http", "notjson", []),
+        ("http", "notrpc", []),
+        ("http", "ends", []),
+        ("http", "404", []),
+        ("http", "drop", []),
+        ("http", "refuses", ["no"]),
+        ("sse", "html", []),
+    ],
+)
+async def test_a_url_is_shown_to_say_what_it_said_and_no_more(
+    kind: str, path: str, said: list[str], bad_web: str, tmp_path: Path
+) -> None:
+    seen = Seen()
+
+    with anyio.fail_after(20):
+        async with mcp_launch.launch(
+            [http(f"{bad_web}/{path}", kind=kind)], cwd=tmp_path, options=mcp_launch.Options(traffic=seen)
+        ) as fleet:
+            assert fleet.failures
+
+    assert list(dict.fromkeys(each["error"]["message"] for each in seen.messages("received"))) == said
+
+
+@pytest.mark.parametrize("code", ["exit 3", "read line; exit 3", "exec cat >/dev/null"])
+async def test_a_process_that_says_nothing_is_not_shown_to_say_anything(
+    code: str, marked: Marked, tmp_path: Path
+) -> None:
+    seen = Seen()
+    options = mcp_launch.Options(traffic=seen)
+
+    with anyio.fail_after(20):
+        async with mcp_launch.launch(
+            [marked.stdio("mute", "/bin/sh", "-c", code)], cwd=tmp_path, timeout=2, options=options
+        ) as fleet:
+            assert fleet.failures
+
+    assert seen.messages("received") == []
 
 
 def test_what_is_no_function_is_refused() -> None:

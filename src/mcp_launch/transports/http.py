@@ -13,7 +13,7 @@ import anyio
 import httpx2
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.message import SessionMessage
-from mcp_types import PARSE_ERROR, ErrorData, JSONRPCError
+from mcp_types import CONNECTION_CLOSED, PARSE_ERROR, ErrorData, JSONRPCError
 
 from mcp_launch.budgets import Budgets
 from mcp_launch.diagnosis import Diagnosis
@@ -29,13 +29,19 @@ from mcp_launch.transports.messages import UNWRITABLE
 from mcp_launch.transports.network import Network, network, usable
 from mcp_launch.transports.streams import ReadStream, Sink, Source, WriteStream
 from mcp_launch.transports.traffic import Traffic, shown
-from mcp_launch.transports.unanswered import Unanswered, farewell
+from mcp_launch.transports.unanswered import Unanswered, Unsaid, farewell
 from mcp_launch.transports.web import Memory, is_jsonrpc, start_of, whole
 
 if TYPE_CHECKING:
     from mcp.client import Transport as Streams
 
 __all__ = ["HttpTransport", "WebClient", "speaks_http"]
+
+_WORDS = 16
+"""Characters by which an error that the SDK gives of its own is known."""
+_UNREADABLE = (PARSE_ERROR, "Failed to parse ")
+_OF_THE_SDK = (_UNREADABLE, (CONNECTION_CLOSED, "SSE stream ended"))
+"""How those begin that it gives where an answer was of the right kind, and no message came of it."""
 
 _PARSED = 16384
 """Bytes of an answer that are parsed to see what it is. What is not MCP is short: an error, a page, another API."""
@@ -130,18 +136,23 @@ class _WatchedStream(ReadStream):
             raise
         if isinstance(item, SessionMessage):
             self._unanswered.received(item.message)
-        match item:
-            case SessionMessage(message=JSONRPCError(error=ErrorData(code=code, message=said) as error)) if (
-                code == PARSE_ERROR and said.startswith("Failed to parse ")
-            ):
-                # The SDK's own words quote the answer, with whatever is in it.
-                found = Diagnosis("invalid_response", "gave an answer that is not valid MCP")
-                self._client.memory.found = self._client.memory.found or found
-                told = farewell(found, hide=self._client.hide)
-                error.message, error.data = told.message, told.data
-            case _:
-                pass
+            if isinstance(item.message, JSONRPCError) and self._is_unsaid(item.message.error):
+                item.message = Unsaid(jsonrpc="2.0", id=item.message.id, error=self._told(item.message.error))
         return item
+
+    def _is_unsaid(self, error: ErrorData) -> bool:
+        """Whether an error is no word of the server: what it answered, if it did, has no message in it."""
+        answer = self._client.memory.answer
+        return answer is None or not answer.is_mcp or (error.code, error.message[:_WORDS]) in _OF_THE_SDK
+
+    def _told(self, error: ErrorData) -> ErrorData:
+        """What whoever waits is told of an error that the SDK gives."""
+        if (error.code, error.message[:_WORDS]) != _UNREADABLE:
+            return error
+        # The SDK's own words quote the answer, with whatever is in it.
+        found = Diagnosis("invalid_response", "gave an answer that is not valid MCP")
+        self._client.memory.found = self._client.memory.found or found
+        return farewell(found, hide=self._client.hide)
 
 
 class _NotedStream(WriteStream):

@@ -11,6 +11,7 @@ from acp_bindings.secrets.redact import Redactor
 from mcp_launch.options import Direction
 from mcp_launch.transports.messages import UnwritableError, written
 from mcp_launch.transports.streams import ReadStream, Sink, Source, WriteStream
+from mcp_launch.transports.unanswered import Unsaid
 
 __all__ = ["Traffic", "shown"]
 
@@ -45,7 +46,7 @@ class _ReadStream(ReadStream):
 
     async def receive(self) -> SessionMessage | Exception:
         item = await self._inner.receive()
-        if isinstance(item, SessionMessage):
+        if isinstance(item, SessionMessage) and not isinstance(item.message, Unsaid):
             self._traffic.show("received", item.message)
         return item
 

@@ -19,7 +19,7 @@ from mcp_types import (
 from acp_bindings.secrets.redact import Redactor
 from mcp_launch.diagnosis import Diagnosis
 
-__all__ = ["Unanswered", "farewell"]
+__all__ = ["Unanswered", "Unsaid", "farewell"]
 
 _SAID = 2000
 """Characters of an error that a caller gets; a server may have written more."""
@@ -29,6 +29,10 @@ def farewell(found: Diagnosis, *, hide: Redactor) -> ErrorData:
     """What whoever waits for an answer is told instead: why there is none, and as data the code and the facts of it."""
     data = hide.json({"code": found.code, **found.facts})
     return ErrorData(code=CONNECTION_CLOSED, message=hide.start(found.message, _SAID), data=data)
+
+
+class Unsaid(JSONRPCError):  # noqa: N818 - a message, which nobody raises
+    """An answer that the server never gave: whoever waits gets it in place of one."""
 
 
 class Unanswered:
@@ -57,8 +61,8 @@ class Unanswered:
             return self._ids.pop(coerce_request_id(message.id), None) is not None
         return False
 
-    def refused(self, error: ErrorData) -> Iterator[JSONRPCError]:
+    def refused(self, error: ErrorData) -> Iterator[Unsaid]:
         """That error as the answer to each, which waits no longer then."""
         while self._ids:
             number = self._ids.pop(next(iter(self._ids)))
-            yield JSONRPCError(jsonrpc="2.0", id=number, error=error)
+            yield Unsaid(jsonrpc="2.0", id=number, error=error)

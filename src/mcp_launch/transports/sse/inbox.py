@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import anyio
 from mcp.shared.message import SessionMessage
-from mcp_types import ErrorData, JSONRPCError, JSONRPCMessage, JSONRPCRequest
+from mcp_types import ErrorData, JSONRPCMessage, JSONRPCRequest
 
-from mcp_launch.transports.unanswered import Unanswered
+from mcp_launch.transports.unanswered import Unanswered, Unsaid
 
 if TYPE_CHECKING:
     from anyio.streams.memory import MemoryObjectSendStream
@@ -44,7 +44,7 @@ class Inbox:
 
     async def refuse(self, request: JSONRPCRequest, error: ErrorData) -> None:
         """Answer a request, if it still waits for that."""
-        reply = JSONRPCError(jsonrpc="2.0", id=request.id, error=error)
+        reply = Unsaid(jsonrpc="2.0", id=request.id, error=error)
         async with self._refusing:
             if self._unanswered.received(reply):
                 await self._tell(reply)
@@ -56,6 +56,6 @@ class Inbox:
             for reply in self._unanswered.refused(error):
                 await self._tell(reply)
 
-    async def _tell(self, reply: JSONRPCError) -> None:
+    async def _tell(self, reply: Unsaid) -> None:
         with contextlib.suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
             await self._to_session.send(SessionMessage(reply))
