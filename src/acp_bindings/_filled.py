@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, cast, get_args
+from typing import Any, cast
 
-from acp_bindings._model import Model
+from acp_bindings._model import Model, reached_from
 
 
 def note_filled(value: object) -> None:
@@ -52,7 +52,11 @@ def _fillable(cls: type[Model]) -> list[tuple[str, object]]:
         (name, _unfilled(default))
         for name, default in _defaults(cls)
         if isinstance(default, _CONTAINERS)
-        or any(isinstance(inner, _CONTAINERS) for each in _reached(cls, name) for _, inner in _defaults(each))
+        or any(
+            isinstance(inner, _CONTAINERS)
+            for each in reached_from(cls.__pydantic_fields__[name].annotation)
+            for _, inner in _defaults(each)
+        )
     ]
 
 
@@ -69,17 +73,3 @@ def _unfilled(default: Any) -> object:
 def _defaults(cls: type[Model]) -> list[tuple[str, object]]:
     fields = cls.__pydantic_fields__
     return [(name, field.get_default(call_default_factory=True)) for name, field in fields.items()]
-
-
-def _reached(cls: type[Model], name: str) -> set[type[Model]]:
-    """Every class whose instances may be found below the member *name* of *cls*."""
-    reached: set[type[Model]] = set()
-    waiting: list[Any] = [cls.__pydantic_fields__[name].annotation]
-    while waiting:
-        each = waiting.pop()
-        if not isinstance(each, type):
-            waiting += get_args(each)
-        elif issubclass(each, Model) and each not in reached:
-            reached.add(each)
-            waiting += (field.annotation for field in each.__pydantic_fields__.values())
-    return reached

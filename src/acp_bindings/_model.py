@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from inspect import Signature
 from types import NoneType
@@ -17,7 +17,7 @@ from acp_bindings._types import Implied, Rule
 
 
 @cache
-def _tags(cls: type[BaseModel]) -> dict[str, str]:
+def tags_of(cls: type[BaseModel]) -> dict[str, str]:
     """The tags that *cls* is written with, by member; they count as set although nobody sets them."""
     return {name: info.default for name, info in cls.__pydantic_fields__.items() if _is_tag(info)}
 
@@ -44,7 +44,7 @@ one look-up."""
 
 def _makings_of(cls: type[BaseModel]) -> _Makings:
     check = cls.__pydantic_validator__.validate_python
-    return _MAKINGS.setdefault(cls, (frozenset(cls.__pydantic_fields__), _tags(cls), _omittable(cls), check))
+    return _MAKINGS.setdefault(cls, (frozenset(cls.__pydantic_fields__), tags_of(cls), _omittable(cls), check))
 
 
 def _wire_name(name: str) -> str:
@@ -182,7 +182,7 @@ class Model(BaseModel):  # noqa: PLW1641 - what can change has no hash
             field = type(self).__pydantic_fields__.get(name)
             if field is None:
                 super().__delattr__(name)
-            elif field.is_required() or name in _tags(type(self)):
+            elif field.is_required() or name in tags_of(type(self)):
                 raise AttributeError(f"{type(self).__name__} cannot do without {name!r}")
             else:
                 vars(self)[name] = field.get_default(call_default_factory=True)
@@ -290,20 +290,45 @@ def _accept(model: Model, name: str, given: Any) -> None:
         # What is below does the same for most objects, in three times as long.
         given.__pydantic_fields_set__.update(_MAKINGS[type(given)][1])
         return
+    for each, taken in _objects(given, held):
+        if taken is not each:
+            wanted = f"{type(model).__name__}.{name} wants {type(taken).__name__}(...)"
+            raise TypeError(f"{wanted}, not a {type(each).__name__}; `decode` makes one of it")
+        taken.__pydantic_fields_set__.update(_makings_of(type(taken))[1])
+
+
+def is_as_given(given: object, taken: object) -> bool:
+    """Whether no object in *taken*, which *given* was taken for, was made of a dict."""
+    return all(taken is each for each, taken in _objects(given, taken))
+
+
+def _objects(given: Any, held: Any) -> Iterator[tuple[Any, Model]]:
+    """Each object in *held*, with what was given for it."""
     waiting: list[tuple[Any, Any]] = [(given, held)]
     while waiting:
         given, held = waiting.pop()
         if isinstance(held, Model):
-            if held is not given:
-                wanted = f"{type(model).__name__}.{name} wants {type(held).__name__}(...)"
-                raise TypeError(f"{wanted}, not a {type(given).__name__}; `decode` makes one of it")
-            held.__pydantic_fields_set__.update(_makings_of(type(held))[1])
+            yield given, held
         elif held is given:
             continue
         elif isinstance(held, list):
             waiting += zip(given, held, strict=True)  # pyright: ignore[reportUnknownArgumentType]
         elif isinstance(held, dict):
             waiting += ((given[key], each) for key, each in cast("dict[str, Any]", held).items())
+
+
+def reached_from(annotation: Any) -> set[type[Model]]:
+    """Every class whose instances may be found in what *annotation* says, or below."""
+    reached: set[type[Model]] = set()
+    waiting: list[Any] = [annotation]
+    while waiting:
+        each = waiting.pop()
+        if not isinstance(each, type):
+            waiting += get_args(each)
+        elif issubclass(each, Model) and each not in reached:
+            reached.add(each)
+            waiting += (field.annotation for field in each.__pydantic_fields__.values())
+    return reached
 
 
 def _nulls(model: Model) -> set[str]:

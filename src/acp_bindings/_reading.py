@@ -155,7 +155,7 @@ def _make_default(outer: dict[str, Any]) -> None:
         default = outer.pop("default")
         outer["default_factory"] = type(default)
         outer["metadata"] = {**outer.get("metadata", {}), "pydantic_js_updates": {"default": default}}
-    elif "default_factory" in outer:
+    elif getattr(outer.get("default_factory"), "__module__", "").startswith("acp_bindings."):
         # A default object is what the empty object reads as; codegen sees to that.
         outer["default_factory"], outer["validate_default"] = dict, True
 

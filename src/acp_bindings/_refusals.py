@@ -17,7 +17,7 @@ from acp_bindings._complaints import Complaints
 from acp_bindings._mistakes import hint_about, mistake_in
 from acp_bindings.decoding import core_schema_of, decode
 from acp_bindings.encoding import write_unchecked
-from acp_bindings.errors import DecodeError, EncodeError, Finding, Issue
+from acp_bindings.errors import DecodeError, EncodeError, Finding, Issue, Path
 
 
 def undecodable(type_: Any, data: Any, text: bytes | bytearray, error: Exception, *, strict: bool) -> DecodeError:
@@ -43,16 +43,6 @@ def unencodable(value: Any) -> EncodeError:
     return EncodeError(type(value).__name__, _faults(value))
 
 
-def refuse_null_items(value: Any) -> None:
-    """Refuse *value* where null stands in a list that has no place for it, which pydantic writes without a word.
-
-    Raises:
-        EncodeError: it does.
-    """
-    if issues := list(_null_items(value, ())):
-        raise EncodeError(type(value).__name__, issues)
-
-
 _MOST = 200
 """How many errors are looked into: a list of a million bad items has as many, and nobody reads them."""
 
@@ -71,12 +61,9 @@ def _complaints(type_: Any) -> Complaints:
 def _faults(value: Any) -> list[Issue]:
     """What is wrong with a *value* that cannot be written: pydantic tells too, but shows values, maybe secret ones."""
     try:
-        text = write_unchecked(value)
-        from_json(text, allow_inf_nan=False)
-        if isinstance(value, BaseModel):
-            decode(type(value), text, strict=True)
-    except DecodeError as error:
-        return list(error.issues)
+        from_json(write_unchecked(value), allow_inf_nan=False)
+        if issues := list(_misfits(value, ())):
+            return issues
     except PydanticSerializationError as error:
         return [Issue((), "not_json", f"JSON cannot hold it: {error}")]
     except ValueError:
@@ -84,28 +71,19 @@ def _faults(value: Any) -> list[Issue]:
     return [Issue((), "model_type", "An object in it is a plain dict or of another class than belongs there")]
 
 
-def _null_items(value: Any, path: tuple[str | int, ...]) -> Iterator[Issue]:
+def _misfits(value: Any, path: Path) -> Iterator[Issue]:
+    """What in the objects of *value* its writer must not say."""
     if isinstance(value, BaseModel):
-        text = write_unchecked(value)
         try:
-            decode(type(value), text, strict=True)
+            decode(type(value), write_unchecked(value), strict=True)
         except DecodeError as error:
-            document = from_json(text)
-            for issue in error.issues:
-                if issue.path and isinstance(issue.path[-1], int) and _at(document, issue.path) is None:
-                    yield replace(issue, path=path + issue.path)
+            yield from (replace(issue, path=path + issue.path) for issue in error.issues)
     elif isinstance(value, dict):
         for name, each in cast("dict[str, object]", value).items():
-            yield from _null_items(each, (*path, name))
+            yield from _misfits(each, (*path, name))
     elif isinstance(value, list):
         for index, each in enumerate(cast("list[object]", value)):
-            yield from _null_items(each, (*path, index))
-
-
-def _at(document: Any, path: tuple[str | int, ...]) -> Any:
-    for step in path:
-        document = document[step]
-    return document
+            yield from _misfits(each, (*path, index))
 
 
 def _name(type_: Any) -> str:

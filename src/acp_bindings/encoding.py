@@ -8,12 +8,14 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 
 from pydantic import BaseModel
 from pydantic_core import SchemaSerializer, core_schema
 
 from acp_bindings._filled import note_filled
+from acp_bindings._fitting import fit, may_have_maps
+from acp_bindings._model import Model
 from acp_bindings._numbers import refuse_names
 
 
@@ -21,7 +23,8 @@ def encode(value: object) -> bytes:
     """*value* as compact JSON in UTF-8.
 
     What was omitted stays omitted and `null` stays `null`: only members that were read, set or filled are written, and
-    tags.
+    tags. Whether the default of an object is filled that stands in a member of no type, such as `raw_input`, is not
+    looked into.
 
     Args:
         value: a model, or any JSON value with models in it.
@@ -32,17 +35,15 @@ def encode(value: object) -> bytes:
     """
     try:
         note_filled(value)
-        to_json = _WRITERS.get(type(value)) or _writer_of(value)
+        to_json, has_maps = _WRITERS.get(type(value)) or _writer_of(value)
         text = to_json(value, by_alias=True, exclude_unset=True)
+        if (has_maps or text.find(b"[") >= 0) and fit(value):
+            text = to_json(value, by_alias=True, exclude_unset=True)
         refuse_names(text)
     except (TypeError, ValueError, RecursionError):
         from acp_bindings import _refusals  # noqa: PLC0415 - only errors need it
 
         raise _refusals.unencodable(value) from None
-    if text.find(b"null") >= 0 and (b"[null" in text or b",null" in text):
-        from acp_bindings import _refusals  # noqa: PLC0415 - only null in lists needs it
-
-        _refusals.refuse_null_items(value)
     return text
 
 
@@ -74,11 +75,16 @@ def write_unchecked(value: Any) -> bytes:
 
 _ANYTHING = SchemaSerializer(core_schema.any_schema(), core_schema.CoreConfig(ser_json_inf_nan="constants"))
 
-_WRITERS: dict[type, Callable[..., bytes]] = {}
-"""What writes the objects of each class that has been written, so that an object costs one look-up."""
+_Writer: TypeAlias = tuple[Callable[..., bytes], bool]
+
+_WRITERS: dict[type, _Writer] = {}
+"""What writes the objects of each class that has been written, and whether they may have maps: one look-up for each."""
 
 
-def _writer_of(value: object) -> Callable[..., bytes]:
+def _writer_of(value: object) -> _Writer:
     serializer = value.__pydantic_serializer__ if isinstance(value, BaseModel) else _ANYTHING
     to_json = partial(serializer.to_json, **_ERRORS) if _ERRORS else serializer.to_json
-    return _WRITERS.setdefault(type(value), to_json) if isinstance(value, BaseModel) else to_json
+    if not isinstance(value, BaseModel):
+        return to_json, True
+    has_maps = isinstance(value, Model) and may_have_maps(type(value))
+    return _WRITERS.setdefault(type(value), (to_json, has_maps))

@@ -44,7 +44,7 @@ NEEDED = ["lazy", "model", "reading", "types"]
     ("code", "needed"),
     [
         (READ, NEEDED),
-        (f"{READ}; from acp_bindings import encode; encode(text)", sorted([*NEEDED, "filled", "numbers"])),
+        (f"{READ}; from acp_bindings import encode; encode(text)", sorted([*NEEDED, "filled", "fitting", "numbers"])),
         (f"{READ}; text.annotations = v1.Annotations()", NEEDED),
     ],
     ids=["reading", "writing", "changing"],

@@ -86,9 +86,10 @@ def test_a_name_builds_no_class() -> None:
     assert in_a_fresh_interpreter("from acp_bindings.v1 import NewSessionRequest\nbuilt()") == []
 
 
-def test_reading_a_type_builds_that_type_alone() -> None:
-    code = f"from acp_bindings import decode, encode, v1\nencode(decode(v1.SessionNotification, {MESSAGE!r}))\nbuilt()"
-    assert in_a_fresh_interpreter(code) == ["SessionNotification"]
+def test_reading_a_type_builds_that_type_alone_and_writing_it_what_is_written_by_itself() -> None:
+    code = f"from acp_bindings import decode, encode, v1\nread = decode(v1.SessionNotification, {MESSAGE!r})\n"
+    assert in_a_fresh_interpreter(f"{code}built()") == ["SessionNotification"]
+    assert in_a_fresh_interpreter(f"{code}encode(read)\nbuilt()") == ["Plan", "SessionNotification"]
 
 
 def test_reading_loads_nothing_that_only_errors_and_unions_need() -> None:

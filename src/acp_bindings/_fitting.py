@@ -1,0 +1,179 @@
+"""What was put into the lists and maps of a model since it was made: it has to be what the constructor would take."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import cache
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, NamedTuple, Union, cast, get_args, get_origin
+
+from pydantic.fields import FieldInfo
+from pydantic_core import CoreConfig, SchemaValidator
+from pydantic_core import core_schema as cs
+
+from acp_bindings._model import Model, is_as_given, reached_from, tags_of
+from acp_bindings._types import FirstMatch, Rule, Tagged
+
+
+def fit(value: object) -> bool:
+    """Whether something in the lists of *value* got its tag just now, which has to be written.
+
+    Raises:
+        ValueError: a list or map holds what does not belong there.
+    """
+    plan = _PLANS.get(value.__class__)
+    if plan is None:
+        return _fit_first(value)
+    model: Any = value
+    members: dict[str, Any] = model.__dict__ if plan else {}
+    changed = False
+    for name, kinds, least, is_deep in plan:
+        held = members.get(name)
+        if held is None:
+            continue
+        if held.__class__ is list or held.__class__ is dict:
+            parts: Iterable[object] = held.values() if held.__class__ is dict else held
+            is_sure = kinds is None or (kinds and kinds.issuperset(map(type, parts)) and len(held) >= least)
+            if not is_sure:
+                _check(model, name)
+            if is_deep or not is_sure:
+                changed |= _fit_parts(parts)
+        elif _PLANS.get(held.__class__, True):
+            changed |= fit(held)
+    return changed
+
+
+class _Member(NamedTuple):
+    """A member that is, or may have in it, a list or a map."""
+
+    name: str
+    kinds: frozenset[type] | None
+    """The classes of which every object belongs into it, if such are known; None where anything does."""
+    least: int
+    """How many there have to be."""
+    is_deep: bool
+    """What is in it may have lists or maps in it, or a tag."""
+
+
+_PLANS: dict[type, tuple[_Member, ...]] = dict.fromkeys((str, bool, int, float, NoneType), ())
+"""The members to look at in each class, so that an object costs a look-up."""
+
+_TAGS: dict[type, frozenset[str]] = {}
+"""The tags of each class of the same."""
+
+
+def _fit_first(value: object) -> bool:
+    """The same for the first object of its class, or for what is no object."""
+    if isinstance(value, list):
+        return _fit_parts(cast("list[object]", value))
+    if isinstance(value, dict):
+        return _fit_parts(cast("dict[str, object]", value).values())
+    if isinstance(value, Model):
+        _TAGS[type(value)] = frozenset(tags_of(type(value)))
+        _PLANS[type(value)] = tuple(_members(type(value)))
+        return fit(value)
+    return False
+
+
+def _fit_parts(parts: Iterable[object]) -> bool:
+    changed = False
+    for part in parts:
+        if _PLANS.get(part.__class__, True):
+            changed |= fit(part)
+        if (tags := _TAGS.get(part.__class__)) and not tags <= cast("Model", part).__pydantic_fields_set__:
+            cast("Model", part).__pydantic_fields_set__.update(tags)
+            changed = True
+    return changed
+
+
+def _check(model: Model, name: str) -> None:
+    """Refuse what the member *name* holds, unless the constructor would take it."""
+    held: object = vars(model)[name]
+    if not is_as_given(held, _validator(type(model), name).validate_python(held, strict=True)):
+        raise ValueError("a dict stands where an object belongs")
+
+
+@cache
+def _validator(cls: type[Model], name: str) -> SchemaValidator:
+    schema: Any = cls.__pydantic_core_schema__
+    definitions: list[Any] = []
+    while schema["type"] != "model-fields":
+        definitions += schema.get("definitions", ())
+        if schema["type"] == "definition-ref":
+            schema = next(each for each in definitions if each["ref"] == schema["schema_ref"])
+        else:
+            schema = schema["schema"]
+    member = schema["fields"][name]["schema"]
+    return SchemaValidator(cs.definitions_schema(member, definitions), CoreConfig(strict=True))
+
+
+@cache
+def may_have_maps(cls: type[Model]) -> bool:
+    """Whether there may be a map in objects of that class, other than of any JSON."""
+    annotations = (field.annotation for each in reached_from(cls) for field in each.__pydantic_fields__.values())
+    return any(get_origin(part) is dict and _kinds(part) is not None for each in annotations for part in _within(each))
+
+
+def _members(cls: type[Model]) -> Iterator[_Member]:
+    ours: Any = next(each for each in cls.__mro__ if each.__module__.startswith("acp_bindings."))
+    for name, info in cls.__pydantic_fields__.items():
+        own = ours.__pydantic_fields__.get(name)
+        # What a user of the generated classes adds to them has rules of its own, which need not hold twice.
+        kinds = _kinds(info.annotation) if own is not None and own.annotation == info.annotation else None
+        below = reached_from(info.annotation)
+        is_deep = any(tags_of(each) or _has_lists(each) for each in below)
+        if kinds is not None or any(map(_has_lists, below)):
+            yield _Member(name, kinds, _least(info), is_deep)
+
+
+def _least(info: FieldInfo) -> int:
+    """How many there have to be, unless fewer may have been read, which are written back."""
+    if any(isinstance(mark, Rule) for mark in info.metadata):
+        return 0
+    return max((getattr(mark, "min_length", None) or 0 for mark in info.metadata), default=0)
+
+
+def _has_lists(cls: type[Model]) -> bool:
+    """Whether there are lists or maps in objects of that class, those below not counted."""
+    return any(_kinds(field.annotation) is not None for field in cls.__pydantic_fields__.values())
+
+
+def _kinds(annotation: Any) -> frozenset[type] | None:
+    """The classes of which every object belongs into the list or map that *annotation* has; None if it has none.
+
+    There are none where it takes more to tell: of texts that have to be one of a few, numbers in a range, any map.
+    """
+    holders = [part for part in _alternatives(annotation) if get_origin(part) in (list, dict)]
+    if not holders or any(Any in get_args(holder) for holder in holders):
+        return None
+    if len(holders) > 1 or get_origin(holders[0]) is dict:
+        return frozenset()
+    kinds: list[Any] = list(_alternatives(get_args(holders[0])[0]))
+    if str in kinds:
+        kinds = [kind for kind in kinds if get_origin(kind) is not Literal]
+    return frozenset(kinds) if all(map(_is_sure, kinds)) else frozenset()
+
+
+def _is_sure(kind: Any) -> bool:
+    """Whether nothing more is asked of an object than to be of that class."""
+    return kind in (str, bool, int, NoneType) or (isinstance(kind, type) and issubclass(kind, Model))
+
+
+def _alternatives(annotation: Any) -> Iterator[Any]:
+    """Of a union all that it may be; what it says besides its alternatives, such as bounds, is one more."""
+    origin = get_origin(annotation)
+    if origin in (Union, UnionType):
+        for each in get_args(annotation):
+            yield from _alternatives(each)
+    elif origin is Annotated:
+        yield from _alternatives(get_args(annotation)[0])
+        yield from (mark for mark in annotation.__metadata__ if not isinstance(mark, Tagged | FirstMatch))
+    else:
+        yield annotation
+
+
+def _within(annotation: Any) -> Iterator[Any]:
+    """*annotation*, and all that it is made of."""
+    yield annotation
+    for each in get_args(annotation):
+        yield from _within(each)

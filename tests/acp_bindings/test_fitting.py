@@ -1,0 +1,158 @@
+"""What is put into the lists and maps of an object after it was made is written if it belongs there, else refused."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable, Iterator
+from typing import Annotated, Any, cast
+
+import pytest
+from pydantic import BaseModel, Field
+
+from acp_bindings import EncodeError, decode, encode, v1, v2
+from tests.acp_bindings.instances import Instances
+from tests.acp_bindings.roundtrip import generated
+from tests.acp_bindings.schemas import PACKAGES, load
+
+PER_DEFINITION = 12
+
+JUNK: list[Any] = [
+    *(None, True, "zz", 5, 2**64, -1.5, {}, []),
+    *(v1.TextContent(text="t"), v2.EnvVariable(name="n", value="v"), v1.EmbeddedResource),
+]
+"""What belongs into few lists or into none; the last is a class and no object at all."""
+
+
+def clear(container: list[Any] | dict[str, Any]) -> None:
+    container.clear()
+
+
+def additions(junk: object) -> Callable[[list[Any] | dict[str, Any]], None]:
+    def put(container: list[Any] | dict[str, Any]) -> None:
+        if isinstance(container, list):
+            container.append(junk)
+        else:
+            container["added"] = junk
+
+    return put
+
+
+CHANGES = [clear, *(additions(copy.deepcopy(junk)) for junk in JUNK)]
+
+
+def containers(value: Any) -> Iterator[list[Any] | dict[str, Any]]:
+    """Every list and map in an object whose content the schema says something of."""
+    if isinstance(value, BaseModel):
+        for name, held in vars(value).items():
+            if name != "meta":
+                yield from containers(held)
+    elif isinstance(value, dict):
+        yield cast("dict[str, Any]", value)
+        for part in cast("dict[str, Any]", value).values():
+            yield from containers(part)
+    elif isinstance(value, list):
+        yield cast("list[Any]", value)
+        for part in cast("list[Any]", value):
+            yield from containers(part)
+
+
+@pytest.mark.parametrize(
+    ("package", "definition"), [(each, name) for each in PACKAGES for name in load(each).definitions]
+)
+def test_whatever_is_put_into_an_object_what_is_written_is_valid(package: str, definition: str) -> None:
+    schema, type_ = load(package), generated(package, definition)
+    for index, instance in enumerate(Instances(schema).series(definition, PER_DEFINITION)):
+        value = decode(type_, json.dumps(instance))
+        # A list that is all there is knows nothing of what it is a list of.
+        for number in range(len(list(containers(value))) if isinstance(value, BaseModel) else 0):
+            change = CHANGES[(index + number) % len(CHANGES)]
+            changed = decode(type_, json.dumps(instance))
+            change(list(containers(changed))[number])
+            try:
+                text = encode(changed)
+            except EncodeError:
+                continue
+            assert encode(decode(type_, text)) == text
+            if complaints := schema.complaints(definition, json.loads(text)):
+                # What is read as an empty list is written as one, also where writers may not.
+                assert change is clear, f"{text.decode()}: {complaints}"
+
+
+@pytest.mark.parametrize(
+    ("make", "where", "junk", "path"),
+    [
+        (
+            lambda: v1.McpServerHttp(name="n", url="u", headers=[]),
+            "headers",
+            v1.TextContent(text="t"),
+            "headers[0].name",
+        ),
+        (lambda: v1.Annotations(audience=["user"]), "audience", "nobody", "audience[1]"),
+        (lambda: v1.Annotations(audience=["user"]), "audience", v1.TextContent(text="t"), "audience[1]"),
+        (lambda: v1.AuthMethodTerminal(id="a", name="b", env={"A": "x"}), "env", None, "env.added"),
+        (lambda: v1.ElicitationSchema(properties={}), "properties", None, "properties.added"),
+        (
+            lambda: v2.UnsupportedProtocolVersionErrorData(requested=3, supported=[1]),
+            "supported",
+            2**16,
+            "supported[1]",
+        ),
+        (lambda: v1.PromptRequest(session_id="s", prompt=[]), "prompt", None, "prompt[0]"),
+    ],
+)
+def test_what_does_not_belong_there_is_named(make: Callable[[], Any], where: str, junk: object, path: str) -> None:
+    model = make()
+    assert encode(model)
+    additions(junk)(getattr(model, where))
+
+    with pytest.raises(EncodeError) as raised:
+        encode([model])
+
+    assert f"[0].{path}: " in str(raised.value)
+
+
+def test_it_is_named_in_a_list_in_a_map_too() -> None:
+    action = v1.ElicitationAcceptAction(content={"a": ["b"]})
+    assert action.content
+    held: Any = action.content["a"]
+    held.append(None)
+
+    with pytest.raises(EncodeError, match=r"content\.a"):
+        encode(action)
+
+
+def test_a_list_that_must_not_be_empty_is_not_emptied() -> None:
+    request = v2.PromptRequest(session_id="s", prompt=[v2.TextContent(text="t")])
+    request.prompt.clear()
+
+    with pytest.raises(EncodeError, match="prompt: List should have at least 1 item"):
+        encode(request)
+
+
+def test_the_tag_of_an_object_that_was_read_without_one_is_written_in_a_list() -> None:
+    request = v1.PromptRequest(session_id="s", prompt=[])
+    request.prompt.append(decode(v1.TextContent, {"text": "t"}))
+
+    assert json.loads(encode(request))["prompt"] == [{"type": "text", "text": "t"}]
+
+
+def test_an_object_of_the_right_shape_and_of_the_wrong_class_is_refused() -> None:
+    server = v1.McpServerHttp(name="n", url="u", headers=[])
+    server.headers.append(v1.EnvVariable(name="n", value="v"))  # pyright: ignore[reportArgumentType]
+
+    with pytest.raises(EncodeError, match="of another class"):
+        encode(server)
+
+
+class Block(v1.TextContent):
+    """A content block of a user's own."""
+
+    words: Annotated[list[str], Field(default_factory=list)]
+
+
+def test_objects_of_derived_classes_belong_where_those_of_the_class_do() -> None:
+    request = v1.PromptRequest(session_id="s", prompt=[])
+    request.prompt.append(Block(text="t", words=["w"]))
+
+    assert json.loads(encode(request))["prompt"] == [{"type": "text", "text": "t", "words": ["w"]}]
