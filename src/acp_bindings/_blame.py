@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from pydantic_core import CoreSchema, ErrorDetails
 
-from acp_bindings._types import NULL, TAGGED, VALUE
+from acp_bindings._types import CATCH_ALLS, NULL, TAGGED, VALUE
 from acp_bindings.errors import Issue
 
 NO_TAG, BAD_TAG = "union_tag_not_found", "union_tag_invalid"
@@ -20,6 +20,8 @@ class _Step(NamedTuple):
 
     where: tuple[str | int, ...]
     label: str
+    is_catch_all: bool
+    """It is for what has a tag that no other one knows."""
 
 
 class _Located(NamedTuple):
@@ -48,7 +50,8 @@ def _locate(schema: Any, definitions: dict[str, Any], error: ErrorDetails) -> _L
             label = str(step)
             choices = _choices(schema)
             if label != VALUE:
-                unions.append(_Step(error["loc"][:position], label))
+                is_catch_all = label in schema.get("metadata", {}).get(CATCH_ALLS, ())
+                unions.append(_Step(error["loc"][:position], label, is_catch_all))
                 branch = label if step in choices and label != TAGGED else branch
             schema = choices.get(step, {})
         else:
@@ -127,7 +130,8 @@ def _meant(located: Sequence[_Located], depth: int) -> list[Issue]:
         if not alternatives or (tagged and not unread):
             kept += _meant(tagged, depth + 1)
             continue
-        # With a tag that there is not, none of the alternatives was meant, those without a tag neither.
+        # With a tag that nobody knows what keeps everything was meant, or else none, those without a tag neither.
         unknown = [each.issue for each in unread if each.issue.rule == BAD_TAG]
-        kept += unknown or _meant(min(alternatives.values(), key=len), depth + 1)
+        fitting = [each for each in alternatives.values() if not unknown or each[0].unions[depth].is_catch_all]
+        kept += _meant(min(fitting, key=len), depth + 1) if fitting else unknown
     return kept

@@ -14,7 +14,7 @@ from enum import Enum
 from typing import Annotated, Any, TypeAlias, TypeVar, get_args
 
 from pydantic import Field, GetCoreSchemaHandler, GetJsonSchemaHandler
-from pydantic_core import CoreSchema
+from pydantic_core import CoreSchema, PydanticCustomError
 from pydantic_core import core_schema as cs
 
 T = TypeVar("T")
@@ -113,17 +113,27 @@ class Tagged(_Mark):
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         by_tag: dict[Any, CoreSchema] = {}
         fallbacks: list[CoreSchema | tuple[CoreSchema, str]] = []
+        catch_alls: list[str] = []
         for arm in get_args(source) or (source,):
             schema = handler.generate_schema(arm)
             tags, implied = _tags(arm, self.member)
             by_tag.update(dict.fromkeys(tags, schema))
             if implied or not tags:
                 fallbacks.append((schema, fallback_label(arm)))
+                catch_alls += [] if implied else [fallback_label(arm)]
         tagged = cs.tagged_union_schema(by_tag, discriminator=self.member, serialization=_AS_IT_IS)
         if not fallbacks:
             return tagged
-        return cs.union_schema([(tagged, TAGGED), *fallbacks], mode="left_to_right", serialization=_AS_IT_IS)
+        return cs.union_schema(
+            [(tagged, TAGGED), *fallbacks],
+            mode="left_to_right",
+            serialization=_AS_IT_IS,
+            metadata={CATCH_ALLS: catch_alls},
+        )
 
+
+CATCH_ALLS = "acp_bindings_catch_alls"
+"""Where the metadata of a union name, by their labels, the alternatives that are for a tag which nobody knows."""
 
 TAGGED, VALUE, NULL = "<tagged>", "<value>", "<null>"
 """Labels in error locations: the alternatives that have tags; a value, or null in its place."""
@@ -186,7 +196,8 @@ class Unlike(_Mark):
         self.known = known
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        return _another(_other_text(self.known), {"type": "string", "not": {"enum": list(self.known)}})
+        described = described_by(lambda _handler: {"type": "string", "not": {"enum": list(self.known)}})
+        return _other_text(self.known, metadata=described)
 
 
 class Implied(_Mark):
@@ -197,27 +208,25 @@ class Implied(_Mark):
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         not_text = cs.union_schema(_NOT_TEXT, mode="left_to_right")
-        tag = cs.union_schema([_other_text(self.others), not_text], mode="left_to_right")
-        return _another(tag, {"not": {"enum": list(self.others)}})
+        return cs.custom_error_schema(
+            cs.union_schema([_other_text(self.others), not_text], mode="left_to_right"),
+            _KNOWN_TAG,
+            custom_error_message=_BELONGS_ELSEWHERE,
+            metadata=described_by(lambda _handler: {"not": {"enum": list(self.others)}}),
+        )
 
 
-def _other_text(known: tuple[str, ...]) -> CoreSchema:
+_KNOWN_TAG, _BELONGS_ELSEWHERE = "known_tag", "This tag belongs to another alternative"
+
+
+def _other_text(known: tuple[str, ...], *, metadata: dict[str, Any] | None = None) -> CoreSchema:
     # Only what no alternative knows comes here. A pattern would call Python too, and take long to compile.
     def other(tag: str) -> str:
         if tag in known:
-            raise ValueError
+            raise PydanticCustomError(_KNOWN_TAG, _BELONGS_ELSEWHERE)
         return tag
 
-    return cs.no_info_after_validator_function(other, cs.str_schema(strict=True))
-
-
-def _another(tag: CoreSchema, json_schema: dict[str, Any]) -> CoreSchema:
-    return cs.custom_error_schema(
-        tag,
-        "known_tag",
-        custom_error_message="This tag belongs to another alternative",
-        metadata=described_by(lambda _handler: json_schema),
-    )
+    return cs.no_info_after_validator_function(other, cs.str_schema(strict=True), metadata=metadata)
 
 
 def described_by(describe: Callable[[GetJsonSchemaHandler], dict[str, Any]]) -> dict[str, Any]:

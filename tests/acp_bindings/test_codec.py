@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from acp_bindings import DecodeError, decode, encode, v1, v1_unstable, v2, v2_unstable
+from acp_bindings import DecodeError, Finding, decode, encode, v1, v1_unstable, v2, v2_unstable
 from tests.acp_bindings.exact_json import Json
 from tests.acp_bindings.schemas import PACKAGES, load
 
@@ -247,6 +247,39 @@ def test_strict_reading_refuses_what_lenient_reading_excuses() -> None:
 def test_unknown_members_survive_at_every_level() -> None:
     given = {"cwd": "/", "x": {"y": [1.0]}, "mcpServers": [{**REQUEST["mcpServers"][0], "x-note": None}]}
     assert json.loads(encode(decode(v1.NewSessionRequest, given))) == given
+
+
+@pytest.mark.parametrize(
+    ("type_", "message", "issue"),
+    [
+        (v2.AuthMethod, {"type": "_acme", "name": "Acme"}, "methodId: Field required (in OtherAuthMethod)"),
+        (v2.AuthMethod, {"type": 5, "name": "Acme", "methodId": "a"}, "type: Input should be a valid string"),
+        (
+            v2.SessionConfigOption,
+            {"type": "zz", "configId": "a", "name": 5},
+            "name: Input should be a valid string (in OtherSessionConfigOption)",
+        ),
+        (v1.CreateElicitationRequest, {"mode": "zz", "sessionId": "s"}, "message: Field required"),
+        (v1.SessionUpdate, {"sessionUpdate": 5}, "sessionUpdate: Input should be a valid string"),
+    ],
+)
+def test_of_a_tag_that_nobody_knows_the_alternative_that_keeps_it_is_told(
+    type_: Any, message: dict[str, Any], issue: str
+) -> None:
+    with pytest.raises(DecodeError) as raised:
+        decode(type_, message)
+
+    assert str(raised.value).partition(": ")[2].startswith(issue)
+
+
+def test_what_is_left_out_of_an_open_union_is_told_by_what_is_wrong_with_it() -> None:
+    found: list[Finding] = []
+    info = {"name": "a", "version": "1"}
+    method = {"type": "_acme", "name": "Acme"}
+
+    decode(v2.InitializeResponse, {"protocolVersion": 2, "info": info, "authMethods": [method]}, findings=found)
+
+    assert str(found[0]) == "authMethods[0]: left out, because methodId: Field required (in OtherAuthMethod)"
 
 
 def test_of_a_tag_that_there_is_not_no_alternative_is_told() -> None:
