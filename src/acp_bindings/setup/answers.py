@@ -21,7 +21,11 @@ from acp_bindings.setup.errors import (
 )
 from acp_bindings.setup.peer import AgentPeer, Peer
 
-_LOST = re.compile(r"session\b.{0,80}\bnot found|could not load session|no conversation found", re.IGNORECASE)
+_ID = r"(?:\"[^\"]{1,80}\"|'[^']{1,80}'|`[^`]{1,80}`|\S{0,80}\d\S{0,80})"
+_LOST = re.compile(
+    rf"\bsession(?: (?:with )?(?:id )?{_ID})?:? (?:was |is )?not found|could not load session|no conversation found",
+    re.IGNORECASE,
+)
 """How agents say that a session is not there whose every error is an internal one (claude-code-acp)."""
 
 
@@ -67,7 +71,7 @@ def error_from(error: Failure, *, peer: Peer | None = None, session_id: str | No
         return AuthRequired(message, methods=peer.auth_methods if isinstance(peer, AgentPeer) else (), data=data)
     about_session = session_id is not None or told is not None
     if (code == NOT_FOUND and about_session) or (
-        code == INTERNAL_ERROR and any(map(_LOST.search, _texts(message, data)))
+        code == INTERNAL_ERROR and any(_says_lost(text, session_id) for text in _texts(message, data))
     ):
         lost = SessionNotFound(session_id if told is None else told, message=message)
         lost.code, lost.data = code, data
@@ -99,6 +103,11 @@ def _is_int(value: object) -> TypeGuard[int]:
 def _session_in(data: Any) -> str | None:
     told: Any = cast("dict[str, Any]", data).get("sessionId") if isinstance(data, dict) else None
     return told if isinstance(told, str) else None
+
+
+def _says_lost(text: str, session_id: str | None) -> bool:
+    # An id that is known need not look like one.
+    return _LOST.search(text.replace(session_id, "0") if session_id else text) is not None
 
 
 def _texts(message: str, data: Any) -> Iterator[str]:

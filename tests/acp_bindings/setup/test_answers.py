@@ -46,6 +46,8 @@ def test_r42_minus_32000_asks_for_a_login_by_the_methods_that_were_advertised() 
         decode(v2.Error, {"code": -32002, "message": "Resource not found", "data": {"sessionId": "s1"}}),
         v1.Error(code=-32603, message="Session not found"),
         v1.Error(code=-32603, message="Could not load session"),
+        v1.Error(code=-32603, message='Error: session with id "a b" was not found'),
+        v1.Error(code=-32603, message="Session 0199-aa not found"),
         v1.Error(code=-32603, message="Internal error", data={"details": "Session s1 not found"}),
         v1.Error(code=-32603, message="Internal error", data={"message": "COULD NOT LOAD SESSION: gone"}),
         v1.Error(code=-32603, message="Internal error", data="Session not found"),
@@ -79,6 +81,9 @@ def test_the_failure_of_a_connections_request_means_the_same() -> None:
         v1.Error(code=-32603, message="Internal error"),
         v1.Error(code=-32603, message="Internal error", data={"details": "file not found"}),
         v1.Error(code=-32603, message="Internal error", data=[1]),
+        v1.Error(code=-32603, message="Failed to create session: claude binary not found"),
+        v1.Error(code=-32603, message="session/new: MCP server command not found"),
+        v1.Error(code=-32603, message="Session token not found"),
         v1.Error(code=-32602, message="Session not found"),
         v1.Error(code=7, message="odd", data={"sessionId": "s1"}),
     ],
@@ -87,6 +92,13 @@ def test_other_errors_stay_what_they_are(error: Any) -> None:
     meant = error_from(error, session_id="s1")
     assert type(meant) is RequestError
     assert (meant.code, meant.message, meant.data) == (error.code, error.message, error.data)
+
+
+def test_a_session_is_known_by_an_id_that_is_a_word() -> None:
+    error = v1.Error(code=-32603, message="Session friday was not found")
+
+    assert type(error_from(error, session_id="friday")) is SessionNotFound
+    assert type(error_from(error, session_id="monday")) is RequestError
 
 
 def test_a_file_that_is_not_there_is_no_session() -> None:
