@@ -8,12 +8,12 @@ from inspect import Signature
 from types import NoneType
 from typing import TYPE_CHECKING, Annotated, Any, Generic, Self, TypeAlias, TypeVar, cast, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler
+from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic.fields import FieldInfo
 from pydantic_core import CoreSchema
 
 from acp_bindings._reading import LENIENT_OBJECT, UNTYPED, apply_rules, keys_unlike
-from acp_bindings._types import Implied, Rule
+from acp_bindings._types import Implied, Rule, When
 
 
 @cache
@@ -33,6 +33,13 @@ def _is_tag(info: FieldInfo) -> bool:
 @cache
 def _omittable(cls: type[BaseModel]) -> frozenset[str]:
     return frozenset(name for name, info in cls.__pydantic_fields__.items() if Rule.OMITTABLE in info.metadata)
+
+
+@cache
+def _judged_by(cls: type[BaseModel], name: str) -> frozenset[str]:
+    """The members of which *name* says what they may hold."""
+    marks = ((each, mark) for each, info in cls.__pydantic_fields__.items() for mark in info.metadata)
+    return frozenset(each for each, mark in marks if isinstance(mark, When) and mark.member == name)
 
 
 _Makings: TypeAlias = tuple[frozenset[str], dict[str, str], frozenset[str], Callable[..., object]]
@@ -141,12 +148,24 @@ class Model(BaseModel):  # noqa: PLW1641 - what can change has no hash
         return schema
 
     @classmethod
+    def __get_pydantic_json_schema__(cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler, /) -> dict[str, Any]:
+        """Pydantic's, in which what is written always has its tags."""
+        described = handler(core_schema)
+        tags = [cls.__pydantic_fields__[name].alias for name in tags_of(cls)]
+        if tags and handler.mode == "serialization":
+            body = handler.resolve_ref_schema(described)
+            body["required"] = [*body.get("required", ()), *tags]
+        return described
+
+    @classmethod
     def __pydantic_on_complete__(cls) -> None:
         # Pydantic has put its own in place, which has the wire names.
         cls.__signature__ = _SIGNATURE
 
     @classmethod
     def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
+        # A constructor of a user's own is not run either for what is read: the names on the wire are not its arguments.
+        cls.__pydantic_custom_init__ = False
         # A union is decided by the wire name of its tag, in messages and in instances alike.
         for name, info in cls.__pydantic_fields__.items():
             if info.alias and info.alias != name and _is_tag(info):
@@ -170,10 +189,14 @@ class Model(BaseModel):  # noqa: PLW1641 - what can change has no hash
                 trial = self.__copy__()
                 self.__pydantic_validator__.validate_assignment(trial, name, value, strict=True)
                 _accept(trial, name, value)
+                for each in _judged_by(cls, name) & trial.__pydantic_fields_set__:
+                    self.__pydantic_validator__.validate_assignment(trial, each, vars(trial)[each], strict=True)
                 vars(self)[name] = vars(trial)[name]
                 self.__pydantic_fields_set__.add(name)
             elif name.startswith("_"):
                 super().__setattr__(name, value)
+            elif _is_newer(cls, name):
+                self.model_extra[name] = value
             else:
                 raise AttributeError(_unexpected(cls, name))
 
@@ -272,12 +295,16 @@ _PLAIN = {str, int, bool, NoneType}
 
 
 def _refuse_unknown(cls: type[Model], unknown: set[str]) -> None:
-    from acp_bindings._signature import takes_anything  # noqa: PLC0415 - only this error needs it
+    refused = [name for name in unknown if not _is_newer(cls, name)]
+    if refused:
+        raise TypeError(_unexpected(cls, min(refused)))
 
-    if takes_anything(cls):
-        unknown &= {info.alias for info in cls.__pydantic_fields__.values()}
-    if unknown:
-        raise TypeError(_unexpected(cls, min(unknown)))
+
+def _is_newer(cls: type[Model], name: str) -> bool:
+    """Whether *cls*, which does not know *name*, is for what is newer than the schema."""
+    from acp_bindings._signature import takes_anything  # noqa: PLC0415 - only this needs it
+
+    return takes_anything(cls) and all(info.alias != name for info in cls.__pydantic_fields__.values())
 
 
 def _accept(model: Model, name: str, given: Any) -> None:

@@ -259,6 +259,23 @@ def test_every_name_has_a_json_schema_for_reading_and_for_writing() -> None:
                 jsonschema_rs.validator_for(adapter.json_schema(mode="serialization"))
 
 
+@pytest.mark.parametrize(
+    ("type_", "tag", "without"),
+    [
+        (v1.ContentBlock, {"type": "text"}, {"text": "t"}),
+        (v2.ReplayFrom, {"type": "start"}, {}),
+        (v2.SessionUpdate, {"sessionUpdate": "usage_update"}, {"used": 1, "size": 2}),
+    ],
+)
+def test_a_json_schema_of_what_is_written_wants_the_tag(
+    type_: Any, tag: dict[str, Any], without: dict[str, Any]
+) -> None:
+    accepts = jsonschema_rs.validator_for(TypeAdapter[Any](type_).json_schema(mode="serialization")).is_valid
+
+    assert not accepts(without)
+    assert accepts(tag | without)
+
+
 def test_a_json_schema_states_the_rule_of_the_writer() -> None:
     accepts = jsonschema_rs.validator_for(v1.NewSessionRequest.model_json_schema()).is_valid
     assert accepts(json.loads(encode(a_request())))
@@ -544,3 +561,40 @@ def test_what_is_left_out_as_bad_is_a_member_all_the_same_whatever_holds_it() ->
         decode(OrderedDict[str, Remembering], f'{{"a": {bad}}}')["a"],
     ):
         assert vars(read) == vars(unset)
+
+
+def test_what_is_newer_than_the_schema_takes_members_later_too() -> None:
+    update = v1.OtherSessionUpdate(session_update="news", a=1)  # pyright: ignore[reportCallIssue]
+    copied = update.model_copy(update={"b": 2})
+    assert json.loads(encode(copied)) == {"sessionUpdate": "news", "a": 1, "b": 2}
+
+    setattr(update, "a", 3)  # noqa: B010 - of which no type checker knows
+    assert json.loads(encode(update)) == {"sessionUpdate": "news", "a": 3}
+    with pytest.raises(AttributeError, match="did you mean 'session_update'"):
+        setattr(update, "sessionUpdate", "olds")  # noqa: B010
+
+
+def test_a_member_that_decides_on_another_is_not_set_to_what_excludes_it() -> None:
+    update = v2.IdleStateUpdate(stop_reason="end_turn", error=5)  # pyright: ignore[reportArgumentType]
+    with pytest.raises(ValidationError, match="error"):
+        update.stop_reason = "error"
+    assert update.stop_reason == "end_turn"
+
+    update.error = v2.Error(code=1, message="m")
+    update.stop_reason = "error"
+    assert json.loads(encode(update))["error"] == {"code": 1, "message": "m"}
+
+
+class Request(v1.NewSessionRequest):
+    """With a constructor of a user's own."""
+
+    def __init__(self, **members: Any) -> None:
+        members.setdefault("cwd", "/")
+        super().__init__(**members)
+
+
+def test_what_is_read_does_not_go_through_a_constructor_of_a_users_own() -> None:
+    assert Request(mcp_servers=[]).cwd == "/"
+    assert decode(Request, {"cwd": "/p", "mcpServers": []}).cwd == "/p"
+    with pytest.raises(DecodeError, match="cwd: Field required"):
+        decode(Request, {"mcpServers": []})
