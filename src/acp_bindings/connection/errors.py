@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from acp_bindings._told import told_in
 from acp_bindings.errors import AcpError, Issue
 
 __all__ = ["BadAnswer", "CannotStart", "ConnectionClosed", "RequestFailed", "StrayLines", "TimedOut"]
@@ -119,7 +120,7 @@ class RequestFailed(_FactsError):  # noqa: N818 - it was the request that failed
     """
 
     def __init__(self, method: str, code: int, message: str, data: Any = None) -> None:
-        super().__init__(f"{method}: {message} ({code})")
+        super().__init__(f"{method}: {message} ({code}){told_in(data)}")
         self.method = method
         self.code = code
         """As JSON-RPC and the protocol number it (`ErrorCode`)."""

@@ -33,6 +33,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from acp_bindings._envelope import INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND
+from acp_bindings._told import told_in
 from acp_bindings.decoding import decode
 from acp_bindings.encoding import encode
 from acp_bindings.errors import AcpError, Issue
@@ -154,7 +155,8 @@ class RequestError(AcpError):
     Args:
         code: as JSON-RPC and ACP number it.
         message: what went wrong, in a sentence.
-        data: any JSON value that says more. It is not shown: nobody knows what a peer puts there.
+        data: any JSON value that says more. It is not shown, but for the issues of a `DecodeError` in it: nobody knows
+            what a peer puts there.
     """
 
     def __init__(self, code: int, message: str, *, data: Any = None) -> None:
@@ -165,7 +167,7 @@ class RequestError(AcpError):
 
     def __str__(self) -> str:
         """`Resource not found (-32002)`."""
-        return f"{self.message} ({self.code})"
+        return f"{self.message} ({self.code}){told_in(self.data)}"
 
     def as_error(self, protocol: ProtocolPackage) -> Any:
         """The `Error` of a protocol package that says so, as `Codec.fail` takes it."""

@@ -171,3 +171,29 @@ def test_an_error_that_is_to_be_sent_fits_every_version(error: RequestError) -> 
 def test_the_data_of_an_error_is_not_shown() -> None:
     error = error_from(v1.Error(code=-32000, message="log in", data={"token": "hunter2"}))
     assert "hunter2" not in f"{error} {error!r}"
+
+
+def issue(*path: object, message: object = "Field required") -> dict[str, object]:
+    return {"path": list(path), "rule": "missing", "message": message, "branch": None}
+
+
+@pytest.mark.parametrize(
+    ("data", "told"),
+    [
+        ({"issues": [issue("mcpServers", 0, "url")]}, ": mcpServers[0].url: Field required"),
+        ({"issues": [issue("a"), issue("b")]}, ": a: Field required; b: Field required"),
+        ({"issues": [issue("a")] * 5}, ": a: Field required; a: Field required; a: Field required; 2 more"),
+        ({"issues": [issue(), issue("x", {}), issue("x", message=5), 7]}, ": Field required"),
+        ({"issues": [issue("a", message="two\nlines")]}, r": a: two\nlines"),
+        ({"issues": {"a": "hunter2"}}, ""),
+        ({"token": "hunter2"}, ""),
+        (["hunter2"], ""),
+        (None, ""),
+    ],
+)
+def test_an_error_tells_the_members_that_the_answer_is_about_and_nothing_else_of_its_data(data: Any, told: str) -> None:
+    failed = RequestFailed("session/new", -32602, "Invalid params", data)
+
+    assert str(failed) == f"session/new: Invalid params (-32602){told}"
+    assert str(error_from(failed)) == f"Invalid params (-32602){told}"
+    assert failed.data == data

@@ -1,0 +1,35 @@
+"""What an error that came as an answer tells of the members that it is about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, cast
+
+from acp_bindings.errors import Issue
+from acp_bindings.setup.shown import one_line
+
+_SHOWN = 3
+"""How many issues a message has room for."""
+
+
+def told_in(data: object) -> str:
+    """`: mcpServers[0].headers: Field required`, where *data* has issues as this package answers with; else nothing.
+
+    Nothing else of *data* is shown: nobody knows what a peer puts there.
+    """
+    issues = list(_issues(data))
+    shown = [one_line(str(issue)) for issue in issues[:_SHOWN]]
+    more = [f"{len(issues) - _SHOWN} more"] if len(issues) > _SHOWN else []
+    return f": {'; '.join(shown + more)}" if shown else ""
+
+
+def _issues(data: object) -> Iterator[Issue]:
+    told: Any = cast("dict[str, object]", data).get("issues") if isinstance(data, dict) else None
+    for each in cast("list[object]", told) if isinstance(told, list) else ():
+        match each:
+            case {"path": list(), "rule": str(rule), "message": str(message)}:
+                path: list[Any] = cast("Any", each)["path"]
+                if all(type(step) in (str, int) for step in path):
+                    yield Issue(tuple(path), rule, message)
+            case _:
+                pass
