@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
+from codegen.compare.methods import compare_methods
 from codegen.compare.report import Change
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ Schema: TypeAlias = "Mapping[str, Any]"
 def compare(old: Schema, new: Schema) -> list[Change]:
     """Return the differences from `old` to `new`, by method, then by definition; envelopes are left out."""
     before, after = _definitions(old), _definitions(new)
-    changes = list(_compare_methods(_methods(before), _methods(after)))
+    changes = list(compare_methods(before, after))
     for name in sorted(before.keys() | after.keys()):
         if name not in after:
             changes.append(Change(kind="definition", where=name, what="removed", breaking=True))
@@ -39,39 +40,8 @@ _HINTS = {"$comment", "contentEncoding", "deprecated", "discriminator", "example
 
 def _definitions(schema: Schema) -> dict[str, Schema]:
     definitions: dict[str, Schema] = schema["$defs"]
-    return {name: node for name, node in definitions.items() if not _object(node).get("x-docs-ignore")}
-
-
-def _methods(definitions: Mapping[str, Schema]) -> dict[str, tuple[str, tuple[str, ...]]]:
-    """Return the side that handles each method, and the definitions that travel with it."""
-    found: dict[str, tuple[str, tuple[str, ...]]] = {}
-    for name in sorted(definitions):
-        node = _object(definitions[name])
-        if method := node.get("x-method"):
-            side, names = found.get(method, (node.get("x-side", "?"), ()))
-            found[method] = (side, (*names, name))
-    return found
-
-
-def _compare_methods(
-    before: Mapping[str, tuple[str, tuple[str, ...]]], after: Mapping[str, tuple[str, tuple[str, ...]]]
-) -> Iterator[Change]:
-    for method in sorted(before.keys() | after.keys()):
-        if method not in after:
-            yield Change(kind="method", where=method, what="method removed", breaking=True)
-        elif method not in before:
-            side, names = after[method]
-            yield Change(
-                kind="method",
-                where=method,
-                what=f"method added, handled by the {side} ({_code(names)})",
-                breaking=False,
-            )
-        elif before[method] != after[method]:
-            (old_side, old_names), (new_side, new_names) = before[method], after[method]
-            what = f"method: {_code(old_names)} on the {old_side} became {_code(new_names)} on the {new_side}"
-            gone = set(old_names) - set(new_names)
-            yield Change(kind="method", where=method, what=what, breaking=bool(gone) or old_side != new_side)
+    objects = {name: _object(node) for name, node in definitions.items()}
+    return {name: node for name, node in objects.items() if not node.get("x-docs-ignore")}
 
 
 def _compare_schemas(where: str, old: object, new: object, *, optional: bool = False) -> Iterator[Change]:

@@ -74,6 +74,7 @@ class TestDefinitionsAndMethods:
         ("old", "new", "what", "breaking"),
         [
             ({"A": "agent"}, {"A": "client"}, "`A` on the agent became `A` on the client", True),
+            ({"A": "both"}, {"A": "agent"}, "`A` on both sides became `A` on the agent", True),
             ({"A": "agent"}, {"A": "agent", "B": "agent"}, "`A` on the agent became `A`, `B` on the agent", False),
             ({"A": "agent", "B": "agent"}, {"A": "agent"}, "`A`, `B` on the agent became `A` on the agent", True),
         ],
@@ -87,6 +88,18 @@ class TestDefinitionsAndMethods:
         assert compare({"$defs": before}, {"$defs": after}) == [
             Change(kind="method", where="m", what=f"method: {what}", breaking=breaking)
         ]
+
+    def test_what_is_new_to_a_method_may_go_the_other_way_while_nothing_moves(self) -> None:
+        old = {"Request": {"x-side": "agent", "x-method": "m"}}
+        new = {**old, "ANotification": {"x-side": "client", "x-method": "m"}}
+        both = "`Request` on the agent and `ANotification` on the client"
+
+        assert compare({"$defs": {**old, "ANotification": {}}}, {"$defs": new}) == [
+            Change(kind="method", where="m", what=f"method: `Request` on the agent became {both}", breaking=False)
+        ]
+        assert compare({"$defs": {}}, {"$defs": new})[0].what == (
+            "method added, handled by the agent (`Request`) and by the client (`ANotification`)"
+        )
 
 
 class TestProperties:
@@ -290,6 +303,23 @@ class TestRendering:
 
 
 class TestPublishedSchemas:
+    @pytest.mark.parametrize("file", ["v1/schema.unstable.json", "v2/schema.unstable.json"])
+    def test_a_request_that_the_other_side_comes_to_handle_breaks_also_beside_a_notification(self, file: str) -> None:
+        old = lock.load_schemas(SCHEMAS)[file]
+        moved = {
+            name: {**old["$defs"][name], "x-side": "agent"} for name in ("MessageMcpRequest", "MessageMcpResponse")
+        }
+
+        assert compare(old, {"$defs": {**old["$defs"], **moved}}) == [
+            Change(
+                kind="method",
+                where="mcp/message",
+                what="method: `MessageMcpNotification` on the agent and `MessageMcpRequest`, `MessageMcpResponse` on "
+                "the client became `MessageMcpNotification`, `MessageMcpRequest`, `MessageMcpResponse` on the agent",
+                breaking=True,
+            )
+        ]
+
     @pytest.mark.parametrize("version", ["v1", "v2"])
     def test_from_stable_to_unstable_most_is_added(self, version: str) -> None:
         schemas = lock.load_schemas(SCHEMAS)
