@@ -98,7 +98,7 @@ def _compare_name(name: str, old: Names, new: Names) -> Iterator[Change]:
     elif before.bases:
         yield from _compare_classes(name, old, new)
     else:
-        yield from _compare_types("meaning", name, before.alternatives, after.alternatives, new)
+        yield from _compare_types("meaning", name, before.alternatives, after.alternatives)
 
 
 def _compare_classes(name: str, old: Names, new: Names) -> Iterator[Change]:
@@ -119,21 +119,20 @@ def _compare_classes(name: str, old: Names, new: Names) -> Iterator[Change]:
             yield Change(kind="attribute", where=where, what=what, breaking=required)
         else:
             was, is_ = olds[attribute], news[attribute]
-            yield from _compare_types("attribute", where, was.alternatives, is_.alternatives, new)
+            yield from _compare_types("attribute", where, was.alternatives, is_.alternatives)
             if was.required != is_.required:
                 what = "is now required" if is_.required else "is no longer required"
                 yield Change(kind="attribute", where=where, what=what, breaking=is_.required)
 
 
-def _compare_types(
-    kind: NameKind, where: str, old: tuple[str, ...], new: tuple[str, ...], names: Names
-) -> Iterator[Change]:
+def _compare_types(kind: NameKind, where: str, old: tuple[str, ...], new: tuple[str, ...]) -> Iterator[Change]:
     removed, added = [each for each in old if each not in new], [each for each in new if each not in old]
     if not removed and not added:
         return
-    # Programs have to expect that a union or an enumeration comes to know more; anything else is another type.
-    is_choice = len({*old} - {"None"}) > 1 or (not removed and all(map(_is_value, old)))
-    if is_choice and all(each in names or each == "Any" or _is_value(each) for each in added):
+    known = [each for each in old if each != "None"]
+    # What was no choice, or has nothing left of it, is another type.
+    is_choice = len(known) > 1 or any(map(_is_value, known))
+    if is_choice and not {*known} <= {*removed} and all(_is_to_be_expected(each, known) for each in added):
         for each in removed:
             yield Change(kind=kind, where=where, what=f"can no longer be `{each}`", breaking=True)
         for each in added:
@@ -141,6 +140,13 @@ def _compare_types(
     else:
         what = f"now has the type `{' | '.join(new)}` instead of `{' | '.join(old)}`"
         yield Change(kind=kind, where=where, what=what, breaking=True)
+
+
+def _is_to_be_expected(added: str, known: list[str]) -> bool:
+    """Whether programs have to expect this of a choice: more of a union, and of an enumeration more of its values."""
+    if any(map(_is_value, known)):
+        return _is_value(added) or added == "str"
+    return added != "None"
 
 
 def _is_value(alternative: str) -> bool:

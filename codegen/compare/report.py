@@ -2,8 +2,8 @@
 
 A change is *breaking* when a program that worked with the models of the old schema may stop working with those of the
 new one: a name it uses is gone, a value it builds or receives is no longer accepted, or a member it reads may hold a
-kind of value that it could not hold before. New variants of a union, new enumeration values, new optional members and
-new names are not breaking.
+kind of value that it could not hold before. New variants of a union, new enumeration values (one by one, or at once all
+that are still to come), new optional members and new names are not breaking.
 """
 
 from __future__ import annotations

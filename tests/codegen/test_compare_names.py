@@ -15,6 +15,7 @@ Compare: TypeAlias = Callable[[Definitions, Definitions], list[tuple[str, str, s
 
 FILE = "v1/schema.json"
 INTEGER: Node = {"type": "integer", "format": "uint32", "minimum": 0}
+NULL: Node = {"type": "null"}
 
 
 @pytest.fixture
@@ -26,6 +27,10 @@ def changes(tmp_path: Path) -> Compare:
         return [(each.kind, each.where, each.what, each.breaking) for each in compare_names(before, after)]
 
     return compared
+
+
+def constant(value: str) -> Node:
+    return {"const": value, "type": "string"}
 
 
 def test_a_name_is_a_class_with_its_own_attributes_or_an_alias_with_its_alternatives(tmp_path: Path) -> None:
@@ -110,12 +115,41 @@ def test_what_a_base_brings_and_takes_is_told_where_the_base_changes(changes: Co
     ]
 
 
-def test_an_enumeration_may_grow_and_not_shrink(changes: Compare) -> None:
-    def kinds(*values: str) -> Definitions:
-        return {"Kind": {"anyOf": [{"const": value, "type": "string"} for value in values]}}
+def union(*arms: Node) -> Definitions:
+    """A definition of one union, and the classes that it may refer to."""
+    return {"Kind": {"anyOf": [*arms]}, "A": obj("a", a=TEXT), "B": obj("b", b=TEXT), "C": obj("c", c=TEXT)}
 
-    assert changes(kinds("a"), kinds("a", "b")) == [("meaning", "Kind", "can also be `Literal['b']`", False)]
-    assert changes(kinds("a", "b"), kinds("a")) == [("meaning", "Kind", "can no longer be `Literal['b']`", True)]
+
+@pytest.mark.parametrize("more", [[], [NULL]])
+def test_an_enumeration_may_grow_and_not_shrink(changes: Compare, more: list[Node]) -> None:
+    one, two = union(constant("a"), *more), union(constant("a"), constant("b"), *more)
+
+    assert changes(one, two) == [("meaning", "Kind", "can also be `Literal['b']`", False)]
+    assert changes(two, one) == [("meaning", "Kind", "can no longer be `Literal['b']`", True)]
+
+
+def test_an_enumeration_that_leaves_open_what_is_still_to_come_grows_too(changes: Compare) -> None:
+    closed = [constant("a"), constant("b")]
+
+    assert changes(union(*closed), union(*closed, TEXT)) == [("meaning", "Kind", "can also be `str`", False)]
+    assert changes(union(*closed, TEXT), union(*closed)) == [("meaning", "Kind", "can no longer be `str`", True)]
+    assert changes(union(*closed), union(*closed, {"type": "integer"}))[0][-1] is True
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "what", "breaking"),
+    [
+        ([ref("A"), ref("B")], [ref("A"), ref("B"), ref("C")], "can also be `C`", False),
+        ([ref("A"), ref("B"), NULL], [ref("A"), ref("B"), ref("C"), NULL], "can also be `C`", False),
+        ([TEXT, {"type": "integer"}], [TEXT, {"type": "integer"}, {"type": "boolean"}], "can also be `bool`", False),
+        ([ref("A"), NULL], [ref("A"), ref("B"), NULL], "now has the type `A | B | None` instead of `A | None`", True),
+        ([ref("A"), ref("B")], [ref("A"), ref("B"), NULL], "now has the type `A | B | None` instead of `A | B`", True),
+    ],
+)
+def test_a_union_may_grow_but_what_was_no_choice_is_another_type(
+    changes: Compare, old: list[Node], new: list[Node], what: str, breaking: bool
+) -> None:
+    assert changes(union(*old), union(*new)) == [("meaning", "Kind", what, breaking)]
 
 
 def test_another_module_is_told_and_breaks_nothing(changes: Compare) -> None:
