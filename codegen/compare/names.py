@@ -98,7 +98,7 @@ def _compare_name(name: str, old: Names, new: Names) -> Iterator[Change]:
     elif before.bases:
         yield from _compare_classes(name, old, new)
     else:
-        yield from _compare_types("meaning", name, before.alternatives, after.alternatives)
+        yield from _compare_types("meaning", name, *_apart_from_aliases(before, after, old, new))
 
 
 def _compare_classes(name: str, old: Names, new: Names) -> Iterator[Change]:
@@ -119,7 +119,7 @@ def _compare_classes(name: str, old: Names, new: Names) -> Iterator[Change]:
             yield Change(kind="attribute", where=where, what=what, breaking=required)
         else:
             was, is_ = olds[attribute], news[attribute]
-            yield from _compare_types("attribute", where, was.alternatives, is_.alternatives)
+            yield from _compare_types("attribute", where, *_apart_from_aliases(was, is_, old, new))
             if was.required != is_.required:
                 what = "is now required" if is_.required else "is no longer required"
                 yield Change(kind="attribute", where=where, what=what, breaking=is_.required)
@@ -147,6 +147,25 @@ def _is_to_be_expected(added: str, known: list[str]) -> bool:
     if any(map(_is_value, known)):
         return _is_value(added) or added == "str"
     return added != "None"
+
+
+def _apart_from_aliases(
+    before: Name | Attribute, after: Name | Attribute, old: Names, new: Names
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The alternatives before and after, so that None is the same in an alias and beside it."""
+    if before.alternatives == after.alternatives:
+        return before.alternatives, after.alternatives
+    return _with_none(before.alternatives, old), _with_none(after.alternatives, new)
+
+
+def _with_none(alternatives: tuple[str, ...], names: Names) -> tuple[str, ...]:
+    hidden = "None" not in alternatives and any(_may_be_none(each, names) for each in alternatives)
+    return (*alternatives, "None") if hidden else alternatives
+
+
+def _may_be_none(alternative: str, names: Names) -> bool:
+    inner = names[alternative].alternatives if alternative in names else ()
+    return alternative == "None" or any(_may_be_none(each, names) for each in inner)
 
 
 def _is_value(alternative: str) -> bool:

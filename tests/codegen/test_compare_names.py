@@ -152,6 +152,15 @@ def test_a_union_may_grow_but_what_was_no_choice_is_another_type(
     assert changes(union(*old), union(*new)) == [("meaning", "Kind", what, breaking)]
 
 
+@pytest.mark.parametrize("required", ["", "x"])
+def test_none_is_the_same_from_an_alias_or_beside_it(changes: Compare, required: str) -> None:
+    old: Definitions = {"Foo": obj(required, x=ref("Id")), "Id": TEXT}
+    new: Definitions = {"Foo": obj(required, x=ref("Id")), "Id": {"type": ["string", "null"]}}
+
+    assert changes(old, new) == [("meaning", "Id", "now has the type `str | None` instead of `str`", True)]
+    assert changes(new, old) == [("meaning", "Id", "now has the type `str` instead of `str | None`", True)]
+
+
 def test_another_module_is_told_and_breaks_nothing(changes: Compare) -> None:
     request = obj(id=ref("Id")) | {"x-side": "agent"}
     old = {"Id": TEXT, "ARequest": request | {"x-method": "fs/a"}}
