@@ -3,22 +3,30 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from codegen.compare.methods import compare_methods
+from codegen.compare.overlap import json_types
 from codegen.compare.report import Change
+from codegen.compare.spelling import NOTHING, OMITTED, ORDER, OVERLAP, TEXT, UNIONS, is_about, same, spelt
+from codegen.tree import Node, without
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
 __all__ = ["compare"]
 
-Schema: TypeAlias = "Mapping[str, Any]"
+Alternatives: TypeAlias = "dict[str, Node]"
+"""What a value may be, by label."""
 
 
-def compare(old: Schema, new: Schema) -> list[Change]:
-    """Return the differences from `old` to `new`, by method, then by definition; envelopes are left out."""
-    before, after = _definitions(old), _definitions(new)
+def compare(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[Change]:
+    """Return the differences from `old` to `new`, by method, then by definition; envelopes are left out.
+
+    Raises:
+        CodegenError: one of the two has something else where a schema has to be.
+    """
+    before, after = (_without_envelopes(spelt(schema["$defs"])) for schema in (old, new))
     changes = list(compare_methods(before, after))
     for name in sorted(before.keys() | after.keys()):
         if name not in after:
@@ -30,67 +38,100 @@ def compare(old: Schema, new: Schema) -> list[Change]:
     return changes
 
 
-_TEXT = ("title", "description")
-_UNIONS = ("anyOf", "oneOf")
-_STRUCTURE = {*_TEXT, *_UNIONS, "$ref", "allOf", "enum", "const", "properties", "required", "items"}
+_STRUCTURE = {*TEXT, *UNIONS, "$ref", "allOf", "const", "properties", "required", "items"}
 _IN_METHODS = {"x-side", "x-method", "x-docs-ignore"}
-_SHORT = 60
+_OURS = {OMITTED, OVERLAP, ORDER}
 _HINTS = {"$comment", "contentEncoding", "deprecated", "discriminator", "examples"}
+_SHORT = 60
 
 
-def _definitions(schema: Schema) -> dict[str, Schema]:
-    definitions: dict[str, Schema] = schema["$defs"]
-    objects = {name: _object(node) for name, node in definitions.items()}
-    return {name: node for name, node in objects.items() if not node.get("x-docs-ignore")}
+def _without_envelopes(definitions: Mapping[str, Node]) -> dict[str, Node]:
+    return {name: node for name, node in definitions.items() if not node.get("x-docs-ignore")}
 
 
-def _compare_schemas(where: str, old: object, new: object, *, optional: bool = False) -> Iterator[Change]:
-    """Compare two versions of one schema; `optional` says that it is a property that may be absent."""
-    before, after = _plain(old), _plain(new)
-    if _same(before, after):
+def _compare_schemas(where: str, before: Node, after: Node, *, optional: bool = False) -> Iterator[Change]:
+    """Compare two versions of one schema; `optional` says that it is a property that could be absent."""
+    if same(before, after):
         return
-    if any(before.get(key) != after.get(key) for key in _TEXT):
+    if any(before.get(key) != after.get(key) for key in TEXT):
         yield Change(kind="text", where=where, what="description changed", breaking=False)
+    before, after = _as_union(before, after), _as_union(after, before)
     yield from _compare_alternatives(where, before, after, optional=optional)
     yield from _compare_bases(where, before, after)
     yield from _compare_properties(where, before, after)
-    if "items" in before and "items" in after:
-        yield from _compare_schemas(f"{where}[]", before["items"], after["items"])
+    if before.get("type") == after.get("type") == "array":
+        yield from _compare_schemas(f"{where}[]", before.get("items", {}), after.get("items", {}))
     yield from _compare_rules(where, before, after)
 
 
-def _compare_alternatives(where: str, before: Schema, after: Schema, *, optional: bool) -> Iterator[Change]:
+def _as_union(node: Node, other: Node) -> Node:
+    """Return `node` as the only alternative of a union where `other` is one that knows it."""
+    values = without(node, *filter(is_about, node))
+    if _is_union(node) or not _is_union(other) or _label(values) not in _alternatives(other, other):
+        return node
+    return {**without(node, *values), "anyOf": [values]}
+
+
+def _compare_alternatives(where: str, before: Node, after: Node, *, optional: bool) -> Iterator[Change]:
     """Compare what a value may be: types, references, literal values or the variants of a union."""
-    olds, news = _alternatives(before), _alternatives(after)
-    removed = [label for label in olds if label not in news]
-    added = [label for label in news if label not in olds]
-    if all(_is_literal(label) for label in (*removed, *added)) and olds.keys() & news.keys():
-        yield from _listed("value", where, removed, added)
-    elif _is_union(before) and _is_union(after) and "null" not in (*olds, *news):
-        yield from _listed("variant", where, removed, added)
-    else:
-        # A property that may be absent already read as None.
-        harmless = optional and "default" not in before and not removed and added == ["null"]
-        what = f"type changed from `{_type_text(before)}` to `{_type_text(after)}`"
-        yield Change(kind="type", where=where, what=what, breaking=not harmless)
+    olds, news = _alternatives(before, after), _alternatives(after, before)
+    removed = {label: arm for label, arm in olds.items() if label not in news}
+    added = {label: arm for label, arm in news.items() if label not in olds}
+    if removed or added:
+        if _is_listed(before, after, olds, news):
+            yield from _listed(where, removed, added)
+        else:
+            # What could be omitted has already read as None, unless it has read as a value of its own.
+            reads_null = optional and before[OMITTED] != "value"
+            beside_null = {label: arm for label, arm in added.items() if label != "null"}
+            grows = _grows(before, olds, beside_null) and (reads_null or "null" not in added)
+            what = f"type changed from `{_type_text(before)}` to `{_type_text(after)}`"
+            yield Change(kind="type", where=where, what=what, breaking=bool(removed) or not grows)
     if _is_union(before) and _is_union(after):
+        is_lone = len({*olds, *news} - {"null"}) == 1
         for label in [label for label in olds if label in news]:
             # The catch-all of an open union lists the tags of the others: it moves with each of them.
-            moved = {"not"} if removed or added else set[str]()
-            yield from _compare_schemas(f"{where}<{label}>", _without(olds[label], moved), _without(news[label], moved))
+            moved = ["not"] if removed or added else []
+            inner = where if is_lone else f"{where}<{_label(olds[label])}>"
+            yield from _compare_schemas(inner, without(olds[label], *moved), without(news[label], *moved))
 
 
-def _listed(kind: Literal["value", "variant"], where: str, removed: list[str], added: list[str]) -> Iterator[Change]:
-    for label in removed:
-        yield Change(kind=kind, where=where, what=f"{kind} `{label}` removed", breaking=True)
-    for label in added:
-        yield Change(kind=kind, where=where, what=f"{kind} `{label}` added", breaking=False)
+def _is_listed(before: Node, after: Node, olds: Alternatives, news: Alternatives) -> bool:
+    """Whether the alternatives come and go one by one: in a choice that was one, and goes on as one."""
+    changed = {label: arm for label, arm in (olds | news).items() if (label in olds) != (label in news)}
+    if "null" in changed or not (_is_choice(before, olds) and _is_choice(after, news)):
+        return False
+    if not (olds.keys() & news.keys()) - {"null"}:
+        return not any("const" in arm for arm in changed.values())
+    return _grows(before, olds, {label: arm for label, arm in changed.items() if label in news})
 
 
-def _compare_bases(where: str, before: Schema, after: Schema) -> Iterator[Change]:
+def _is_choice(node: Node, alternatives: Alternatives) -> bool:
+    known = [label for label in alternatives if label != "null"]
+    is_union = _is_union(node) and "null" not in alternatives
+    return len(known) > 1 or is_union or any("const" in arm for arm in alternatives.values())
+
+
+def _grows(before: Node, olds: Alternatives, added: Alternatives) -> bool:
+    """Whether programs have to expect all that was added: more of a union, and of an enumeration more of its values."""
+    constants = [arm for arm in olds.values() if "const" in arm]
+    if not constants:
+        return not added or _is_choice(before, olds)
+    types = set[str]().union(*(json_types(arm, {}) for arm in constants))
+    return all("const" in arm or arm.get("type") in types for arm in added.values())
+
+
+def _listed(where: str, removed: Alternatives, added: Alternatives) -> Iterator[Change]:
+    for went, alternatives in (("removed", removed), ("added", added)):
+        for arm in alternatives.values():
+            kind: Literal["value", "variant"] = "value" if "const" in arm else "variant"
+            yield Change(kind=kind, where=where, what=f"{kind} `{_label(arm)}` {went}", breaking=went == "removed")
+
+
+def _compare_bases(where: str, before: Node, after: Node) -> Iterator[Change]:
     """Compare the schemas that a value has to satisfy as well."""
-    olds: list[object] = before.get("allOf", [])
-    news: list[object] = after.get("allOf", [])
+    olds: list[Node] = before.get("allOf", [])
+    news: list[Node] = after.get("allOf", [])
     old_labels, new_labels = [_label(base) for base in olds], [_label(base) for base in news]
     if old_labels != new_labels:
         what = f"based on {_code(new_labels) or 'nothing'} instead of {_code(old_labels) or 'nothing'}"
@@ -100,9 +141,9 @@ def _compare_bases(where: str, before: Schema, after: Schema) -> Iterator[Change
         yield from _compare_schemas(where, old, new)
 
 
-def _compare_properties(where: str, before: Schema, after: Schema) -> Iterator[Change]:
-    olds: Schema = before.get("properties", {})
-    news: Schema = after.get("properties", {})
+def _compare_properties(where: str, before: Node, after: Node) -> Iterator[Change]:
+    olds: dict[str, Node] = before.get("properties", {})
+    news: dict[str, Node] = after.get("properties", {})
     old_required, new_required = set(before.get("required", ())), set(after.get("required", ()))
     for name in sorted(olds.keys() | news.keys()):
         path = f"{where}.{name}"
@@ -110,10 +151,10 @@ def _compare_properties(where: str, before: Schema, after: Schema) -> Iterator[C
             yield Change(kind="property", where=path, what="removed", breaking=True)
         elif name not in olds:
             required = name in new_required
-            what = f"added, {'required' if required else 'optional'} (`{_type_text(_plain(news[name]))}`)"
+            what = f"added, {'required' if required else 'optional'} (`{_type_text(news[name])}`)"
             yield Change(kind="property", where=path, what=what, breaking=required)
         else:
-            yield from _compare_presence(path, old=name in old_required, new=name in new_required, schema=news[name])
+            yield from _compare_presence(path, old=name in old_required, new=name in new_required, node=news[name])
             yield from _compare_schemas(path, olds[name], news[name], optional=name not in old_required)
     for name in sorted((old_required ^ new_required) - olds.keys() - news.keys()):
         now = name in new_required
@@ -121,27 +162,27 @@ def _compare_properties(where: str, before: Schema, after: Schema) -> Iterator[C
         yield Change(kind="property", where=f"{where}.{name}", what=what, breaking=now)
 
 
-def _compare_presence(where: str, *, old: bool, new: bool, schema: object) -> Iterator[Change]:
+def _compare_presence(where: str, *, old: bool, new: bool, node: Node) -> Iterator[Change]:
     if new and not old:
         yield Change(kind="property", where=where, what="is now required", breaking=True)
     elif old and not new:
-        # Unless it has a value when absent, it may now read as None where it could not before.
-        plain = _plain(schema)
-        reads_none = "default" not in plain and "null" not in _alternatives(plain)
-        yield Change(kind="property", where=where, what="is no longer required", breaking=reads_none)
+        yield Change(kind="property", where=where, what="is no longer required", breaking=node[OMITTED] == "none")
 
 
-def _compare_rules(where: str, before: Schema, after: Schema) -> Iterator[Change]:
+def _compare_rules(where: str, before: Node, after: Node) -> Iterator[Change]:
     """Compare every keyword that is no structure: how to read, defaults and limits."""
-    for keyword in sorted((before.keys() | after.keys()) - _STRUCTURE - _IN_METHODS):
+    is_alike = _is_union(before) == _is_union(after) and (_is_union(before) or _kind(before) == _kind(after))
+    for keyword in sorted((before.keys() | after.keys()) - _STRUCTURE - _IN_METHODS - _OURS):
+        if not is_alike and not is_about(keyword):
+            continue  # of values of another type it says nothing
         if keyword == "type" and not (_is_union(before) and _is_union(after)):
             continue
         if keyword == "additionalProperties":
-            yield from _compare_extra_members(where, before.get(keyword, True), after.get(keyword, True))
+            yield from _compare_extra_members(where, before.get(keyword, {}), after.get(keyword, {}))
             continue
         absent = object()
         old, new = before.get(keyword, absent), after.get(keyword, absent)
-        if keyword in before and keyword in after and _same(old, new):
+        if keyword in before and keyword in after and same(old, new):
             continue
         if old is absent:
             what = f"`{_short(keyword, new)}` added"
@@ -158,78 +199,63 @@ def _compare_rules(where: str, before: Schema, after: Schema) -> Iterator[Change
             yield Change(kind="rule", where=where, what=what, breaking=new is not absent and keyword not in _HINTS)
 
 
-def _compare_extra_members(where: str, old: object, new: object) -> Iterator[Change]:
-    if not isinstance(old, bool) and not isinstance(new, bool):
+def _compare_extra_members(where: str, old: Node, new: Node) -> Iterator[Change]:
+    if NOTHING not in (old, new):
         yield from _compare_schemas(f"{where}{{}}", old, new)
-    elif not _same(old, new):
-        what = f"`additionalProperties: {_json(old)}` became `{_json(new)}`"
-        yield Change(kind="rule", where=where, what=what, breaking=new is not True)
+    elif old != new:
+        before, after = (_json(False if node == NOTHING else node or True) for node in (old, new))
+        what = f"`additionalProperties: {before}` became `{after}`"
+        yield Change(kind="rule", where=where, what=what, breaking=new == NOTHING)
 
 
-def _plain(schema: object) -> Schema:
-    """Return the schema without the two spellings that add no meaning: booleans and a lone `allOf`."""
-    node = _object(schema)
-    match node:
-        case {"allOf": [{"$ref": target}]} if "properties" not in node and not _is_union(node):
-            return {**_without(node, {"allOf", "type"}), "$ref": target}
-        case _:
-            return node
+def _is_union(node: Node) -> bool:
+    return any(key in node for key in UNIONS)
 
 
-def _object(schema: object) -> Schema:
-    if isinstance(schema, bool):
-        return {} if schema else {"not": {}}
-    return cast("Schema", schema)
+def _arms(node: Node) -> list[Node]:
+    return [arm for key in UNIONS for arm in node.get(key, ())]
 
 
-def _is_union(node: Schema) -> bool:
-    return any(key in node for key in _UNIONS)
+def _alternatives(node: Node, other: Node) -> Alternatives:
+    """Return what a value of `node` may be; where it can be only one list, and of `other` too, that is `array`."""
+    if not _is_union(node):
+        return {_kind(node): node}
+    one_list = all(sum(arm.get("type") == "array" for arm in _arms(each)) < 2 for each in (node, other))
+    found: Alternatives = {}
+    for arm in _arms(node):
+        label = name = "array" if one_list and arm.get("type") == "array" else _label(arm)
+        count = 2
+        while label in found:
+            label, count = f"{name} #{count}", count + 1
+        found[label] = arm
+    return found
 
 
-def _alternatives(node: Schema) -> dict[str, Schema]:
-    """Return what a value of this schema may be, by label; only variants have a schema of their own."""
-    if _is_union(node):
-        found: dict[str, Schema] = {}
-        for arm in [_plain(arm) for key in _UNIONS for arm in node.get(key, ())]:
-            label, count = _label(arm), 2
-            while label in found:
-                label, count = f"{_label(arm)} #{count}", count + 1
-            found[label] = arm
-        return found
-    if "enum" in node:
-        return {_json(value): {} for value in node["enum"]}
-    if "const" in node:
-        return {_json(node["const"]): {}}
-    if "$ref" in node:
-        return {node["$ref"].rpartition("/")[2]: {}}
-    types = node.get("type", "object" if "properties" in node else "any")
-    return {name: {} for name in ([types] if isinstance(types, str) else types)}
-
-
-def _label(schema: object) -> str:
+def _label(node: Node) -> str:
     """Return a short name for an alternative: its tag, else its value or reference, else its title or type."""
-    node = _plain(schema)
-    tags = {name: _object(value) for name, value in sorted(node.get("properties", {}).items())}
-    for name, value in tags.items():
+    for name, value in sorted(node.get("properties", {}).items()):
         if "const" in value:
             return f"{name}: {_json(value['const'])}"
     text = _type_text(node)
-    return node.get("title", text) if text in {"object", "any"} else text
+    title: str = node.get("title", text)
+    return title if text in {"object", "any"} else text
 
 
-def _type_text(node: Schema) -> str:
-    labels = list(_alternatives(node))
-    if "array" in labels and "items" in node:
-        labels[labels.index("array")] = f"array of {_label(node['items'])}"
-    return " | ".join(labels)
+def _type_text(node: Node) -> str:
+    if _is_union(node):
+        return " | ".join(_label(arm) for arm in _arms(node))
+    return f"array of {_label(node['items'])}" if "items" in node else _kind(node)
 
 
-def _is_literal(label: str) -> bool:
-    return label.startswith('"') or label.lstrip("-").isdigit()
-
-
-def _without(node: Schema, keywords: set[str]) -> Schema:
-    return {key: value for key, value in node.items() if key not in keywords}
+def _kind(node: Node) -> str:
+    """Return what a value is, where there are no alternatives."""
+    if "const" in node:
+        return _json(node["const"])
+    if "$ref" in node:
+        return str(node["$ref"]).rpartition("/")[2]
+    if node == NOTHING:
+        return "nothing"
+    return str(node.get("type", "object" if "properties" in node else "any"))
 
 
 def _json(value: object) -> str:
@@ -239,11 +265,6 @@ def _json(value: object) -> str:
 def _short(keyword: str, value: object) -> str:
     text = _json(value)
     return f"{keyword}: {text}" if len(text) <= _SHORT else keyword
-
-
-def _same(old: object, new: object) -> bool:
-    # Python finds 0 and False equal, JSON does not.
-    return old is new or json.dumps(old, sort_keys=True) == json.dumps(new, sort_keys=True)
 
 
 def _code(names: Sequence[str]) -> str:

@@ -37,6 +37,12 @@ def other(*known: str) -> Schema:
 STRING: Schema = {"type": "string"}
 NULLABLE: Schema = {"type": ["string", "null"]}
 INTEGER: Schema = {"type": "integer"}
+NULL: Schema = {"type": "null"}
+LIST: Schema = {"type": "array", "items": STRING}
+MAP: Schema = {"type": "object", "additionalProperties": STRING}
+ON_ERROR: Schema = {"x-deserialize-default-on-error": True}
+ENUM: Schema = {"type": "string", "enum": ["a", "b"]}
+CONSTANTS: list[Schema] = [{"type": "string", "const": "a"}, {"type": "string", "const": "b"}]
 
 
 class TestDefinitionsAndMethods:
@@ -118,11 +124,25 @@ class TestProperties:
         ]
 
     @pytest.mark.parametrize(
-        ("schema", "breaking"), [(STRING, True), (NULLABLE, False), ({"type": "string", "default": ""}, False)]
+        ("schema", "breaking"),
+        [
+            (STRING, True),
+            (NULLABLE, False),
+            ({"type": "string", "default": ""}, False),
+            (LIST, False),
+            (MAP, False),
+            ({**MAP, **ON_ERROR}, True),
+            ({}, False),
+            (ref("Perhaps"), False),
+            (ref("Thing"), True),
+        ],
     )
     def test_one_no_longer_required_breaks_when_it_may_newly_read_as_none(self, schema: Schema, breaking: bool) -> None:
-        assert changes(properties(["a"], a=schema), properties(a=schema)) == [
-            ("property", "Foo.a", "is no longer required", breaking)
+        others = {"Perhaps": {"anyOf": [ref("Thing"), NULL]}, "Thing": properties(b=STRING)}
+        old, new = ({"$defs": {"Foo": properties(each, a=schema), **others}} for each in (["a"], []))
+
+        assert compare(old, new) == [
+            Change(kind="property", where="Foo.a", what="is no longer required", breaking=breaking)
         ]
 
     def test_a_requirement_on_a_property_described_elsewhere_counts(self) -> None:
@@ -165,6 +185,61 @@ class TestTypes:
         assert (
             changes(properties(a={**STRING, "default": ""}), properties(a={**NULLABLE, "default": ""}))[0][-1] is True
         )
+
+    @pytest.mark.parametrize(
+        ("keywords", "breaking"), [(LIST, True), (MAP, True), ({**MAP, **ON_ERROR}, False), (ref("A"), False)]
+    )
+    def test_null_breaks_where_the_omitted_property_was_empty(self, keywords: Schema, breaking: bool) -> None:
+        values = {key: value for key, value in keywords.items() if not key.startswith("x-")}
+        nullable = {**keywords, "type": [keywords["type"], "null"]} if "type" in keywords else {"anyOf": [values, NULL]}
+
+        assert [(kind, each) for kind, _, _, each in changes(properties(a=keywords), properties(a=nullable))] == [
+            ("type", breaking)
+        ]
+
+    @pytest.mark.parametrize(
+        ("one", "other"),
+        [
+            ({"type": ["array", "null"], "items": ref("A")}, {"anyOf": [{"type": "array", "items": ref("A")}, NULL]}),
+            ({"type": ["integer", "null"], "minimum": 0}, {"oneOf": [NULL, {"type": "integer", "minimum": 0}]}),
+            ({"anyOf": [ENUM, NULL]}, {"anyOf": [*CONSTANTS, NULL]}),
+            ({"type": ["string", "null"], "enum": ["a", "b", None]}, {"anyOf": [*CONSTANTS, NULL]}),
+            ({**MAP, "additionalProperties": True}, {**MAP, "additionalProperties": {}}),
+            ({"type": "array"}, {"type": "array", "items": True}),
+            ({"type": "object", "oneOf": [variant("a"), variant("b")]}, {"anyOf": [variant("b"), variant("a")]}),
+            ({"enum": ["a"]}, {"anyOf": [{"const": "a"}]}),
+            ({"type": "array", "minItems": 0}, {"type": "array"}),
+            ({**STRING, "x-deserialize-default-on-error": False}, STRING),
+        ],
+    )
+    def test_another_spelling_is_no_difference(self, one: Schema, other: Schema) -> None:
+        assert changes(properties(a=one), properties(a=other)) == []
+        assert changes(properties(a=other), properties(a=one)) == []
+
+    def test_what_differs_besides_the_spelling_is_told(self) -> None:
+        number = {"type": "integer", "format": "uint16", "minimum": 0}
+        old, new = {**number, "type": ["integer", "null"], "format": "uint64"}, {"anyOf": [number, NULL]}
+        long = {"anyOf": [{**STRING, "minLength": 5}]}
+
+        assert changes(properties(a=old), properties(a=new)) == [
+            ("rule", "Foo.a", '`format: "uint64"` became `format: "uint16"`', True)
+        ]
+        assert changes(properties(a=STRING), properties(a=long)) == [("rule", "Foo.a", "`minLength: 5` added", True)]
+
+    def test_of_another_type_only_the_type_is_told(self) -> None:
+        assert changes(properties(a={**INTEGER, "format": "int64"}), properties(a=MAP)) == [
+            ("type", "Foo.a", "type changed from `integer` to `object`", True)
+        ]
+        assert changes(STRING, False) == [("type", "Foo", "type changed from `string` to `nothing`", True)]
+
+    def test_items_and_members_of_any_type_are_compared_too(self) -> None:
+        assert changes({"type": "array"}, LIST) == [("type", "Foo[]", "type changed from `any` to `string`", True)]
+        assert changes(
+            properties(a={"type": "array", "items": LIST}), properties(a={"type": "array", "items": {}})
+        ) == [("type", "Foo.a[]", "type changed from `array of string` to `any`", True)]
+        assert changes(MAP, {**MAP, "additionalProperties": True}) == [
+            ("type", "Foo{}", "type changed from `string` to `any`", True)
+        ]
 
     def test_items_and_members_are_compared(self) -> None:
         assert changes({"type": "array", "items": STRING}, {"type": "array", "items": INTEGER}) == [
@@ -225,6 +300,32 @@ class TestVariantsAndValues:
             ("value", "Foo", 'value `"c"` added', False),
         ]
 
+    @pytest.mark.parametrize("closed", [ENUM, {"anyOf": CONSTANTS}])
+    @pytest.mark.parametrize("more", [[], [NULL]])
+    def test_an_enumeration_may_leave_open_what_is_still_to_come(self, closed: Schema, more: list[Schema]) -> None:
+        old, new = {"anyOf": [closed, *more]}, {"anyOf": [*CONSTANTS, STRING, *more]}
+
+        assert changes(old, new) == [("variant", "Foo", "variant `string` added", False)]
+        assert changes(new, old) == [("variant", "Foo", "variant `string` removed", True)]
+        assert changes(old, {"anyOf": [*CONSTANTS, INTEGER, *more]})[0][-1] is True
+
+    def test_an_enumeration_of_one_value_grows_also_where_it_may_be_null(self) -> None:
+        one, two = ({"anyOf": [*CONSTANTS[:count], NULL]} for count in (1, 2))
+
+        assert changes(one, two) == [("value", "Foo", 'value `"b"` added', False)]
+        assert changes(two, one) == [("value", "Foo", 'value `"b"` removed', True)]
+
+    def test_a_union_may_grow_where_it_may_be_null_and_what_was_no_union_is_another_type(self) -> None:
+        assert changes({"anyOf": [ref("A"), ref("B"), NULL]}, {"anyOf": [ref("A"), ref("B"), ref("C"), NULL]}) == [
+            ("variant", "Foo", "variant `C` added", False)
+        ]
+        assert changes({"anyOf": [ref("A"), NULL]}, {"anyOf": [ref("A"), ref("B"), NULL]}) == [
+            ("type", "Foo", "type changed from `A | null` to `A | B | null`", True)
+        ]
+        old, new = {"anyOf": [ref("A"), ref("B")]}, {"anyOf": [ref("A"), ref("B"), ref("C"), NULL]}
+        assert changes(properties(a=old), properties(a=new))[0][-1] is False
+        assert changes(properties(["a"], a=old), properties(["a"], a=new))[0][-1] is True
+
     def test_an_enumeration_written_another_way_is_the_same(self) -> None:
         assert changes({"enum": ["a", 1]}, {"oneOf": [{"const": 1}, {"const": "a"}]}) == []
 
@@ -254,6 +355,25 @@ class TestRules:
     def test_defaults_change(self, old: Schema, new: Schema, what: str, breaking: bool) -> None:
         assert changes(properties(a={**STRING, **old}), properties(a={**STRING, **new})) == [
             ("default", "Foo.a", what, breaking)
+        ]
+
+    @pytest.mark.parametrize(
+        ("schema", "default"), [(NULLABLE, None), (LIST, []), ({**LIST, **ON_ERROR}, []), (MAP, {}), ({}, None)]
+    )
+    def test_a_default_that_says_what_an_omitted_member_reads_as_anyway_is_none(
+        self, schema: Schema, default: object
+    ) -> None:
+        said = {**schema, "default": default}
+
+        assert (
+            changes(properties(a=said), properties(a=schema)) == changes(properties(a=schema), properties(a=said)) == []
+        )
+
+    def test_an_empty_map_is_another_default_where_a_bad_value_reads_as_none(self) -> None:
+        lenient = {**MAP, **ON_ERROR}
+
+        assert changes(properties(a={**lenient, "default": {}}), properties(a=lenient)) == [
+            ("default", "Foo.a", "`default: {}` removed", True)
         ]
 
     @pytest.mark.parametrize(
