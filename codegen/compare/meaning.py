@@ -57,6 +57,7 @@ def _compare_schemas(where: str, before: Node, after: Node, *, optional: bool = 
         yield Change(kind="text", where=where, what="description changed", breaking=False)
     before, after = _as_union(before, after), _as_union(after, before)
     yield from _compare_alternatives(where, before, after, optional=optional)
+    yield from _compare_choosing(where, before, after)
     yield from _compare_bases(where, before, after)
     yield from _compare_properties(where, before, after)
     if before.get("type") == after.get("type") == "array":
@@ -126,6 +127,26 @@ def _listed(where: str, removed: Alternatives, added: Alternatives) -> Iterator[
         for arm in alternatives.values():
             kind: Literal["value", "variant"] = "value" if "const" in arm else "variant"
             yield Change(kind=kind, where=where, what=f"{kind} `{_label(arm)}` {went}", breaking=went == "removed")
+
+
+def _compare_choosing(where: str, before: Node, after: Node) -> Iterator[Change]:
+    """Compare what becomes of a value that fits several alternatives of a union."""
+    if OVERLAP not in before or OVERLAP not in after:
+        return
+    old, new = ("oneOf" if "oneOf" in node else "anyOf" for node in (before, after))
+    if old != new:
+        what = f"`{old}` became `{new}`, for what fits several variants"
+        yield Change(kind="rule", where=where, what=what, breaking=new == "oneOf")
+    firsts = _first_of_two(after)
+    for first, second in _first_of_two(before):
+        if (second, first) in firsts:
+            what = f"what fits both `{first}` and `{second}` now reads as `{second}`"
+            yield Change(kind="rule", where=where, what=what, breaking=True)
+
+
+def _first_of_two(node: Node) -> list[tuple[str, str]]:
+    labels = [_label(arm) for arm in _arms(node)]
+    return [(labels[one], labels[two]) for one, two in node.get(ORDER, [])]
 
 
 def _compare_bases(where: str, before: Node, after: Node) -> Iterator[Change]:

@@ -326,6 +326,47 @@ class TestVariantsAndValues:
         assert changes(properties(a=old), properties(a=new))[0][-1] is False
         assert changes(properties(["a"], a=old), properties(["a"], a=new))[0][-1] is True
 
+    @pytest.mark.parametrize(
+        ("one", "two"),
+        [(ref("Foo"), ref("Bar")), (ref("Foo"), {}), ({"type": "array"}, {"type": "array", "items": MAP})],
+    )
+    def test_what_fits_two_variants_is_refused_or_read_as_the_first(self, one: Schema, two: Schema) -> None:
+        def compared(old: Schema, new: Schema) -> list[tuple[str, bool]]:
+            others = {"Foo": properties(a=STRING), "Bar": properties(b=STRING)}
+            before, after = ({"$defs": {**others, "Union": properties(a=each)}} for each in (old, new))
+            return [(change.what, change.breaking) for change in compare(before, after)]
+
+        old = {"anyOf": [one, two, NULL]}
+
+        assert compared(old, {"anyOf": [NULL, one, two]}) == []
+        ((what, breaking),) = compared(old, {"anyOf": [two, one, NULL]})
+        assert (re.sub("`[^`]*`", "…", what), breaking) == ("what fits both … and … now reads as …", True)
+        exclusive = {"oneOf": [one, two, NULL]}
+        assert compared(old, exclusive) == [("`anyOf` became `oneOf`, for what fits several variants", True)]
+        assert compared(exclusive, old) == [("`oneOf` became `anyOf`, for what fits several variants", False)]
+
+    @pytest.mark.parametrize(
+        "variants",
+        [
+            [variant("a"), variant("b"), other("a", "b")],
+            [ref("Tagged"), {"allOf": [ref("Foo")], **variant("b")}, NULL],
+            [STRING, INTEGER, {"type": "array"}, ref("Foo")],
+            CONSTANTS,
+        ],
+    )
+    def test_where_no_value_fits_two_variants_neither_the_keyword_nor_their_order_matters(
+        self, variants: list[Schema]
+    ) -> None:
+        others = {"Foo": properties(a=STRING), "Tagged": variant("a")}
+        schemas = [{"anyOf": variants}, {"oneOf": variants}, {"anyOf": variants[::-1]}, {"oneOf": variants[::-1]}]
+        documents = [{"$defs": {**others, "Union": schema}} for schema in schemas]
+
+        assert [compare(documents[0], each) for each in documents] == [[], [], [], []]
+
+    def test_the_order_decides_neither_where_a_tag_does_nor_for_text_and_numbers(self) -> None:
+        for one, two in ((variant("a"), properties(b=STRING)), (CONSTANTS[0], STRING), (INTEGER, {"type": "number"})):
+            assert changes({"anyOf": [one, two]}, {"anyOf": [two, one]}) == []
+
     def test_an_enumeration_written_another_way_is_the_same(self) -> None:
         assert changes({"enum": ["a", 1]}, {"oneOf": [{"const": 1}, {"const": "a"}]}) == []
 
