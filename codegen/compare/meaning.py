@@ -62,7 +62,7 @@ def _compare_schemas(where: str, before: Node, after: Node, *, optional: bool = 
     yield from _compare_properties(where, before, after)
     if before.get("type") == after.get("type") == "array":
         yield from _compare_schemas(f"{where}[]", before.get("items", {}), after.get("items", {}))
-    yield from _compare_rules(where, before, after)
+    yield from _compare_rules(where, before, after, optional=optional)
 
 
 def _as_union(node: Node, other: Node) -> Node:
@@ -190,7 +190,7 @@ def _compare_presence(where: str, *, old: bool, new: bool, node: Node) -> Iterat
         yield Change(kind="property", where=where, what="is no longer required", breaking=node[OMITTED] == "none")
 
 
-def _compare_rules(where: str, before: Node, after: Node) -> Iterator[Change]:
+def _compare_rules(where: str, before: Node, after: Node, *, optional: bool) -> Iterator[Change]:
     """Compare every keyword that is no structure: how to read, defaults and limits."""
     is_alike = _is_union(before) == _is_union(after) and (_is_union(before) or _kind(before) == _kind(after))
     for keyword in sorted((before.keys() | after.keys()) - _STRUCTURE - _IN_METHODS - _OURS):
@@ -212,9 +212,13 @@ def _compare_rules(where: str, before: Node, after: Node) -> Iterator[Change]:
         else:
             what = f"`{_short(keyword, old)}` became `{_short(keyword, new)}`"
         if keyword.startswith("x-deserialize-"):
-            yield Change(kind="reading", where=where, what=what, breaking=not new or new is absent)
+            # A map that was empty when it was omitted is None then, once a bad value is excused.
+            reads_none = optional and (before[OMITTED], after[OMITTED]) == ("value", "none")
+            yield Change(kind="reading", where=where, what=what, breaking=not new or new is absent or reads_none)
         elif keyword == "default":
-            yield Change(kind="default", where=where, what=what, breaking=old is not absent)
+            # None said that it is omitted, and is not accepted any more.
+            refuses_none = optional and (before[OMITTED], after[OMITTED]) == ("none", "value")
+            yield Change(kind="default", where=where, what=what, breaking=old is not absent or refuses_none)
         else:
             # A limit that is gone accepts more; for any other it would take a proof that it narrows nothing.
             yield Change(kind="rule", where=where, what=what, breaking=new is not absent and keyword not in _HINTS)

@@ -410,6 +410,24 @@ class TestRules:
             changes(properties(a=said), properties(a=schema)) == changes(properties(a=schema), properties(a=said)) == []
         )
 
+    def test_a_default_breaks_where_none_has_said_that_the_member_is_omitted(self) -> None:
+        flag = {"type": "boolean"}
+        said = ("default", "Foo.a", "`default: false` added")
+
+        assert changes(properties(a=flag), properties(a={**flag, "default": False})) == [(*said, True)]
+        nullable = {"type": ["boolean", "null"]}
+        assert changes(properties(a=nullable), properties(a={**nullable, "default": False})) == [(*said, False)]
+        assert changes(properties(["a"], a=flag), properties(a={**flag, "default": False})) == [
+            ("property", "Foo.a", "is no longer required", False),
+            (*said, False),
+        ]
+
+    def test_leniency_breaks_where_the_omitted_map_was_empty_and_is_none_now(self) -> None:
+        said = ("reading", "Foo.a", "`x-deserialize-default-on-error: true` added")
+
+        assert changes(properties(a=MAP), properties(a={**MAP, **ON_ERROR})) == [(*said, True)]
+        assert changes(properties(a=LIST), properties(a={**LIST, **ON_ERROR})) == [(*said, False)]
+
     def test_an_empty_map_is_another_default_where_a_bad_value_reads_as_none(self) -> None:
         lenient = {**MAP, **ON_ERROR}
 
