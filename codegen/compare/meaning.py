@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from codegen.compare.limits import narrows_values
 from codegen.compare.methods import compare_methods
 from codegen.compare.overlap import json_types
 from codegen.compare.report import Change
@@ -220,8 +221,8 @@ def _compare_rules(where: str, before: Node, after: Node, *, optional: bool) -> 
             refuses_none = optional and (before[OMITTED], after[OMITTED]) == ("none", "value")
             yield Change(kind="default", where=where, what=what, breaking=old is not absent or refuses_none)
         else:
-            # A limit that is gone accepts more; for any other it would take a proof that it narrows nothing.
-            yield Change(kind="rule", where=where, what=what, breaking=new is not absent and keyword not in _HINTS)
+            narrows = new is not absent and narrows_values(keyword, new, before)
+            yield Change(kind="rule", where=where, what=what, breaking=narrows and keyword not in _HINTS)
 
 
 def _compare_extra_members(where: str, old: Node, new: Node) -> Iterator[Change]:
