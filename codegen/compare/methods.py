@@ -34,7 +34,7 @@ def _methods(definitions: Mapping[str, Mapping[str, Any]]) -> dict[str, Sides]:
     found: dict[str, Sides] = {}
     for name, node in sorted(definitions.items()):
         if "x-method" in node:
-            found.setdefault(str(node["x-method"]), {})[name] = str(node.get("x-side", "?"))
+            found.setdefault(node["x-method"], {})[name] = node.get("x-side", "?")
     return found
 
 

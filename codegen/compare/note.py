@@ -17,7 +17,11 @@ __all__ = ["note"]
 
 def note(file: str, old: dict[str, Any], new: dict[str, Any]) -> list[str]:
     """Return what changed from one version of a schema *file* to another, as Markdown for the changelog."""
-    lines = [*render(compare(old, new)), "", f"Python names, `from acp_bindings.{PACKAGES[file][0]} import …`:", ""]
+    try:
+        meaning = render(compare(old, new))
+    except CodegenError as refusal:
+        meaning = [f"- It cannot be compared: {refusal}"]
+    lines = [*meaning, "", f"Python names, `from acp_bindings.{PACKAGES[file][0]} import …`:", ""]
     names: list[Names] = []
     for which, schema in (("old", old), ("new", new)):
         try:

@@ -41,6 +41,21 @@ SAYS_NOTHING: Node = {
     "minLength": 0,
     "minItems": 0,
 }
+SHAPES: dict[str, tuple[type, ...]] = {
+    **dict.fromkeys(("allOf", "anyOf", "enum", "oneOf", "required"), (list,)),
+    **dict.fromkeys(("$ref", "format", "x-method", "x-side"), (str,)),
+    **dict.fromkeys(("maximum", "minItems", "minLength", "minimum"), (int, float)),
+    "properties": (dict,),
+    "type": (str, list),
+}
+"""What the keywords need to be, so that they can be compared."""
+JSON_NAMES: dict[type, str] = {
+    dict: "an object",
+    list: "a list",
+    str: "a text",
+    int: "an integer",
+    float: "another number",
+}
 ON_ERROR = "x-deserialize-default-on-error"
 
 
@@ -69,24 +84,28 @@ def _spelt_alone(where: str, schema: object) -> Node:
     if isinstance(schema, bool):
         return {} if schema else NOTHING
     node: Node = dict(_checked(where, schema, dict))
+    for keyword in SHAPES.keys() & node.keys():
+        value = _checked(f"{where}.{keyword}", node[keyword], *SHAPES[keyword])
+        names: list[Any] = [] if keyword not in ("required", "type") or isinstance(value, str) else value
+        for item in names:
+            _checked(f"{where}.{keyword}", item, str)
     if "properties" in node:
-        members = _checked(f"{where}.properties", node["properties"], dict)
-        node["properties"] = {name: _spelt_alone(f"{where}.{name}", child) for name, child in members.items()}
+        members = node["properties"].items()
+        node["properties"] = {name: _spelt_alone(f"{where}.{name}", child) for name, child in members}
     for keyword in node.keys() & {*UNIONS, "allOf"}:
-        children = _checked(f"{where}.{keyword}", node[keyword], list)
-        node[keyword] = [_spelt_alone(f"{where}.{keyword}", child) for child in children]
+        node[keyword] = [_spelt_alone(f"{where}.{keyword}", child) for child in node[keyword]]
     for keyword in node.keys() & {"items", "additionalProperties", "unevaluatedProperties", "not"}:
         node[keyword] = _spelt_alone(f"{where}.{keyword}", node[keyword])
     node = {key: value for key, value in node.items() if not _says_nothing(key, value)}
     if "not" in node and arms(node["not"]):
         node["not"] = {"anyOf": sorted(arms(node["not"]), key=_json)} | without(node["not"], *UNIONS)
-    return _without_type_list(_without_enum(where, _without_wrapping(node)))
+    return _without_type_list(_without_enum(_without_wrapping(node)))
 
 
-def _checked(where: str, value: Any, kind: type[dict[str, Any] | list[Any]]) -> Any:
-    if type(value) is not kind:
-        what = "an object" if kind is dict else "a list"
-        raise CodegenError(f"{where}: {_json(value)} stands where {what} has to be")
+def _checked(where: str, value: Any, *kinds: type) -> Any:
+    if type(value) not in kinds:
+        wanted = " or ".join(JSON_NAMES[kind] for kind in kinds)
+        raise CodegenError(f"{where}: {_json(value)} stands where {wanted} has to be")
     return value
 
 
@@ -104,9 +123,9 @@ def _without_wrapping(node: Node) -> Node:
             return node
 
 
-def _without_enum(where: str, node: Node) -> Node:
+def _without_enum(node: Node) -> Node:
     if "enum" in node:
-        values = _checked(f"{where}.enum", node["enum"], list)
+        values = node["enum"]
         node = without(node, "enum") | ({"const": values[0]} if len(values) == 1 else {"anyOf": _constants(values)})
         return without(node, "type", "format")
     if "const" in node:
