@@ -204,7 +204,7 @@ def _member(where: str, node: Node, *, required: bool) -> dict[str, str]:
         mark = "Implied" if "x-implied" in node else "Unlike"
         metadata.append(f"{mark}({', '.join(map(repr, node['x-unlike']))})")
     if when := node.get("x-when"):
-        metadata.append(f"When({snake(when['member'])!r}, {when['value']!r})")
+        metadata.append(f"When({', '.join(map(repr, [snake(when['member']), *when['values']]))})")
     opening, closing = _annotated(metadata)
     return {
         "open": "".join(f"{name}[" for name in names) + opening,

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 from codegen.naming import pascal
+from codegen.passes.tags import TAG, check_catch_all
 from codegen.tree import CodegenError, Definitions, Node, arms, ref, rewrite_all, target, without
 
 UNIONS = ("anyOf", "oneOf")
+OF_A_MEMBER = ("default", "x-deserialize", "x-when")
+"""What is said of a member, not of the object in it."""
 META = "_meta"
 META_SHAPE: Node = {"type": ["object", "null"], "x-deserialize-default-on-error": True, "additionalProperties": {}}
 
@@ -30,7 +35,7 @@ def hoist_inline_objects(defs: Definitions) -> Definitions:
         name = owner + pascal(key, where=owner)
         if name in defs or name in hoisted:
             raise CodegenError(f"{name}: the name of an inline object is taken by a definition")
-        marks = {key: value for key, value in node.items() if key.startswith("x-deserialize") or key == "default"}
+        marks = {key: value for key, value in node.items() if key.startswith(OF_A_MEMBER)}
         hoisted[name] = {}  # takes the name
         hoisted[name] = enter(name, without(node, *marks))
         return ref(name) | marks | ({"description": node["description"]} if "description" in node else {})
@@ -53,32 +58,104 @@ def _collapse(name: str, node: Node, defs: Definitions) -> Node:
     if len(tags) != 1:
         return node
     tag = tags.pop()
-    own = node.get("properties", {}).get(tag)
-    if own is None:
-        raise CodegenError(f"{name}: the optional tag {tag} has no rule of its own among the properties")
+    own = _optional_tag(name, tag, node)
     values: list[Node] = []
-    payloads: Node = {}
-    is_open = False
+    by_value: list[tuple[str, dict[str, Node]]] = []
     for arm in arms(node):
-        value = arm.get("properties", {}).get(tag, {})
+        _check_arm(name, tag, arm)
+        value = arm["properties"][tag]
         if "const" in value:
             values.append(value | {"description": arm["description"]} if "description" in arm else value)
-        is_open = is_open or "not" in arm
-        for part in arm.get("allOf", []):
-            payload = defs[target(part) or ""]
-            if payload.get("required"):
-                raise CodegenError(f"{name}: the payload {target(part)} of an optional tag has required members")
-            when = {"x-when": {"member": tag, "value": value.get("const")}}
-            payloads |= {key: member | when for key, member in payload.get("properties", {}).items()}
-    known: list[Node] = [*values, *([{"title": "other", "type": "string"}] if is_open else [])]
-    kept = {key: value for key, value in own.items() if key != "type"}
-    shape = {"anyOf": [{"anyOf": known}, {"type": "null"}]}
-    return without(node, "anyOf", "oneOf") | {"properties": node["properties"] | {tag: kept | shape} | payloads}
+            by_value.append((value["const"], _members(name, tag, arm, defs)))
+    known = [value["const"] for value in values]
+    if twice := {value for value in known if known.count(value) > 1}:
+        raise CodegenError(f"{name}: two alternatives have the tag {min(twice)}")
+    catch_alls = [arm for arm in arms(node) if "not" in arm]
+    for arm in catch_alls:
+        check_catch_all(name, arm, tag, known)
+    choices: list[Node] = [*values, *([{"title": "other", "type": "string"}] if catch_alls else [])]
+    shape = {"anyOf": [{"anyOf": choices}, {"type": "null"}]}
+    members = node["properties"] | {tag: without(own, "type") | shape}
+    members |= _conditional(name, tag, node["properties"], by_value)
+    return without(node, "anyOf", "oneOf") | {"properties": members}
 
 
 def _null_tag(arm: Node) -> str | None:
     nulls = [key for key, value in arm.get("properties", {}).items() if value.get("type") == "null"]
     return nulls[0] if len(nulls) == 1 and "required" not in arm else None
+
+
+def _optional_tag(name: str, tag: str, node: Node) -> Node:
+    """The rule of the object *node* for its *tag*, which the constants of the alternatives take the place of."""
+    own = node.get("properties", {}).get(tag)
+    if own is None:
+        raise CodegenError(f"{name}: the optional tag {tag} has no rule of its own among the properties")
+    lost = own.keys() - {"type", "title", "description", "default"} - {key for key in own if key.startswith("x-")}
+    if set(own.get("type", [])) != {"string", "null"} or lost:
+        raise CodegenError(f"{name}.{tag}: no rule for an optional tag that is other than text or null by itself")
+    return cast("Node", own)
+
+
+def _check_arm(name: str, tag: str, arm: Node) -> None:
+    """See that an alternative has nothing but its tag and, where that is a constant, members and a payload."""
+    value = arm.get("properties", {}).get(tag, {})
+    expected = {"title", "description", "type", "properties", "required"}
+    if "const" in value:
+        alone = arm.get("required") == [tag] and not value.keys() - TAG
+        expected |= {"allOf"}
+    elif "not" in arm:
+        alone = arm["properties"].keys() == {tag} and not value.keys() - TAG
+        expected |= {"not"}
+    else:
+        alone = _null_tag(arm) == tag and arm["properties"].keys() == {tag} and value.keys() <= {"type"} | TAG
+    if not alone or arm.keys() - expected:
+        raise CodegenError(f"{name}: no rule for an alternative of the optional tag {tag} that says more than the tag")
+
+
+def _members(name: str, tag: str, arm: Node, defs: Definitions) -> dict[str, Node]:
+    """The members that go with one value of the tag: those of the alternative *arm*, and of its payload."""
+    members: dict[str, Node] = without(arm["properties"], tag)
+    for part in arm.get("allOf", []):
+        payload = target(part) or ""
+        body = defs[payload]
+        if body.get("type") != "object" or "allOf" in body or arms(body) or body.get("additionalProperties"):
+            raise CodegenError(
+                f"{name}: the payload {payload} of an optional tag is no object of its own members alone"
+            )
+        if body.get("required"):
+            raise CodegenError(f"{name}: the payload {payload} of an optional tag has required members")
+        for key, member in body.get("properties", {}).items():
+            if key in members and not _same(members[key], member):
+                raise CodegenError(f"{name}.{key}: an alternative and its payload {payload} describe it differently")
+            members[key] = member
+    return members
+
+
+def _conditional(
+    name: str, tag: str, outer: dict[str, Node], by_value: list[tuple[str, dict[str, Node]]]
+) -> dict[str, Node]:
+    """The members that go with values of the tag, each with those that it goes with, and without those of *outer*."""
+    found: dict[str, Node] = {}
+    for value, members in by_value:
+        for key, member in members.items():
+            if key in outer:
+                # What holds for every value of the tag holds for this one too.
+                if not _same(outer[key], member):
+                    raise CodegenError(f"{name}.{key}: the object and what goes with {value} describe it differently")
+                continue
+            before = found.get(key, member)
+            if not _same(without(before, "x-when"), member):
+                raise CodegenError(
+                    f"{name}.{key}: what goes with {value} and with another {tag} describe it differently"
+                )
+            values = [*before.get("x-when", {"values": []})["values"], value]
+            found[key] = before | {"x-when": {"member": tag, "values": values}}
+    return found
+
+
+def _same(one: Node, other: Node) -> bool:
+    """Whether two members say the same, in whatever words."""
+    return without(one, "title", "description") == without(other, "title", "description")
 
 
 def hoist_meta(defs: Definitions) -> Definitions:

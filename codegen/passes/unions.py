@@ -10,10 +10,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from codegen.naming import catch_all_name, joined, variant_name
+from codegen.passes.tags import TAG, check_catch_all, constant
 from codegen.tree import CodegenError, Definitions, Node, arms, kind, reachable, ref, target, walk, without
-
-TAG = {"type", "const", "title", "description"}
-"""What may be said of a tag."""
 
 
 def open_notifications(defs: Definitions) -> Definitions:
@@ -28,9 +26,9 @@ def open_notifications(defs: Definitions) -> Definitions:
 
 def _opened(name: str, node: Node) -> Node:
     tag = _tag(name, node)
-    if tag is None or any(_constant(arm, tag) is None for arm in arms(node)):
+    if tag is None or any(constant(arm, tag) is None for arm in arms(node)):
         return node
-    known = [{"properties": {tag: {"const": _constant(arm, tag), "type": "string"}}} for arm in arms(node)]
+    known = [{"properties": {tag: {"const": constant(arm, tag), "type": "string"}}} for arm in arms(node)]
     catch_all: Node = {
         "title": "other",
         "description": "Something newer than this schema, kept as it came.",
@@ -113,7 +111,7 @@ class _Naming:
     def split(self, name: str, node: Node, tag_of_parts: str | None = None) -> _Union:
         """Name the alternatives of *node* and write them and the union into the definitions."""
         tag = _tag(name, node)
-        known = [value for arm in arms(node) if (value := _constant(arm, tag)) is not None]
+        known = [value for arm in arms(node) if (value := constant(arm, tag)) is not None]
         if twice := {value for value in known if known.count(value) > 1}:
             raise CodegenError(f"{name}: two alternatives have the tag {min(twice)}")
         exclusive = {member for arm in arms(node) for member in self.required(arm)} if "oneOf" in node else set[str]()
@@ -122,7 +120,7 @@ class _Naming:
             if "not" in arm:
                 variants.append(("Other", self.catch_all(name, node, arm, tag, known)))
                 continue
-            label = _constant(arm, tag) or arm.get("title") or target(arm)
+            label = constant(arm, tag) or arm.get("title") or target(arm)
             if label is None:
                 raise CodegenError(f"{name}: an alternative has neither a tag nor a title to be named by")
             added = _merged(name, node, arm, tag)
@@ -154,7 +152,7 @@ class _Naming:
             body = self.out[payload]
             self.out[payload] = body | {"properties": added["properties"] | body["properties"]}
             return payload
-        speaks_for_itself = _constant(arm, tag) is not None
+        speaks_for_itself = constant(arm, tag) is not None
         name = variant_name(union, label, self.taken()) if speaks_for_itself else joined(union, label)
         described = arm if "description" in arm or payload is None else self.out[payload]
         description = {key: described[key] for key in ("description",) if key in described}
@@ -180,9 +178,9 @@ class _Naming:
 
     def catch_all(self, union: str, node: Node, arm: Node, tag: str | None, known: list[str]) -> str:
         """The alternative for what is not known yet: it refuses the known tags and keeps everything else."""
-        excluded = [_constant(each, tag) for each in arms(arm["not"])]
-        if tag is None or set(excluded) != set(known):
+        if tag is None:
             raise CodegenError(f"{union}: its catch-all excludes other tags than the alternatives have")
+        check_catch_all(union, arm, tag, known)
         added = _merged(union, node, without(arm, "not"), tag)
         unlike: Node = {"type": "string", "x-unlike": sorted(known)}
         added["properties"] = {tag: unlike} | without(added["properties"], tag)
@@ -233,14 +231,9 @@ def _tag(name: str, node: Node) -> str | None:
     return tags.pop() if tags else None
 
 
-def _constant(arm: Node, tag: str | None) -> str | None:
-    constant: str | None = arm.get("properties", {}).get(tag, {}).get("const")
-    return constant
-
-
 def _tag_member(arm: Node, tag: str, label: str, known: list[str]) -> Node:
     """The tag as a member of its alternative; where the schema leaves it out, the title says what it would be."""
-    value = _constant(arm, tag)
+    value = constant(arm, tag)
     if value is not None:
         return {"type": "string", "const": value}
     return {"type": "string", "x-implied": label, "x-unlike": sorted(known)}

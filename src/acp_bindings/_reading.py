@@ -232,7 +232,7 @@ def _unless(mark: When, inner: Any) -> Any:
     def check(value: Any, info: ValidationInfo) -> Any:
         # To tell what is wrong with a value, it is read alone, without the rest of the object.
         beside = cast("dict[str, Any] | None", info.data)
-        if beside is None or beside.get(mark.member) == mark.value:
+        if beside is None or beside.get(mark.member) in mark.values:
             raise PydanticCustomError("bad_value", "not what this member holds here")
         return _note_untyped(value)
 

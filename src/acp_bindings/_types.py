@@ -182,11 +182,11 @@ class Compiled(_Mark):
 
 
 class When(_Mark):
-    """The type holds where *member* is *value*. Elsewhere the schema does not know the member: it may be anything."""
+    """The type holds where *member* is one of *values*. Elsewhere the schema does not know it: it may be anything."""
 
-    def __init__(self, member: str, value: str) -> None:
+    def __init__(self, member: str, *values: str) -> None:
         self.member = member
-        self.value = value
+        self.values = values
 
 
 class Unlike(_Mark):

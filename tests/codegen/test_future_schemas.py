@@ -228,6 +228,30 @@ BUILT = [
         [{"why": "b", "more": 5}, {"why": "c"}, {"why": 1}],
     ),
     Case(
+        "members that go with several values of a tag that may be absent",
+        {
+            "Foo": obj(why={"type": ["string", "null"]}, _meta=META)
+            | {
+                "anyOf": [
+                    tagged("a", by="why") | {"allOf": [ref("Bar")]},
+                    tagged("b", by="why") | {"allOf": [ref("Baz")]},
+                    tagged("c", by="why") | {"allOf": [ref("Bare")]},
+                    obj(why={"type": "null"}),
+                ]
+            },
+            "Bar": obj(more={"type": ["string", "null"]}, _meta=META),
+            "Baz": obj(
+                more={"type": ["string", "null"], "description": "More."}, one={"anyOf": [obj("x", x=TEXT), NULL]}
+            ),
+            "Bare": {"type": "object"},
+        },
+        [
+            *({}, {"why": "a", "more": "x", "one": 1, "_meta": {"k": 1}}, {"why": "b", "more": None, "_meta": None}),
+            *({"why": "c", "more": 5, "one": []}, {"more": 5}),
+        ],
+        [{"why": "a", "more": 5}, {"why": "b", "more": 5}, {"why": "d"}],
+    ),
+    Case(
         "bounded lists and text",
         {"Foo": obj("a", a=listed(TEXT) | {"minItems": 2}, b={"type": ["string", "null"], "minLength": 2})},
         [{"a": ["x", "y"]}, {"a": ["x", "y"], "b": None}, {"a": ["x", "y"], "b": "zz"}],

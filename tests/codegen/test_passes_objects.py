@@ -2,7 +2,7 @@ import pytest
 
 from codegen.passes.objects import META_SHAPE, collapse_optional_tags, hoist_inline_objects, hoist_meta
 from codegen.tree import CodegenError, Definitions, Node, without
-from tests.codegen.small import TEXT, Pass, listed, obj, ref, tagged
+from tests.codegen.small import META, TEXT, Pass, catch_all, listed, obj, ref, tagged
 
 
 def refusal(run: Pass, defs: Definitions) -> str:
@@ -73,6 +73,14 @@ class TestInlineObjects:
 
         assert hoist_inline_objects(defs) == defs
 
+    def test_what_a_member_depends_on_stays_with_the_member(self) -> None:
+        when: Node = {"x-when": {"member": "reason", "values": ["a"]}}
+
+        assert hoist_inline_objects({"Foo": obj(bar=obj(x=TEXT) | when)}) == {
+            "Foo": obj(bar=ref("FooBar") | when),
+            "FooBar": obj(x=TEXT),
+        }
+
     def test_a_name_that_is_taken_is_refused(self) -> None:
         said = "FooBar: the name of an inline object is taken by a definition"
 
@@ -116,10 +124,27 @@ class TestOptionalTags:
                     ],
                 },
                 id=TEXT,
-                error=TEXT | {"x-when": {"member": "reason", "value": "failed"}},
+                error=TEXT | {"x-when": {"member": "reason", "values": ["failed"]}},
             ),
             "Failed": failed,
         }
+
+    def test_what_goes_with_several_tags_or_with_each_is_said_once(self) -> None:
+        note = TEXT | {"description": "A note."}
+        union = obj(reason=REASON, _meta=META) | {
+            "anyOf": [
+                tagged("done", by="reason") | {"allOf": [ref("Done")]},
+                tagged("failed", by="reason") | {"allOf": [ref("Failed")]},
+                obj(reason={"type": "null"}),
+            ]
+        }
+        payloads = {"Done": obj(note=note), "Failed": obj(note=TEXT, _meta=META | {"description": "Anything."})}
+
+        members = collapse_optional_tags({"Idle": union, **payloads})["Idle"]["properties"]
+
+        assert [*members] == ["reason", "_meta", "note"]
+        assert members["_meta"] == META
+        assert members["note"] == note | {"x-when": {"member": "reason", "values": ["done", "failed"]}}
 
     def test_an_open_one_stays_open(self) -> None:
         union = obj(reason=REASON) | {
@@ -166,6 +191,81 @@ class TestOptionalTags:
 
         said = "Foo: the payload Bar of an optional tag has required members"
         assert refusal(collapse_optional_tags, {"Foo": union, "Bar": obj("x", x=TEXT)}) == said
+
+    @pytest.mark.parametrize(
+        "payload",
+        [
+            obj(x=TEXT) | {"allOf": [ref("Base")]},
+            obj(x=TEXT) | {"anyOf": [ref("Base")]},
+            {"type": "object", "additionalProperties": TEXT},
+            {"anyOf": [ref("Base"), {"type": "null"}]},
+            ref("Base"),
+            listed(TEXT),
+            TEXT,
+            {},
+        ],
+    )
+    def test_a_payload_that_is_not_just_an_object_is_refused(self, payload: Node) -> None:
+        arms = [tagged("a") | {"allOf": [ref("Bar")]}, obj(type={"type": "null"})]
+        union = obj(type={"type": ["string", "null"]}) | {"anyOf": arms}
+
+        said = "Foo: the payload Bar of an optional tag is no object of its own members alone"
+        assert refusal(collapse_optional_tags, {"Foo": union, "Bar": payload, "Base": obj(y=TEXT)}) == said
+
+    @pytest.mark.parametrize(
+        "arm",
+        [
+            tagged("a", x=TEXT),
+            tagged("a") | {"anyOf": [ref("Bar")]},
+            ref("Bar"),
+            obj("type", type={"const": "a", "type": "string", "default": "a"}),
+            without(catch_all("b"), "additionalProperties") | {"allOf": [ref("Bar")]},
+            obj(type={"type": "null"}, x=TEXT),
+        ],
+        ids=["required member", "union", "reference", "more of the tag", "catch-all with a payload", "null and more"],
+    )
+    def test_an_alternative_that_says_more_than_the_tag_is_refused(self, arm: Node) -> None:
+        union = obj(type={"type": ["string", "null"]}) | {"anyOf": [tagged("b"), arm, obj(type={"type": "null"})]}
+
+        said = "Foo: no rule for an alternative of the optional tag type that says more than the tag"
+        assert refusal(collapse_optional_tags, {"Foo": union, "Bar": obj(x=TEXT)}) == said
+
+    def test_members_that_two_places_describe_differently_are_refused(self) -> None:
+        def union(arm: Node, **members: Node) -> Definitions:
+            arms = [arm, tagged("b") | {"allOf": [ref("Bar")]}, obj(type={"type": "null"})]
+            return {"Foo": obj(type={"type": ["string", "null"]}, **members) | {"anyOf": arms}, **payloads}
+
+        payloads = {"Bar": obj(x=TEXT), "Baz": obj(x={"type": "integer"})}
+        with_baz = tagged("a") | {"allOf": [ref("Baz")]}
+        beside_baz = with_baz | {"properties": {"type": {"const": "a", "type": "string"}, "x": TEXT}}
+
+        said = "Foo.x: what goes with b and with another type describe it differently"
+        assert refusal(collapse_optional_tags, union(with_baz)) == said
+        said = "Foo.x: the object and what goes with b describe it differently"
+        assert refusal(collapse_optional_tags, union(tagged("a"), x={"type": "integer"})) == said
+        said = "Foo.x: an alternative and its payload Baz describe it differently"
+        assert refusal(collapse_optional_tags, union(beside_baz)) == said
+
+    @pytest.mark.parametrize("own", [ref("Why"), TEXT, {}, {"type": ["string", "null"], "minLength": 1}])
+    def test_a_tag_that_may_be_more_or_less_than_text_and_null_is_refused(self, own: Node) -> None:
+        union = obj(type=own) | {"anyOf": [tagged("a"), obj(type={"type": "null"})]}
+
+        said = "Foo.type: no rule for an optional tag that is other than text or null by itself"
+        assert refusal(collapse_optional_tags, {"Foo": union, "Why": {"type": ["string", "null"]}}) == said
+
+    def test_a_catch_all_that_excludes_another_tag_is_refused(self) -> None:
+        arms = [tagged("a"), without(catch_all("a", "gone"), "additionalProperties"), obj(type={"type": "null"})]
+        union = obj(type={"type": ["string", "null"]}) | {"anyOf": arms}
+
+        said = "Foo: its catch-all excludes other tags than the alternatives have"
+        assert refusal(collapse_optional_tags, {"Foo": union}) == said
+
+    def test_one_tag_twice_is_refused(self) -> None:
+        arms = [tagged("a"), tagged("a") | {"allOf": [ref("Bar")]}, obj(type={"type": "null"})]
+        union = obj(type={"type": ["string", "null"]}) | {"anyOf": arms}
+
+        said = "Foo: two alternatives have the tag a"
+        assert refusal(collapse_optional_tags, {"Foo": union, "Bar": obj(x=TEXT)}) == said
 
 
 class TestMeta:

@@ -18,6 +18,10 @@ def tag(value: str) -> Node:
     return {"type": "string", "const": value}
 
 
+MORE_EXCLUDED = catch_all("a") | {"not": {"anyOf": [tagged("a", x=TEXT)]}}
+NARROWER = catch_all("a") | {"not": {"anyOf": [tagged("a")], "type": "object", "required": ["type"]}}
+UNTAGGED = obj(type=TEXT) | {"not": {"anyOf": [tagged("a")]}}
+
 UNION: Node = {"description": "News.", "oneOf": [tagged("a"), tagged("b")]}
 
 
@@ -366,6 +370,9 @@ class TestVariants:
             ([tagged("a"), catch_all("b")], "its catch-all excludes other tags than the alternatives have"),
             ([obj() | {"title": "a"}, catch_all("b")], "its catch-all excludes other tags than the alternatives have"),
             ([tagged("a"), TEXT], "members beside alternatives that are not all objects"),
+            ([tagged("a"), MORE_EXCLUDED], "its catch-all excludes more than the tag type, which would be lost"),
+            ([tagged("a"), NARROWER], "its catch-all excludes by required, type too, which would be lost"),
+            ([tagged("a"), UNTAGGED], "its catch-all takes objects whose type is missing or no text"),
             ([obj() | {"title": "bar"}, obj() | {"title": "bar"}], "two alternatives would be named FooBar"),
         ],
     )
