@@ -130,18 +130,21 @@ def _apply(metadata: list[Any], member: dict[str, Any], holder: dict[str, Any]) 
     for mark in metadata:
         if isinstance(mark, Implied) and holder is not member:
             member["serialization_exclude_if"] = partial(operator.eq, holder["default"])
-        if isinstance(mark, When):
-            inner = _unless(mark, inner)
     if Rule.ABSENT in rules:
         inner = NOTHING
     if Rule.OMITTABLE in rules and inner["type"] == "nullable":
         inner = inner["schema"]
+    empty = dict if inner["type"] == "dict" else list
+    whole = inner
     if Rule.SKIP_INVALID_ITEMS in rules:
-        _skip_items(inner)
+        inner = _skipping_items(inner)
+    for mark in metadata:
+        if isinstance(mark, When):
+            inner = _unless(mark, inner, whole)
     if Rule.DEFAULT_ON_ERROR in rules:
         inner = _reading(_with_fallback(inner, holder), Rule.DEFAULT_ON_ERROR, else_by=inner)
     if Rule.DEFAULT_ON_NULL in rules:
-        inner = _reading(_with_empty(inner), Rule.DEFAULT_ON_NULL, else_by=inner)
+        inner = _reading(_with_empty(inner, empty), Rule.DEFAULT_ON_NULL, else_by=inner)
     holder["schema"] = inner
 
 
@@ -212,22 +215,26 @@ LENIENT_OBJECT = Compiled(_finished(_reading(_with_fallback(_object, {}), Rule.D
 """What makes of `dict[str, Any] | None` a `Lenient[dict[str, Any] | None]` whose default is None."""
 
 
-def _with_empty(inner: Any) -> Any:
+def _with_empty(inner: Any, empty: Any) -> Any:
     """Null is the empty list or map."""
-    empty: Any = dict if inner["type"] == "dict" else list
     default = cs.with_default_schema(NOTHING, default_factory=empty, on_error="default")
     null = cs.chain_schema([cs.none_schema(), default])
     return cs.union_schema([(inner, VALUE), (null, NULL)], mode="left_to_right")
 
 
-def _skip_items(schema: Any) -> None:
-    values = schema["schema"] if schema["type"] == "nullable" else schema
-    items = values["items_schema"]
-    values["items_schema"] = _reading(_first_of(items, _NO_ITEM), Rule.SKIP_INVALID_ITEMS, else_by=items)
+def _skipping_items(schema: Any) -> Any:
+    """A copy of the list *schema*, which may be nullable, that leaves bad items out."""
+    if schema["type"] == "nullable":
+        return {**schema, "schema": _skipping_items(schema["schema"])}
+    items = schema["items_schema"]
+    return {**schema, "items_schema": _reading(_first_of(items, _NO_ITEM), Rule.SKIP_INVALID_ITEMS, else_by=items)}
 
 
-def _unless(mark: When, inner: Any) -> Any:
-    """What does not fit is kept as it is, unless *mark* says that it has to fit."""
+def _unless(mark: When, inner: Any, whole: Any) -> Any:
+    """What does not fit is kept as it is, unless *mark* says that it has to fit.
+
+    What fits only when bad items are left out is no more kept than what does not: *whole* is what leaves out none.
+    """
 
     def check(value: Any, info: ValidationInfo) -> Any:
         # To tell what is wrong with a value, it is read alone, without the rest of the object.
@@ -237,7 +244,9 @@ def _unless(mark: When, inner: Any) -> Any:
         return _note_untyped(value)
 
     free = cs.with_info_plain_validator_function(check, metadata=described_by(lambda _handler: {}))
-    return cs.union_schema([(inner, VALUE), (free, NULL)], mode="left_to_right")
+    if whole is inner:
+        return cs.union_schema([(inner, VALUE), (free, NULL)], mode="left_to_right")
+    return cs.union_schema([(whole, NULL), (free, NULL), (inner, VALUE)], mode="left_to_right")
 
 
 class _Key(str):

@@ -10,7 +10,7 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
-from acp_bindings import DecodeError, decode, encode
+from acp_bindings import DecodeError, Finding, decode, encode
 from codegen.tree import CodegenError, Definitions, Node
 from tests.codegen.small import META, TEXT, built, catch_all, imported, listed, obj, ref, source, tagged
 
@@ -430,6 +430,34 @@ def test_a_long_description_is_wrapped_and_none_of_it_is_lost(tmp_path: Path) ->
     with imported(package) as module:
         assert module.Foo.__doc__.split() == LONG.split()
     assert max(map(len, source(package).splitlines())) <= 120
+
+
+def test_items_are_left_out_where_the_tag_says_what_they_are_and_kept_elsewhere(tmp_path: Path) -> None:
+    lists = obj(
+        a={"type": ["array", "null"], "items": TEXT} | ON_ERROR | SKIP_ITEMS,
+        b={"type": "array", "items": TEXT} | SKIP_ITEMS,
+        c={"type": "object", "additionalProperties": TEXT} | ON_NULL,
+    )
+    arms = [tagged("x", by="why"), tagged("y", by="why") | {"allOf": [ref("Lists")]}, obj(why=NULL)]
+    defs = {"Foo": obj(why={"type": ["string", "null"]}) | {"anyOf": arms}, "Lists": lists}
+
+    with imported(built(defs, tmp_path)) as module:
+        kept = {"why": "x", "a": [1, "2"], "b": ["1", 2], "c": None}
+        assert json.loads(encode(decode(module.Foo, kept))) == kept
+        assert decode(module.Foo, {**kept, "why": "y"}) == module.Foo(why="y", a=["2"], b=["1"], c={})
+        assert decode(module.Foo, {"why": "y", "a": 5}) == module.Foo(why="y")
+        found: list[Finding] = []
+        decode(module.Foo, {**kept, "why": "y"}, findings=found)
+        assert [(each.path, each.rule) for each in found] == [
+            (("a", 0), "skip-invalid-items"),
+            (("b", 1), "skip-invalid-items"),
+            (("c",), "default-on-null"),
+        ]
+        with pytest.raises(DecodeError) as refused:
+            decode(module.Foo, {"why": "y", "b": 5})
+        assert [issue.path for issue in refused.value.issues] == [("b",)]
+        with pytest.raises(DecodeError):
+            decode(module.Foo, {**kept, "why": "y"}, strict=True)
 
 
 REFUSED: list[tuple[str, Definitions, str]] = [
