@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from codegen.naming import catch_all_name, joined, variant_name
 from codegen.passes.tags import TAG, check_catch_all, constant
-from codegen.tree import CodegenError, Definitions, Node, arms, kind, reachable, ref, target, walk, without
+from codegen.tree import CodegenError, Definitions, Node, arms, is_class, kind, reachable, ref, target, walk, without
 
 
 def open_notifications(defs: Definitions) -> Definitions:
@@ -148,10 +148,13 @@ class _Naming:
         if payload is not None and not added["properties"] and "x-extensible" not in added:
             return payload
         inner = self.union(payload) if payload is not None else None
-        if payload is not None and inner is None and self.absorbs(payload, added, tag):
+        if payload is not None and inner is None:
             body = self.out[payload]
-            self.out[payload] = body | {"properties": added["properties"] | body["properties"]}
-            return payload
+            if not is_class(body):
+                raise CodegenError(f"{union}: the payload {payload} of its alternative {label} is no object")
+            if self.absorbs(payload, added, tag):
+                self.out[payload] = body | {"properties": added["properties"] | body.get("properties", {})}
+                return payload
         speaks_for_itself = constant(arm, tag) is not None
         name = variant_name(union, label, self.taken()) if speaks_for_itself else joined(union, label)
         described = arm if "description" in arm or payload is None else self.out[payload]
@@ -173,7 +176,7 @@ class _Naming:
             and added["properties"].keys() == {tag}
             and ("x-extensible" not in added or "x-extensible" in body)
             and "x-method" not in body
-            and tag not in body["properties"]
+            and tag not in body.get("properties", {})
         )
 
     def catch_all(self, union: str, node: Node, arm: Node, tag: str | None, known: list[str]) -> str:

@@ -252,6 +252,22 @@ BUILT = [
         [{"why": "a", "more": 5}, {"why": "b", "more": 5}, {"why": "d"}],
     ),
     Case(
+        "payloads without members, of one alternative and of two",
+        {
+            "Foo": {
+                "anyOf": [
+                    tagged("a") | {"allOf": [ref("Once")]},
+                    tagged("b") | {"allOf": [ref("Twice")]},
+                    tagged("c") | {"allOf": [ref("Twice")]},
+                ]
+            },
+            "Once": {"type": "object"},
+            "Twice": {"type": "object"},
+        },
+        [{"type": "a"}, {"type": "b", "x": 1}, {"type": "c"}],
+        [{}, {"type": "d"}, "a"],
+    ),
+    Case(
         "bounded lists and text",
         {"Foo": obj("a", a=listed(TEXT) | {"minItems": 2}, b={"type": ["string", "null"], "minLength": 2})},
         [{"a": ["x", "y"]}, {"a": ["x", "y"], "b": None}, {"a": ["x", "y"], "b": "zz"}],

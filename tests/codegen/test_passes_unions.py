@@ -127,6 +127,15 @@ class TestVariants:
             "ContentB": obj("type", type=tag("b")),
         }
 
+    def test_a_payload_that_says_no_more_than_that_it_is_an_object_absorbs_the_tag_too(self) -> None:
+        arm = tagged("ping") | {"allOf": [ref("Ping")]}
+
+        assert name_variants({"Content": {"anyOf": [arm, tagged("b")]}, "Ping": {"type": "object"}}) == {
+            "Content": {"anyOf": [ref("Ping"), ref("ContentB")], "x-tag": "type"},
+            "Ping": {"type": "object", "properties": {"type": tag("ping")}},
+            "ContentB": obj("type", type=tag("b")),
+        }
+
     def test_a_payload_that_may_carry_meta_already_absorbs_that_of_the_union(self) -> None:
         arm = tagged("a") | {"allOf": [ref("Payload")]}
         defs = {
@@ -384,6 +393,26 @@ class TestVariants:
         defs = {"Foo": {"anyOf": [tagged("a") | {"allOf": [ref("Inner")]}]}, "Inner": inner}
 
         assert refusal(name_variants, defs) == "Foo: no rule for a union of one alternative that is a union itself"
+
+    @pytest.mark.parametrize(
+        "payload",
+        [
+            {"type": "object", "additionalProperties": TEXT},
+            {"anyOf": [ref("Bar"), {"type": "null"}]},
+            ref("Bar"),
+            listed(TEXT),
+            TEXT,
+            {},
+        ],
+    )
+    @pytest.mark.parametrize("uses", [1, 2])
+    def test_a_payload_that_is_no_object_is_refused(self, payload: Node, uses: int) -> None:
+        arms = [tagged("a") | {"allOf": [ref("Payload")]}, tagged("b")]
+        defs = {"Foo": {"anyOf": arms}, "Payload": payload, "Bar": obj(x=TEXT)}
+        more = {"More": obj(x=ref("Payload"))} if uses > 1 else {}
+
+        said = "Foo: the payload Payload of its alternative a is no object"
+        assert refusal(name_variants, defs | more) == said
 
     def test_members_beside_scalars_are_refused(self) -> None:
         defs = {"Foo": obj(x=TEXT) | {"anyOf": [TEXT]}}
