@@ -17,18 +17,29 @@ __all__ = ["note"]
 
 def note(file: str, old: dict[str, Any], new: dict[str, Any]) -> list[str]:
     """Return what changed from one version of a schema *file* to another, as Markdown for the changelog."""
-    try:
-        meaning = render(compare(old, new))
-    except CodegenError as refusal:
-        meaning = [f"- It cannot be compared: {refusal}"]
-    lines = [*meaning, "", f"Python names, `from acp_bindings.{PACKAGES[file][0]} import …`:", ""]
+    lines = [*_meaning(old, new), "", f"Python names, `from acp_bindings.{PACKAGES[file][0]} import …`:", ""]
     names: list[Names] = []
     for which, schema in (("old", old), ("new", new)):
         try:
             names.append(_names(file, schema))
         except CodegenError as refusal:
             return [*lines, f"- They cannot be compared: the {which} schema cannot be built: {refusal}"]
+        except Exception as defect:  # noqa: BLE001 - what else changed is worth reading all the same
+            return [*lines, f"- They cannot be compared: the {which} schema cannot be built: {_about(defect)}"]
     return [*lines, *(render(compare_names(*names)) if compare_names(*names) else ["- No change"])]
+
+
+def _meaning(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
+    try:
+        return render(compare(old, new))
+    except CodegenError as refusal:
+        return [f"- It cannot be compared: {refusal}"]
+    except Exception as defect:  # noqa: BLE001 - the names may still be told
+        return [f"- It cannot be compared: {_about(defect)}"]
+
+
+def _about(defect: Exception) -> str:
+    return f"{type(defect).__name__}: {defect}, which is a defect of the pipeline"
 
 
 def _names(file: str, schema: dict[str, Any]) -> Names:

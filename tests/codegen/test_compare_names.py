@@ -1,4 +1,5 @@
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import TypeAlias
 
@@ -208,6 +209,27 @@ class TestNote:
         lines = note(FILE, {"$defs": {"Foo": TEXT}}, {"$defs": {"Foo": TEXT | {"enum": "a"}}})
 
         assert lines[0] == '- It cannot be compared: Foo.enum: "a" stands where a list has to be'
+
+    @pytest.mark.parametrize(
+        ("broken", "said"),
+        [
+            ("build", "- They cannot be compared: the old schema cannot be built: KeyError: 'properties'"),
+            ("compare", "- It cannot be compared: KeyError: 'properties'"),
+        ],
+    )
+    def test_a_defect_of_the_pipeline_leaves_the_rest_of_the_note(
+        self, broken: str, said: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def fail(*_arguments: object) -> None:
+            raise KeyError("properties")
+
+        monkeypatch.setattr(import_module("codegen.compare.note"), broken, fail)
+
+        lines = note(FILE, {"$defs": {"Foo": TEXT}}, {"$defs": {"Foo": TEXT, "Bar": TEXT}})
+
+        assert f"{said}, which is a defect of the pipeline" in lines
+        assert ("- definitions added: `Bar`" in lines) == (broken == "build")
+        assert ("- names added: `Bar`" in lines) == (broken == "compare")
 
     def test_equal_names_are_said_to_be_equal(self) -> None:
         assert note(FILE, {"$defs": {"Foo": TEXT}}, {"$defs": {"Foo": TEXT | {"title": "A"}}})[-1] == "- No change"
