@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
 
-from pydantic_core import CoreSchema, ErrorDetails
+from pydantic_core import CoreSchema, ErrorDetails, SchemaValidator
+from pydantic_core import core_schema as cs
 
 from acp_bindings._types import CATCH_ALLS, NULL, TAGGED, VALUE
 from acp_bindings.errors import Issue
@@ -53,14 +54,15 @@ def _locate(schema: Any, definitions: dict[str, Any], error: ErrorDetails) -> _L
                 is_catch_all = label in schema.get("metadata", {}).get(CATCH_ALLS, ())
                 unions.append(_Step(error["loc"][:position], label, is_catch_all))
                 branch = label if step in choices and label != TAGGED else branch
-            schema = choices.get(step, {})
+            schema = choices[step] if step in choices else _unlabelled(schema, step, definitions)
         else:
             path.append(step)
             schema = _descend(schema, step)
     message = error["msg"]
     if error["type"] in (NO_TAG, BAD_TAG):
-        path.append(_settle(schema, definitions)["discriminator"])
-        message = _about_tag(error["type"], error.get("ctx", {}))
+        about = error.get("ctx", {})
+        path.append(about["discriminator"][1:-1])  # without its quotes
+        message = _about_tag(error["type"], about)
     return _Located(Issue(tuple(path), error["type"], message, branch), unions)
 
 
@@ -96,6 +98,20 @@ def _choices(schema: Any) -> dict[Any, Any]:
         choices: dict[Any, Any] = schema["choices"]
         return choices
     return {choice[1]: choice[0] for choice in schema["choices"] if isinstance(choice, tuple)}
+
+
+def _unlabelled(schema: Any, step: str | int, definitions: dict[str, Any]) -> Any:
+    """The alternative that pydantic calls *step* itself, of a union that stands in a member and labels none."""
+    unlabelled: list[Any] = [choice for choice in schema["choices"] if isinstance(choice, dict)]
+    for choice in unlabelled:
+        if choice["type"] not in _SCALARS:
+            whole = cs.definitions_schema(choice, list(definitions.values()))
+            if SchemaValidator(whole).title == step:
+                return choice
+    return {}
+
+
+_SCALARS = {"str", "int", "float", "bool", "none", "literal"}
 
 
 def _descend(schema: Any, step: Any) -> Any:

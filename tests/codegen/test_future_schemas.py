@@ -476,6 +476,47 @@ def test_items_are_left_out_where_the_tag_says_what_they_are_and_kept_elsewhere(
             decode(module.Foo, {**kept, "why": "y"}, strict=True)
 
 
+AMONG_OTHERS: list[tuple[Node, list[tuple[Any, str]]]] = [
+    (
+        {"anyOf": [ref("U"), TEXT]},
+        [({"type": "z"}, "type"), ({"type": 5}, "type"), ({}, "type"), ({"type": "a"}, "x")],
+    ),
+    (
+        {"anyOf": [ref("U"), ref("A")]},
+        [({"type": "z"}, "type"), ({}, "type"), ({"type": "a", "x": 5}, "x")],
+    ),
+    (
+        {"anyOf": [ref("U"), ref("V")]},
+        [({"type": "z"}, "type"), ({}, "type"), ({"type": "a"}, "x")],
+    ),
+    ({"anyOf": [TEXT, ref("V")]}, [({}, "")]),
+    ({"anyOf": [ref("U"), listed(ref("U"))]}, [({"type": "z"}, "type"), ({"type": "a"}, "x")]),
+]
+
+
+@pytest.mark.parametrize(
+    ("written_out", "faults"),
+    AMONG_OTHERS,
+    ids=["text", "an object", "an open union", "an open union beside text", "a list of the same"],
+)
+def test_of_a_tagged_union_among_other_types_the_place_that_is_wrong_is_told(
+    written_out: Node, faults: list[tuple[Any, str]], tmp_path: Path
+) -> None:
+    defs = {
+        "Foo": obj("p", p=written_out, many=listed(written_out)),
+        "U": {"anyOf": [tagged("a", x=TEXT), tagged("b")]},
+        "V": {"anyOf": [tagged("c", by="kind"), catch_all("c", by="kind")]},
+        "A": obj("a", a=TEXT),
+    }
+
+    with imported(built(defs, tmp_path)) as module:
+        for value, member in faults:
+            with pytest.raises(DecodeError) as refused:
+                decode(module.Foo, {"p": value, "many": [value]})
+            below = (member,) if member else ()
+            assert {issue.path for issue in refused.value.issues} == {("p", *below), ("many", 0, *below)}
+
+
 REFUSED: list[tuple[str, Definitions, str]] = [
     (
         "a new keyword",
