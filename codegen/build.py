@@ -1,4 +1,4 @@
-"""One schema file to one package: check the vocabulary, normalise, partition, render."""
+"""One schema file to one package: check the vocabulary, normalise, partition, render, complete."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from codegen import vocabulary
+from codegen.completion import check_completes
 from codegen.partition import partition
 from codegen.passes import normalise
 from codegen.passes.tidy import drop_envelopes, open_booleans
@@ -49,4 +50,5 @@ def build(file: str, schema: dict[str, Any], release: str, output: Path) -> Buil
     definitions = normalise(published)
     modules = partition(definitions)
     render(definitions, modules, Package(name, protocol, release), output / name)
+    check_completes(definitions, modules, output / name)
     return Built(name, len(published), len(definitions), len(set(modules.values())))

@@ -76,7 +76,7 @@ def check_names(defs: Definitions, modules: dict[str, str], output: Path) -> Non
         if path.stem == METHODS:
             continue
         for statement in ast.parse(path.read_text(encoding="utf-8")).body:
-            name = _defined(statement)
+            name = defined(statement)
             if name is None:
                 continue
             if modules.get(name) != path.stem:
@@ -96,12 +96,13 @@ def _check_tags(name: str, node: Node, statement: ast.stmt) -> None:
     members = node.get("properties", {})
     sought = {key for key, member in members.items() if member.keys() & {"const", "x-implied", "x-unlike"}}
     sought |= {member["x-when"]["member"] for member in members.values() if "x-when" in member}
-    attributes = {_defined(each) for each in getattr(statement, "body", [])}
+    attributes = {defined(each) for each in getattr(statement, "body", [])}
     if lost := sorted(key for key in sought if snake(key) not in attributes):
         raise CodegenError(f"{name}: its tag {lost[0]} cannot be an attribute of that name, so no union would find it")
 
 
-def _defined(statement: ast.stmt) -> str | None:
+def defined(statement: ast.stmt) -> str | None:
+    """The name that a *statement* of a generated module gives to something."""
     if isinstance(statement, ast.ClassDef):
         return statement.name
     if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
