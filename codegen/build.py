@@ -12,6 +12,7 @@ from codegen.partition import partition
 from codegen.passes import normalise
 from codegen.passes.tidy import drop_envelopes, open_booleans
 from codegen.render import Package, render
+from codegen.shape import check_shape
 
 PACKAGES = {
     "v1/schema.json": ("v1", "v1"),
@@ -45,6 +46,7 @@ def build(file: str, schema: dict[str, Any], release: str, output: Path) -> Buil
         CodegenError: the schema holds something that the pipeline has no exact rule for.
     """
     name, protocol = PACKAGES[file]
+    check_shape({"$defs": schema["$defs"]})
     published = open_booleans(schema["$defs"])
     vocabulary.check(drop_envelopes(published))
     definitions = normalise(published)

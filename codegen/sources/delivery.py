@@ -7,7 +7,9 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
+from codegen.shape import check_shape
 from codegen.sources.errors import MissingFilesError, NotAnAcpSchemaError, WrongDigestError
+from codegen.tree import CodegenError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -79,6 +81,8 @@ def parse_schema(file: str, data: bytes) -> dict[str, Any]:
         raise NotAnAcpSchemaError(file, "it is not UTF-8 text") from None
     except json.JSONDecodeError as error:
         raise NotAnAcpSchemaError(file, _why_no_json(error)) from None
+    except ValueError as error:
+        raise NotAnAcpSchemaError(file, f"it has a number that Python does not read: {error}") from None
     except RecursionError:
         raise NotAnAcpSchemaError(file, "it is nested too deeply") from None
     if not isinstance(document, dict):
@@ -92,6 +96,10 @@ def parse_schema(file: str, data: bytes) -> dict[str, Any]:
     # Every release since 0.4 marks the parameters and results of methods like this; nobody else does.
     if not any({"x-side", "x-method"} <= keys for keys in _keys(cast("dict[str, object]", definitions))):
         raise NotAnAcpSchemaError(file, "no definition in its $defs has x-side and x-method")
+    try:
+        check_shape(schema)
+    except CodegenError as error:
+        raise NotAnAcpSchemaError(file, str(error)) from None
     return schema
 
 

@@ -390,6 +390,7 @@ class TestChecks:
             (b'{"$defs": {"A": {"x-side": "agent", "x-method": "a"}}}', r"it has no \$schema"),
             (b'{"$schema": "https://json-schema.org/draft/2020-12/schema"}', r"it has no \$defs"),
             (b'{"$schema": "https://json-schema.org/draft/2020-12/schema", "$defs": {"A": {}}}', "x-side and x-method"),
+            (b"[" + b"1" * 5000 + b"]", "a number that Python does not read"),
             (b'{"version": 1, "agentMethods": {}}', r"it has no \$schema"),
         ],
     )
