@@ -15,16 +15,22 @@ from __future__ import annotations
 import keyword
 
 from codegen.naming import snake
-from codegen.tree import Definitions, kind, reachable, targets
+from codegen.tree import CodegenError, Definitions, kind, reachable, ref, targets
 
 COMMON = "common"
 CONNECTION = "connection"
 EXTRAS = "extras"
 LARGE_FAMILY = 10
+LONGEST = 40
+"""The characters that the name of a module may have."""
 
 
 def partition(defs: Definitions) -> dict[str, str]:
-    """The module of every definition."""
+    """The module of every definition.
+
+    Raises:
+        CodegenError: modules would have to import each other, because methods of theirs refer to each other.
+    """
     roots: dict[str, set[str]] = {}
     for name, node in defs.items():
         if method_kind := kind(name, node):
@@ -34,13 +40,14 @@ def partition(defs: Definitions) -> dict[str, str]:
     modules = {name: _home({module for module, names in reached.items() if name in names}) for name in defs}
     _settle_unreached(defs, modules, set(defs).difference(*reached.values()))
     _split_families(defs, modules)
+    _check_arrows(defs, modules)
     return modules
 
 
 def domain(method: str, method_kind: str) -> str:
     """`fs/read_text_file` belongs to `fs`, the stream of `session/update` is one of its own, `initialize` has none."""
     area, _, action = method.rpartition("/")
-    if not area.isidentifier() or area.startswith("_") or keyword.iskeyword(area):
+    if len(area) > LONGEST or not area.isidentifier() or area.startswith("_") or keyword.iskeyword(area):
         return CONNECTION
     if action == "update" and method_kind == "Notification":
         return f"{area}_{action}"
@@ -85,6 +92,20 @@ def _split_families(defs: Definitions, modules: dict[str, str]) -> None:
             continue  # it would need a module that may come to need it
         modules.update(dict.fromkeys(family, snake(name)))
         modules.update(dict.fromkeys(needed, COMMON))
+
+
+def _check_arrows(defs: Definitions, modules: dict[str, str]) -> None:
+    """The generator would put modules that import each other into one of its own."""
+    arrows: Definitions = {module: {"anyOf": []} for module in modules.values()}
+    crossing: dict[tuple[str, str], str] = {}
+    for name, node in sorted(defs.items()):
+        for part in targets(node):
+            if modules[part] != modules[name]:
+                arrows[modules[name]]["anyOf"].append(ref(modules[part]))
+                crossing.setdefault((modules[name], modules[part]), f"{name} refers to {part}")
+    for (module, other), what in sorted(crossing.items()):
+        if module in reachable(arrows, {other}):
+            raise CodegenError(f"{what}, and the module {other} refers to {module}: modules cannot import each other")
 
 
 def _family(defs: Definitions, union: str, shared: set[str]) -> set[str]:
