@@ -10,7 +10,7 @@ from pathlib import Path
 from codegen.methods import MODULE as METHODS
 from codegen.naming import snake
 from codegen.passes.objects import META
-from codegen.tree import CodegenError, Definitions, Node, is_class, reachable, target, targets
+from codegen.tree import CodegenError, Definitions, Node, is_class, reachable, target, targets, walk
 
 CLASS_NAME = re.compile("[A-Z][A-Za-z0-9]*")
 BASE_MEMBER = "meta"
@@ -33,6 +33,8 @@ def check_possible(defs: Definitions, taken: Iterable[str]) -> None:
             raise CodegenError(f"{name}: the generated code needs this name itself, for what it imports")
         if not is_class(node) and any(name in reachable(defs, {part}) for part in targets(node)):
             raise CodegenError(f"{name}: it is made of itself; only an object may be, through a member")
+        if any("properties" in part for part in walk(node) if part is not node):
+            raise CodegenError(f"{name}: an object is written out in it where it can get no name; make it a definition")
         _check_members(name, node, defs)
 
 

@@ -124,8 +124,9 @@ def _check_members(node: Node, where: str) -> None:
     for openness in ("additionalProperties", "unevaluatedProperties"):
         if node.get(openness) is False:
             raise CodegenError(f"{where}: closed objects are unknown to ACP, whose receivers ignore unknown members")
-    if "properties" in node and node.get("additionalProperties", True) is not True:
-        raise CodegenError(f"{where}: the type of additionalProperties beside properties would be lost")
+    for beside in sorted(node.keys() & {"properties", "anyOf", "oneOf", "allOf"}):
+        if node.get("additionalProperties", True) is not True:
+            raise CodegenError(f"{where}: the type of additionalProperties beside {beside} would be lost")
     if node.get("unevaluatedProperties", True) is not True:
         raise CodegenError(f"{where}: the type of unevaluatedProperties would be lost")
     if missing := sorted(set(node.get("required", [])) - node.get("properties", {}).keys()):

@@ -16,12 +16,18 @@ META_SHAPE: Node = {"type": ["object", "null"], "x-deserialize-default-on-error"
 
 
 def hoist_inline_objects(defs: Definitions) -> Definitions:
-    """What is written out inside a property, an object or a union of them, becomes `{Definition}{Property}`."""
+    """What is written out inside a property, an object or a union of them, becomes `{Definition}{Property}`.
+
+    What is written out as the items of a list, or the values of a map, becomes `{Definition}Item` or `…Value`.
+    """
     hoisted: Definitions = {}
 
     def enter(owner: str, node: Node) -> Node:
-        """*node* with what stands in its members, and in those of its alternatives, hoisted."""
+        """*node* with what stands in its members, items and values, and in those of its alternatives, hoisted."""
         entered = dict(node)
+        for each, key in (("items", "item"), ("additionalProperties", "value")):
+            if each in node:
+                entered[each] = hoist(owner, key, node[each])
         if "properties" in node:
             entered["properties"] = {key: hoist(owner, key, child) for key, child in node["properties"].items()}
         unions = {each: [enter(owner, arm) for arm in node[each]] for each in UNIONS if each in node}

@@ -68,7 +68,7 @@ def open_objects(defs: Definitions) -> Definitions:
         values = node.get("additionalProperties")
         if values is True:
             node = without(node, "additionalProperties")
-            if "properties" not in node and "not" not in node:
+            if not node.keys() & {"properties", "not", "anyOf", "oneOf", "allOf"}:
                 node["additionalProperties"] = {}
         return node
 

@@ -268,6 +268,36 @@ BUILT = [
         [{}, {"type": "d"}, "a"],
     ),
     Case(
+        "definitions that are lists or maps of what is written out",
+        {
+            "Foo": obj(l=ref("Lists"), m=ref("Maps"), u=ref("Either")),
+            "Lists": listed({"anyOf": [tagged("a", x=TEXT), tagged("b")]}),
+            "Maps": {"type": "object", "additionalProperties": listed(obj("y", y=TEXT))},
+            "Either": {"anyOf": [listed(obj("z", z=TEXT)) | {"title": "many"}, ref("One")]},
+            "One": obj("o", o=TEXT),
+        },
+        [
+            {"l": [{"type": "a", "x": "1"}, {"type": "b"}], "m": {"k": [{"y": "1"}]}, "u": [{"z": "1"}]},
+            {"l": [], "m": {}, "u": {"o": "1"}},
+        ],
+        [{"l": [{"type": "a"}]}, {"m": {"k": [{}]}}, {"u": [{}]}, {"u": {}}],
+    ),
+    Case(
+        "a union that says that it is open",
+        {
+            "Foo": {"type": "object", "additionalProperties": True, "anyOf": [ref("A"), ref("B")]},
+            "A": obj("a", a=TEXT),
+            "B": obj("b", b=TEXT),
+        },
+        [{"a": "1"}, {"b": "1", "c": 5}],
+        [{}, {"a": 5}, "a"],
+    ),
+    Case(
+        "a method with a name that no file can have",
+        {"Foo": obj(x=TEXT), "ARequest": obj(foo=ref("Foo")) | {"x-method": "x" * 300 + "/a", "x-side": "agent"}},
+        [{"x": "1"}],
+    ),
+    Case(
         "bounded lists and text",
         {"Foo": obj("a", a=listed(TEXT) | {"minItems": 2}, b={"type": ["string", "null"], "minLength": 2})},
         [{"a": ["x", "y"]}, {"a": ["x", "y"], "b": None}, {"a": ["x", "y"], "b": "zz"}],
@@ -744,6 +774,28 @@ REFUSED: list[tuple[str, Definitions, str]] = [
         "a method that is named after nothing",
         {"Foo": obj() | {"x-method": "a/b", "x-side": "agent"}},
         'Foo has "x-method" but is named neither …Request, …Response nor …Notification',
+    ),
+    (
+        "an object where it can get no name",
+        {"Foo": {"anyOf": [{"anyOf": [obj("x", x=TEXT), ref("Bar")]}, ref("Bar")]}, "Bar": obj("y", y=TEXT)},
+        "Foo: an object is written out in it where it can get no name; make it a definition",
+    ),
+    (
+        "values of a map beside a union",
+        {
+            "Foo": {"type": "object", "additionalProperties": TEXT, "anyOf": [ref("Bar"), ref("Baz")]},
+            "Bar": obj("x", x=TEXT),
+            "Baz": obj("y", y=TEXT),
+        },
+        "$defs/Foo: the type of additionalProperties beside anyOf would be lost",
+    ),
+    (
+        "methods that refer to each other",
+        {
+            "ARequest": obj(x=ref("BRequest")) | {"x-method": "fs/a", "x-side": "agent"},
+            "BRequest": obj(x=ref("ARequest")) | {"x-method": "session/b", "x-side": "agent"},
+        },
+        "ARequest refers to BRequest, and the module session refers to fs: modules cannot import each other",
     ),
     (
         "false as a schema",

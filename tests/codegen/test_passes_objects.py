@@ -73,6 +73,17 @@ class TestInlineObjects:
 
         assert hoist_inline_objects(defs) == defs
 
+    def test_the_items_of_a_list_and_the_values_of_a_map_become_definitions(self) -> None:
+        union = {"anyOf": [tagged("a"), tagged("b")]}
+        defs = {"Foo": listed(listed(union)), "Bar": {"type": "object", "additionalProperties": obj(x=TEXT)}}
+
+        assert hoist_inline_objects(defs) == {
+            "Foo": listed(listed(ref("FooItem"))),
+            "FooItem": union,
+            "Bar": {"type": "object", "additionalProperties": ref("BarValue")},
+            "BarValue": obj(x=TEXT),
+        }
+
     def test_what_a_member_depends_on_stays_with_the_member(self) -> None:
         when: Node = {"x-when": {"member": "reason", "values": ["a"]}}
 
