@@ -13,6 +13,17 @@ Definitions: TypeAlias = dict[str, Node]
 
 PREFIX = "#/$defs/"
 
+JSON_TYPES: dict[type, set[str]] = {
+    bool: {"boolean"},
+    dict: {"object"},
+    float: {"number"},
+    int: {"integer", "number"},
+    list: {"array"},
+    str: {"string"},
+    type(None): {"null"},
+}
+"""What JSON Schema calls the types of parsed JSON."""
+
 
 class CodegenError(Exception):
     """The pipeline refuses to guess: the schema holds something that it has no exact rule for."""
@@ -87,6 +98,17 @@ def reachable(defs: Definitions, names: set[str]) -> set[str]:
 def arms(node: Node) -> list[Node]:
     """The alternatives of a union, empty when *node* is none."""
     return node.get("anyOf") or node.get("oneOf") or []
+
+
+def types_of(node: Node, defs: Definitions) -> set[str]:
+    """The JSON types of the values that *node* takes."""
+    if (name := target(node)) is not None:
+        return types_of(defs[name], defs)
+    declared = node.get("type", [*set[str]().union(*JSON_TYPES.values())])
+    types = {declared} if isinstance(declared, str) else set(declared)
+    if arms(node):
+        types &= set[str]().union(*(types_of(arm, defs) for arm in arms(node)))
+    return types.intersection(*(types_of(part, defs) for part in node.get("allOf", [])))
 
 
 def is_class(node: Node) -> bool:

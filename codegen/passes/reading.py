@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, cast
 
-from codegen.tree import CodegenError, Definitions, Node, arms, is_class, target, targets, walk, without
+from codegen.tree import (
+    JSON_TYPES,
+    CodegenError,
+    Definitions,
+    Node,
+    arms,
+    is_class,
+    target,
+    targets,
+    types_of,
+    walk,
+    without,
+)
 
 ON_ERROR, SKIP_ITEMS, ON_NULL = (
     "x-deserialize-default-on-error",
@@ -19,17 +32,6 @@ WRAPPERS = {
     frozenset({ON_NULL}): "NullAsEmpty",
 }
 """One wrapper of `acp_bindings._model` for each combination of reading rules that occurs."""
-
-JSON_TYPES: dict[type, set[str]] = {
-    bool: {"boolean"},
-    dict: {"object"},
-    float: {"number"},
-    int: {"integer", "number"},
-    list: {"array"},
-    str: {"string"},
-    type(None): {"null"},
-}
-"""What JSON Schema calls the types of parsed JSON."""
 
 
 def mark_lenient(defs: Definitions) -> Definitions:
@@ -79,9 +81,14 @@ def _settle(name: str, node: Node, defs: Definitions) -> Node:
 
 def _present(where: str, node: Node, defs: Definitions) -> Node:
     """A required member may be lenient only where a bad value reads as the empty list: there is nothing else."""
-    if node.get("x-reads") == "Lenient" and types_of(node, defs) != {"array"}:
+    if node.get("x-reads") in ("Lenient", "LenientList") and not _is_list(node, defs):
         raise CodegenError(f"{where}: it is required, so a bad value has nothing to read as")
     return node
+
+
+def _is_list(node: Node, defs: Definitions) -> bool:
+    name = target(node)
+    return node.get("type") == "array" if name is None else _is_list(defs[name], defs)
 
 
 def _absent(where: str, node: Node, defs: Definitions) -> Node:
@@ -117,20 +124,29 @@ def _defaulted(where: str, node: Node, defs: Definitions) -> Node:
     default = cast("dict[str, Any]", default)
     if any(default[key] != value for key, value in _reads_as(name, defs).items() if key in default):
         raise CodegenError(f"{where}: its default differs from what an empty {name} reads as")
-    if default.keys() - _reads_as(name, defs).keys() or defs[name].get("required"):
+    required = [member for node in _family(name, defs) for member in node.get("required", [])]
+    if default.keys() - _reads_as(name, defs).keys() or required:
         raise CodegenError(f"{where}: its default has members that an empty {name} has not")
     return without(node, "default") | {"x-default-object": name}
 
 
 def _reads_as(name: str, defs: Definitions) -> dict[str, Any]:
-    members = defs[name].get("properties", {})
-    return {key: value["default"] for key, value in members.items() if "default" in value}
+    members = [item for node in _family(name, defs) for item in node.get("properties", {}).items()]
+    return {key: value["default"] for key, value in members if "default" in value}
+
+
+def _family(name: str, defs: Definitions) -> Iterator[Node]:
+    """The class *name* and all that it extends."""
+    yield defs[name]
+    for part in defs[name].get("allOf", []):
+        if parent := target(part):
+            yield from _family(parent, defs)
 
 
 def _fits(default: object, node: Node, defs: Definitions) -> bool:
     """Whether *default* is a valid value that Python can write as it is: a scalar, or an empty list or map."""
     if (name := target(node)) is not None:
-        return _fits(default, defs[name], defs)
+        return not is_class(defs[name]) and _fits(default, defs[name], defs)
     if arms(node):
         return any(_fits(default, arm, defs) for arm in arms(node))
     if "enum" in node:
@@ -138,16 +154,6 @@ def _fits(default: object, node: Node, defs: Definitions) -> bool:
     types = JSON_TYPES[type(default)]
     writable = default in ([], {}) or not types & {"array", "object"}
     return writable and bool(types & types_of(node, defs))
-
-
-def types_of(node: Node, defs: Definitions) -> set[str]:
-    """The JSON types of the values that *node* takes."""
-    if (name := target(node)) is not None:
-        return types_of(defs[name], defs)
-    if arms(node):
-        return set[str]().union(*(types_of(arm, defs) for arm in arms(node)))
-    declared = node.get("type", [*set[str]().union(*JSON_TYPES.values())])
-    return {declared} if isinstance(declared, str) else set(declared)
 
 
 SECRET_MEMBERS = {"env", "headers"}

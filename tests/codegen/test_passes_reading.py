@@ -112,6 +112,8 @@ UNWRITABLE: list[Node] = [
     ref("Kind") | {"default": "c"},
     {"anyOf": [ref("Kind"), NULL], "default": "c"},
     ref("Union") | {"default": {"type": "a"}},
+    ref("Union") | {"default": {}},
+    {"anyOf": [ref("Bar"), NULL], "default": {}},
 ]
 
 
@@ -180,7 +182,7 @@ class TestAbsence:
         assert settle_absence(defs) == defs
 
     def test_a_member_that_depends_on_another_has_to_take_null(self) -> None:
-        when = {"x-when": {"member": "reason", "value": "a"}}
+        when = {"x-when": {"member": "reason", "values": ["a"]}}
         defs = {"Foo": obj(x={"type": ["string", "null"]} | when)}
 
         said = "Foo.x: it depends on reason, and there is no rule for one without null"
@@ -203,7 +205,9 @@ class TestAbsence:
         more = refusal(settle_absence, ref("Bar") | {"default": {"y": 1}}, Bar=bar)
         less = refusal(settle_absence, ref("Bar") | {"default": {}}, Bar=obj("x", x=TEXT))
         other = refusal(settle_absence, ref("Bar") | {"default": "text"}, Bar=bar)
+        base = {"Bar": obj(x=TEXT) | {"allOf": [ref("Base")]}, "Base": obj("y", y=TEXT)}
 
+        assert refusal(settle_absence, ref("Bar") | {"default": {}}, **base) == more
         assert differs == "Foo.x: its default differs from what an empty Bar reads as"
         assert more == less == "Foo.x: its default has members that an empty Bar has not"
         assert other == "Foo.x: its default 'text' is no Bar"
@@ -240,6 +244,14 @@ class TestAbsence:
         said = "Foo.x: it is required, so a bad value has nothing to read as"
 
         assert refusal(settle_absence, node | {"x-reads": "Lenient"}, "x", Bar=obj()) == said
+
+    @pytest.mark.parametrize("node", [{"type": ["array", "null"], "items": TEXT}, ref("Lists"), ref("Maybe")])
+    def test_a_required_list_that_may_be_null_or_of_several_types_may_not(self, node: Node) -> None:
+        others = {"Lists": {"anyOf": [listed(TEXT), listed(MAP)]}, "Maybe": {"type": ["array", "null"]}}
+
+        for wrapper in ("Lenient", "LenientList"):
+            said = refusal(settle_absence, node | {"x-reads": wrapper}, "x", **others)
+            assert said == "Foo.x: it is required, so a bad value has nothing to read as"
 
 
 class TestSecrets:
