@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
+from codegen.passes.numbers import RANGES
 from codegen.tree import CodegenError, Definitions, Node, arms, rewrite, without
 
 
@@ -19,6 +20,9 @@ def merge_constants(defs: Definitions) -> Definitions:
 
 def _merge(name: str, node: Node) -> Node:
     constants = [arm for arm in arms(node) if "const" in arm]
+    values = [arm["const"] for arm in node.get("oneOf", []) if "const" in arm]
+    if twice := [value for value in values if values.count(value) > 1]:
+        raise CodegenError(f"{name}: {twice[0]!r} fits two alternatives of a oneOf, which only one may")
     others = [arm for arm in arms(node) if "const" not in arm]
     merged = _merged(node, constants, others) if constants else node
     if any(not isinstance(arm["const"], str) for arm in arms(merged) if "const" in arm):
@@ -35,11 +39,19 @@ def _merged(node: Node, constants: list[Node], others: list[Node]) -> Node:
     if not others and kind == "string":
         return merged | values
     catch_all = without(others[0], "title", "description") if others else {}
+    if "oneOf" in node and others:
+        return node  # a constant that the catch-all takes too is not valid
     if catch_all.get("type") != kind or catch_all.keys() - {"type", "format", "minimum", "maximum"}:
         return node
     if kind != "string":
-        return merged | catch_all
+        in_reach = all(_is_in_reach(arm["const"], catch_all) for arm in constants)
+        return merged | catch_all if in_reach else node
     return merged | {"anyOf": [values, catch_all]}
+
+
+def _is_in_reach(value: int, catch_all: Node) -> bool:
+    least, most = RANGES.get(catch_all.get("format", ""), (value, value))
+    return bool(max(least, catch_all.get("minimum", value)) <= value <= min(most, catch_all.get("maximum", value)))
 
 
 def _explain(node: Node, constants: list[Node]) -> str:

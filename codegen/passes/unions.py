@@ -7,8 +7,10 @@ member itself says how it is read: `const` is the tag of its class, `x-implied` 
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from itertools import permutations
+from typing import Literal, NamedTuple
 
+from codegen.exclusive import check_exclusive
 from codegen.naming import catch_all_name, joined, variant_name
 from codegen.passes.tags import TAG, check_catch_all, constant
 from codegen.tree import CodegenError, Definitions, Node, arms, is_class, kind, reachable, ref, target, walk, without
@@ -67,7 +69,9 @@ def name_variants(defs: Definitions) -> Definitions:
     A payload that serves one alternative, to which only the tag is missing, absorbs the tag and keeps its name.
     Any other alternative is a subclass of its payload. Members that the union shares go into each alternative.
     """
-    return _Naming(defs).run()
+    named = _Naming(defs).run()
+    check_exclusive(named)
+    return named
 
 
 class _Union(NamedTuple):
@@ -114,7 +118,7 @@ class _Naming:
         known = [value for arm in arms(node) if (value := constant(arm, tag)) is not None]
         if twice := {value for value in known if known.count(value) > 1}:
             raise CodegenError(f"{name}: two alternatives have the tag {min(twice)}")
-        exclusive = {member for arm in arms(node) for member in self.required(arm)} if "oneOf" in node else set[str]()
+        exclusive = self.exclusive(name, node, tag) if "oneOf" in node else set[str]()
         variants: list[tuple[str, str]] = []
         for arm in arms(node):
             if "not" in arm:
@@ -125,9 +129,14 @@ class _Naming:
                 raise CodegenError(f"{name}: an alternative has neither a tag nor a title to be named by")
             added = _merged(name, node, arm, tag)
             if tag is not None:
+                if (
+                    constant(arm, tag) is None
+                    and tag in self.members(arm, "properties") | node.get("properties", {}).keys()
+                ):
+                    raise CodegenError(f"{name}: its alternative {label} describes the tag {tag} without a constant")
                 added["properties"] = {tag: _tag_member(arm, tag, label, known)} | without(added["properties"], tag)
             else:
-                others = exclusive - set(self.required(arm))
+                others = exclusive - self.members(arm, "required")
                 added["properties"] |= {member: {"x-absent": True} for member in sorted(others)}
             variants.append((label, self.variant(name, arm, added, tag, label)))
         if len(variants) == 1 and variants[0][1] in self.unions:
@@ -137,10 +146,30 @@ class _Naming:
         self.out[name] = kept | {"anyOf": [ref(each) for _, each in variants], "x-tag": decides}
         return _Union(variants, decides)
 
-    def required(self, arm: Node) -> list[str]:
-        name = target(arm)
-        members: list[str] = (self.out[name] if name else arm).get("required", [])
-        return members
+    def exclusive(self, name: str, node: Node, tag: str | None) -> set[str]:
+        """The members that tell the alternatives of the `oneOf` *node* apart where no tag does, each required by some.
+
+        Raises:
+            CodegenError: a value may fit two alternatives, or a member of one is what tells another.
+        """
+        if tag is not None:
+            if any(constant(arm, tag) is None and "not" not in arm for arm in arms(node)):
+                raise CodegenError(f"{name}: an alternative of its oneOf has no {tag}, so that a value may fit two")
+            return set()
+        shared = node.get("properties", {}).keys()
+        for one, other in permutations(arms(node), 2):
+            telling = self.members(other, "required") - self.members(one, "required")
+            if not telling or telling & (self.members(one, "properties") | shared) or self.is_union(one):
+                raise CodegenError(f"{name}: it cannot be seen that no value fits two alternatives of its oneOf")
+        return {member for arm in arms(node) for member in self.members(arm, "required")}
+
+    def is_union(self, arm: Node) -> bool:
+        return bool(arms(arm) or arms(self.out[target(arm) or ""] if target(arm) else {}))
+
+    def members(self, arm: Node, which: Literal["properties", "required"]) -> set[str]:
+        """The members that *arm* has, or requires, by itself and by what it extends."""
+        parts = [self.out[name] for part in (arm, *arm.get("allOf", [])) if (name := target(part))]
+        return set(arm.get(which, [])).union(*(self.members(part, which) for part in parts))
 
     def variant(self, union: str, arm: Node, added: Node, tag: str | None, label: str) -> str:
         """The name of one alternative, which is written into the definitions unless its payload serves as it is."""

@@ -49,10 +49,18 @@ def test_constants_are_merged_inside_of_other_schemas() -> None:
     }
 
 
+def test_a_constant_twice_in_a_one_of_is_refused() -> None:
+    with pytest.raises(CodegenError) as refused:
+        merge_constants({"Foo": obj(x={"oneOf": [const("a"), const("b"), const("a")]})})
+
+    assert str(refused.value) == "Foo: 'a' fits two alternatives of a oneOf, which only one may"
+
+
 @pytest.mark.parametrize(
     "union",
     [
         {"anyOf": [TEXT, {"type": "integer"}]},
+        {"oneOf": [const("a"), TEXT]},
         {"oneOf": [tagged("a"), tagged("b")]},
         {"anyOf": [const("a"), {"type": "null"}]},
         {"anyOf": [const("a"), {"type": "integer"}, {"type": "null"}]},
@@ -71,6 +79,9 @@ def test_other_unions_stay(union: Node) -> None:
         [const("a"), const(1, "integer")],
         [const(1, "integer"), {"type": "null"}],
         [const(1, "integer"), {"type": "integer"}, {"type": "null"}],
+        [const(-1, "integer"), {"type": "integer", "minimum": 0}],
+        [const(9, "integer"), {"type": "integer", "maximum": 8}],
+        [const(-1, "integer"), {"type": "integer", "format": "uint32"}],
     ],
 )
 def test_a_closed_set_of_numbers_is_refused(arms: list[Node]) -> None:

@@ -20,6 +20,7 @@ def tag(value: str) -> Node:
 
 MORE_EXCLUDED = catch_all("a") | {"not": {"anyOf": [tagged("a", x=TEXT)]}}
 NARROWER = catch_all("a") | {"not": {"anyOf": [tagged("a")], "type": "object", "required": ["type"]}}
+OWN_TYPE = obj("type", type=TEXT) | {"title": "own"}
 UNTAGGED = obj(type=TEXT) | {"not": {"anyOf": [tagged("a")]}}
 
 UNION: Node = {"description": "News.", "oneOf": [tagged("a"), tagged("b")]}
@@ -382,11 +383,55 @@ class TestVariants:
             ([tagged("a"), MORE_EXCLUDED], "its catch-all excludes more than the tag type, which would be lost"),
             ([tagged("a"), NARROWER], "its catch-all excludes by required, type too, which would be lost"),
             ([tagged("a"), UNTAGGED], "its catch-all takes objects whose type is missing or no text"),
+            ([tagged("a"), OWN_TYPE], "its alternative own describes the tag type without a constant"),
+            ([tagged("a"), ref("Own")], "its alternative Own describes the tag type without a constant"),
             ([obj() | {"title": "bar"}, obj() | {"title": "bar"}], "two alternatives would be named FooBar"),
         ],
     )
     def test_a_union_without_an_exact_rule_is_refused(self, arms: list[Node], said: str) -> None:
-        assert refusal(name_variants, {"Foo": {"anyOf": arms}}) == f"Foo: {said}"
+        assert refusal(name_variants, {"Foo": {"anyOf": arms}, "Own": OWN_TYPE}) == f"Foo: {said}"
+
+    def test_a_tag_that_the_union_describes_is_missing_in_no_alternative(self) -> None:
+        union = obj("type", type=TEXT) | {"anyOf": [tagged("a"), obj("x", x=TEXT) | {"title": "own"}]}
+
+        said = "Foo: its alternative own describes the tag type without a constant"
+        assert refusal(name_variants, {"Foo": union}) == said
+
+    def test_in_a_one_of_with_a_tag_every_alternative_has_it(self) -> None:
+        union = {"oneOf": [tagged("a"), obj("x", x=TEXT) | {"title": "own"}]}
+
+        said = "Foo: an alternative of its oneOf has no type, so that a value may fit two"
+        assert refusal(name_variants, {"Foo": union}) == said
+
+    def test_what_a_base_requires_excludes_the_other_alternatives_too(self) -> None:
+        defs = {
+            "Foo": {"oneOf": [ref("Left"), ref("Right")]},
+            "Left": obj(x=TEXT) | {"allOf": [ref("Base")]},
+            "Base": obj("l", l=TEXT),
+            "Right": obj("r", r=TEXT),
+        }
+
+        named = name_variants(defs)
+
+        assert named["FooLeft"]["properties"] == {"r": {"x-absent": True}}
+        assert named["FooRight"]["properties"] == {"l": {"x-absent": True}}
+
+    @pytest.mark.parametrize(
+        ("left", "right"),
+        [
+            (obj(x=TEXT), obj("y", y=TEXT)),
+            (obj("x", x=TEXT), obj("x y", x=TEXT, y=TEXT)),
+            (obj("x", x=TEXT, y=TEXT), obj("y", y=TEXT)),
+            (obj("x", x=TEXT, s=TEXT), obj("s", s=TEXT)),
+            ({"anyOf": [obj("a", a=TEXT) | {"title": "a"}, obj("b", b=TEXT) | {"title": "b"}]}, obj("y", y=TEXT)),
+        ],
+        ids=["nothing required", "more required", "told by what both have", "told by the union's", "a union"],
+    )
+    def test_a_one_of_of_which_a_value_may_fit_two_alternatives_is_refused(self, left: Node, right: Node) -> None:
+        defs = {"Foo": {"oneOf": [ref("Left"), ref("Right")]}, "Left": left, "Right": right}
+
+        said = "Foo: it cannot be seen that no value fits two alternatives of its oneOf"
+        assert refusal(name_variants, defs) == said
 
     def test_a_union_of_one_that_is_a_union_itself_is_refused(self) -> None:
         inner = {"oneOf": [tagged("b", by="kind"), tagged("c", by="kind")]}
