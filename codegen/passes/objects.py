@@ -51,7 +51,10 @@ def hoist_inline_objects(defs: Definitions) -> Definitions:
 
 
 def _is_written_out(node: Node) -> bool:
-    return "properties" in node or sum("properties" in arm for arm in arms(node)) > 1
+    inline = [arm["properties"] for arm in arms(node) if "properties" in arm]
+    # A constant tells alternatives apart: a class that stood alone would take it for granted.
+    has_tag = any("const" in member for members in inline for member in members.values())
+    return "properties" in node or len(inline) > 1 or has_tag
 
 
 def collapse_optional_tags(defs: Definitions) -> Definitions:

@@ -58,6 +58,12 @@ class TestInlineObjects:
             "FooBar": union,
         }
 
+    @pytest.mark.parametrize("other", [{"type": "null"}, ref("Bar"), TEXT])
+    def test_an_object_with_a_tag_is_named_together_with_what_else_there_may_be(self, other: Node) -> None:
+        union = {"anyOf": [tagged("a", x=TEXT), other]}
+
+        assert hoist_inline_objects({"Foo": obj(bar=union)}) == {"Foo": obj(bar=ref("FooBar")), "FooBar": union}
+
     def test_objects_are_found_in_the_members_of_alternatives(self) -> None:
         assert hoist_inline_objects({"Foo": {"anyOf": [tagged("a", x=obj(y=TEXT)), tagged("b")]}}) == {
             "Foo": {"anyOf": [tagged("a", x=ref("FooX")), tagged("b")]},
