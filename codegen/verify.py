@@ -85,6 +85,7 @@ def check_names(defs: Definitions, modules: dict[str, str], output: Path) -> Non
                 raise CodegenError(f"{path.name} defines {name}, which the schema puts in {modules.get(name)}")
             written[name] = _used(statement) & defs.keys()
             _check_tags(name, defs[name], statement)
+            _check_attributes(name, statement)
     if missing := sorted(defs.keys() - written.keys()):
         raise CodegenError(f"the generator left out {', '.join(missing)}")
     for name, node in defs.items():
@@ -101,6 +102,13 @@ def _check_tags(name: str, node: Node, statement: ast.stmt) -> None:
     attributes = {defined(each) for each in getattr(statement, "body", [])}
     if lost := sorted(key for key in sought if snake(key) not in attributes):
         raise CodegenError(f"{name}: its tag {lost[0]} cannot be an attribute of that name, so no union would find it")
+
+
+def _check_attributes(name: str, statement: ast.stmt) -> None:
+    """No two members are one attribute, as names are that Python takes for the same: it reads `ﬁ` as `fi`."""
+    attributes = [defined(each) for each in getattr(statement, "body", []) if isinstance(each, ast.AnnAssign)]
+    if twice := sorted(each for each in attributes if each and attributes.count(each) > 1):
+        raise CodegenError(f"{name}: two of its members would both have the attribute {twice[0]}")
 
 
 def defined(statement: ast.stmt) -> str | None:

@@ -463,6 +463,13 @@ class TestNames:
         said = f"FooA: its tag {tag} cannot be an attribute of that name, so no union would find it"
         assert str(refused.value) == said
 
+    @pytest.mark.parametrize("twin", ["\ufb01", "\uff46\uff49"])
+    def test_members_that_python_takes_for_one_are_refused(self, tmp_path: Path, twin: str) -> None:
+        with pytest.raises(CodegenError) as refused:
+            built({"Foo": {"type": "object", "properties": {"fi": TEXT, twin: TEXT}}}, tmp_path)
+
+        assert str(refused.value) == "Foo: two of its members would both have the attribute fi"
+
 
 EXTENSIBLE: Node = {"x-extensible": True}
 
