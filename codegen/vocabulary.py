@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any, Literal, TypeAlias, cast
 
 from codegen.patterns import is_portable
-from codegen.tree import PREFIX, CodegenError, Definitions, Node, arms, reachable, targets
+from codegen.tree import PREFIX, CodegenError, Definitions, Node, arms, reachable, targets, types_of, walk
 
 Role: TypeAlias = Literal["definition", "property", "arm", "tag", "item", "excluded"]
 """Where a schema stands: `arm` is an alternative of a union, `tag` a property of one, `excluded` is inside of `not`."""
@@ -70,6 +70,12 @@ def check(defs: Definitions) -> None:
     for name, node in outermost.items():
         if name in reachable(outermost, targets(node)):
             raise CodegenError(f"$defs/{name}: it is made of itself, without a member in between")
+    for name, node in defs.items():
+        for part in walk(node):
+            if part.get("type") == "object" and any(
+                types_of(each, defs) != {"object"} for each in (*arms(part), *part.get("allOf", []))
+            ):
+                raise CodegenError(f"$defs/{name}: the type object beside what may be no object would be lost")
 
 
 def _outermost(node: Node) -> Node:
@@ -90,6 +96,8 @@ def _check(node: Any, where: str, role: Role, defs: Definitions) -> None:
     for keyword in sorted(BESIDE.keys() & structure):
         if lost := sorted(structure - BESIDE[keyword] - {keyword}):
             raise CodegenError(f"{where}: {keyword} beside {', '.join(lost)}: one of the two would be lost")
+    if len(half := node.keys() & {"x-method", "x-side"}) == 1:
+        raise CodegenError(f"{where}: {half.pop()} alone makes it no part of a method; it takes x-method and x-side")
     _check_types(node, where)
     _check_members(node, where)
     _check_reference(node, where, defs)
@@ -102,7 +110,7 @@ def _check_types(node: Node, where: str) -> None:
     types: list[str] = [declared] if isinstance(declared, str) else declared
     if unknown := sorted(set(types) - TYPES):
         raise CodegenError(f"{where}: no rule for the type {', '.join(unknown)}")
-    if isinstance(declared, list) and "type" in node and len(set(types) - {"null"}) != 1:
+    if isinstance(declared, list) and "type" in node and not (len(set(types)) == 2 and "null" in types):
         raise CodegenError(f"{where}: a type list may only add null to a type, not join {', '.join(types) or 'none'}")
     for keyword in sorted(node.keys() & NEEDS_TYPE.keys()):
         if not NEEDS_TYPE[keyword] & set(types):
@@ -143,7 +151,7 @@ def _check_reference(node: Node, where: str, defs: Definitions) -> None:
 
 
 def _check_union(node: Node, where: str, role: Role) -> None:
-    for keyword in ("anyOf", "oneOf"):
+    for keyword in ("anyOf", "oneOf", "enum"):
         if keyword in node and not node[keyword]:
             raise CodegenError(f"{where}: an empty {keyword} takes no value at all")
     if "discriminator" in node:

@@ -768,7 +768,7 @@ REFUSED: list[tuple[str, Definitions, str]] = [
     (
         "a base that is no object",
         {"Foo": obj(x=TEXT) | {"allOf": [ref("Id")]}, "Id": TEXT},
-        "Foo: it extends Id, which is no object",
+        "$defs/Foo: the type object beside what may be no object would be lost",
     ),
     (
         "a method that is named after nothing",
@@ -796,6 +796,21 @@ REFUSED: list[tuple[str, Definitions, str]] = [
             "BRequest": obj(x=ref("ARequest")) | {"x-method": "session/b", "x-side": "agent"},
         },
         "ARequest refers to BRequest, and the module session refers to fs: modules cannot import each other",
+    ),
+    (
+        "a class beside null that has a tag",
+        {"Foo": obj(p={"anyOf": [tagged("a", x=TEXT), NULL]})},
+        "FooP: members beside alternatives that are not all objects",
+    ),
+    (
+        "a constant out of reach of the catch-all",
+        {"Foo": {"anyOf": [INTEGER | {"const": -1}, INTEGER | {"format": "uint32", "minimum": 0}]}},
+        "Foo: constants that are not text are read where any other number is valid too",
+    ),
+    (
+        "objects of which a value may be two at once",
+        {"Foo": obj(x={"oneOf": [ref("Bar"), ref("Baz")]}), "Bar": obj("a", a=TEXT), "Baz": obj("b", b=TEXT)},
+        "Foo.x: a value may fit two alternatives of its oneOf, which would be read as one",
     ),
     (
         "false as a schema",

@@ -143,10 +143,31 @@ def test_a_closed_object_is_refused(closed: str) -> None:
     assert refusal(obj() | {closed: False}) == f"$defs/Foo: {said}"
 
 
+@pytest.mark.parametrize("word", ["x-method", "x-side"])
+def test_half_of_what_makes_a_part_of_a_method_is_refused(word: str) -> None:
+    said = f"{word} alone makes it no part of a method; it takes x-method and x-side"
+
+    assert refusal(obj() | {word: "agent"}) == f"$defs/Foo: {said}"
+
+
+@pytest.mark.parametrize(
+    "node",
+    [
+        {"type": "object", "anyOf": [ref("Bar"), ref("Id")]},
+        {"type": "object", "oneOf": [ref("Bar"), {"title": "anything"}]},
+        {"type": "object", "allOf": [ref("Id")]},
+        obj(x=listed({"type": "object", "anyOf": [ref("Bar"), {"type": "null"}]})),
+    ],
+)
+def test_alternatives_of_an_object_that_may_be_something_else_are_refused(node: Node) -> None:
+    assert refusal(node) == "$defs/Foo: the type object beside what may be no object would be lost"
+
+
 WRONG_TYPES: list[tuple[Node, str]] = [
     ({"type": "text"}, "no rule for the type text"),
     ({"type": ["string", "integer"]}, "a type list may only add null to a type, not join string, integer"),
     ({"type": ["null"]}, "a type list may only add null to a type, not join null"),
+    ({"type": ["string"]}, "a type list may only add null to a type, not join string"),
     ({"type": []}, "a type list may only add null to a type, not join none"),
     (TEXT | {"format": "uuid"}, "no rule for the format uuid of type string"),
     ({"type": "integer", "format": "double"}, "no rule for the format double of type integer"),
@@ -183,9 +204,12 @@ def test_an_all_of_that_is_more_than_one_reference_is_refused(parts: list[Node])
     assert refusal({"allOf": parts}) == f"$defs/Foo: {said}"
 
 
-@pytest.mark.parametrize("keyword", ["anyOf", "oneOf"])
+@pytest.mark.parametrize("keyword", ["anyOf", "oneOf", "enum"])
 def test_an_empty_union_is_refused(keyword: str) -> None:
-    assert refusal({keyword: []}) == f"$defs/Foo: an empty {keyword} takes no value at all"
+    empty: Node = {keyword: []}
+
+    said = f"$defs/Foo: an empty {keyword} takes no value at all"
+    assert refusal(TEXT | empty if keyword == "enum" else empty) == said
 
 
 @pytest.mark.parametrize(
