@@ -152,7 +152,8 @@ def _tags(arm: Any, member: str) -> tuple[tuple[str, ...], bool]:
     """The tags of an alternative, and whether it is also read where the tag is missing."""
     fields = getattr(arm, "__pydantic_fields__", None)
     if fields is None:
-        inner = [_tags(part, member) for part in get_args(get_args(arm)[0])]
+        bare = get_args(arm)[0]
+        inner = [_tags(part, member) for part in get_args(bare) or (bare,)]  # a union of one is a class
         return tuple(dict.fromkeys(tag for tags, _ in inner for tag in tags)), any(implied for _, implied in inner)
     field = next((each for each in fields.values() if each.alias == member), None)
     if field is None:

@@ -298,6 +298,21 @@ BUILT = [
         [{"x": "1"}],
     ),
     Case(
+        "a tagged union of one as the payload of alternatives",
+        {
+            "Foo": {
+                "anyOf": [
+                    tagged("a", by="kind") | {"allOf": [ref("One")]},
+                    tagged("b", by="kind") | {"allOf": [ref("One")]},
+                    tagged("c", by="kind"),
+                ]
+            },
+            "One": {"oneOf": [tagged("x", y=TEXT)]},
+        },
+        [{"kind": "a", "type": "x", "y": "1"}, {"kind": "b", "type": "x", "y": "1"}, {"kind": "c"}],
+        [{"type": "x", "y": "1"}, {"kind": "a", "y": "1"}, {"kind": "a", "type": "x"}, {"kind": "d"}],
+    ),
+    Case(
         "bounded lists and text",
         {"Foo": obj("a", a=listed(TEXT) | {"minItems": 2}, b={"type": ["string", "null"], "minLength": 2})},
         [{"a": ["x", "y"]}, {"a": ["x", "y"], "b": None}, {"a": ["x", "y"], "b": "zz"}],
