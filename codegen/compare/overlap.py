@@ -6,20 +6,11 @@ import itertools
 from collections.abc import Iterator
 from typing import Any
 
-from codegen.tree import Definitions, Node, arms, target
+from codegen.tree import JSON_TYPES, Definitions, Node, arms, target
 
 __all__ = ["is_tagged", "json_types", "overlaps"]
 
-TYPES = frozenset({"array", "boolean", "integer", "null", "number", "object", "string"})
-TYPES_OF: dict[type, set[str]] = {
-    bool: {"boolean"},
-    dict: {"object"},
-    float: {"number"},
-    int: {"integer", "number"},
-    list: {"array"},
-    str: {"string"},
-    type(None): {"null"},
-}
+TYPES = frozenset[str]().union(*JSON_TYPES.values())
 
 
 def overlaps(alternatives: list[Node], defs: Definitions) -> list[tuple[int, int]]:
@@ -57,7 +48,7 @@ def _plain(node: Node, defs: Definitions, seen: frozenset[str] = frozenset()) ->
 
 def _types(node: Node) -> set[str]:
     if "const" in node:
-        return TYPES_OF[type(node["const"])]
+        return JSON_TYPES[type(node["const"])]
     if "type" in node:
         declared: set[str] = {node["type"]} if isinstance(node["type"], str) else {*node["type"]}
         return declared | ({"integer"} if "number" in declared else set())
