@@ -11,8 +11,11 @@ from mcp_launch.config.write import write_config
 
 __all__ = ["convert"]
 
-_OF_LAUNCHING = frozenset({"asks_user", "disabled", "not_read", "unknown_variable", "unset_variable"})
-"""What matters only to who starts the servers: the new file says it just as the old one did, or it is lost and told."""
+_OF_LAUNCHING = frozenset(
+    {"asks_user", "disabled", "missing_type", "not_read", "other_transport", "unknown_variable", "unset_variable"}
+)
+"""What matters only to who starts the servers, and to the old client: the new file says it just as the old one did, or
+it is lost and told."""
 
 
 def convert(file: str, *, to: str, origin: str | None = None, workspace: str | None = None) -> None:

@@ -41,8 +41,8 @@ def read_config(
     variables = os.environ if env is None else env
     if workspace is None:
         workspace = project_of(source, home=variables.get("HOME") or variables.get("USERPROFILE"))
-    document, chosen = _recognised(text, format, source=source)
-    reading = Reading(document, source=source, workspace=workspace)
+    document, chosen, client = _recognised(text, format, source=source)
+    reading = Reading(document, source=source, client=client.name if client else None, workspace=workspace)
     entries = tuple([_entry(draft, chosen, reading, variables) for draft in chosen.read(reading)])
     _note_others(chosen, reading)
     return Config(
@@ -55,17 +55,17 @@ def read_config(
     )
 
 
-def _recognised(text: str, said: str | None, *, source: str) -> tuple[Document, Format]:
-    """The document, and whose format it is."""
+def _recognised(text: str, said: str | None, *, source: str) -> tuple[Document, Format, Format | None]:
+    """The document, whose format it is, and that of the client that reads it, if its path or the user tells."""
     if (name := said or format_of_path(source)) is not None:
         known = format_called(name)
         document = read_document(text, source=source, grammar=known.grammar)
         if said is not None or not _is_of_another(document.value, known):
-            return document, known
+            return document, known, known
         # A settings.json of another client, or a file that has only its name from one.
-        return document, _by_shape(document, source=source)
+        return document, _by_shape(document, source=source), known
     if source.lower().endswith((".yaml", ".yml")):
-        return read_document(text, source=source, grammar="yaml"), format_called("goose")
+        return read_document(text, source=source, grammar="yaml"), format_called("goose"), None
     try:
         document = read_document(text, source=source)
     except UnusableInput as error:
@@ -75,8 +75,8 @@ def _recognised(text: str, said: str | None, *, source: str) -> tuple[Document, 
         except UnusableInput:
             raise error from None
         chosen = _by_shape(document, source=source)
-        return read_document(text, source=source, grammar=chosen.grammar), chosen
-    return document, _by_shape(document, source=source)
+        return read_document(text, source=source, grammar=chosen.grammar), chosen, None
+    return document, _by_shape(document, source=source), None
 
 
 def _is_of_another(value: Any, known: Format) -> bool:

@@ -12,7 +12,7 @@ import pytest
 
 from mcp_launch import UnusableInput
 from mcp_launch.command.inputs import Session, Typed, read_inputs
-from tests.mcp_launch.support import SECRET, SERVERS, run_python
+from tests.mcp_launch.support import SECRET, SERVERS, run_python, web_server
 
 UNSET = "${NOT_SET_ANYWHERE} is not set, and stays as it is"
 
@@ -153,3 +153,13 @@ def test_discover_and_workspace_can_be_typed(tmp_path: Path) -> None:
     done = check("--discover", "--workspace", str(tmp_path), HOME="/no/such/home", XDG_CONFIG_HOME="/no/such/home")
 
     assert (done.returncode, done.stderr, done.stdout.split()[:2]) == (0, "", ["ok", "one"])
+
+
+def test_what_the_client_itself_refuses_is_a_warning_although_the_server_works(tmp_path: Path) -> None:
+    with web_server("http") as url:
+        file = written(tmp_path, ".mcp.json", {"mcpServers": {"web": {"url": url}}})
+        done = check(file, "--strict")
+
+    assert (done.returncode, done.stdout.split()[:3]) == (1, ["ok", "web", "http"])
+    says = 'without a type, Claude Code takes it for a program and refuses it; write "type": "http"'
+    assert done.stderr == f"{file}:1:17: warning: web: {says} [missing_type]\n"

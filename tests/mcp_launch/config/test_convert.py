@@ -87,3 +87,13 @@ def test_a_project_of_claude_code_is_named_as_the_workspace() -> None:
 
     assert list(json.loads(done.stdout)["mcpServers"]) == ["shop", "both"]
     assert "everywhere: Cursor has no disabled servers; it is left out [left_out]" in done.stderr
+
+
+def test_what_the_old_client_refuses_is_nothing_that_is_lost(tmp_path: Path) -> None:
+    file = tmp_path / "claude_desktop_config.json"
+    file.write_text('{"mcpServers": {"web": {"url": "https://h.example/mcp"}}}')
+
+    done = run_python("-m", "mcp_launch", "convert", str(file), "--to", "claude-code")
+
+    assert json.loads(done.stdout)["mcpServers"] == {"web": {"type": "http", "url": "https://h.example/mcp"}}
+    assert done.stderr == ""

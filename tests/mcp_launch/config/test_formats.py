@@ -385,7 +385,12 @@ def test_r69_acp_forms_are_passed_on_as_they_are(value: object, servers: list[An
     ("entry", "code", "column", "says"),
     [
         ({"commnd": "x"}, "unknown_member", 23, "Claude Code has no member 'commnd'; did you mean command?"),
-        ({"url": "http://h", "env": {"K": "v"}}, "unused_member", 42, "env means nothing in a server of this type"),
+        (
+            {"type": "http", "url": "http://h", "env": {"K": "v"}},
+            "unused_member",
+            58,
+            "env means nothing in a server of this type",
+        ),
         (["x"], "wrong_type", 17, "a server must be a map, not an array"),
         ({"command": "x", "timeout": "5"}, "wrong_type", 39, "timeout must be a number"),
         ({"command": "x", "headersHelper": "h"}, "not_read", 39, "headersHelper is not read here"),
@@ -398,6 +403,50 @@ def test_what_is_odd_in_an_entry_is_a_finding(entry: object, code: str, column: 
     assert (finding.code, finding.line, finding.server) == (code, 1, "n")
     assert finding.column == column
     assert finding.message.startswith(says)
+
+
+@pytest.mark.parametrize(
+    ("entry", "kind"),
+    [
+        ({"url": "https://h/mcp"}, "http"),
+        ({"url": "https://h/sse"}, "sse"),
+        ({"url": "${BASE:-https://h}/mcp"}, "http"),
+        ({"url": "https://h/events", "transport": "sse"}, "sse"),
+    ],
+)
+def test_claude_code_takes_a_url_without_a_type_for_a_program(entry: dict[str, str], kind: str) -> None:
+    text = json.dumps({"mcpServers": {"n": entry}})
+    says = f'without a type, Claude Code takes it for a program and refuses it; write "type": "{kind}"'
+    warned = (Finding(1, 17, "n", "missing_type", says),)
+
+    assert read_config(text, source=".mcp.json", env={}).findings == warned
+    assert read_config(text, source="f", format="claude-code", env={}).findings == warned
+
+
+@pytest.mark.parametrize(
+    ("source", "entry", "kind", "title"),
+    [
+        ("claude_desktop_config.json", {"url": "https://h/mcp"}, "http", "Claude Desktop"),
+        ("claude_desktop_config.json", {"type": "sse", "url": "https://h/mcp"}, "sse", "Claude Desktop"),
+        (".zed/settings.json", {"type": "sse", "url": "https://h/mcp"}, "sse", "Zed"),
+    ],
+)
+def test_a_transport_that_the_client_does_not_have_is_told(
+    source: str, entry: dict[str, str], kind: str, title: str
+) -> None:
+    holder = "context_servers" if title == "Zed" else "mcpServers"
+    config = read_config(json.dumps({holder: {"n": entry}}), source=source)
+
+    says = f"{title} starts no servers of type {kind} from this file"
+    assert [each[2:] for each in config.findings] == [("n", "other_transport", says)]
+
+
+@pytest.mark.parametrize("source", ["f", "standard input"])
+def test_of_a_map_that_any_client_may_have_written_is_not_said_what_one_refuses(source: str) -> None:
+    servers = {"a": {"url": "https://h/mcp"}, "b": {"type": "sse", "url": "https://h/sse"}}
+
+    assert read_config(json.dumps({"mcpServers": servers}), source=source).findings == ()
+    assert read_config(json.dumps({"cwd": "/p", "mcpServers": servers}), source="f", format="acp").findings == ()
 
 
 def test_nothing_that_is_shown_has_a_secret() -> None:

@@ -1,7 +1,8 @@
 """Claude Code: `.mcp.json` of a project, and `~/.claude.json`, which has servers of the user and of each project.
 
 `${VAR}` and `${VAR:-default}` are replaced in command, args, env, url and headers; a bare `$VAR` is not. Source:
-"Connect Claude Code to tools via MCP" of its documentation, and what users measured of the expansion.
+"Connect Claude Code to tools via MCP" of its documentation, and what users measured of the expansion, and of a URL
+without a type: https://github.com/excalidraw/excalidraw-mcp/issues/64.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ class ClaudeCode(MapFormat):
     title = "Claude Code"
     syntax = variables.CLAUDE_CODE
     types = {"stdio": "stdio", "http": "http", "sse": "sse"}  # noqa: RUF012 - a Mapping is not written to
+    needs_type = True
     timeout = ("timeout", 0.001)
     others = frozenset({"oauth", "alwaysLoad"})
     unread = frozenset({"headersHelper"})

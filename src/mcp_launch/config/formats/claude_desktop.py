@@ -1,7 +1,7 @@
 """Claude Desktop: `claude_desktop_config.json`, a map of stdio servers, plain JSON without variables.
 
 Source: "Connect to local MCP servers" of the Model Context Protocol's documentation. Servers with a URL are added in
-its settings, not in this file; some files have them all the same, and they are read.
+its settings, not in this file; some files have them all the same, and they are read and told of.
 """
 
 from __future__ import annotations

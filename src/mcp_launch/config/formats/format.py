@@ -64,9 +64,13 @@ class Draft:
 class Reading:
     """A document that is being read: what was found so far."""
 
-    def __init__(self, document: Document, *, source: str, workspace: str | None = None) -> None:
+    def __init__(
+        self, document: Document, *, source: str, client: str | None = None, workspace: str | None = None
+    ) -> None:
         self.document = document
         self.source = source
+        self.client = client
+        """The format of the client that is sure to read it, if that is known by more than the shape."""
         self.workspace = workspace
         self.cwd: str | None = None
         self.rest: dict[str, Any] = {}

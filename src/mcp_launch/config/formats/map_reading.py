@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, cast
 
 from mcp_launch.config.formats.format import Draft, Reading
-from mcp_launch.config.formats.words import Words
+from mcp_launch.config.formats.words import Words, ends_in_sse
 from mcp_launch.config.json_values import as_members, kind_of
 from mcp_launch.config.places import Path
 from mcp_launch.config.references import Text
@@ -54,7 +54,10 @@ class MapReader(Words):
             else value
             for member, value in raw.items()
         }
-        server, used = self.shape(name, self.transport(seen), seen, path, reading)
+        kind = self.transport(seen)
+        if reading.client == self.name:
+            self._note_refused(name, kind, seen, path, reading)
+        server, used = self.shape(name, kind, seen, path, reading)
         cwd = self._cwd(seen, name, path, reading)
         timeout, disabled = self._timeout(raw, name, path, reading), self._disabled(raw, name, path, reading)
         used |= {"type", "transport"}
@@ -111,6 +114,18 @@ class MapReader(Words):
             elif member not in known:
                 message = f"{self.title} has no member {member!r}{_hint(member, known)}"
                 reading.note("unknown_member", message, path=(*path, member), server=name)
+
+    def _note_refused(self, name: str, kind: Any, raw: Mapping[str, Any], path: Path, reading: Reading) -> None:
+        """What is started here, and is not by the client."""
+        if kind not in ("http", "sse"):
+            return
+        if kind not in self.transports:
+            message = f"{self.title} starts no servers of type {kind} from this file"
+            reading.note("other_transport", message, path=path, server=name)
+        elif self.needs_type and "type" not in raw and self.command not in raw:
+            meant = "sse" if ends_in_sse(raw.get("url")) else kind
+            message = f'without a type, {self.title} takes it for a program and refuses it; write "type": "{meant}"'
+            reading.note("missing_type", message, path=path, server=name)
 
     def _cwd(self, raw: Mapping[str, Any], name: str, path: Path, reading: Reading) -> str | Text | None:
         cwd = raw.get(self.cwd) if self.cwd else None

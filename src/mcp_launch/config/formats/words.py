@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from mcp_launch.config.formats.format import Format
 from mcp_launch.config.references import Text
 
-__all__ = ["MEMBERS", "Words"]
+__all__ = ["MEMBERS", "Words", "ends_in_sse"]
 
 MEMBERS = frozenset({"command", "args", "env", "url", "headers"})
 """Those in which most clients replace references."""
@@ -28,6 +28,8 @@ class Words(Format):
     """What is written as `type` for each transport; nothing for those left out."""
     transports: tuple[str, ...] = ("stdio", "http", "sse")
     """Those that this client has."""
+    needs_type: bool = False
+    """A server of which no type is said is a program, also where it has a URL."""
     guesses_sse: bool = False
     """Where no type is said, a URL that ends in /sse is one of SSE."""
     cwd: str | None = None
@@ -57,10 +59,11 @@ class Words(Format):
 
     def guess(self, member: str, url: Any) -> str:
         """The transport of a URL of which no type is said."""
-        return "sse" if self.guesses_sse and _ends_in_sse(url) else self.urls[member]
+        return "sse" if self.guesses_sse and ends_in_sse(url) else self.urls[member]
 
 
-def _ends_in_sse(url: Any) -> bool:
+def ends_in_sse(url: Any) -> bool:
+    """Whether a URL is most likely one of SSE."""
     text = url.written() if isinstance(url, Text) else url
     try:
         return isinstance(text, str) and urlsplit(text).path.rstrip("/").endswith("/sse")
