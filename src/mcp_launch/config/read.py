@@ -44,6 +44,8 @@ def read_config(
     document, chosen, client = _recognised(text, format, source=source)
     reading = Reading(document, source=source, client=client.name if client else None, workspace=workspace)
     entries = tuple([_entry(draft, chosen, reading, variables) for draft in chosen.read(reading)])
+    if client is not None and client is not chosen:
+        _note_misnamed(client, chosen, reading)
     _note_others(chosen, reading)
     return Config(
         entries=entries,
@@ -91,6 +93,16 @@ def _by_shape(document: Document, *, source: str) -> Format:
     from mcp_launch.config.formats.acp import ACCEPTED  # noqa: PLC0415
 
     raise unusable(source, document.place(), f"holds no mcpServers; expected {ACCEPTED}")
+
+
+def _note_misnamed(client: Format, chosen: Format, reading: Reading) -> None:
+    """A file that its client reads, by its path, and that has servers as another client writes them."""
+    members = as_members(reading.document.value)
+    (wanted, *_) = client.holders
+    looks = f"wants a map as {wanted}" if wanted in members else f"looks for {wanted}"
+    message = f"{client.title} finds no servers in this file: it {looks}, and these are written as in {chosen.title}"
+    there = next((member for member in chosen.holders if member in members), None)
+    reading.note("other_client", message, path=() if there is None else (there,))
 
 
 def _note_others(chosen: Format, reading: Reading) -> None:

@@ -449,6 +449,48 @@ def test_of_a_map_that_any_client_may_have_written_is_not_said_what_one_refuses(
     assert read_config(json.dumps({"cwd": "/p", "mcpServers": servers}), source="f", format="acp").findings == ()
 
 
+@pytest.mark.parametrize(
+    ("source", "text", "column", "says"),
+    [
+        (
+            ".mcp.json",
+            '{"inputs": [], "servers": {"a": {"command": "c"}}}',
+            16,
+            "Claude Code finds no servers in this file: it looks for mcpServers, and these are written as in VS Code",
+        ),
+        (
+            "claude_desktop_config.json",
+            '[{"name": "a", "command": "c", "args": [], "env": []}]',
+            1,
+            "Claude Desktop finds no servers in this file: it looks for mcpServers, and these are written as in ACP",
+        ),
+        (
+            ".mcp.json",
+            '{"mcpServers": [{"name": "a", "command": "c", "args": [], "env": []}]}',
+            2,
+            "Claude Code finds no servers in this file: it wants a map as mcpServers, and these are written as in ACP",
+        ),
+    ],
+)
+def test_a_file_that_has_its_name_of_one_client_and_its_servers_of_another_is_told(
+    source: str, text: str, column: int, says: str
+) -> None:
+    config = read_config(text, source=source)
+
+    assert [entry.name for entry in config.entries] == ["a"]
+    assert config.findings == (Finding(1, column, None, "other_client", says),)
+
+
+def test_servers_that_are_only_under_the_name_of_another_client_are_named() -> None:
+    with pytest.raises(UnusableInput) as raised:
+        read_config('{"mcpServers": {"a": {"command": "c"}}}', source=".vscode/mcp.json")
+
+    assert str(raised.value) == (
+        ".vscode/mcp.json:1:1: holds no servers or mcp.servers, where VS Code has its servers; "
+        "it holds mcpServers, which is what other clients call them"
+    )
+
+
 def test_nothing_that_is_shown_has_a_secret() -> None:
     config = read("goose_config.yaml", "config.yaml", env={"GITHUB_TOKEN": "hunter2", "REMOTE_TOKEN": "hunter2"})
 
