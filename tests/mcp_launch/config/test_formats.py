@@ -491,6 +491,26 @@ def test_servers_that_are_only_under_the_name_of_another_client_are_named() -> N
     )
 
 
+@pytest.mark.parametrize(
+    ("source", "holder", "entry", "member", "kind"),
+    [
+        ("f", "mcpServers", {"command": "c", "env": pairs(K="v")}, "env", "an array"),
+        (".mcp.json", "mcpServers", {"command": "c", "env": ["K=v"]}, "env", "an array"),
+        (".vscode/mcp.json", "servers", {"command": "c", "env": "K=v"}, "env", "a text"),
+        (".mcp.json", "mcpServers", {"command": "c", "env": "${KEYS:-K=v}"}, "env", "a text"),
+        (".cursor/mcp.json", "mcpServers", {"url": "http://h", "headers": pairs(K="v")}, "headers", "an array"),
+        ("x.yaml", "extensions", {"type": "stdio", "cmd": "c", "envs": ["K=v"]}, "envs", "an array"),
+    ],
+)
+def test_variables_and_headers_that_are_no_map_are_told(
+    source: str, holder: str, entry: dict[str, Any], member: str, kind: str
+) -> None:
+    config = read_config(json.dumps({holder: {"n": entry}}), source=source)
+
+    says = f"{member} must be a map of names and texts, not {kind}"
+    assert [each[2:] for each in config.findings] == [("n", "wrong_type", says)]
+
+
 def test_nothing_that_is_shown_has_a_secret() -> None:
     config = read("goose_config.yaml", "config.yaml", env={"GITHUB_TOKEN": "hunter2", "REMOTE_TOKEN": "hunter2"})
 

@@ -100,7 +100,8 @@ class MapReader(Words):
             server["headers"] = []  # which ACP requires, and these maps leave out
         for theirs, ours in wanted.items():
             if theirs in raw:
-                server[ours] = _as_pairs(raw[theirs]) if ours in ("env", "headers") else raw[theirs]
+                is_map = ours in ("env", "headers")
+                server[ours] = self._pairs(theirs, raw[theirs], name, path, reading) if is_map else raw[theirs]
         used = wanted.keys() & raw.keys()
         for theirs in (self.command, "args", self.env, *self.urls, "headers"):
             if raw.get(theirs) and theirs not in used:
@@ -129,6 +130,16 @@ class MapReader(Words):
             meant = "sse" if ends_in_sse(raw.get("url")) else kind
             message = f'without a type, {self.title} takes it for a program and refuses it; write "type": "{meant}"'
             reading.note("missing_type", message, path=path, server=name)
+
+    def _pairs(self, member: str, value: Any, name: str, path: Path, reading: Reading) -> Any:
+        """A map as pairs of `name` and `value`; what is none, as it is."""
+        if isinstance(value, dict):
+            return [{"name": each, "value": text} for each, text in cast("dict[str, Any]", value).items()]
+        if value is not None:
+            kind = "a text" if isinstance(value, Text) else kind_of(value)
+            message = f"{member} must be a map of names and texts, not {kind}"
+            reading.note("wrong_type", message, path=(*path, member), server=name)
+        return value
 
     def _cwd(self, raw: Mapping[str, Any], name: str, path: Path, reading: Reading) -> str | Text | None:
         cwd = raw.get(self.cwd) if self.cwd else None
@@ -168,12 +179,6 @@ def _inside(value: Any, at: Iterable[str]) -> Any:
 
 def _holds(value: Any, at: tuple[str, ...]) -> bool:
     return at[-1] in as_members(_inside(value, at[:-1]))
-
-
-def _as_pairs(value: Any) -> Any:
-    if not isinstance(value, dict):
-        return value
-    return [{"name": name, "value": text} for name, text in cast("dict[str, Any]", value).items()]
 
 
 def _hint(member: str, known: set[str]) -> str:
