@@ -188,9 +188,18 @@ def _schema_issue(issue: SchemaIssue, entry: object) -> Issue:
             message += ' of {"name", "value"} objects, not a map'
         case ("headers", *_), {"headers": dict()}:
             message += ' of {"name", "value"} objects, not a map'
+        case ("env" | "headers" as member, int() as number, *_), _:
+            message += _whose(entry, member, number)
         case _:
             pass
     return _issue("".join(f"/{step}" for step in issue.path), issue.rule, message)
+
+
+def _whose(entry: object, member: str, number: int) -> str:
+    """The name of the variable or header that is meant, which is no secret; a client's map has no number for it."""
+    pairs = _member(entry, member)
+    name = _member(cast("list[object]", pairs)[number], "name") if isinstance(pairs, list) else None
+    return f" (that of {name})" if isinstance(name, str) and name else ""
 
 
 _HEADER_NAME = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
@@ -209,7 +218,8 @@ def _value_issues(spec: ServerSpec) -> Iterator[Issue]:
         if not _HEADER_NAME.fullmatch(name):
             yield _issue(f"/headers/{number}/name", "value", "is not the name of an HTTP header")
         if _NOT_IN_HEADERS.search(value):
-            yield _issue(f"/headers/{number}/value", "value", "must not contain line breaks or control characters")
+            message = f"must not contain line breaks or control characters (that of {name})"
+            yield _issue(f"/headers/{number}/value", "value", message)
 
 
 def _process_issues(spec: StdioServer) -> Iterator[Issue]:
@@ -225,7 +235,7 @@ def _process_issues(spec: StdioServer) -> Iterator[Issue]:
         if not name or "=" in name or "\0" in name:
             yield _issue(f"/env/{number}/name", "value", "is not the name of an environment variable")
         if "\0" in value:
-            yield _issue(f"/env/{number}/value", "value", "must not contain NUL")
+            yield _issue(f"/env/{number}/value", "value", f"must not contain NUL (that of {name})")
 
 
 def _url_issues(url: str) -> Iterator[Issue]:

@@ -84,6 +84,30 @@ def test_r75_r78_r81_what_is_wrong_is_named_by_its_path(raw: object, path: str) 
 
 
 @pytest.mark.parametrize(
+    ("raw", "says"),
+    [
+        ({**STDIO, "env": [{"name": "K", "value": 5}]}, "/env/0/value: input should be a valid string (that of K)"),
+        ({**STDIO, "env": [{"name": "K", "value": "a\0b"}]}, "/env/0/value: must not contain NUL (that of K)"),
+        ({**STDIO, "env": [{"value": "v"}]}, "/env/0/name: field required"),
+        ({**STDIO, "env": [{"name": 5, "value": "v"}]}, "/env/0/name: input should be a valid string"),
+        (
+            {**HTTP, "headers": [{"name": "A", "value": "v"}, {"name": "B", "value": None}]},
+            "/headers/1/value: input should be a valid string (that of B)",
+        ),
+        (
+            {**HTTP, "headers": [{"name": "A", "value": "v\r\nB: w"}]},
+            "/headers/0/value: must not contain line breaks or control characters (that of A)",
+        ),
+    ],
+)
+def test_a_wrong_variable_or_header_is_called_by_its_name(raw: object, says: str) -> None:
+    with pytest.raises(LaunchFailure) as raised:
+        parse_server(raw)
+
+    assert raised.value.message == says
+
+
+@pytest.mark.parametrize(
     ("command", "kind"),
     [
         ("https://me:secret123@h/mcp?key=secret123", "http"),
