@@ -110,6 +110,8 @@ def parse_server(server: object, *, index: int | None = None) -> ServerSpec:
             code="unsupported_transport",
             facts={"type": tag},
         )
+    if (members := _members(entry)) and tag in (None, "stdio") and not members.keys() & {"command", "url"}:
+        raise _invalid(name, [_says_nothing(members)])
     try:
         spec = _read(tag, entry)
     except DecodeError as error:
@@ -178,10 +180,31 @@ def _invalid(name: str, issues: list[Issue]) -> LaunchFailure:
     return LaunchFailure(told, server=name, stage="spec", code="invalid_spec", facts={"issues": issues})
 
 
+def _says_nothing(entry: dict[str, object]) -> Issue:
+    """That an entry has neither a command nor a URL, or calls it something else."""
+    for member in ("command", "url"):
+        if meant := _meant(member, entry):
+            return _issue(f"/{member}", "missing", f"field required{meant}")
+    return _issue("", "missing", 'a server must be a map with a "command", or with a "url" and its "type"')
+
+
+def _meant(member: str, entry: object) -> str:
+    """Which member most likely was to be this one, which is missing."""
+    import difflib  # noqa: PLC0415 - for what is misspelt, and most is not
+
+    near = difflib.get_close_matches(member, sorted({*map(str, _members(entry))} - _MEMBERS), n=1)
+    return f'; is "{near[0]}" meant to be {member}?' if near else ""
+
+
+_MEMBERS = frozenset(("name", "type", "command", "args", "env", "url", "headers"))
+
+
 def _schema_issue(issue: SchemaIssue, entry: object) -> Issue:
     """What breaks the schema, with what to write instead where people are known to get it wrong."""
     message = issue.message[:1].lower() + issue.message[1:]
     match issue.path, entry:
+        case (str() as member,), _ if issue.rule == "missing" and (meant := _meant(member, entry)):
+            message += meant
         case ("args" | "env" | "headers",), _ if issue.rule == "missing":
             message += "; send [] when there is nothing to say"
         case ("env", *_), {"env": dict()}:

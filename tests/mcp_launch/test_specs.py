@@ -108,6 +108,30 @@ def test_a_wrong_variable_or_header_is_called_by_its_name(raw: object, says: str
 
 
 @pytest.mark.parametrize(
+    ("raw", "path", "says"),
+    [
+        ({"name": "n"}, "", 'a server must be a map with a "command", or with a "url" and its "type"'),
+        ({"name": "n", "type": "stdio"}, "", 'a server must be a map with a "command", or with a "url" and its "type"'),
+        (
+            {"name": "n", "comand": "/c", "args": [], "env": []},
+            "/command",
+            'field required; is "comand" meant to be command?',
+        ),
+        ({"name": "n", "command": "/c", "arg": [], "env": []}, "/args", 'field required; is "arg" meant to be args?'),
+        ({"name": "n", 5: "odd"}, "", 'a server must be a map with a "command", or with a "url" and its "type"'),
+        ({"name": "n", "ulr": "http://h"}, "/url", 'field required; is "ulr" meant to be url?'),
+        ({"name": "n", "type": "http", "uri": "http://h"}, "/url", 'field required; is "uri" meant to be url?'),
+    ],
+)
+def test_an_entry_that_names_nothing_to_start_is_told_what_is_missing(raw: object, path: str, says: str) -> None:
+    with pytest.raises(LaunchFailure) as raised:
+        parse_server(raw)
+
+    assert (raised.value.code, raised.value.message) == ("invalid_spec", f"{path or 'the entry'}: {says}")
+    assert raised.value.facts == {"issues": [{"path": path, "rule": "missing", "message": says}]}
+
+
+@pytest.mark.parametrize(
     ("command", "kind"),
     [
         ("https://me:secret123@h/mcp?key=secret123", "http"),

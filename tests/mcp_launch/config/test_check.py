@@ -163,3 +163,14 @@ def test_what_the_client_itself_refuses_is_a_warning_although_the_server_works(t
     assert (done.returncode, done.stdout.split()[:3]) == (1, ["ok", "web", "http"])
     says = 'without a type, Claude Code takes it for a program and refuses it; write "type": "http"'
     assert done.stderr == f"{file}:1:17: warning: web: {says} [missing_type]\n"
+
+
+@pytest.mark.parametrize("entry", ["npx foo", None, [], {}])
+def test_what_is_no_server_is_an_entry_that_cannot_be_read(entry: object, tmp_path: Path) -> None:
+    file = written(tmp_path, ".mcp.json", {"mcpServers": {"odd": entry}})
+
+    done = check(file)
+
+    says = 'the entry: a server must be a map with a "command", or with a "url" and its "type"'
+    assert (done.returncode, done.stdout) == (1, f"FAIL odd ?     invalid_spec in spec after 0.0 s: {says}\n")
+    assert (f"{file}:1:17: warning: odd: a server must be a map" in done.stderr) == (entry != {})

@@ -345,7 +345,7 @@ def test_an_unknown_format_is_refused() -> None:
         ),
         ({"type": "streamableHttp", "url": "http://h"}, {"type": "http", "url": "http://h"}),
         ({"transport": "sse", "url": "http://h", "headers": {}}, {"type": "sse", "url": "http://h", "headers": []}),
-        (5, {"type": 5}),
+        (5, {}),
     ],
 )
 def test_r69_a_desktop_map_becomes_acp(entry: object, acp: dict[str, Any]) -> None:

@@ -44,7 +44,8 @@ class MapReader(Words):
             if not isinstance(raw, dict):
                 message = f"a server must be a map, not {kind_of(raw)}"
                 reading.note("wrong_type", message, path=path, server=name)
-                yield Draft(name, {"name": name, "type": raw}, path)
+                # Nothing but a name is no server for whoever is to launch it either.
+                yield Draft(name, {"name": name}, path)
             elif (draft := self.read_entry(name, cast("dict[str, Any]", raw), path, reading)) is not None:
                 yield draft
 

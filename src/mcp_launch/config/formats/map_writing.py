@@ -78,10 +78,10 @@ class MapWriter(Words):
     def _write_entry(self, entry: Entry, writing: Writing) -> dict[str, Any] | None:
         """One entry, or None where this client cannot have it at all, which is then noted."""
         server = entry.written
-        if not isinstance(server, dict):
+        members = as_members(server)
+        if not members.keys() - {"name"}:
             writing.note(entry, "left_out", "is no server, and is left out")
             return None
-        members = cast("dict[str, Any]", server)
         kind = members.get("type", "stdio")
         if kind not in self.transports:
             shown = f"of type {kind}" if isinstance(kind, str) else "whose type is no text"
