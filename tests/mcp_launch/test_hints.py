@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from mcp_launch.diagnosis.hints import explain_end, explain_silence
+from mcp_launch.diagnosis.hints import explain_end, explain_silence, explain_variable
 
 NPM_404 = """\
 npm error code E404
@@ -168,6 +168,72 @@ def test_it_is_what_the_programs_of_this_system_say_too(command: list[str], hint
 
 def test_otherwise_the_last_line_is_quoted() -> None:
     assert explain_end(["starting", "no licence "]) == (None, "no licence")
+
+
+PYTHON_KEY_ERROR = """\
+  File "/srv/server.py", line 3, in <module>
+    KEY = os.environ["SERVICE_KEY"]
+  File "<frozen os>", line 679, in __getitem__
+KeyError: 'SERVICE_KEY'"""
+
+NODE_NO_KEY = """\
+/srv/index.js:4
+if (!process.env.SERVICE_KEY) throw new Error("SERVICE_KEY environment variable is required");
+                              ^
+
+Error: SERVICE_KEY environment variable is required
+    at Object.<anonymous> (/srv/index.js:4:37)
+
+Node.js v22.1.0"""
+
+
+@pytest.mark.parametrize(
+    ("said", "name", "line"),
+    [
+        ("GREETING is not set", "GREETING", 0),
+        ("greeter: the environment variable GREETING is not set; try GREETING=hello", "GREETING", 0),
+        ("Error: Missing environment variable: SERVICE_KEY", "SERVICE_KEY", 0),
+        ("Error: missing required env var `TOKEN`", "TOKEN", 0),
+        ("Missing SERVICE_KEY", "SERVICE_KEY", 0),
+        ("Missing required SERVICE_KEY, see the documentation\nbye", "SERVICE_KEY", 0),
+        ("'SERVICE_KEY' must be set", "SERVICE_KEY", 0),
+        ("environment variable not found: SERVICE_KEY is required", "SERVICE_KEY", 0),
+        ("sh: 1: SERVICE_KEY: parameter not set", "SERVICE_KEY", 0),
+        ("bash: line 1: TOKEN: unbound variable", "TOKEN", 0),
+        (PYTHON_KEY_ERROR, "SERVICE_KEY", 3),
+        (NODE_NO_KEY, "SERVICE_KEY", 4),
+    ],
+)
+def test_a_variable_that_the_server_lacks_is_not_passed_on_by_itself(said: str, name: str, line: int) -> None:
+    lines = said.splitlines()
+
+    assert explain_variable(lines, given=["PATH"]) == (
+        f'it was not given {name}, since variables are not passed on from here: name it in "env" '
+        f"(on the command line, -e {name})"
+    )
+    assert explain_variable(lines, given=["PATH", name]) is None
+    assert explain_end(lines, status=1) == (None, lines[line].strip())
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "no licence",
+        "Missing API key",
+        "Missing HTTP header",
+        "NameError: name 'SERVICE_KEY' is not defined",
+        "ReferenceError: SERVICE_KEY is not defined",
+        "KeyError: 'SERVICE_KEY'",
+        "reading the environment variable SERVICE_KEY",
+        "warning: SERVICE_KEY is not set",
+        "LOG_LEVEL is not set, using INFO",
+        "the port is not set",
+        "PK is not set",
+        "no " * 400 + "environment variable SERVICE_KEY",
+    ],
+)
+def test_what_tells_of_no_lacking_variable_is_none(said: str) -> None:
+    assert explain_variable([said], given=[]) is None
 
 
 def test_what_is_said_of_our_messages_is_no_reason_of_a_failed_start() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
 from pathlib import Path
@@ -58,4 +59,24 @@ async def test_a_listener_that_raises_is_a_warning_and_not_called_again(marked: 
     assert len(calls) == 1
     assert fleet["plain"].warnings == [
         "the callback for its standard error raised ZeroDivisionError, and was told no more of it"
+    ]
+
+
+async def test_a_server_that_lacks_a_variable_is_told_that_none_is_passed_on(
+    marked: Marked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GREETING", SECRET)
+    lacks = "import os, sys; sys.exit(f'GREETING is not set: {os.environ.get(\"GREETING\")}')"
+    servers = [
+        marked.stdio("without", sys.executable, "-c", lacks),
+        marked.stdio("with", sys.executable, "-c", lacks, env={"GREETING": SECRET}),
+    ]
+
+    async with mcp_launch.launch(servers, cwd=tmp_path, budgets=SHORT) as fleet:
+        told = [server.failure.message for server in fleet if server.failure]
+
+    hint = 'since variables are not passed on from here: name it in "env" (on the command line, -e GREETING)'
+    assert told == [
+        f"exited with status 1: it was not given GREETING, {hint}; it said on stderr: GREETING is not set: None",
+        "exited with status 1; it said on stderr: GREETING is not set: [redacted]",
     ]

@@ -15,6 +15,7 @@ from acp_bindings.connection.processes import ChildProcess
 from mcp_launch.diagnosis.session import diagnose_session, server_answered
 from mcp_launch.failures import LaunchFailure, Stage
 from mcp_launch.logs import kept_out_of_logs
+from mcp_launch.processes.env import INHERITED
 from mcp_launch.processes.spawn import spawn
 from mcp_launch.servers.client import connected_client
 from mcp_launch.servers.listing import list_offer
@@ -40,10 +41,10 @@ async def serve_stdio(
     A server that leaves when it is asked for the newer era is started once more for the older one.
     """
     owner = _Owner(record, spec, terms=terms, deadline=deadline)
-    transport = owner.stdio(process)
+    transport = owner.stdio(process, spec)
     failure = await owner.attempt("auto", transport)
     if failure and transport.died_of_probe and record.wanted and anyio.current_time() < deadline:
-        transport = owner.stdio((await spawn(spec, cwd=terms.cwd))[0])
+        transport = owner.stdio((await spawn(spec, cwd=terms.cwd))[0], spec)
         transport.warnings.append(
             "exited when it was asked whether it speaks MCP 2026-07-28; it was started again, and not asked"
         )
@@ -70,11 +71,12 @@ class _Owner:
         self._allowed = 0.0
         """The seconds of the budget that is being used up."""
 
-    def stdio(self, process: ChildProcess) -> StdioTransport:
+    def stdio(self, process: ChildProcess, spec: StdioServer) -> StdioTransport:
         """The transport over a process that has just been started."""
         self._record.over = anyio.Event()
         return StdioTransport(
             process,
+            given={*INHERITED, *(name for name, _ in spec.env)},
             hide=self._spec.redactor,
             probe=self._budgets.probe,
             close=self._budgets.close,

@@ -7,8 +7,9 @@ messages on.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Collection
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -18,8 +19,10 @@ from mcp_types import ErrorData, JSONRPCMessage, JSONRPCRequest
 
 from acp_bindings.connection.processes import ChildProcess
 from acp_bindings.connection.processes.forward import LineForwarder
+from acp_bindings.connection.processes.status import how_it_ended
 from acp_bindings.secrets.redact import Redactor
 from mcp_launch.diagnosis import Diagnosis
+from mcp_launch.diagnosis.hints import explain_variable
 from mcp_launch.diagnosis.process import Seen, diagnose_process
 from mcp_launch.transports import LONGEST
 from mcp_launch.transports.era import bound_probe
@@ -49,6 +52,7 @@ class StdioTransport:
         probe: float,
         close: float,
         on_lost: Callable[[], None],
+        given: Collection[str] = (),
         stderr: Callable[[str], object] | None = None,
         traffic: Traffic | None = None,
     ) -> None:
@@ -58,6 +62,8 @@ class StdioTransport:
         self._probe = probe
         self._close = close
         self._on_lost = on_lost
+        self._given = given
+        """The names of the variables that the process may have."""
         self._stdout = Stdout(hide=hide, warn=self.warnings.append)
         self._stderr = LineForwarder(stderr, hide=hide) if stderr else None
         self._traffic = traffic
@@ -168,7 +174,15 @@ class StdioTransport:
             status=self._ending.status,
             closed=self._ending.closed,
         )
-        return diagnose_process(seen, waited=waited, hide=self._hide)
+        found = diagnose_process(seen, waited=waited, hide=self._hide)
+        return self._with_variable(found, seen) if found and found.code == "exited" else found
+
+    def _with_variable(self, found: Diagnosis, seen: Seen) -> Diagnosis:
+        """The same with what to try, where it lacked a variable and nothing else is known of its end."""
+        ended = how_it_ended(seen.status) if seen.status is not None else ""
+        hint = explain_variable(seen.stderr, given=self._given)
+        said = found.message.removeprefix(ended)
+        return replace(found, message=f"{ended}: {hint}{said}") if hint and said.startswith("; ") else found
 
     def _farewell(self) -> ErrorData:
         """What whoever waits for an answer is told instead."""
