@@ -313,6 +313,25 @@ def test_a_url_is_a_server_with_its_headers() -> None:
     assert "the SSE transport is deprecated" in old.stderr
 
 
+def test_a_url_of_the_other_transport_is_told_in_the_words_of_where_it_was_named(tmp_path: Path) -> None:
+    gemini = tmp_path / ".gemini" / "settings.json"
+    gemini.parent.mkdir()
+    with web_server("http") as url:
+        gemini.write_text(json.dumps({"mcpServers": {"web": {"url": url}}}))
+        new = [
+            run(*command, *where) for command in (("check",), ("tools",)) for where in ((url, "--sse"), (str(gemini),))
+        ]
+    with web_server("sse") as url:
+        gemini.write_text(json.dumps({"mcpServers": {"web": {"httpUrl": url}}}))
+        old = [run("check", url), run("call", str(gemini), "echo")]
+
+    said = ["leave out --sse", 'call the URL "httpUrl"'] * 2 + ["add --sse", 'call the URL "url"']
+    assert [done.returncode for done in (*new, *old)] == [1] * 6
+    for done, advice in zip([*new, *old], said, strict=True):
+        speaks = "the deprecated SSE transport" if done in old else "Streamable HTTP"
+        assert f"this URL speaks {speaks}: {advice}\n" in done.stdout + done.stderr
+
+
 def test_several_files_are_one_report(tmp_path: Path) -> None:
     for name in ("a", "b"):
         (tmp_path / f"{name}.json").write_text(json.dumps({"mcpServers": {name: plain(), "both": plain()}}))

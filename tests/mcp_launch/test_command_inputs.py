@@ -89,6 +89,7 @@ def test_a_url_is_a_server_with_the_headers_that_were_typed(sse: bool, kind: str
                 }
             ],
             cwd=os.getcwd(),
+            said={"http": "leave out --sse", "sse": "add --sse"},
         )
     ]
 

@@ -12,6 +12,7 @@ from mcp_launch.command.inputs import Session, Typed, read_inputs, started_ahead
 from mcp_launch.command.show.findings import found_in
 from mcp_launch.command.show.text import write
 from mcp_launch.command.show.waiting import settled
+from mcp_launch.command.show.wording import in_words_of
 from mcp_launch.shapes import CheckReport
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ def _once(
 async def _report(sessions: Sequence[Session], fleets: Sequence[Fleet], *, quiet: bool) -> CheckReport:
     await settled(fleets, quiet=quiet)
     # Taken before the end, after which a server that works would be called closed.
-    reports = [fleet.report for fleet in fleets]
+    reports = [in_words_of(session, fleet.report) for session, fleet in zip(sessions, fleets, strict=True)]
     return CheckReport(
         ok=all(report["ok"] for report in reports),
         servers=[each for report in reports for each in report["servers"]],

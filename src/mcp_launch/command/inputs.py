@@ -6,7 +6,7 @@ import os
 import shutil
 import sys
 from collections import Counter
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias, cast
@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 
 from mcp_launch.command.signals import held
 from mcp_launch.config.entries import Config, Finding
+from mcp_launch.config.formats import format_called
 from mcp_launch.config.read import read_config
 from mcp_launch.failures import NoServers, UnusableInput
 from mcp_launch.processes.ahead import end_the_rest, start_ahead
@@ -71,6 +72,8 @@ class Session:
     """Absolute."""
     findings: tuple[Finding, ...] = ()
     """What is odd in the file; of one that is several sessions, the first has them all."""
+    said: Mapping[str, str] = field(default_factory=dict[str, str])
+    """How it is said here that a URL is one of a transport, where that is not by a `type`."""
 
 
 def read_inputs(typed: Typed) -> list[Session]:
@@ -167,7 +170,8 @@ def _of_config(config: Config, typed: Typed) -> list[Session]:
         if not entry.disabled:
             cwd = os.path.normpath(os.path.join(shared, entry.cwd)) if entry.cwd else shared
             servers.setdefault(cwd, []).append(entry.server)
-    sessions = [Session(source=config.source, servers=each, cwd=cwd) for cwd, each in servers.items()]
+    said = format_called(config.format).said
+    sessions = [Session(source=config.source, servers=each, cwd=cwd, said=said) for cwd, each in servers.items()]
     first, *others = sessions or [Session(source=config.source, servers=[], cwd=shared)]
     return [replace(first, findings=config.findings), *others]
 
@@ -220,7 +224,8 @@ def _of_url(url: str, typed: Typed) -> Session:
         name = None
     headers = [_header(each, number) for number, each in enumerate(typed.headers, 1)]
     entry = {"type": "sse" if typed.sse else "http", "name": name or "server", "url": url, "headers": headers}
-    return Session(source=_source(url), servers=[entry], cwd=_directory(typed))
+    said = {"http": "leave out --sse", "sse": "add --sse"}
+    return Session(source=_source(url), servers=[entry], cwd=_directory(typed), said=said)
 
 
 def _header(text: str, number: int) -> dict[str, str]:

@@ -25,6 +25,8 @@ class Format:
     syntax: Syntax = NONE
     holders: tuple[str, ...] = ("mcpServers",)
     """The members of a file that may hold servers of this client."""
+    said: Mapping[str, str] = NOTHING
+    """How it is said that a URL is one of a transport, where that is not by a `type`."""
 
     def read(self, reading: Reading) -> Iterator[Draft]:
         """The entries of a document."""

@@ -27,6 +27,7 @@ class Gemini(MapFormat):
     grammar = "json with comments"
     syntax = variables.GEMINI
     urls = {"httpUrl": "http", "url": "sse"}  # noqa: RUF012 - a Mapping is not written to
+    said = {"http": 'call the URL "httpUrl"', "sse": 'call the URL "url"'}  # noqa: RUF012
     cwd = "cwd"
     timeout = ("timeout", 0.001)
     disables_apart = True

@@ -1,0 +1,23 @@
+"""What to try, in the words of whatever named the servers: a `type` is nothing that each file or a command line has."""
+
+from __future__ import annotations
+
+from mcp_launch.command.inputs import Session
+from mcp_launch.shapes import Report, ServerReport
+
+__all__ = ["in_words_of"]
+
+
+def in_words_of(session: Session, report: Report) -> Report:
+    """The report of a session with what can be done where its servers were named."""
+    return {**report, "servers": [_reworded(each, session) for each in report["servers"]]} if session.said else report
+
+
+def _reworded(server: ServerReport, session: Session) -> ServerReport:
+    failure = server["failure"]
+    if failure is None or failure["code"] != "wrong_transport":
+        return server
+    message = failure["message"]
+    for kind, said in session.said.items():
+        message = message.replace(f'set "type" to "{kind}"', said)
+    return {**server, "failure": {**failure, "message": message}}
