@@ -153,11 +153,13 @@ class CheckReport(TypedDict):
     """What `mcp-launch check` prints: a report, and what is odd in the files that name its servers."""
 
     ok: bool
-    """Whether no server has failed."""
+    """Whether no server has failed, and all could be read that names them."""
     servers: list[ServerReport]
     """In the order in which they were named."""
     findings: list[FindingReport]
     """By their files, and in each by their places."""
+    unusable: list[str]
+    """Why a file, or what was typed, cannot be used; of such a file no server is among the others."""
 
 
 def report_schema() -> dict[str, Any]:

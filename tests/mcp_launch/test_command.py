@@ -132,10 +132,43 @@ def test_a_whole_request_brings_its_directory(tmp_path: Path) -> None:
     ],
 )
 def test_unusable_input_exits_2_and_says_where(stdin: str, says: str) -> None:
-    done = run("check", "--json", "-", stdin=stdin)
+    done = run("check", "-", stdin=stdin)
+    as_json = run("check", "--json", "-", stdin=stdin)
 
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith(says)
+    why = done.stderr.removeprefix("mcp-launch: ").rstrip("\n")
+    assert (as_json.returncode, as_json.stderr) == (2, done.stderr)
+    assert json.loads(as_json.stdout) == {"ok": False, "servers": [], "findings": [], "unusable": [why]}
+
+
+def test_what_was_typed_and_makes_no_sense_is_one_json_document_too() -> None:
+    done = run("check", "--json", "--sse")
+
+    assert (done.returncode, done.stderr[:12]) == (2, "mcp-launch: ")
+    assert json.loads(done.stdout)["unusable"] == [done.stderr.removeprefix("mcp-launch: ").rstrip("\n")]
+
+
+def test_a_file_that_cannot_be_used_keeps_no_other_from_being_checked(tmp_path: Path) -> None:
+    good, cut = tmp_path / "good.json", tmp_path / "cut.json"
+    good.write_text(json.dumps({"mcpServers": {"good": plain()}}))
+    cut.write_text('{"mcpServers": {')
+    gone = str(tmp_path / "gone.json")
+
+    lines = run("check", str(cut), str(good), gone)
+    report = json.loads(run("check", "--json", str(cut), str(good), gone).stdout)
+    none = run("check", "--json", str(cut), gone)
+    whole = run("check", str(cut), str(good), "--junit", str(tmp_path / "junit.xml"))
+
+    unusable = lines.stderr.splitlines()
+    assert (lines.returncode, lines.stdout.split()[:2]) == (2, ["ok", "good"])
+    assert [each.startswith(f"mcp-launch: {file}:") for each, file in zip(unusable, (cut, gone), strict=True)] == [
+        True
+    ] * 2
+    assert (report["ok"], [each["name"] for each in report["servers"]]) == (False, ["good"])
+    assert report["unusable"] == [each.removeprefix("mcp-launch: ") for each in unusable]
+    assert (none.returncode, none.stderr, json.loads(none.stdout)["unusable"]) == (2, lines.stderr, report["unusable"])
+    assert (whole.returncode, whole.stdout, (tmp_path / "junit.xml").exists()) == (2, "", False)
 
 
 def test_a_relative_directory_on_the_command_line_is_taken_from_here(tmp_path: Path) -> None:

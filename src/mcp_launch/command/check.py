@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 
 from mcp_launch.command.inputs import Session, Typed, read_inputs, started_ahead
 from mcp_launch.command.show.findings import found_in
-from mcp_launch.command.show.text import write
+from mcp_launch.command.show.text import complain, write
 from mcp_launch.command.show.waiting import settled
 from mcp_launch.command.show.wording import in_words_of
+from mcp_launch.failures import UnusableInput
 from mcp_launch.shapes import CheckReport
 
 if TYPE_CHECKING:
@@ -52,7 +53,20 @@ def _once(
     typed: Typed, *, timeout: float, strict: bool, as_json: bool, junit: str | None, html: str | None, verbose: bool
 ) -> int:
     when = datetime.now(UTC)
-    sessions = read_inputs(typed)
+    unusable: list[str] = []
+
+    def pass_over(error: UnusableInput) -> None:
+        complain(str(error))
+        unusable.append(str(error))
+
+    # A file for CI has no place for what could not be read, and of a name is to be known where it is.
+    whole = junit or html or typed.only
+    try:
+        sessions = read_inputs(typed, unusable=None if whole else pass_over)
+    except UnusableInput as error:
+        if as_json:
+            _write_json(CheckReport(ok=False, servers=[], findings=[], unusable=[*unusable, str(error)]))
+        raise
     with started_ahead(sessions, strict=strict):
         # Imported late: it takes time, in which the servers get going.
         from mcp_launch.command.running import run  # noqa: PLC0415
@@ -62,12 +76,12 @@ def _once(
         options = Options(strict=strict)
         report = run(
             sessions,
-            partial(_report, sessions, quiet=as_json),
+            partial(_report, sessions, unusable=unusable, quiet=as_json),
             timeout=timeout,
             options=with_traffic(options) if verbose else options,
         )
     if as_json:
-        write(json.dumps(report, indent=2))
+        _write_json(report)
     else:
         from mcp_launch.command.show.lines import print_lines  # noqa: PLC0415
 
@@ -77,17 +91,26 @@ def _once(
 
         source = ", ".join(dict.fromkeys(session.source for session in sessions))
         write_files(report, junit=junit, html=html, source=source, when=when, strict=strict)
+    if unusable:
+        return 2
     warned = any(server["warnings"] for server in report["servers"])
     warned |= any(each["level"] == "warning" for each in report["findings"])
     return 0 if report["ok"] and not (strict and warned) else 1
 
 
-async def _report(sessions: Sequence[Session], fleets: Sequence[Fleet], *, quiet: bool) -> CheckReport:
+def _write_json(report: CheckReport) -> None:
+    write(json.dumps(report, indent=2))
+
+
+async def _report(
+    sessions: Sequence[Session], fleets: Sequence[Fleet], *, unusable: Sequence[str], quiet: bool
+) -> CheckReport:
     await settled(fleets, quiet=quiet)
     # Taken before the end, after which a server that works would be called closed.
     reports = [in_words_of(session, fleet.report) for session, fleet in zip(sessions, fleets, strict=True)]
     return CheckReport(
-        ok=all(report["ok"] for report in reports),
+        ok=all(report["ok"] for report in reports) and not unusable,
         servers=[each for report in reports for each in report["servers"]],
         findings=[each for session in sessions for each in found_in(session.source, session.findings)],
+        unusable=list(unusable),
     )

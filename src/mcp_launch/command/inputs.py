@@ -6,7 +6,7 @@ import os
 import shutil
 import sys
 from collections import Counter
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias, cast
@@ -76,16 +76,26 @@ class Session:
     """How it is said here that a URL is one of a transport, where that is not by a `type`."""
 
 
-def read_inputs(typed: Typed) -> list[Session]:
+def read_inputs(typed: Typed, *, unusable: Callable[[UnusableInput], object] | None = None) -> list[Session]:
     """The servers that are meant: a session for each file, and for each server that was typed.
 
-    Of a file that names directories for some of its servers, it is a session for each of these.
+    Of a file that names directories for some of its servers, it is a session for each of these. `unusable` is told of
+    each file that cannot be used, which is then left out.
 
     Raises:
-        UnusableInput: nothing was typed, what was typed does not fit together, or a file cannot be used.
+        UnusableInput: nothing was typed, what was typed does not fit together, or a file cannot be used, of which
+            nobody is told or besides which there is nothing.
     """
     _refuse_misfits(typed)
-    sessions = [session for each in typed.servers for session in _read(each, typed)]
+    more = typed.command is not None or typed.discover
+    sessions: list[Session] = []
+    for each in typed.servers:
+        try:
+            sessions += _read(each, typed)
+        except UnusableInput as error:
+            if unusable is None or not (sessions or more or each != typed.servers[-1]):
+                raise
+            unusable(error)
     sessions += _discovered(typed) if typed.discover else []
     if typed.command is not None:
         sessions.append(_of_command(typed.command, typed))

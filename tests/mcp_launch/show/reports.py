@@ -18,7 +18,7 @@ WHEN = datetime(2026, 11, 21, 11, 5, 7, tzinfo=timezone(timedelta(hours=2)))
 
 def report(*servers: ServerReport, findings: Sequence[FindingReport] = ()) -> CheckReport:
     works = all(server["failure"] is None for server in servers)
-    return CheckReport(ok=works, servers=list(servers), findings=list(findings))
+    return CheckReport(ok=works, servers=list(servers), findings=list(findings), unusable=[])
 
 
 def works(name: str = "files", **more: Any) -> ServerReport:

@@ -55,7 +55,10 @@ def test_the_files_stand_beside_the_json(tmp_path: Path) -> None:
 
     done = check("--json", "--html", str(html), config=[])
 
-    assert (done.returncode, json.loads(done.stdout)) == (0, {"ok": True, "servers": [], "findings": []})
+    assert (done.returncode, json.loads(done.stdout)) == (
+        0,
+        {"ok": True, "servers": [], "findings": [], "unusable": []},
+    )
     assert parse(html.read_text(encoding="utf-8")).one("h1").words == "No servers"
 
 
