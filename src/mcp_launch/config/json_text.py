@@ -128,6 +128,8 @@ def _told(text: str, error: json.JSONDecodeError, *, comments: bool, trailing_co
     comma = at if behind[:1] == "," else len(text[:at].rstrip(" \t\r\n")) - 1
     if text[comma : comma + 1] == "," and text[_space(text, comma + 1) :][:1] in ("]", "}"):
         return comma, "; there must be no comma before the end" if not trailing_commas else ""
+    if error.msg.startswith("Invalid \\"):
+        return error.pos, "; write \\\\ for each backslash"
     if error.msg == "Extra data":
         # Behind a whole document: most likely a recording, with one message on each line.
         return error.pos, "; give one request, not a whole conversation"

@@ -43,6 +43,8 @@ def test_what_a_grammar_allows_is_read(text: str, grammar: Grammar, value: objec
     ("text", "grammar", "says"),
     [
         ("", JSON, "f:1:1: not JSON: Expecting value"),
+        (r'{"a": "C:\Users"}', JSON, r"f:1:10: not JSON: Invalid \escape; write \\ for each backslash"),
+        (r'{"a": "C:\users"}', JSON, r"f:1:11: not JSON: Invalid \uXXXX escape; write \\ for each backslash"),
         ('{\n  "mcpServers": [,]\n}', JSON, "f:2:18: not JSON"),
         ('\ufeff{"a": x}', JSON, "f:1:7: not JSON"),
         ('{\r\n\t"a":\tx\r\n}', JSON, "f:2:7: not JSON"),
