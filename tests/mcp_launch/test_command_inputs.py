@@ -159,6 +159,24 @@ def test_what_does_not_fit_together_says_so_and_quotes_no_secret(typed: Typed, s
     assert SECRET not in str(caught.value) + repr(typed)
 
 
+@pytest.mark.parametrize(
+    ("given", "shown", "instead"),
+    [
+        ("localhost:8000/mcp", "localhost:8000/mcp", "; is it a URL? Those begin with http:// or https://"),
+        (f"h.example:80?{SECRET}", "h.example:80", "; is it a URL? Those begin with http:// or https://"),
+        (f"htp://me:{SECRET}@h/mcp?{SECRET}", "htp://h/mcp", "; is it a URL? Those begin with http:// or https://"),
+        ("sh", "sh", "; is it a command? Those stand behind --"),
+        ("no-such-file", "no-such-file", ""),
+        ("C:/no/such.json", "C:/no/such.json", ""),
+    ],
+)
+def test_a_name_of_no_file_is_asked_what_it_was_meant_to_be(given: str, shown: str, instead: str) -> None:
+    with pytest.raises(UnusableInput) as raised:
+        read_inputs(Typed(servers=[given]))
+
+    assert str(raised.value) == f"{shown}: No such file or directory{instead}"
+
+
 def test_a_current_directory_that_is_gone_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     gone = tmp_path / "gone"
     gone.mkdir()

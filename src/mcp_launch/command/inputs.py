@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sys
 from collections import Counter
@@ -187,7 +188,7 @@ def _of_config(config: Config, typed: Typed) -> list[Session]:
 
 
 def _source(given: str) -> str:
-    if _is_url(given):
+    if _is_url(given) or "://" in given:
         # Imported late: it takes as long as the start of a server.
         from acp_bindings.secrets.redact import shown_url  # noqa: PLC0415
 
@@ -195,7 +196,9 @@ def _source(given: str) -> str:
             return shown_url(given)
         except ValueError:
             return "the URL"
-    return "standard input" if given == "-" else given
+    if given == "-":
+        return "standard input"
+    return given.partition("?")[0] if _LIKE_A_URL.match(given) else given
 
 
 def _directory(typed: Typed, of_file: str | None = None) -> str:
@@ -219,12 +222,25 @@ def text_of(file: str, *, source: str) -> str:
             with open(file, "rb") as opened:
                 data = opened.read()
         return data.decode("utf-8-sig")
+    except FileNotFoundError as error:
+        raise UnusableInput(f"{source}: {error.strerror}{_instead(file)}") from None
     except OSError as error:
         raise UnusableInput(f"{source}: {error.strerror}") from None
     except UnicodeDecodeError as error:
         raise UnusableInput(f"{source}: not UTF-8 at byte {error.start}") from None
     except ValueError:
         raise UnusableInput(f"{source}: is no name that a file can have") from None
+
+
+_LIKE_A_URL = re.compile(r"\w{2,}:/|[\w.-]+:\d{1,5}(?:[/?#]|$)")
+
+
+def _instead(file: str) -> str:
+    """What a name of no file was most likely meant to be."""
+    if _LIKE_A_URL.match(file):
+        return "; is it a URL? Those begin with http:// or https://"
+    is_program = not os.path.dirname(file) and shutil.which(file) is not None
+    return "; is it a command? Those stand behind --" if is_program else ""
 
 
 def _of_url(url: str, typed: Typed) -> Session:
