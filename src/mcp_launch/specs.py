@@ -267,9 +267,13 @@ def _url_issues(url: str) -> Iterator[Issue]:
         return
     try:
         parts = urlsplit(url)
-        _ = parts.port
     except ValueError:
         yield _issue("/url", "value", "is not a URL")
+        return
+    try:
+        _ = parts.port
+    except ValueError:
+        yield _issue("/url", "value", "has a port that is no number from 0 to 65535")
         return
     if parts.scheme not in ("http", "https"):
         instead = f", not with {parts.scheme}://" if parts.scheme and "://" in url else ""

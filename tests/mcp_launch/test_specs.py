@@ -107,6 +107,14 @@ def test_a_wrong_variable_or_header_is_called_by_its_name(raw: object, says: str
     assert raised.value.message == says
 
 
+@pytest.mark.parametrize("port", ["99999", "port", "-1"])
+def test_a_port_that_is_none_is_told(port: str) -> None:
+    with pytest.raises(LaunchFailure) as raised:
+        parse_server({**HTTP, "url": f"https://h:{port}/mcp"})
+
+    assert raised.value.message == "/url: has a port that is no number from 0 to 65535"
+
+
 @pytest.mark.parametrize(
     ("raw", "path", "says"),
     [
