@@ -13,7 +13,14 @@ from mcp_launch.config.formats import FORMATS, format_called
 from mcp_launch.config.formats.format import Draft, Format, Reading
 from mcp_launch.config.json_values import as_members
 from mcp_launch.config.places import Document, unusable
-from mcp_launch.config.recognise import HOLDERS, format_of_path, format_of_shape, has_shape_of, project_of
+from mcp_launch.config.recognise import (
+    HOLDERS,
+    format_of_path,
+    format_of_shape,
+    has_shape_of,
+    meant_by,
+    project_of,
+)
 from mcp_launch.config.references import Reference, Text, replaced, walk
 from mcp_launch.failures import UnusableInput
 
@@ -92,7 +99,8 @@ def _by_shape(document: Document, *, source: str) -> Format:
         return format_called(name)
     from mcp_launch.config.formats.acp import ACCEPTED  # noqa: PLC0415
 
-    raise unusable(source, document.place(), f"holds no mcpServers; expected {ACCEPTED}")
+    meant = meant_by(document.value, "mcpServers") or f"; expected {ACCEPTED}"
+    raise unusable(source, document.place(), f"holds no mcpServers{meant}")
 
 
 def _note_misnamed(client: Format, chosen: Format, reading: Reading) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from mcp_launch.config.json_values import as_members
 
-__all__ = ["HOLDERS", "format_of_path", "format_of_shape", "has_shape_of", "parts_of", "project_of"]
+__all__ = ["HOLDERS", "format_of_path", "format_of_shape", "has_shape_of", "meant_by", "parts_of", "project_of"]
 
 FILES: Mapping[str, tuple[str, ...]] = {
     "claude-desktop": ("claude_desktop_config.json",),
@@ -65,6 +65,15 @@ def format_of_shape(value: Any) -> str | None:
 def has_shape_of(name: str, value: Any) -> bool:
     """Whether the value has a shape that only this format has."""
     return name in _SHAPES and _SHAPES[name](value)
+
+
+def meant_by(value: Any, wanted: str) -> str:
+    """What to ask where a member is not there: whether another, that is spelt like it, is meant to be it."""
+    import difflib  # noqa: PLC0415 - for what is misspelt, and most is not
+
+    members = {str(member).lower(): member for member in as_members(value)}
+    near = difflib.get_close_matches(wanted.lower(), sorted(members), n=1, cutoff=0.8)
+    return f'; is "{members[near[0]]}" meant to be {wanted}?' if near else ""
 
 
 def project_of(source: str, *, home: str | None) -> str | None:

@@ -314,6 +314,25 @@ def test_a_comment_is_refused_where_the_client_refuses_it() -> None:
             ".vscode/mcp.json:1:13: servers must be a map of servers, not an array",
         ),
         ("{}", ".vscode/mcp.json", ".vscode/mcp.json:1:1: holds no servers or mcp.servers"),
+        ('{"mcpservers": {}}', "f", 'f:1:1: holds no mcpServers; is "mcpservers" meant to be mcpServers?'),
+        (
+            '{"mcp_servers": {}, "cwd": "/"}',
+            "f",
+            'f:1:1: holds no mcpServers; is "mcp_servers" meant to be mcpServers?',
+        ),
+        (
+            '{"method": "session/new", "params": {"mcpServer": []}}',
+            "f",
+            'f:1:37: holds no mcpServers; is "mcpServer" meant to be mcpServers?',
+        ),
+        (
+            '{"mcpservers": {}}',
+            ".mcp.json",
+            (
+                ".mcp.json:1:1: holds no mcpServers, where Claude Code has its servers; "
+                'is "mcpservers" meant to be mcpServers?'
+            ),
+        ),
         ("extensions: 3\n", "x.yml", "x.yml:1:13: extensions must be a map of servers, not a number"),
     ],
 )

@@ -13,6 +13,7 @@ from mcp_launch.config.entries import Entry
 from mcp_launch.config.formats.format import Draft, Format, Reading, Writing
 from mcp_launch.config.json_values import as_items, as_members, is_empty
 from mcp_launch.config.places import Path
+from mcp_launch.config.recognise import meant_by
 from mcp_launch.config.references import Text
 
 __all__ = ["ACCEPTED", "FORMAT"]
@@ -43,7 +44,8 @@ class Acp(Format):
     def _read_params(self, value: Any, path: Path, reading: Reading) -> Iterator[Draft]:
         params = as_members(value)
         if "mcpServers" not in params:
-            raise reading.refuse(f"holds no mcpServers; expected {ACCEPTED}", path=path)
+            meant = meant_by(params, "mcpServers") or f"; expected {ACCEPTED}"
+            raise reading.refuse(f"holds no mcpServers{meant}", path=path)
         cwd = params.get("cwd")
         if cwd is not None and not isinstance(cwd, str):
             raise reading.refuse("cwd must be a string", path=(*path, "cwd"))

@@ -9,7 +9,7 @@ from mcp_launch.config.formats.format import Draft, Reading
 from mcp_launch.config.formats.words import Words, ends_in_sse
 from mcp_launch.config.json_values import as_members, kind_of
 from mcp_launch.config.places import Path
-from mcp_launch.config.recognise import HOLDERS
+from mcp_launch.config.recognise import HOLDERS, meant_by
 from mcp_launch.config.references import Text
 from mcp_launch.failures import NoServers
 
@@ -35,6 +35,7 @@ class MapReader(Words):
         holders = " or ".join(".".join(at) for at in self.at)
         others = [member for member in HOLDERS if as_members(as_members(reading.document.value).get(member))]
         told = f"; it holds {others[0]}, which is what other clients call them" if others else ""
+        told = told or meant_by(reading.document.value, self.at[0][0])
         raise NoServers(str(reading.refuse(f"holds no {holders}, where {self.title} has its servers{told}")))
 
     def read_map(self, servers: Mapping[str, Any], at: Path, reading: Reading) -> Iterator[Draft]:
