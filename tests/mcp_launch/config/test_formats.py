@@ -243,6 +243,35 @@ def test_acp_entries_are_passed_on_as_they_are() -> None:
 
 
 @pytest.mark.parametrize(
+    ("entry", "column", "code", "says"),
+    [
+        (
+            {"name": "n", "command": "/c", "url": "http://h", "args": [], "env": []},
+            33,
+            "unused_member",
+            "url means nothing in a server of this type, and is not used",
+        ),
+        (
+            {"name": "n", "type": "http", "url": "http://h", "command": "/c"},
+            51,
+            "unused_member",
+            "command means nothing in a server of this type, and is not used",
+        ),
+        (
+            {"name": "n", "command": "/c", "args": [], "env": [*pairs(A="1", K="v"), *pairs(K="w")]},
+            111,
+            "repeated_variable",
+            "the variable K occurs twice in env; the last one counts",
+        ),
+    ],
+)
+def test_what_an_acp_entry_says_in_vain_is_told(entry: dict[str, Any], column: int, code: str, says: str) -> None:
+    config = read_config(json.dumps([entry]), source="f")
+
+    assert (config.servers, config.findings) == ([entry], (Finding(1, column, "n", code, says),))
+
+
+@pytest.mark.parametrize(
     ("sample", "name"),
     [
         ("mcp.json.claude-code", "claude-code"),

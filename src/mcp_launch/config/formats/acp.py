@@ -68,8 +68,10 @@ class Acp(Format):
             path = (*at, index)
             name = as_members(entry).get("name")
             named = isinstance(name, str) and bool(name)
+            called = str(name) if named else f"mcpServers[{index}]"
+            _note_odd(as_members(entry), called, path, reading)
             yield Draft(
-                str(name) if named else f"mcpServers[{index}]",
+                called,
                 entry,
                 path,
                 place=reading.document.place((*path, "name") if named else path),
@@ -98,6 +100,22 @@ class Acp(Format):
 
 
 FORMAT = Acp()
+
+
+def _note_odd(entry: dict[str, Any], name: str, path: Path, reading: Reading) -> None:
+    """What an entry says in vain."""
+    kind = entry.get("type", "stdio")
+    unused = {"stdio": "url", "http": "command", "sse": "command"}.get(kind) if isinstance(kind, str) else None
+    if unused in entry and {"command", "url"} <= entry.keys():
+        message = f"{unused} means nothing in a server of this type, and is not used"
+        reading.note("unused_member", message, path=(*path, unused), server=name)
+    seen: set[str] = set()
+    for index, pair in enumerate(as_items(entry.get("env"))):
+        variable = as_members(pair).get("name")
+        if isinstance(variable, str) and variable in seen:
+            message = f"the variable {variable} occurs twice in env; the last one counts"
+            reading.note("repeated_variable", message, path=(*path, "env", index), server=name)
+        seen |= {variable} if isinstance(variable, str) else set()
 
 
 def _plain(entry: Entry, value: Any, writing: Writing) -> Any:
