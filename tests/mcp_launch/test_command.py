@@ -365,6 +365,13 @@ def test_a_url_of_the_other_transport_is_told_in_the_words_of_where_it_was_named
         assert f"this URL speaks {speaks}: {advice}\n" in done.stdout + done.stderr
 
 
+def test_a_server_that_needs_longer_is_told_the_option_that_gives_it() -> None:
+    done = run("check", "--timeout", "0.5", "--", "/bin/sleep", "20")
+
+    assert done.returncode == 1
+    assert "; does it need longer (--timeout), or an argument to speak MCP on stdio?" in done.stdout
+
+
 def test_several_files_are_one_report(tmp_path: Path) -> None:
     for name in ("a", "b"):
         (tmp_path / f"{name}.json").write_text(json.dumps({"mcpServers": {name: plain(), "both": plain()}}))
