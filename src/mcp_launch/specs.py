@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import ClassVar, TypeAlias, cast
 from urllib.parse import urlsplit
@@ -118,7 +118,8 @@ def parse_server(server: object, *, index: int | None = None) -> ServerSpec:
         raise _invalid(name, [_schema_issue(issue, entry) for issue in error.issues]) from None
     if issues := list(_value_issues(spec)):
         raise _invalid(name, issues)
-    return spec
+    # The schema takes an empty name, which nobody could see.
+    return spec if spec.name else replace(spec, name=name)
 
 
 def _entry_name(entry: object, *, index: int | None = None) -> str:

@@ -164,6 +164,11 @@ def test_a_broken_entry_is_called_by_its_name_or_its_place(raw: object, name: st
     assert raised.value.server == name
 
 
+def test_a_server_whose_name_is_empty_is_called_by_its_place() -> None:
+    assert parse_server({**STDIO, "name": ""}, index=7).name == "mcpServers[7]"
+    assert parse_server({**HTTP, "name": ""}).name == "server"
+
+
 MODELS = [
     v1.McpServerStdio(name="n", command="/c", args=["a"], env=[v1.EnvVariable(name="K", value="v")]),
     v1_unstable.McpServerStdio(name="n", command="/c", args=["a"], env=[v1_unstable.EnvVariable(name="K", value="v")]),
