@@ -33,10 +33,9 @@ def fit(value: object) -> bool:
             continue
         if held.__class__ is list or held.__class__ is dict:
             parts: Iterable[object] = held.values() if held.__class__ is dict else held
-            is_sure = kinds is None or (kinds and kinds.issuperset(map(type, parts)) and len(held) >= least)
-            if not is_sure:
+            if kinds is not None and not (kinds and kinds.issuperset(map(type, parts)) and len(held) >= least):
                 _check(model, name)
-            if is_deep or not is_sure:
+            if is_deep:
                 changed |= _fit_parts(parts)
         elif _PLANS.get(held.__class__, True):
             changed |= fit(held)

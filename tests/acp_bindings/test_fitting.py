@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Annotated, Any, cast
 
 import pytest
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, BeforeValidator, Field
 
 from acp_bindings import EncodeError, decode, encode, v1, v2
 from tests.acp_bindings.instances import Instances
@@ -145,14 +145,30 @@ def test_an_object_of_the_right_shape_and_of_the_wrong_class_is_refused() -> Non
         encode(server)
 
 
-class Block(v1.TextContent):
-    """A content block of a user's own."""
+def test_a_map_is_looked_into_in_whatever_it_stands() -> None:
+    method = v1.AuthMethodTerminal(id="a", name="b", env={"A": "x"})
+    method.env["A"] = None  # pyright: ignore[reportArgumentType]
 
-    words: Annotated[list[str], Field(default_factory=list)]
+    with pytest.raises(EncodeError, match=r"method\.env\.A: Input should be a valid string"):
+        encode({"method": method})
+
+
+def split(words: str) -> list[str]:
+    return words.split()
+
+
+class Block(v1.TextContent):
+    """A content block of a user's own, with members of a user's own."""
+
+    words: Annotated[list[str], BeforeValidator(split), Field(default_factory=list)]
 
 
 def test_objects_of_derived_classes_belong_where_those_of_the_class_do() -> None:
     request = v1.PromptRequest(session_id="s", prompt=[])
-    request.prompt.append(Block(text="t", words=["w"]))
+    request.prompt.append(decode(Block, {"text": "t", "words": "a b"}))
 
-    assert json.loads(encode(request))["prompt"] == [{"type": "text", "text": "t", "words": ["w"]}]
+    assert json.loads(encode(request))["prompt"] == [{"type": "text", "text": "t", "words": ["a", "b"]}]
+
+
+def test_a_default_of_a_users_own_is_made_as_the_user_says() -> None:
+    assert decode(Block, {"text": "t"}).words == []

@@ -276,6 +276,12 @@ def test_a_json_schema_of_what_is_written_wants_the_tag(
     assert accepts(tag | without)
 
 
+def test_a_json_schema_of_what_is_read_takes_a_payload_without_its_tag() -> None:
+    accepts = jsonschema_rs.validator_for(v1.TextContent.model_json_schema()).is_valid
+    assert accepts({"text": "t"})
+    assert not accepts({"type": "image", "text": "t"})
+
+
 def test_a_json_schema_states_the_rule_of_the_writer() -> None:
     accepts = jsonschema_rs.validator_for(v1.NewSessionRequest.model_json_schema()).is_valid
     assert accepts(json.loads(encode(a_request())))

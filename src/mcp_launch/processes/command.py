@@ -8,7 +8,6 @@ import shutil
 import stat
 from collections.abc import Mapping
 
-from acp_bindings.setup.paths import Likeness, likeness
 from mcp_launch.shapes import Code, Stage
 
 __all__ = ["CommandError", "explain_refusal", "resolve_command", "wrong_directory"]
@@ -110,6 +109,9 @@ def _advice(command: str, *, cwd: str) -> str:
 
 def _misread(command: str) -> str | None:
     """What people take a command for: a line of shell, a path of another system."""
+    # Imported late: it brings pydantic, which takes as long as the start of a server.
+    from acp_bindings.setup.paths import likeness  # noqa: PLC0415
+
     if advice := _MISREAD.get(likeness(command)):
         return advice
     if any(each.isspace() for each in command):
@@ -117,7 +119,7 @@ def _misread(command: str) -> str | None:
     return None
 
 
-_MISREAD: dict[Likeness, str] = {
+_MISREAD: dict[str, str] = {
     "home": 'a "~" is not expanded here; write the whole path',
     "variable": "variables are not replaced here; write what it stands for",
     "url": "it is a URL; write the path that it is of",
