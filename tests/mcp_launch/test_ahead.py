@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Generator
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 
 import mcp_launch
 from mcp_launch.processes import ahead
+from mcp_launch.processes.env import child_environment
 from tests.leftovers import open_files
 from tests.mcp_launch.support import Marked, ask, wait_until
 
@@ -89,32 +91,96 @@ def test_what_nobody_takes_is_ended_however_stubborn(tmp_path: Path) -> None:
     assert marked.running() == []
 
 
-def test_only_what_is_beyond_doubt_is_started(tmp_path: Path) -> None:
+LEAVES = "sleep 0.2; echo bye; echo bye >&2; touch done; exit"
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        f"cat >/dev/null; {LEAVES}",
+        f"trap '{LEAVES}' TERM; touch ready; while true; do sleep 0.05; done",
+        f"(trap '{LEAVES}' TERM; touch ready; while true; do sleep 0.05; done) & cat >/dev/null",
+    ],
+    ids=["at the end of its input", "by a signal", "its child by a signal"],
+)
+def test_what_nobody_takes_has_time_to_leave_and_may_say_so(script: str, tmp_path: Path) -> None:
     marked = Marked()
-    good = marked.plain()
+    ahead.start_ahead([marked.stdio("slow", "/bin/sh", "-c", script)], cwd=str(tmp_path))
+    wait_until(lambda: bool(marked.running()) and ("ready" not in script or (tmp_path / "ready").exists()))
+
+    ahead.end_the_rest()
+
+    assert (tmp_path / "done").exists()
+    assert marked.running() == []
+
+
+def test_no_end_of_a_process_that_was_started_ahead_blocks(tmp_path: Path) -> None:
+    ahead.start_ahead([{"type": "stdio", "name": "s", "command": "/bin/cat"}], cwd=str(tmp_path))
+    taken = ahead.take(["/bin/cat"], cwd=str(tmp_path), env=child_environment())
+
+    assert taken
+    ends = (taken.stdin, taken.stdout, taken.stderr)
+    try:
+        assert not any(map(os.get_blocking, ends))
+    finally:
+        for each in ends:
+            os.close(each)
+        taken.process.wait()
+
+
+def test_only_what_is_beyond_doubt_is_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    good = Marked().plain()
     doubtful: list[object] = [
         5,
         {**good, "name": ""},
         {**good, "name": 5},
         {**good, "type": "http"},
         {**good, "command": "no-such-program"},
-        {**good, "args": ["a\0b"]},
         {**good, "args": [5]},
         {**good, "args": None},
         {**good, "env": [5]},
         {**good, "env": [{"name": "A"}]},
-        {**good, "env": [*good["env"], {"name": "A=B", "value": ""}]},
+        {key: value for key, value in good.items() if key != "args"},
         {key: value for key, value in good.items() if key != "env"},
         {key: value for key, value in good.items() if key != "command"},
         {**good, "type": None},
     ]
+    started: list[list[str]] = []
 
-    ahead.start_ahead(doubtful, cwd=str(tmp_path))
-    ahead.start_ahead([good], cwd=str(tmp_path / "missing"))
-    ahead.start_ahead([good], cwd=".")
+    def start(command: list[str], **_: object) -> None:
+        started.append(command)
+
+    monkeypatch.setattr(ahead, "_start", start)
+    # One by one, since of several with one name the first counts.
+    for each in doubtful:
+        ahead.start_ahead([each], cwd=str(tmp_path))
     ahead.start_ahead([{**good, "command": "sh"}], cwd=str(tmp_path), strict=True)
+    assert started == []
+
+    ahead.start_ahead([good], cwd=str(tmp_path))
+    assert started == [[good["command"], *good["args"]]]
+
+
+@pytest.mark.parametrize("what", ["NUL in an argument", "a name with =", "no such directory", "a relative directory"])
+def test_what_the_system_refuses_is_not_started_and_not_told_yet(what: str, tmp_path: Path) -> None:
+    marked = Marked()
+    server, cwd = marked.plain(), str(tmp_path)
+    if what == "NUL in an argument":
+        server["args"].append("a\0b")
+    elif what == "a name with =":
+        server["env"].append({"name": "A=B", "value": ""})
+    else:
+        cwd = str(tmp_path / "missing") if what == "no such directory" else "."
+
+    ahead.start_ahead([server], cwd=cwd)
+
+    assert ahead.take([server["command"], *server["args"]], cwd=cwd, env={}) is None
     assert marked.running() == []
 
+
+def test_of_several_with_one_name_the_first_is_started(tmp_path: Path) -> None:
+    marked = Marked()
+    good = marked.plain()
     short = {"type": "stdio", "name": "short", "command": "/bin/cat", "env": good["env"]}
     ahead.start_ahead([good, good, {**good, "type": "stdio", "name": "other"}, short], cwd=str(tmp_path))
     wait_until(lambda: len(marked.running()) == 3)

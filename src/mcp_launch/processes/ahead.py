@@ -74,14 +74,17 @@ def end_the_rest() -> None:
     rest = [each for waiting in _started.values() for each in waiting]
     _started.clear()
     for each in rest:
-        for descriptor in (each.stdin, each.stdout, each.stderr):
-            os.close(descriptor)
+        os.close(each.stdin)
     for number in (signal.SIGTERM, signal.SIGKILL):
         _give_time(rest)
         for each in rest:
             _signal(each, number)
     # Dying takes a moment, and whoever looks afterwards should find nobody.
     _give_time(rest)
+    # Not before: who says something while it leaves would die of it.
+    for each in rest:
+        os.close(each.stdout)
+        os.close(each.stderr)
 
 
 def _give_time(processes: Sequence[Ahead]) -> None:
