@@ -7,14 +7,14 @@ from pathlib import Path
 
 
 def open_files() -> list[str]:
-    """What our descriptors point to, of the kinds that connections are made of."""
+    """What our descriptors point to, of the kinds that connections and child processes are made of."""
     targets: list[str] = []
     for descriptor in Path("/proc/self/fd").iterdir():
         try:
             target = os.readlink(descriptor)
         except OSError:
             continue
-        if target.startswith(("socket:", "pipe:")):
+        if target.startswith(("socket:", "pipe:", "pidfd:", "anon_inode:[pidfd]")):
             targets.append(target)
     return sorted(targets)
 

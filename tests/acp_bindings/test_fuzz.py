@@ -266,6 +266,9 @@ def odd_server(type_: str) -> str:
         (v2.IdleStateUpdate, '{"stopReason":"end_turn","error":1e999}'),
         (v2.IdleStateUpdate, '{"stopReason":"end_turn","error":[1e999]}'),
         (list[v1.LogoutRequest], '[{"newer":1e999}]'),
+        (v1.LogoutRequest, '{"newer": 1e999}'),
+        (v1.LogoutRequest, '{"newer":\n1e999}'),
+        (v1.LogoutRequest, '{"newer": [ 1e999 ]}'),
     ],
 )
 def test_numbers_out_of_range_are_found_wherever_there_is_no_type(type_: Any, text: str) -> None:

@@ -491,7 +491,13 @@ class TestWriting:
     @pytest.mark.parametrize(
         ("params", "method", "complaint"),
         [
-            ({"cwd": "/", "mcpServers": []}, None, "no method that could be sent so has dict; name the method"),
+            ({"cwd": "/", "mcpServers": []}, None, "no method that could be sent so has dict; name the method$"),
+            (v1.TextContent(text="t"), None, "no method that could be sent so has TextContent; name the method$"),
+            (
+                v1_unstable.ForkSessionRequest(session_id="s", cwd="/"),
+                None,
+                "no method that could be sent so has ForkSessionRequest; it is of v1_unstable, and v1 is spoken",
+            ),
             (
                 v2.ListSessionsRequest(),
                 None,
@@ -546,6 +552,13 @@ class TestWriting:
 
         assert json.loads(sent.line)["params"] == {"_meta": {}}
         assert codec.read(line(id=0, result=[1])) == Response(0, "_acme/logout", [1])
+
+    def test_a_notification_goes_by_the_name_that_it_is_given_also_when_it_went_by_its_own(self) -> None:
+        codec, cancelled = client(), v1.CancelNotification(session_id="s")
+        sent = [codec.notify(cancelled), codec.notify(cancelled, method="_acme/mirror"), codec.notify(cancelled)]
+
+        methods = [json.loads(each)["method"] for each in sent]
+        assert methods == ["session/cancel", "_acme/mirror", "session/cancel"]
 
     def test_the_answer_has_to_be_of_the_methods_type(self) -> None:
         codec = agent()

@@ -98,6 +98,12 @@ def test_a_default_list_that_is_filled_in_place_is_written() -> None:
     assert json.loads(encode(request)) == {"cwd": "/", "mcpServers": [], "additionalDirectories": ["/more"]}
 
 
+def test_a_default_map_that_is_filled_in_place_is_written() -> None:
+    method = v1.AuthMethodTerminal(id="a", name="A")
+    method.env["KEY"] = "v"
+    assert json.loads(encode(method))["env"] == {"KEY": "v"}
+
+
 def test_a_default_object_that_is_filled_in_place_is_written_in_an_envelope_too() -> None:
     response = v1.InitializeResponse(protocol_version=1)
     assert encode(response) == b'{"protocolVersion":1}'

@@ -446,6 +446,21 @@ class TestGivingUp:
             assert await peer.hear() == {"id": 1, "error": error}
             assert not agent._serving._scopes
 
+    async def test_a_request_by_the_id_of_one_that_has_ended_can_be_cancelled(self) -> None:
+        release = anyio.Event()
+
+        async def work(params: Any, connection: Connection) -> None:
+            await (release.wait() if params == ["first"] else anyio.sleep_forever())
+
+        async with against({"_acme/do": work}) as (_, peer):
+            await peer.say(doing(1, ["first"]), doing(1, ["second"]))
+            await anyio.wait_all_tasks_blocked()
+            release.set()
+            with anyio.fail_after(5):
+                assert (await peer.hear())["result"] is None
+                await peer.say({"method": "$/cancel_request", "params": {"requestId": 1}})
+                assert (await peer.hear())["error"]["code"] == REQUEST_CANCELLED
+
     async def test_a_request_that_is_cancelled_before_its_turn_is_not_begun(self) -> None:
         begun: list[Any] = []
         release = anyio.Event()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import sys
@@ -24,10 +25,10 @@ from acp_bindings.connection import (
     connect_process,
 )
 from acp_bindings.connection import command as command_module
-from acp_bindings.connection.processes import Tail
+from acp_bindings.connection.processes import ChildProcess, Tail
 from acp_bindings.connection.processes.status import how_it_ended
 from tests.acp_bindings.connection.support import NEW
-from tests.leftovers import marked_processes
+from tests.leftovers import marked_processes, open_files
 
 pytestmark = pytest.mark.anyio
 
@@ -347,3 +348,32 @@ def test_of_a_line_that_is_longer_than_the_tail_of_a_stream_nothing_is_shown() -
         tail.add(b"half a ")
 
     assert tail.lines() == ["[a line of more than 12 bytes]"]
+
+
+async def test_waiting_for_a_process_leaves_no_descriptor(tmp_path: Path) -> None:
+    before = open_files()
+    child = await ChildProcess.start([sys.executable, "-S", "-c", "input()"], cwd=str(tmp_path), env=dict(os.environ))
+    with anyio.move_on_after(0.1):
+        await child.wait()
+    await child.stop(patience=5)
+
+    assert open_files() == before
+
+
+@pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="there is another way on this system")
+@pytest.mark.parametrize("how", ["no descriptor is left", "the system has no such call"])
+async def test_a_process_is_waited_for_in_another_way_too(
+    how: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(pid: int) -> int:
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    if how == "no descriptor is left":
+        monkeypatch.setattr(os, "pidfd_open", refuse)
+    else:
+        monkeypatch.delattr(os, "pidfd_open")
+    child = await ChildProcess.start([sys.executable, "-S", "-c", ""], cwd=str(tmp_path), env=dict(os.environ))
+
+    with anyio.fail_after(20):
+        assert await child.wait() == 0
+    await child.stop(patience=5)
