@@ -130,6 +130,13 @@ def test_a_name_that_is_none_is_refused_with_the_likely_one() -> None:
         capabilities.known("client", "session.load")
 
 
+def test_a_name_that_is_like_none_is_refused_without_a_guess() -> None:
+    with pytest.raises(UnknownCapability) as caught:
+        capabilities.known("agent", "ding")
+    assert caught.value.guess is None
+    assert "did you mean" not in str(caught.value)
+
+
 def test_r40_the_name_of_load_hides_where_it_is() -> None:
     assert AGENT["session.load"] == ("agentCapabilities.loadSession", "capabilities.session")
 

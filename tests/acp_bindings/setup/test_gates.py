@@ -53,6 +53,12 @@ def test_what_is_assumed_is_sent() -> None:
         check_message(agent(), LOAD, assume={"session.resume"})
 
 
+def test_what_is_no_peer_is_refused_with_what_to_give() -> None:
+    wrong: Any = object()
+    with pytest.raises(TypeError, match="object is no peer; give what `initialize` made known"):
+        check_capability(wrong, "session.load")
+
+
 @pytest.mark.parametrize("assume", [{"session.laod"}, {"load"}, {"mcp"}])
 def test_what_is_assumed_has_to_be_a_capability(assume: set[str]) -> None:
     with pytest.raises(UnknownCapability):
@@ -74,6 +80,8 @@ def test_what_is_assumed_has_to_be_a_capability(assume: set[str]) -> None:
         ("session/fork", "session.fork"),
         ("logout", "auth.logout"),
         ("mcp/message", "mcp.acp"),
+        ("session/archive", "session.archive"),
+        ("session/unarchive", "session.archive"),
     ],
 )
 def test_x1_x2_x3_r39_each_optional_method_names_the_capability_that_it_needs(method: str, capability: str) -> None:
@@ -90,6 +98,24 @@ def test_r38_baseline_methods_need_nothing_in_v1(method: str) -> None:
     check_method(agent(), method)
 
 
+@pytest.mark.parametrize(
+    "method",
+    [
+        "session/cancel",
+        "session/new",
+        "session/prompt",
+        "session/set_config_option",
+        "terminal/cancel",
+        "tool_call/cancel",
+    ],
+)
+def test_baseline_methods_need_sessions_in_v2(method: str) -> None:
+    with pytest.raises(CapabilityNotAdvertised) as caught:
+        check_method(agent(v2), method)
+    assert (caught.value.capability, caught.value.method) == ("session", method)
+    check_method(agent(v2, {"session": {}}), method)
+
+
 def test_extensions_need_nothing_and_other_methods_have_to_be_there() -> None:
     check_method(agent(), "_acme/do")
     for peer, method in ((agent(v2), "session/load"), (agent(), "session/fork"), (agent(), "fs/read_text_file")):
@@ -97,10 +123,26 @@ def test_extensions_need_nothing_and_other_methods_have_to_be_there() -> None:
             check_method(peer, method)
 
 
-@pytest.mark.parametrize("method", ["fs/read_text_file", "terminal/create", "terminal/release", "elicitation/create"])
-def test_r29_r30_r31_an_agent_asks_a_client_for_nothing_that_it_has_not_advertised(method: str) -> None:
-    with pytest.raises(CapabilityNotAdvertised, match="the client has not advertised clientCapabilities"):
+@pytest.mark.parametrize(
+    ("method", "capability"),
+    [
+        ("fs/read_text_file", "fs.read_text_file"),
+        ("fs/write_text_file", "fs.write_text_file"),
+        ("terminal/create", "terminal"),
+        ("terminal/kill", "terminal"),
+        ("terminal/output", "terminal"),
+        ("terminal/release", "terminal"),
+        ("terminal/wait_for_exit", "terminal"),
+        ("elicitation/create", "elicitation"),
+        ("elicitation/complete", "elicitation.url"),
+    ],
+)
+def test_r29_r30_r31_an_agent_asks_a_client_for_nothing_that_it_has_not_advertised(
+    method: str, capability: str
+) -> None:
+    with pytest.raises(CapabilityNotAdvertised, match="the client has not advertised clientCapabilities") as caught:
         check_method(client(), method)
+    assert caught.value.capability == capability
     check_method(client(), "session/request_permission")
     check_method(client(), "session/update")
 
@@ -113,6 +155,24 @@ def test_an_elicitation_needs_its_mode(package: Any) -> None:
         check_message(client(package, {"elicitation": {"form": {}}}), params)
     assert caught.value.capability == "elicitation.url"
     check_message(client(package, {"elicitation": {"url": {}}}), params)
+
+
+def test_an_elicitation_by_a_form_needs_forms() -> None:
+    request: dict[str, Any] = {"sessionId": "s", "message": "m", "mode": "form"}
+    request["requestedSchema"] = {"type": "object", "properties": {}}
+    params = decode(v1.CreateElicitationRequest, request)
+    with pytest.raises(CapabilityNotAdvertised) as caught:
+        check_message(client(v1, {"elicitation": {"url": {}}}), params)
+    assert (caught.value.capability, caught.value.field) == ("elicitation.form", "mode")
+    check_message(client(v1, {"elicitation": {"form": {}}}), params)
+
+
+def test_an_elicitation_in_a_mode_that_the_schema_does_not_know_needs_elicitations_alone() -> None:
+    params = decode(v2.CreateElicitationRequest, {"sessionId": "s", "message": "m", "mode": "_new"})
+    check_message(client(v2, {"elicitation": {}}), params)
+    with pytest.raises(CapabilityNotAdvertised) as caught:
+        check_message(client(v2), params)
+    assert caught.value.capability == "elicitation"
 
 
 def test_r34_r35_every_block_of_a_prompt_is_looked_at() -> None:
@@ -193,6 +253,13 @@ def test_the_method_of_a_message_may_be_said() -> None:
     assert caught.value.capability == "session.close"
 
 
+def test_a_notification_is_known_by_its_class_as_a_request_is() -> None:
+    check_message(agent(), v1.CancelNotification(session_id="s"))
+    with pytest.raises(CapabilityNotAdvertised) as caught:
+        check_message(agent(v2), v2.CancelSessionNotification(session_id="s"))
+    assert (caught.value.capability, caught.value.method) == ("session", "session/cancel")
+
+
 def test_r70_r71_d15_stdio_is_always_there_in_v1_and_a_capability_in_v2() -> None:
     assert gate_mcp_servers(agent(v1), [STDIO]).accepted == [STDIO]
     server = v2.McpServerStdio(name="files", command="/bin/files")
@@ -224,6 +291,12 @@ def test_r79_r83_r87_servers_are_refused_each_with_its_reason() -> None:
     )
     assert (caught.value.method, caught.value.field) == ("session/new", "mcpServers")
     assert isinstance(caught.value, CapabilityNotAdvertised)
+
+
+def test_who_gates_servers_may_say_for_which_method() -> None:
+    with pytest.raises(McpServersRefused) as caught:
+        gate_mcp_servers(agent(), [SSE], method="session/new")
+    assert caught.value.method == "session/new"
 
 
 def test_r79_r87_servers_are_dropped_and_reported_where_that_is_asked_for() -> None:
@@ -272,6 +345,19 @@ def test_x7_two_servers_of_one_name_are_refused_in_v2_alone() -> None:
     accepted, refused = gate_mcp_servers(peer, twins, on_refusal="drop")
     assert (accepted, [(each.index, each.capability) for each in refused]) == (twins[:1], [(1, None)])
     assert gate_mcp_servers(agent(v1), [STDIO, STDIO]).refused == ()
+
+
+def test_a_name_is_also_taken_by_a_server_that_is_refused() -> None:
+    peer = agent(v2, {"session": {"mcp": {"stdio": {}}}})
+    twins = [v2.McpServerHttp(name="twin", url="https://t"), v2.McpServerStdio(name="twin", command="/t")]
+    _, refused = gate_mcp_servers(peer, twins, on_refusal="drop")
+    assert [(each.index, each.capability) for each in refused] == [(0, "mcp.http"), (1, None)]
+
+
+@pytest.mark.parametrize("named", [{}, {"name": None}, {"name": 5}])
+def test_servers_without_a_name_have_no_name_in_common(named: dict[str, Any]) -> None:
+    servers = [decode(v2.McpServer, {"type": "_pigeon"} | named)] * 2
+    assert gate_mcp_servers(agent(v2, {"session": {}}), servers, assume={"mcp._pigeon"}).accepted == servers
 
 
 def test_no_error_of_a_server_shows_a_secret() -> None:

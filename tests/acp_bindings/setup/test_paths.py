@@ -4,7 +4,7 @@ import copy
 import os
 import pickle
 from pathlib import Path, PurePosixPath, PureWindowsPath
-from typing import get_args
+from typing import Any, get_args
 
 import pytest
 
@@ -45,6 +45,7 @@ NEITHER: dict[str, Likeness] = {
     "$HOME/x": "variable",
     "${workspaceFolder}": "variable",
     "%USERPROFILE%\\x": "variable",
+    "file:/x": "url",
     "file://": "url",
     "file:///home/me": "url",
     "vscode-remote://ssh/x": "url",
@@ -53,9 +54,13 @@ NEITHER: dict[str, Likeness] = {
     "\\foo": "drive",
     "\\\\server": "drive",
     "\\\\?\\": "drive",
+    "\\\\?\\C:": "drive",
+    "\\\\.\\pipe": "drive",
     " /home/me": "padded",
+    "\t/x": "padded",
     '"/home/me"': "quoted",
     "'C:\\x'": "quoted",
+    "'a\nb'": "quoted",
     "/a\0b": "nul",
     "C:\\a\0b": "nul",
     "/caf\udce9": "not unicode",
@@ -131,6 +136,7 @@ def test_r91_a_refusal_does_not_show_the_secrets_of_a_url() -> None:
         "https://me:hun/hunter2@host",
         "https://host/#hunter2",
         "https://me:hunter2?@host",
+        "https://me:pa@hunter2@host",
         "https://host/?a@b=hunter2&hunter2",
         "https://" + "me" * 300 + ":hunter2@host",
     ],
@@ -158,9 +164,10 @@ def test_x5_each_of_several_directories_must_be_absolute() -> None:
         require_directories(["/a", ""])
 
 
-def test_x5_one_path_is_not_taken_for_several() -> None:
-    with pytest.raises(TypeError, match="a list of paths"):
-        require_directories("/home/me")
+@pytest.mark.parametrize("path", ["/home/me", PurePosixPath("/home/me")])
+def test_x5_one_path_is_not_taken_for_several(path: Any) -> None:
+    with pytest.raises(TypeError, match="a list of paths, not one path"):
+        require_directories(path)
 
 
 def test_r50_an_agent_refuses_what_came_with_the_error_to_answer_with() -> None:
@@ -168,6 +175,8 @@ def test_r50_an_agent_refuses_what_came_with_the_error_to_answer_with() -> None:
         check_paths(v1.NewSessionRequest(cwd="~/x", mcp_servers=[]))
     assert isinstance(raised.value, InvalidParams)
     assert (raised.value.code, raised.value.data) == (-32602, {"field": "cwd"})
+    with pytest.raises(NotAbsolute, match=r'^cwd: "" is no absolute path: it is empty'):
+        check_paths(v1.NewSessionRequest(cwd="", mcp_servers=[]))
     with pytest.raises(NotAbsolute, match="without a drive"):
         check_paths(v2.ListSessionsRequest(cwd="/home/me"), flavour="windows")
     check_paths(v2.ListSessionsRequest())
@@ -180,6 +189,13 @@ def test_x5_an_agent_refuses_additional_directories_that_are_not_absolute() -> N
     with pytest.raises(NotAbsolute) as raised:
         check_paths(request)
     assert raised.value.data == {"field": "additionalDirectories[1]"}
+
+
+def test_x5_additional_directories_are_paths_of_the_system_of_the_agent() -> None:
+    request = v1.NewSessionRequest(cwd="/x", mcp_servers=[], additional_directories=["C:\\x"])
+    check_paths(request)
+    with pytest.raises(NotAbsolute, match=r"^additionalDirectories\[0\]: .* it is one of Windows"):
+        check_paths(request, flavour="posix")
 
 
 def test_a_refusal_can_be_copied_and_sent_to_another_process() -> None:

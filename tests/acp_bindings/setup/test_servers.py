@@ -91,11 +91,29 @@ def test_r78_r81_a_map_is_refused_with_what_to_write(name: str, protocol: Any) -
     assert SECRET not in str(raised.value)
 
 
+def test_what_is_no_map_is_not_called_one() -> None:
+    with pytest.raises(DecodeError) as raised:
+        servers_for(v1, [STDIO_V1 | {"env": "x"}])
+    assert [(each.path, each.message) for each in raised.value.issues] == [
+        (("mcpServers", 0, "env"), "Input should be a valid array")
+    ]
+
+
 def test_a_url_without_a_type_is_refused_with_what_to_write() -> None:
     with pytest.raises(DecodeError) as raised:
         servers_for(v1, [{"name": "search", "url": "https://example.com"}])
     hint = '; without a type it is read as stdio; write "type": "http"'
     assert [(each.path[2], each.message) for each in raised.value.issues] == [("command", f"Field required{hint}")]
+
+
+def test_a_url_without_a_type_is_refused_in_v2_where_the_type_belongs() -> None:
+    with pytest.raises(DecodeError) as raised:
+        servers_for(v2, [{"name": "search", "url": "https://example.com"}])
+    first = raised.value.issues[0]
+    assert (first.path, first.message) == (
+        ("mcpServers", 0, "type"),
+        'without a type it is read as stdio; write "type": "http"',
+    )
 
 
 def test_a_server_without_a_command_is_no_url_that_lacks_a_type() -> None:
@@ -116,6 +134,11 @@ def test_what_is_no_server_is_refused(given: Any) -> None:
         servers_for(v1, [given])
 
 
+def test_a_type_that_is_no_text_is_refused() -> None:
+    with pytest.raises(DecodeError, match=r"^McpServer: mcpServers\[0\]\."):
+        servers_for(v1, [{"type": [], "name": "x"}])
+
+
 def test_what_json_cannot_hold_is_refused_as_what_is_no_server() -> None:
     with pytest.raises(DecodeError, match=r"^McpServer: .*mcpServers\[0\]"):
         servers_for(v1, [STDIO_V1 | {"name": "\ud800"}])
@@ -130,6 +153,22 @@ def test_r46_a_type_is_remarked_on_where_it_should_not_be_and_where_it_should() 
     assert rules(STDIO_V2) == [((0, "type"), "server-type", "warning")]
     assert rules(STDIO_V1, version=2) == [((0, "type"), "server-type", "error")]
     assert rules({"name": "h", "url": "https://h", "headers": []}) == [((0, "type"), "server-type", "error")]
+
+
+@pytest.mark.parametrize(
+    ("entry", "version", "severity"),
+    [
+        ({"type": "pigeon", "name": "p"}, 1, "error"),
+        ({"type": "pigeon", "name": "p"}, 2, None),
+        (HTTP | {"type": "htpp"}, 1, "error"),
+        (HTTP | {"type": "htpp"}, 2, "warning"),
+        ({"type": 5, "name": "p"}, 2, "error"),
+    ],
+)
+def test_a_type_that_is_none_may_be_a_newer_one_in_v2_unless_it_is_misspelt_or_no_text(
+    entry: dict[str, Any], version: int, severity: str | None
+) -> None:
+    assert rules(entry, version=version) == ([((0, "type"), "server-type", severity)] if severity else [])
 
 
 def test_r77_a_missing_list_is_remarked_on_in_v1() -> None:
@@ -176,6 +215,11 @@ def test_r74_a_name_that_comes_again_is_remarked_on_where_it_does() -> None:
     assert rules(HTTP, HTTP, version=2) == [((1, "name"), "duplicate-server", "error")]
 
 
+def test_r74_a_name_that_some_agents_refuse_may_come_again_too() -> None:
+    odd = HTTP | {"name": "a b"}
+    assert [each[1] for each in rules(odd, odd)] == ["server-name", "server-name", "duplicate-server"]
+
+
 def test_x8_a_variable_that_comes_again_is_remarked_on_where_it_does() -> None:
     env = [{"name": "A", "value": SECRET}, {"name": "B", "value": ""}, {"name": "A", "value": SECRET}]
     (remark,) = servers_remarks([STDIO_V1 | {"env": env}])
@@ -191,7 +235,21 @@ def test_x8_variables_of_windows_that_differ_in_case_are_one() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["Content-Type", "accept", "MCP-Session-Id", "mcp-protocol-version", "Last-Event-ID", "Mcp-Param-X", "Host"]
+    "name",
+    [
+        "Content-Type",
+        "Content-Length",
+        "Transfer-Encoding",
+        "Connection",
+        "accept",
+        "MCP-Session-Id",
+        "mcp-protocol-version",
+        "Mcp-Method",
+        "Mcp-Name",
+        "Last-Event-ID",
+        "Mcp-Param-X",
+        "Host",
+    ],
 )
 def test_r82_x9_a_header_of_the_transport_is_remarked_on(name: str) -> None:
     entry = HTTP | {"headers": [*PAIRS, {"name": name, "value": SECRET}]}
@@ -208,7 +266,10 @@ def test_r85_the_headers_of_sse_are_looked_through_as_those_of_http() -> None:
     assert rules(entry)[1:] == [((0, "headers", 0, "name"), "transport-header", "warning")]
 
 
-@pytest.mark.parametrize("pair", [{"name": "A\r\nB", "value": ""}, {"name": "A", "value": "b\nC: d"}])
+@pytest.mark.parametrize(
+    "pair",
+    [{"name": "A\r\nB", "value": ""}, {"name": "A", "value": "b\nC: d"}, {"name": "A", "value": "b\rC: d"}],
+)
 def test_r81_a_line_break_in_a_header_is_remarked_on(pair: Any) -> None:
     assert rules(HTTP | {"headers": [pair]}) == [((0, "headers", 0), "header-line-break", "error")]
 

@@ -44,6 +44,7 @@ def test_a_name_for_http_is_taken_for_one(name: str) -> None:
         ({"type": "local"}, "stdio"),
         ({"type": "SSE"}, "sse"),
         ({"type": "x"} | COMMAND, "stdio"),
+        ({"type": "htpp"} | COMMAND, "http"),
         ({"type": 5} | URL, "http"),
         ({"type": "x", "url": 5}, "http"),
         ({"type": "x", "url": "HTTPS://example.com/sse?a"}, "sse"),
@@ -64,6 +65,7 @@ def test_what_is_meant_is_told_by_the_spelling_or_else_by_the_members(entry: dic
     [
         (URL, 'without a type it is read as stdio; write "type": "http"'),
         ({"url": "https://example.com/sse"}, 'without a type it is read as stdio; write "type": "sse"'),
+        ({"url": "https://example.com/sse/"}, 'without a type it is read as stdio; write "type": "sse"'),
         ({"type": "stdio"} | URL, 'stdio has a command and no url; did you mean "http"?'),
         ({"type": "http"} | COMMAND, 'http has a url and no command; did you mean "stdio", which v1 writes'),
     ],

@@ -1,0 +1,18 @@
+"""A text from elsewhere, as it is shown in one line."""
+
+import pytest
+
+from acp_bindings.setup.shown import one_line
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("x" * 200, "x" * 200),
+        ("x" * 201, "x" * 200 + "…"),
+        ("a\nb", r"a\nb"),
+        ("\n" * 200, r"\n" * 200),
+    ],
+)
+def test_a_text_is_cut_off_only_where_it_is_longer_than_that(text: str, shown: str) -> None:
+    assert one_line(text) == shown
