@@ -26,7 +26,7 @@ from acp_bindings.setup import (
     is_closed,
 )
 from acp_bindings.setup.peer import parsed
-from tests.acp_bindings.setup.peers import agent
+from tests.acp_bindings.setup.peers import agent, client
 
 
 def test_r42_minus_32000_asks_for_a_login_by_the_methods_that_were_advertised() -> None:
@@ -35,7 +35,14 @@ def test_r42_minus_32000_asks_for_a_login_by_the_methods_that_were_advertised() 
     assert isinstance(error, AuthRequired)
     assert error.methods == peer.auth_methods
     assert str(error) == 'Authentication required (-32000); log in with "In the browser", "API key"'
-    assert error_from(v1.Error(code=-32000, message="no")).code == -32000
+    bare = error_from(v1.Error(code=-32000, message="no", data={"a": 1}))
+    assert (bare.code, bare.data) == (-32000, {"a": 1})
+
+
+def test_a_client_that_answers_so_has_no_ways_to_log_in() -> None:
+    error = error_from(v1.Error(code=-32000, message="no"), peer=client())
+    assert isinstance(error, AuthRequired)
+    assert error.methods == ()
 
 
 @pytest.mark.parametrize(
@@ -48,6 +55,7 @@ def test_r42_minus_32000_asks_for_a_login_by_the_methods_that_were_advertised() 
         v1.Error(code=-32603, message="Could not load session"),
         v1.Error(code=-32603, message='Error: session with id "a b" was not found'),
         v1.Error(code=-32603, message="Session 0199-aa not found"),
+        v1.Error(code=-32603, message="Session 0b6f1b7e-8f0f-4a3c-9d5e-0c3b8f6a2d11 not found"),
         v1.Error(code=-32603, message="Internal error", data={"details": "Session s1 not found"}),
         v1.Error(code=-32603, message="Internal error", data={"message": "COULD NOT LOAD SESSION: gone"}),
         v1.Error(code=-32603, message="Internal error", data="Session not found"),
@@ -84,6 +92,7 @@ def test_the_failure_of_a_connections_request_means_the_same() -> None:
         v1.Error(code=-32603, message="Failed to create session: claude binary not found"),
         v1.Error(code=-32603, message="session/new: MCP server command not found"),
         v1.Error(code=-32603, message="Session token not found"),
+        v1.Error(code=-32603, message=f"session ok, {'x' * 90} file not found"),
         v1.Error(code=-32602, message="Session not found"),
         v1.Error(code=7, message="odd", data={"sessionId": "s1"}),
     ],
@@ -99,6 +108,16 @@ def test_a_session_is_known_by_an_id_that_is_a_word() -> None:
 
     assert type(error_from(error, session_id="friday")) is SessionNotFound
     assert type(error_from(error, session_id="monday")) is RequestError
+
+
+def test_the_session_that_an_answer_names_goes_before_the_one_that_was_asked_for() -> None:
+    error = error_from(v1.Error(code=-32002, message="no", data={"sessionId": "s2"}), session_id="s1")
+    assert isinstance(error, SessionNotFound)
+    assert error.session_id == "s2"
+
+
+def test_an_id_of_a_session_that_is_no_text_names_none() -> None:
+    assert type(error_from(v1.Error(code=-32002, message="no", data={"sessionId": 5}))) is RequestError
 
 
 def test_a_file_that_is_not_there_is_no_session() -> None:
@@ -129,8 +148,10 @@ def test_r22_minus_32022_says_which_versions_there_are(data: Any, requested: Any
 def test_x2_in_v2_a_session_that_is_not_there_is_closed() -> None:
     error = error_from(v2.Error(code=-32002, message="Resource not found"), session_id="s")
     assert is_closed(error, peer=agent(v2, {"session": {}}))
+    assert is_closed(error_from(v2.Error(code=-32002, message="no")), peer=agent(v2, {"session": {}}))
     assert not is_closed(error, peer=agent(v1))
-    assert not is_closed(error_from(v2.Error(code=-32603, message="no")), peer=agent(v2, {"session": {}}))
+    for message in ("no", "Session not found"):
+        assert not is_closed(error_from(v2.Error(code=-32603, message=message)), peer=agent(v2, {"session": {}}))
 
 
 REFUSALS = [

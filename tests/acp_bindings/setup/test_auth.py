@@ -95,7 +95,7 @@ def test_x14_a_method_for_a_terminal_is_remarked_on_where_the_client_has_none(pa
         assert [each.rule for each in found] == rules
         for each in found:
             assert isinstance(each, Remark)
-            assert (each.path, each.facts) == (("authMethods", 1), {"methodId": "tui"})
+            assert (each.path, each.severity, each.facts) == (("authMethods", 1), "error", {"methodId": "tui"})
 
 
 def test_methods_are_said_in_the_words_of_either_version() -> None:

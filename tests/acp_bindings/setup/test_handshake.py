@@ -213,6 +213,41 @@ def test_a_client_that_wrote_for_v2_alone_is_understood_by_an_agent_of_v1() -> N
     assert settled.client.findings == ()
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        {"clientCapabilities": {"terminal": True}},
+        {"clientInfo": raw(EDITOR)},
+        {"clientCapabilities": {"terminal": True}, "clientInfo": raw(EDITOR)},
+    ],
+)
+def test_what_a_client_says_in_the_words_of_v1_goes_before_those_of_v2_there(words: dict[str, Any]) -> None:
+    newer: dict[str, Any] = {"info": raw(HELPER), "capabilities": {"auth": {"terminal": {}}}}
+    client = AgentHandshake(info=HELPER).answer({"protocolVersion": 2, **newer, **words}).client
+    assert client.supports("terminal") is ("clientCapabilities" in words)
+    assert not client.supports("auth.terminal")
+    assert client.display_name == ("The Editor" if "clientInfo" in words else "the client")
+
+
+@pytest.mark.parametrize("info", [{}, {"info": 5}])
+def test_a_client_that_wrote_for_v2_alone_is_understood_by_an_agent_of_v1_also_without_a_name(
+    info: dict[str, Any],
+) -> None:
+    params: dict[str, Any] = {"protocolVersion": 2, "capabilities": {"auth": {"terminal": {}}}, **info}
+    client = AgentHandshake(info=HELPER).answer(params).client
+    assert client.info is None
+    assert client.supports("auth.terminal")
+
+
+def test_only_a_client_that_asked_for_a_newer_version_is_read_by_its_words() -> None:
+    params: dict[str, Any] = {
+        "protocolVersion": 0,
+        "info": raw(EDITOR),
+        "capabilities": {"auth": {"terminal": {}}},
+    }
+    assert not AgentHandshake(info=HELPER).answer(params).client.supports("auth.terminal")
+
+
 @pytest.mark.parametrize("params", [{}, {"info": 5}, {"info": {"name": "x"}, "capabilities": "all"}])
 def test_a_client_of_a_version_that_nobody_knows_is_read_leniently(params: dict[str, Any]) -> None:
     settled = AgentHandshake(info=HELPER, protocols=[v1, v2]).answer({"protocolVersion": 3, **params})
@@ -314,6 +349,12 @@ def test_what_was_wrong_in_a_request_of_a_newer_version_is_found_too() -> None:
     assert [each.path for each in settled.client.findings] == [("capabilities", "auth", "terminal")]
 
 
+def test_what_was_wrong_in_a_request_is_found_once() -> None:
+    asked = {"protocolVersion": 1, "clientInfo": raw(EDITOR), "clientCapabilities": {"terminal": "yes"}}
+    settled = AgentHandshake(info=HELPER).answer(asked)
+    assert [each.path for each in settled.client.findings] == [("clientCapabilities", "terminal")]
+
+
 def test_r11_d9_an_agent_that_answers_with_what_is_no_version_is_refused() -> None:
     client = ClientHandshake(info=EDITOR)
     with pytest.raises(BadProtocolVersion, match='"2025-03-26" looks like an MCP version'):
@@ -362,9 +403,16 @@ def test_r5_d8_who_one_is_has_to_be_said_or_withheld_on_purpose() -> None:
     assert "clientInfo" not in raw(ClientHandshake(anonymous=True).request())
 
 
+@pytest.mark.parametrize("handshake", [ClientHandshake, AgentHandshake])
+def test_who_offers_no_package_at_all_is_told_to(handshake: Any) -> None:
+    with pytest.raises(ValueError, match="offer at least one protocol package"):
+        handshake(info=EDITOR, protocols=[])
+
+
 def test_r15_d8_a_peer_that_does_not_say_who_it_is_is_a_remark() -> None:
-    rules = [each.rule for each in ClientHandshake(info=EDITOR).accept({"protocolVersion": 1}).findings]
-    assert rules == ["no-info"]
+    (found,) = ClientHandshake(info=EDITOR).accept({"protocolVersion": 1}).findings
+    assert isinstance(found, Remark)
+    assert (found.rule, found.severity) == ("no-info", "info")
     settled = AgentHandshake(info=HELPER).answer({"protocolVersion": 1})
     assert [each.rule for each in settled.client.findings] == ["no-info"]
 
@@ -390,6 +438,9 @@ def test_r36_r37_d1_mcp_in_place_of_mcp_capabilities_is_noticed_and_not_used() -
     ("capabilities", "path", "meant"),
     [
         ({"loadsession": True}, ("loadsession",), "loadSession"),
+        ({"laodSession": True}, ("laodSession",), "loadSession"),
+        ({"LOADSESSION": True}, ("LOADSESSION",), "loadSession"),
+        ({"sessionCapabilites": {}}, ("sessionCapabilites",), "sessionCapabilities"),
         ({"sessionCapabilities": {"Resume": {}}}, ("sessionCapabilities", "Resume"), "resume"),
         (
             {"promptCapabilities": {"embedded_context": True}},
@@ -405,7 +456,20 @@ def test_d1_other_misspelt_capabilities_are_noticed_too(
     answer = {"protocolVersion": 1, "agentCapabilities": capabilities, "agentInfo": raw(HELPER)}
     (found,) = ClientHandshake(info=EDITOR).accept(answer).findings
     assert isinstance(found, Remark)
-    assert (found.path, found.facts["meant"]) == (("agentCapabilities", *path), meant)
+    assert (found.path, found.facts) == (("agentCapabilities", *path), {"name": path[-1], "meant": meant})
+
+
+def test_d1_a_misspelt_capability_is_noticed_however_deep_it_is() -> None:
+    said: dict[str, Any] = {"session": {"prompt": {"embedded_context": {}}}}
+    answer = {"protocolVersion": 2, "capabilities": said, "info": raw(HELPER)}
+    (found,) = ClientHandshake(info=EDITOR, protocols=[v2]).accept(answer).findings
+    assert found.path == ("capabilities", "session", "prompt", "embedded_context")
+
+
+@pytest.mark.parametrize("name", ["", "_", "-"])
+def test_d1_a_name_without_a_letter_is_no_misspelt_capability(name: str) -> None:
+    answer = {"protocolVersion": 1, "agentCapabilities": {name: True}, "agentInfo": raw(HELPER)}
+    assert ClientHandshake(info=EDITOR).accept(answer).findings == ()
 
 
 def test_r26_a_capability_that_is_new_is_kept_and_no_finding() -> None:
@@ -471,6 +535,10 @@ def test_what_an_agent_knows_of_itself_is_what_its_client_reads() -> None:
         assert client.own(protocol) == settled.client
         assert settled.agent.ext("a.com") == [1]
         assert settled.client.ext("b.com") == 2
+
+
+def test_custom_capabilities_are_sent_also_when_there_are_none() -> None:
+    assert raw(ClientHandshake(info=EDITOR, meta={}).request())["clientCapabilities"]["_meta"] == {}
 
 
 def test_r41_custom_capabilities_are_read_by_their_key_and_never_merged() -> None:

@@ -134,6 +134,12 @@ def test_a_repeated_initialize_is_fine_in_v1_and_in_v2_only_before_other_request
                 lifecycle.check("initialize")
 
 
+def test_a_request_of_the_agent_is_no_other_request_before_a_second_initialize() -> None:
+    lifecycle = ready(2)
+    lifecycle.see("agent", Request(7, "session/request_permission", {}))
+    lifecycle.check("initialize")
+
+
 def test_a_repeated_initialize_that_failed_leaves_the_first_in_effect() -> None:
     lifecycle = ready(2)
     lifecycle.see("client", Request(5, "initialize", {}))

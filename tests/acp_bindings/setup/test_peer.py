@@ -56,6 +56,21 @@ def test_r27_a_capability_that_there_is_not_is_a_mistake_and_not_unsupported() -
         client().supports("mcp.http")
 
 
+@pytest.mark.parametrize(
+    ("said", "capability", "told"),
+    [
+        ({"mcpCapabilities": 5}, "mcp.http", "what it sent as agentCapabilities.mcpCapabilities is wrong ("),
+        (
+            {"sessionCapabilities": {"Resume": {}}},
+            "session.resume",
+            "it has written agentCapabilities.sessionCapabilities.Resume",
+        ),
+    ],
+)
+def test_what_stands_in_the_way_to_a_capability_is_told(said: dict[str, Any], capability: str, told: str) -> None:
+    assert f": {told}" in str(agent(v1, said).lacks(capability))
+
+
 @pytest.mark.parametrize("value", [1, "yes", {"a": 1}, [1], 1.0])
 def test_r27_d11_what_python_takes_for_true_is_no_capability_also_of_an_object_made_without_checks(value: Any) -> None:
     unchecked = v1.AgentCapabilities.model_construct(load_session=value)
@@ -67,6 +82,12 @@ def test_what_a_version_has_no_word_for_is_unsupported_with_that_reason() -> Non
     assert agent(v1_unstable, {"sessionCapabilities": {"fork": {}}}).supports("session.fork")
     assert agent(v2).lacks("mcp.sse") == "v2 has no word for mcp.sse"
     assert client(v2).lacks("terminal") == "v2 has no word for terminal"
+
+
+@pytest.mark.parametrize("capability", ["plan", "compaction", "notices", "config_options.boolean"])
+def test_what_every_client_of_v2_can_do_needs_no_word(capability: str) -> None:
+    assert client(v2).supports(capability)
+    assert not client(v1_unstable).supports(capability)
 
 
 def test_r40_d10b_load_is_one_question_in_both_versions() -> None:

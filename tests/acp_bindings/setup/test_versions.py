@@ -76,6 +76,11 @@ def test_r22_d10_an_agent_with_nothing_low_enough_refuses_by_the_rule_of_v2(
     assert (caught.value.requested, caught.value.answered) == (requested, None)
 
 
+def test_an_agent_without_a_version_is_a_mistake() -> None:
+    with pytest.raises(ValueError, match="an agent supports at least one version"):
+        negotiate(1, [])
+
+
 @pytest.mark.parametrize("version", [0, 1, 2, 65535])
 def test_r19_a_version_is_one_integer(version: int) -> None:
     assert read_version({"protocolVersion": version}) == version
@@ -88,6 +93,7 @@ def test_r19_a_version_is_one_integer(version: int) -> None:
         ("1.0.0", '"1.0.0" looks like the version of a program'),
         ("v0.14.1-beta", '"v0.14.1-beta" looks like the version of a program'),
         ("1", '"1" is text, write it without the quotes'),
+        ("v1", '"v1" is text, write it without the quotes'),
         ("latest", "this is text"),
         ("1" * 1000, "this is text"),
         ("\uff11", "this is text"),
