@@ -130,6 +130,13 @@ def test_a_name_that_is_none_is_refused_with_the_likely_one() -> None:
         capabilities.known("client", "session.load")
 
 
+def test_the_likely_one_is_found_by_whole_words_of_a_version() -> None:
+    for name, guess in (("loadSession", "session.load"), ("Session", "session")):
+        with pytest.raises(UnknownCapability) as caught:
+            capabilities.known("agent", name)
+        assert caught.value.guess == guess
+
+
 def test_a_name_that_is_like_none_is_refused_without_a_guess() -> None:
     with pytest.raises(UnknownCapability) as caught:
         capabilities.known("agent", "ding")

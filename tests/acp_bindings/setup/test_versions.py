@@ -95,6 +95,8 @@ def test_r19_a_version_is_one_integer(version: int) -> None:
         ("1", '"1" is text, write it without the quotes'),
         ("v1", '"v1" is text, write it without the quotes'),
         ("latest", "this is text"),
+        ("1" * 20, f'"{"1" * 20}" is text, write it without the quotes'),
+        ("1" * 21, "this is text"),
         ("1" * 1000, "this is text"),
         ("\uff11", "this is text"),
         (1.0, "1.0 is no integer, write it without the point"),
