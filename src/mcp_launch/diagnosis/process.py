@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from acp_bindings.connection.processes.status import how_it_ended, signal_name
 from acp_bindings.secrets.redact import Redactor
 from mcp_launch.diagnosis import Diagnosis
-from mcp_launch.diagnosis.hints import explain_end, explain_silence
+from mcp_launch.diagnosis.hints import explain_end, explain_silence, explain_variable
 
 __all__ = ["SHOWN", "Seen", "diagnose_process"]
 
@@ -39,6 +39,8 @@ class Seen:
     """Its exit status, negative for a signal; None while it runs, or when that is not known."""
     closed: Literal["input", "output"] | None
     """The standard stream that it closed first, if it closed any."""
+    given: Collection[str]
+    """The names of the variables that it was given, or inherits."""
 
 
 def diagnose_process(seen: Seen, *, waited: float | None, hide: Redactor) -> Diagnosis | None:
@@ -79,6 +81,8 @@ def _no_mcp(seen: Seen, hide: Redactor) -> str | None:
 def _last_words(seen: Seen, hide: Redactor) -> str:
     said = [line for line in seen.stderr if line.strip()]
     hint, line = explain_end(said, status=seen.status)
+    if hint is None and seen.status is not None:
+        hint = explain_variable(said, given=seen.given)
     told = f": {hint}" if hint else ""
     if line:
         return f"{told}; it said on stderr: {hide.start(line, SHOWN)}"

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import AsyncGenerator, Callable, Collection
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -19,10 +18,8 @@ from mcp_types import ErrorData, JSONRPCMessage, JSONRPCRequest
 
 from acp_bindings.connection.processes import ChildProcess
 from acp_bindings.connection.processes.forward import LineForwarder
-from acp_bindings.connection.processes.status import how_it_ended
 from acp_bindings.secrets.redact import Redactor
 from mcp_launch.diagnosis import Diagnosis
-from mcp_launch.diagnosis.hints import explain_variable
 from mcp_launch.diagnosis.process import Seen, diagnose_process
 from mcp_launch.transports import LONGEST
 from mcp_launch.transports.era import bound_probe
@@ -173,16 +170,9 @@ class StdioTransport:
             stderr=[uncoloured(line) for line in self._process.stderr.lines()],
             status=self._ending.status,
             closed=self._ending.closed,
+            given=self._given,
         )
-        found = diagnose_process(seen, waited=waited, hide=self._hide)
-        return self._with_variable(found, seen) if found and found.code == "exited" else found
-
-    def _with_variable(self, found: Diagnosis, seen: Seen) -> Diagnosis:
-        """The same with what to try, where it lacked a variable and nothing else is known of its end."""
-        ended = how_it_ended(seen.status) if seen.status is not None else ""
-        hint = explain_variable(seen.stderr, given=self._given)
-        said = found.message.removeprefix(ended)
-        return replace(found, message=f"{ended}: {hint}{said}") if hint and said.startswith("; ") else found
+        return diagnose_process(seen, waited=waited, hide=self._hide)
 
     def _farewell(self) -> ErrorData:
         """What whoever waits for an answer is told instead."""
