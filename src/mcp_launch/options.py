@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from mcp_launch.failures import UnusableInput
 from mcp_launch.restart import Restart
+from mcp_launch.wording import Wording
 
 if TYPE_CHECKING:
     import ssl
@@ -33,7 +34,7 @@ class Options:
     for `mcp.Client` serves here too.
 
     Raises:
-        UnusableInput: a callback is no function, `stderr` is an async one, or `restart` is no `Restart`.
+        UnusableInput: a callback is no function, `stderr` is an async one, or `restart` or `wording` is none.
     """
 
     strict: bool = False
@@ -66,6 +67,8 @@ class Options:
     """Takes every other notification of the server, such as that its list of tools changed."""
     restart: Restart | None = None
     """Whether it is started again when it dies after it was ready."""
+    wording: Wording = field(default_factory=Wording)
+    """How its failure says what to try, where it was not named as ACP does it: `mcp_launch.wording.Wording`."""
     auth: Auth | None = field(default=None, repr=False)
     """Who logs in to a server with a URL: a `(user, password)` pair, a function that changes each request, or an
     `httpx2.Auth`, of which the SDK's `OAuthClientProvider` is one. It goes before an `Authorization` header of the
@@ -94,6 +97,9 @@ class Options:
         given: Any = self.restart
         if not isinstance(given, Restart | None):
             raise UnusableInput(f"restart must be an mcp_launch.Restart, not a {type(given).__name__}")
+        given = self.wording
+        if not isinstance(given, Wording):
+            raise UnusableInput(f"wording must be mcp_launch.wording.Wording, not a {type(given).__name__}")
 
 
 OptionsFor: TypeAlias = Options | Mapping[str, Options] | Callable[[str], Options]

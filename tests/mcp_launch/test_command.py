@@ -365,11 +365,17 @@ def test_a_url_of_the_other_transport_is_told_in_the_words_of_where_it_was_named
         assert f"this URL speaks {speaks}: {advice}\n" in done.stdout + done.stderr
 
 
-def test_a_server_that_needs_longer_is_told_the_option_that_gives_it() -> None:
-    done = run("check", "--timeout", "0.5", "--", "/bin/sleep", "20")
+def test_a_server_that_needs_longer_is_told_the_option_that_gives_it(tmp_path: Path) -> None:
+    junit, html = tmp_path / "report.xml", tmp_path / "report.html"
+    slow = ("--timeout", "0.5", "--", "/bin/sleep", "20")
 
-    assert done.returncode == 1
-    assert "; does it need longer (--timeout), or an argument to speak MCP on stdio?" in done.stdout
+    ways = [("check", "--junit", str(junit), "--html", str(html)), ("check", "--json"), ("tools",), ("tools", "--json")]
+    done = [run(*way, *slow) for way in (*ways, ("shell", "--verbose"))]
+
+    assert [each.returncode for each in done] == [1] * len(done)
+    told = [*(each.stdout + each.stderr for each in done), junit.read_text(), html.read_text()]
+    advice = "; does it need longer (--timeout), or an argument to speak MCP on stdio?"
+    assert [advice in each for each in told] == [True] * len(told)
 
 
 def test_several_files_are_one_report(tmp_path: Path) -> None:

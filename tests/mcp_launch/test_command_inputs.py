@@ -13,6 +13,7 @@ import pytest
 
 from mcp_launch import UnusableInput
 from mcp_launch.command.inputs import Session, Typed, read_inputs
+from mcp_launch.wording import Wording
 from tests.mcp_launch.support import SECRET
 
 
@@ -89,7 +90,7 @@ def test_a_url_is_a_server_with_the_headers_that_were_typed(sse: bool, kind: str
                 }
             ],
             cwd=os.getcwd(),
-            said={"http": "leave out --sse", "sse": "add --sse"},
+            wording=Wording(http="leave out --sse", sse="add --sse"),
         )
     ]
 

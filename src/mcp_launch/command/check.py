@@ -12,7 +12,6 @@ from mcp_launch.command.inputs import Session, Typed, read_inputs, started_ahead
 from mcp_launch.command.show.findings import found_in
 from mcp_launch.command.show.text import complain, write
 from mcp_launch.command.show.waiting import settled
-from mcp_launch.command.show.wording import in_words_of
 from mcp_launch.failures import UnusableInput
 from mcp_launch.shapes import CheckReport
 
@@ -107,7 +106,7 @@ async def _report(
 ) -> CheckReport:
     await settled(fleets, quiet=quiet)
     # Taken before the end, after which a server that works would be called closed.
-    reports = [in_words_of(session, fleet.report) for session, fleet in zip(sessions, fleets, strict=True)]
+    reports = [fleet.report for fleet in fleets]
     return CheckReport(
         ok=all(report["ok"] for report in reports) and not unusable,
         servers=[each for report in reports for each in report["servers"]],

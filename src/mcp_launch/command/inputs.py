@@ -7,7 +7,7 @@ import re
 import shutil
 import sys
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias, cast
@@ -19,6 +19,7 @@ from mcp_launch.config.formats import format_called
 from mcp_launch.config.read import read_config
 from mcp_launch.failures import NoServers, UnusableInput
 from mcp_launch.processes.ahead import end_the_rest, start_ahead
+from mcp_launch.wording import Wording
 
 __all__ = ["Session", "Typed", "read_file", "read_inputs", "started_ahead", "text_of"]
 
@@ -73,8 +74,8 @@ class Session:
     """Absolute."""
     findings: tuple[Finding, ...] = ()
     """What is odd in the file; of one that is several sessions, the first has them all."""
-    said: Mapping[str, str] = field(default_factory=dict[str, str])
-    """How it is said here that a URL is one of a transport, where that is not by a `type`."""
+    wording: Wording = field(default_factory=Wording)
+    """How it is said what to change there."""
 
 
 def read_inputs(typed: Typed, *, unusable: Callable[[UnusableInput], object] | None = None) -> list[Session]:
@@ -181,8 +182,8 @@ def _of_config(config: Config, typed: Typed) -> list[Session]:
         if not entry.disabled:
             cwd = os.path.normpath(os.path.join(shared, entry.cwd)) if entry.cwd else shared
             servers.setdefault(cwd, []).append(entry.server)
-    said = format_called(config.format).said
-    sessions = [Session(source=config.source, servers=each, cwd=cwd, said=said) for cwd, each in servers.items()]
+    wording = format_called(config.format).wording
+    sessions = [Session(source=config.source, servers=each, cwd=cwd, wording=wording) for cwd, each in servers.items()]
     first, *others = sessions or [Session(source=config.source, servers=[], cwd=shared)]
     return [replace(first, findings=config.findings), *others]
 
@@ -250,8 +251,8 @@ def _of_url(url: str, typed: Typed) -> Session:
         name = None
     headers = [_header(each, number) for number, each in enumerate(typed.headers, 1)]
     entry = {"type": "sse" if typed.sse else "http", "name": name or "server", "url": url, "headers": headers}
-    said = {"http": "leave out --sse", "sse": "add --sse"}
-    return Session(source=_source(url), servers=[entry], cwd=_directory(typed), said=said)
+    wording = Wording(http="leave out --sse", sse="add --sse")
+    return Session(source=_source(url), servers=[entry], cwd=_directory(typed), wording=wording)
 
 
 def _header(text: str, number: int) -> dict[str, str]:

@@ -22,6 +22,9 @@ __all__ = ["run"]
 
 T = TypeVar("T")
 
+_LONGER = "does it need longer (--timeout)"
+"""The same for all servers, however they were named."""
+
 
 def run(
     sessions: Sequence[Session],
@@ -72,7 +75,7 @@ async def _run(
                         cwd=session.cwd,
                         timeout=timeout,
                         budgets=_budgets_within(timeout),
-                        options=options,
+                        options=replace(options, wording=session.wording._replace(longer=_LONGER)),
                         lists=lists,
                         background=True,
                     )

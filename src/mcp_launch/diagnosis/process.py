@@ -10,6 +10,7 @@ from acp_bindings.connection.processes.status import how_it_ended, signal_name
 from acp_bindings.secrets.redact import Redactor
 from mcp_launch.diagnosis import Diagnosis
 from mcp_launch.diagnosis.hints import explain_end, explain_silence, explain_variable
+from mcp_launch.wording import Wording
 
 __all__ = ["SHOWN", "Seen", "diagnose_process"]
 
@@ -43,7 +44,7 @@ class Seen:
     """The names of the variables that it was given, or inherits."""
 
 
-def diagnose_process(seen: Seen, *, waited: float | None, hide: Redactor) -> Diagnosis | None:
+def diagnose_process(seen: Seen, *, waited: float | None, hide: Redactor, wording: Wording) -> Diagnosis | None:
     """Why a process was of no use; None when nothing of it is to blame.
 
     `waited` are the seconds of the budget that was used up, if one was.
@@ -60,7 +61,7 @@ def diagnose_process(seen: Seen, *, waited: float | None, hide: Redactor) -> Dia
     if waited is not None:
         told = f"did not answer within {waited:.1f} s{_last_words(seen, hide)}"
         wrong = None if seen.spoke else _no_mcp(seen, hide)
-        return Diagnosis("not_mcp" if wrong else "timeout", f"{wrong or told}; {_advice(seen, hide)}", facts)
+        return Diagnosis("not_mcp" if wrong else "timeout", f"{wrong or told}; {_advice(seen, hide, wording)}", facts)
     if seen.closed:
         return Diagnosis("disconnected", f"closed its standard {seen.closed}{_last_words(seen, hide)}", facts)
     return None
@@ -91,13 +92,13 @@ def _last_words(seen: Seen, hide: Redactor) -> str:
     return f"{told}; it {'wrote nothing on stderr' if seen.spoke else 'printed nothing'}"
 
 
-def _advice(seen: Seen, hide: Redactor) -> str:
+def _advice(seen: Seen, hide: Redactor, wording: Wording) -> str:
     """What to try, or where it listens instead of here."""
     if seen.spoke:
-        return "does it need longer?"
+        return f"{wording.longer}?"
     # Redacted first: of a secret that is cut in two, neither half would be recognised.
     if hint := explain_silence(hide(line) for line in (*seen.stray, seen.unfinished, *seen.stderr)):
         return hint
     if seen.echoes or seen.stray or seen.unfinished:
         return "is that the right program, and does it need an argument to speak MCP on stdio?"
-    return "does it need longer, or an argument to speak MCP on stdio?"
+    return f"{wording.longer}, or an argument to speak MCP on stdio?"

@@ -80,6 +80,7 @@ class _Owner:
             hide=self._spec.redactor,
             probe=self._budgets.probe,
             close=self._budgets.close,
+            wording=self._record.options.wording,
             on_lost=self._record.over.set,
             stderr=partial(listener, self._record.name) if (listener := self._record.options.stderr) else None,
             traffic=self._traffic(),

@@ -62,6 +62,7 @@ class HttpTransport:
         self._spec = spec
         self._traffic = traffic
         self._on_lost = on_lost
+        self._wording = options.wording
         self._network = network(spec, options)
         self._client = WebClient(spec, self._network, connect=budgets.connect)
         self._probe = budgets.probe
@@ -92,15 +93,15 @@ class HttpTransport:
         """Why the requests failed; None when each got an answer of MCP."""
         memory, proven = self._client.memory, self._client.proven
         stage: Stage | None = None if proven else "connect"
-        if (found := await memory.diagnosis(waited=waited, stage=stage)) is not None:
+        if (found := await memory.diagnosis(waited=waited, stage=stage, wording=self._wording)) is not None:
             if found.code in DOUBTFUL and not proven and await self._speaks_sse():
-                message = 'this URL speaks the deprecated SSE transport: set "type" to "sse"'
+                message = f"this URL speaks the deprecated SSE transport: {self._wording.sse}"
                 return replace(found, code="wrong_transport", message=message)
             return found
         if (answer := memory.answer) is None:
             return None
         if waited is not None:
-            return Diagnosis("timeout", f"did not answer within {waited:.1f} s; does it need longer?", answer.facts)
+            return Diagnosis("timeout", f"did not answer within {waited:.1f} s; {self._wording.longer}?", answer.facts)
         if answer.media_type == EVENT_STREAM and not answered:
             message = "its event stream ended without an answer; its own log may say why"
             return Diagnosis("disconnected" if proven else "not_mcp", message, answer.facts)

@@ -26,6 +26,7 @@ from mcp_launch.failures import Stage
 from mcp_launch.transports.headers import HeaderRule, Headers, Request, Url
 from mcp_launch.transports.media import media_type
 from mcp_launch.transports.network import Network
+from mcp_launch.wording import Wording
 
 __all__ = ["Memory", "Response", "is_jsonrpc", "start_of", "whole"]
 
@@ -122,7 +123,7 @@ class Memory:
         found = trouble(error, url, connect=self._connect, via=self._via)
         self.found = replace(found, message=self._hide(found.message))
 
-    async def diagnosis(self, *, waited: float | None, stage: Stage | None) -> Diagnosis | None:
+    async def diagnosis(self, *, waited: float | None, stage: Stage | None, wording: Wording) -> Diagnosis | None:
         """What the last request says against the server, if anything; where nothing came back, that."""
         found = self.found
         if found is None:
@@ -130,7 +131,7 @@ class Memory:
                 return None
             logs_in = self._auth is not None and self._auth.unfinished
             late = "the login was not finished" if logs_in else "accepted the connection, but did not answer"
-            return Diagnosis("timeout", f"{late} within {waited:.1f} s; does it need longer?", stage=stage)
+            return Diagnosis("timeout", f"{late} within {waited:.1f} s; {wording.longer}?", stage=stage)
         url = self._rule.url
         hung_up = found.code in ("disconnected", "not_mcp") and self._tell is None and stage == "connect"
         if hung_up and url.scheme == "http" and self._via is None and await _speaks_tls(url.host, url.port or 80):

@@ -18,7 +18,6 @@ from mcp_launch.command.show.lines import print_findings, remark_failure, remark
 from mcp_launch.command.show.text import printable, write
 from mcp_launch.command.show.waiting import settled
 from mcp_launch.command.show.wire import with_traffic
-from mcp_launch.command.show.wording import in_words_of
 from mcp_launch.fleet import Fleet
 from mcp_launch.options import Options
 from mcp_launch.servers.offer import Offer
@@ -68,9 +67,7 @@ async def _listed(fleets: Sequence[Fleet], *, sessions: Sequence[Session]) -> li
             hide=redactor_of(entry),
         )
         for fleet, session in zip(fleets, sessions, strict=True)
-        for server, report, entry in zip(
-            fleet.servers, in_words_of(session, fleet.report)["servers"], session.servers, strict=True
-        )
+        for server, report, entry in zip(fleet.servers, fleet.report["servers"], session.servers, strict=True)
     ]
 
 

@@ -15,7 +15,6 @@ from mcp_launch.command.show.findings import found_in
 from mcp_launch.command.show.lines import print_findings, remark_failure, remark_warnings
 from mcp_launch.command.show.waiting import settled
 from mcp_launch.command.show.wire import with_traffic
-from mcp_launch.command.show.wording import in_words_of
 from mcp_launch.failures import LaunchFailure
 from mcp_launch.fleet import Fleet
 from mcp_launch.servers.launched import LaunchedServer
@@ -89,16 +88,14 @@ def use_one(
     hide = redactor_of(entry)
     notices = Notices(hide, changed=use.changed)
     options = with_traffic(notices.options) if verbose else notices.options
-    main = partial(_main, session=session, use=use, notices=notices, hide=hide, show_secrets=show_secrets)
+    main = partial(_main, use=use, notices=notices, hide=hide, show_secrets=show_secrets)
     return run([session], main, timeout=timeout, options=options, lists=lists)
 
 
-async def _main(
-    fleets: Sequence[Fleet], *, session: Session, use: Use, notices: Notices, hide: Redactor, show_secrets: bool
-) -> int:
+async def _main(fleets: Sequence[Fleet], *, use: Use, notices: Notices, hide: Redactor, show_secrets: bool) -> int:
     (fleet,) = fleets
     await settled(fleets, quiet=True)
-    (server,), (report,) = fleet.servers, in_words_of(session, fleet.report)["servers"]
+    (server,), (report,) = fleet.servers, fleet.report["servers"]
     remark_warnings(report)
     if server.failure:
         remark_failure(report)

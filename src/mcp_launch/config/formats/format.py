@@ -10,6 +10,7 @@ from mcp_launch.config.entries import NOTHING, Config, Entry, Finding
 from mcp_launch.config.places import Document, Path, Place, unusable
 from mcp_launch.config.variables import NONE, Syntax
 from mcp_launch.failures import UnusableInput
+from mcp_launch.wording import Wording
 
 __all__ = ["Draft", "Format", "Reading", "Writing"]
 
@@ -25,8 +26,8 @@ class Format:
     syntax: Syntax = NONE
     holders: tuple[str, ...] = ("mcpServers",)
     """The members of a file that may hold servers of this client."""
-    said: Mapping[str, str] = NOTHING
-    """How it is said that a URL is one of a transport, where that is not by a `type`."""
+    wording: Wording = Wording()
+    """How it is said what to change in its files."""
 
     def read(self, reading: Reading) -> Iterator[Draft]:
         """The entries of a document."""

@@ -15,6 +15,7 @@ from mcp_launch.config.formats.format import Draft, Reading, Writing
 from mcp_launch.config.formats.mapped import MapFormat
 from mcp_launch.config.formats.words import MEMBERS
 from mcp_launch.config.json_values import as_members, texts
+from mcp_launch.wording import Wording
 
 __all__ = ["FORMAT"]
 
@@ -27,7 +28,7 @@ class Gemini(MapFormat):
     grammar = "json with comments"
     syntax = variables.GEMINI
     urls = {"httpUrl": "http", "url": "sse"}  # noqa: RUF012 - a Mapping is not written to
-    said = {"http": 'call the URL "httpUrl"', "sse": 'call the URL "url"'}  # noqa: RUF012
+    wording = Wording(http='call the URL "httpUrl"', sse='call the URL "url"')
     cwd = "cwd"
     timeout = ("timeout", 0.001)
     disables_apart = True

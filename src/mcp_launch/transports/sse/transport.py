@@ -44,6 +44,7 @@ class SseTransport:
     ) -> None:
         self._spec = spec
         self._traffic = traffic
+        self._wording = options.wording
         self._network = network(spec, options)
         self._client = EventClient(spec, self._network, connect=budgets.connect)
         self.warnings = [*self._client.rule.warnings, *self._network.warnings]
@@ -75,9 +76,9 @@ class SseTransport:
         listener, memory = self._listener, self._client.memory
         if listener.found is not None:
             return listener.found
-        if (found := await memory.diagnosis(waited=waited, stage=listener.stage)) is not None:
+        if (found := await memory.diagnosis(waited=waited, stage=listener.stage, wording=self._wording)) is not None:
             if found.code in DOUBTFUL and listener.endpoint is None and await speaks_http(self._spec, self._network):
-                message = 'this URL speaks Streamable HTTP: set "type" to "http"'
+                message = f"this URL speaks Streamable HTTP: {self._wording.http}"
                 return replace(found, code="wrong_transport", message=message)
             return found
         if (answer := memory.answer) is None:
@@ -85,8 +86,8 @@ class SseTransport:
         if waited is not None:
             nowhere = listener.endpoint is None
             told = "its event stream named no endpoint" if nowhere else "did not answer"
-            advice = "is this the URL of an SSE server?" if nowhere else "does it need longer?"
-            return Diagnosis("timeout", f"{told} within {waited:.1f} s; {advice}", answer.facts, stage=listener.stage)
+            advice = "is this the URL of an SSE server" if nowhere else self._wording.longer
+            return Diagnosis("timeout", f"{told} within {waited:.1f} s; {advice}?", answer.facts, stage=listener.stage)
         if answered:
             return None
         return Diagnosis("disconnected", "its event stream ended", answer.facts, stage=listener.stage)

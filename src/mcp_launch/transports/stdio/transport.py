@@ -28,6 +28,7 @@ from mcp_launch.transports.stdio.ending import Ending
 from mcp_launch.transports.stdio.stdout import Stdout, trimmed, uncoloured
 from mcp_launch.transports.traffic import Traffic, shown
 from mcp_launch.transports.unanswered import Unanswered, farewell
+from mcp_launch.wording import Wording
 
 if TYPE_CHECKING:
     from mcp.client import Transport as Streams
@@ -48,6 +49,7 @@ class StdioTransport:
         hide: Redactor,
         probe: float,
         close: float,
+        wording: Wording,
         on_lost: Callable[[], None],
         given: Collection[str] = (),
         stderr: Callable[[str], object] | None = None,
@@ -58,6 +60,7 @@ class StdioTransport:
         self._hide = hide
         self._probe = probe
         self._close = close
+        self._wording = wording
         self._on_lost = on_lost
         self._given = given
         """The names of the variables that the process may have."""
@@ -172,7 +175,7 @@ class StdioTransport:
             closed=self._ending.closed,
             given=self._given,
         )
-        return diagnose_process(seen, waited=waited, hide=self._hide)
+        return diagnose_process(seen, waited=waited, hide=self._hide, wording=self._wording)
 
     def _farewell(self) -> ErrorData:
         """What whoever waits for an answer is told instead."""

@@ -1,0 +1,84 @@
+"""What to try is said in the words of whoever launches the servers, wherever it depends on how they were named."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import mcp_launch
+from mcp_launch import Budgets, Options
+from mcp_launch.wording import Wording
+from tests.mcp_launch.servers.web import Web, misbehaving_web
+from tests.mcp_launch.support import Marked, http
+
+pytestmark = [
+    pytest.mark.anyio,
+    pytest.mark.filterwarnings("ignore:.*SSE transport is deprecated:DeprecationWarning"),
+]
+
+SHORT = Budgets(connect=2.0, handshake=2.0, list=0.5, close=0.5)
+
+
+@pytest.fixture
+def web(marked: Marked) -> Generator[Web]:
+    """A web server that misbehaves as the path says; gone before `marked` looks for what is left."""
+    with misbehaving_web() as server:
+        yield server
+
+
+def servers_of(web: Web, marked: Marked) -> list[dict[str, Any]]:
+    """One for each place where such words are used."""
+    return [
+        http(f"{web.origin}/works", kind="sse", name="of the new transport"),
+        http(f"{web.origin}/sse", name="of the old transport"),
+        http(f"{web.origin}/never", name="without an answer"),
+        http(f"{web.origin}/silent", name="with an empty stream"),
+        http(f"{web.origin}/nowhere/{web.origin.removeprefix('http://')}/202", kind="sse", name="with an endpoint"),
+        marked.plain("mute", name="mute"),
+        marked.plain("hangs_at_list", name="without a list"),
+    ]
+
+
+NEW, OLD = "this URL speaks Streamable HTTP: ", "this URL speaks the deprecated SSE transport: "
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (Options(), ('set "type" to "http"', 'set "type" to "sse"', "does it need longer")),
+        (
+            Options(wording=Wording(http="drop -o", sse="add -o", longer="more time (-t)")),
+            ("drop -o", "add -o", "more time (-t)"),
+        ),
+    ],
+    ids=["usual", "others"],
+)
+async def test_what_to_try_is_said_in_the_words_of_who_launches(
+    options: Options, words: tuple[str, str, str], web: Web, marked: Marked, tmp_path: Path
+) -> None:
+    servers = servers_of(web, marked)
+
+    async with mcp_launch.launch(servers, cwd=tmp_path, budgets=SHORT, options=options) as fleet:
+        told = {failure.server: failure.message for failure in fleet.failures}
+
+    to_http, to_sse, longer = words
+    ends = {
+        "of the new transport": NEW + to_http,
+        "of the old transport": OLD + to_sse,
+        "without an answer": f" s; {longer}?",
+        "with an empty stream": f" s; {longer}?",
+        "with an endpoint": f" s; {longer}?",
+        "mute": f"; {longer}, or an argument to speak MCP on stdio?",
+        "without a list": f"; {longer}?",
+    }
+    assert {name: message[-len(ends[name]) :] for name, message in told.items()} == ends
+
+
+async def test_a_wording_that_is_none_is_refused() -> None:
+    wording: Any = {"longer": "more time"}
+
+    with pytest.raises(mcp_launch.UnusableInput, match=r"^wording must be mcp_launch\.wording\.Wording, not a dict$"):
+        Options(wording=wording)
