@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 
 from mcp_launch import UnusableInput
-from mcp_launch.config import Config, Entry, Finding, Place, read_config
+from mcp_launch.config import FORMATS, Config, Entry, Finding, Place, read_config
+from mcp_launch.config.formats import format_called
+from mcp_launch.config.formats.mapped import MapFormat
 
 SAMPLES = Path(__file__).parent / "samples"
 
@@ -574,3 +576,12 @@ def test_gemini_takes_http_url_before_a_type_and_starts_what_is_allowed() -> Non
 
     assert config.servers == [{"type": "http", "name": "a", "url": "http://h/mcp"}]
     assert [entry.disabled for entry in config.entries] == [False, True]
+
+
+@pytest.mark.parametrize("name", sorted(set(FORMATS) - {"acp"}))
+def test_a_type_is_advised_as_the_client_calls_it(name: str) -> None:
+    known = format_called(name)
+
+    assert isinstance(known, MapFormat)
+    advised = {kind: getattr(known.wording, kind) for kind in known.types if kind != "stdio"}
+    assert advised == {kind: f'set "type" to "{known.types[kind]}"' for kind in advised}

@@ -17,6 +17,7 @@ from mcp_launch.config.formats.mapped import MapFormat
 from mcp_launch.config.json_values import as_items, as_members, texts
 from mcp_launch.config.places import Path
 from mcp_launch.config.references import Reference, Text, walk
+from mcp_launch.wording import Wording
 
 __all__ = ["FORMAT"]
 
@@ -41,6 +42,7 @@ class Goose(MapFormat):
     env = "envs"
     urls = {"uri": "http"}  # noqa: RUF012 - a Mapping is not written to
     types = {"stdio": "stdio", "http": "streamable_http", "sse": "sse"}  # noqa: RUF012
+    wording = Wording(http='set "type" to "streamable_http"')
     timeout = ("timeout", 1.0)
     disabled = ("enabled", False)
     writes_enabled = True
