@@ -8,7 +8,7 @@ import shutil
 import sys
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias, cast
 from urllib.parse import urlsplit
@@ -98,7 +98,7 @@ def read_inputs(typed: Typed, *, unusable: Callable[[UnusableInput], object] | N
             if unusable is None or not (sessions or more or each != typed.servers[-1]):
                 raise
             unusable(error)
-    sessions += _discovered(typed) if typed.discover else []
+    sessions += _discovered(typed, unusable) if typed.discover else []
     if typed.command is not None:
         sessions.append(_of_command(typed.command, typed))
     return _told_apart(_chosen(sessions, typed.only) if typed.only else sessions)
@@ -162,12 +162,18 @@ def _read(given: str, typed: Typed) -> list[Session]:
     return [_of_url(given, typed)] if _is_url(given) else _of_config(read_file(given, workspace=typed.workspace), typed)
 
 
-def _discovered(typed: Typed) -> list[Session]:
+def _discovered(typed: Typed, unusable: Callable[[UnusableInput], object] | None) -> list[Session]:
     """The servers in the files that are there; most clients have other settings in the same file, and may have none."""
     sessions: list[Session] = []
     for file, name in typed.found.items():
-        with suppress(NoServers):
+        try:
             sessions += _of_config(read_file(file, format=name, workspace=typed.workspace or os.getcwd()), typed)
+        except NoServers:
+            continue
+        except UnusableInput as error:
+            if unusable is None:
+                raise
+            unusable(error)
     if not sessions and not typed.servers and typed.command is None:
         raise UnusableInput("--discover found no file with servers, of the project here or of the user")
     return sessions

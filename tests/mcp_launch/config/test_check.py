@@ -155,6 +155,25 @@ def test_discover_and_workspace_can_be_typed(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr, done.stdout.split()[:2]) == (0, "", ["ok", "one"])
 
 
+def test_what_is_found_and_cannot_be_used_is_told_and_the_others_are_checked(tmp_path: Path) -> None:
+    broken = tmp_path / ".mcp.json"
+    broken.write_text("{")
+    written(tmp_path, ".cursor/mcp.json", {"mcpServers": {"one": works()}})
+    home = {"HOME": "/no/such/home", "XDG_CONFIG_HOME": "/no/such/home"}
+
+    done = check("--discover", "--workspace", str(tmp_path), **home)
+    strict = check("--discover", "--workspace", str(tmp_path), "--junit", str(tmp_path / "report.xml"), **home)
+    (tmp_path / ".cursor" / "mcp.json").unlink()
+    none = check("--discover", "--workspace", str(tmp_path), "--json", **home)
+
+    told = f"mcp-launch: {broken}:1:2: not JSON: Expecting property name enclosed in double quotes\n"
+    assert (done.returncode, done.stderr, done.stdout.split()[:2]) == (2, told, ["ok", "one"])
+    assert (strict.returncode, strict.stderr, strict.stdout) == (2, told, "")
+    nothing = "--discover found no file with servers, of the project here or of the user"
+    assert (none.returncode, none.stderr) == (2, f"{told}mcp-launch: {nothing}\n")
+    assert json.loads(none.stdout)["unusable"] == [told.removeprefix("mcp-launch: ").rstrip(), nothing]
+
+
 def test_what_the_client_itself_refuses_is_a_warning_although_the_server_works(tmp_path: Path) -> None:
     with web_server("http") as url:
         file = written(tmp_path, ".mcp.json", {"mcpServers": {"web": {"url": url}}})
