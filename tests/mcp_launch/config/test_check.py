@@ -174,6 +174,23 @@ def test_what_is_found_and_cannot_be_used_is_told_and_the_others_are_checked(tmp
     assert json.loads(none.stdout)["unusable"] == [told.removeprefix("mcp-launch: ").rstrip(), nothing]
 
 
+def test_a_file_that_is_found_with_the_servers_of_another_client_is_told(tmp_path: Path) -> None:
+    written(tmp_path, ".mcp.json", {"mcpServers": {"one": works()}})
+    cursor = written(tmp_path, ".cursor/mcp.json", {"servers": {"two": works()}})
+    vscode = written(tmp_path, ".vscode/mcp.json", {"mcpServers": {"three": works()}})
+    written(tmp_path, ".gemini/settings.json", {"servers": {}, "theme": "dark"})
+
+    done = check("--discover", "--workspace", str(tmp_path), HOME="/no/such/home", XDG_CONFIG_HOME="/no/such/home")
+
+    assert (done.returncode, done.stdout.split()[:2], len(done.stdout.splitlines())) == (2, ["ok", "one"], 1)
+    vscode_lacks = "holds no servers or mcp.servers, where VS Code has its servers; it holds mcpServers"
+    cursor_lacks = "holds no mcpServers, where Cursor has its servers; it holds servers"
+    assert done.stderr.splitlines() == [
+        f"mcp-launch: {file}:1:1: {lacks}, which is what other clients call them"
+        for file, lacks in ((vscode, vscode_lacks), (cursor, cursor_lacks))
+    ]
+
+
 def test_what_the_client_itself_refuses_is_a_warning_although_the_server_works(tmp_path: Path) -> None:
     with web_server("http") as url:
         file = written(tmp_path, ".mcp.json", {"mcpServers": {"web": {"url": url}}})

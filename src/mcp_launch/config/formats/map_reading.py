@@ -33,10 +33,11 @@ class MapReader(Words):
             yield from self.read_map(cast("dict[str, Any]", found), at, reading)
             return
         holders = " or ".join(".".join(at) for at in self.at)
+        none = f"holds no {holders}, where {self.title} has its servers"
         others = [member for member in HOLDERS if as_members(as_members(reading.document.value).get(member))]
-        told = f"; it holds {others[0]}, which is what other clients call them" if others else ""
-        told = told or meant_by(reading.document.value, self.at[0][0])
-        raise NoServers(str(reading.refuse(f"holds no {holders}, where {self.title} has its servers{told}")))
+        if others:
+            raise reading.refuse(f"{none}; it holds {others[0]}, which is what other clients call them")
+        raise NoServers(str(reading.refuse(none + meant_by(reading.document.value, self.at[0][0]))))
 
     def read_map(self, servers: Mapping[str, Any], at: Path, reading: Reading) -> Iterator[Draft]:
         """The entries of the map that stands there."""
