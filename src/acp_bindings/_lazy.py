@@ -23,7 +23,8 @@ def lazy_names(
             return import_module(f"{package}.{name}")
         home = homes.get(name)
         if home is None:
-            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+            # With a name, Python adds no guess of its own, which is by letters alone and may be another.
+            raise AttributeError(_Misnamed(package, name), name=name)
         value = getattr(import_module(f"{package}.{home}"), name)
         setattr(sys.modules[package], name, value)
         return value
@@ -32,3 +33,18 @@ def lazy_names(
         return sorted({*vars(sys.modules[package]), *children, *homes})
 
     return sorted(homes), getattr_, dir_
+
+
+class _Misnamed:
+    """The text of an error, made when it is read: `hasattr` does not read it."""
+
+    def __init__(self, package: str, name: str) -> None:
+        self.package, self.name = package, name
+
+    def __str__(self) -> str:
+        from acp_bindings._misnamed import misnamed  # noqa: PLC0415 - what only this error needs
+
+        return misnamed(self.package, self.name)
+
+    def __repr__(self) -> str:
+        return repr(str(self))

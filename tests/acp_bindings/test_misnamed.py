@@ -1,0 +1,98 @@
+"""A name that a package does not have: the error says what is meant, and costs nothing until somebody reads it."""
+
+import pickle
+import subprocess
+import sys
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+import acp_bindings
+from acp_bindings import setup, v1, v1_unstable
+
+
+def refused(package: Any, name: str) -> AttributeError:
+    with pytest.raises(AttributeError) as caught:
+        getattr(package, name)
+    assert caught.value.name == name
+    return caught.value
+
+
+def said_of(package: Any, name: str) -> str:
+    return str(refused(package, name))
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("NewSesionRequest", "NewSessionRequest"),
+        ("StdioMcpServer", "McpServerStdio"),
+        ("CancelledRequestPermissionOutcome", "RequestPermissionOutcomeCancelled"),
+        ("newsessionrequest", "NewSessionRequest"),
+        ("new_session_request", "NewSessionRequest"),
+        ("EnvVar", "EnvVariable"),
+        ("METHOD", "METHODS"),
+    ],
+)
+def test_a_name_that_is_misspelt_or_has_its_words_in_another_order_is_told_the_right_one(name: str, meant: str) -> None:
+    text = said_of(v1, name)
+    assert text.startswith(f"module 'acp_bindings.v1' has no attribute '{name}'; did you mean {meant}")
+    assert text.endswith("?")
+
+
+@pytest.mark.parametrize(
+    ("package", "name", "said"),
+    [
+        (acp_bindings, "FileSystemCapabilities", "it is in acp_bindings.v1 and acp_bindings.v1_unstable"),
+        (
+            setup,
+            "Diff",
+            "it is in acp_bindings.v1, acp_bindings.v1_unstable, acp_bindings.v2 and acp_bindings.v2_unstable",
+        ),
+    ],
+)
+def test_a_name_of_another_protocol_package_is_told_where_it_is(package: ModuleType, name: str, said: str) -> None:
+    assert said_of(package, name) == f"module {package.__name__!r} has no attribute {name!r}; {said}"
+
+
+def test_of_a_name_of_another_package_the_three_that_are_closest_here_are_told_too() -> None:
+    assert said_of(v1, "CancelledPermissionOutcome").split("; ")[1:] == [
+        "it is in acp_bindings.v2 and acp_bindings.v2_unstable",
+        "did you mean RequestPermissionOutcomeCancelled, SelectedPermissionOutcome or RequestPermissionOutcome?",
+    ]
+
+
+def test_no_more_than_three_names_are_told() -> None:
+    assert said_of(v1, "ToolCallX").endswith("; did you mean ToolCall, ToolCallId or ToolCallUpdate?")
+
+
+@pytest.mark.parametrize("name", ["Nonsense", "x", "_", "__wrapped__", ""])
+def test_of_a_name_that_is_like_none_nothing_is_guessed(name: str) -> None:
+    assert said_of(v1_unstable, name) == f"module 'acp_bindings.v1_unstable' has no attribute {name!r}"
+
+
+def test_looking_for_a_name_makes_no_text() -> None:
+    code = """
+import sys
+from acp_bindings import v1
+before = set(sys.modules)
+print(hasattr(v1, "Nonsense"), getattr(v1, "Nonsense", None), *set(sys.modules) - before)
+"""
+    assert run(code).stdout == "False None\n"
+
+
+def test_python_guesses_no_second_name() -> None:
+    last = run("from acp_bindings import v1; v1.CancelledPermissionOutcome").stderr.splitlines()[-1]
+    assert last == f"AttributeError: {said_of(v1, 'CancelledPermissionOutcome')}"
+
+
+def test_the_error_shows_its_text_and_takes_it_to_another_process() -> None:
+    error = refused(v1, "Nonsense")
+    assert repr(error).startswith(f"AttributeError({str(error)!r}")
+    assert str(pickle.loads(pickle.dumps(error))) == str(error)
+
+
+def run(code: str) -> "subprocess.CompletedProcess[str]":
+    command = [sys.executable, "-W", "error", "-c", code]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
