@@ -39,7 +39,7 @@ def build(file: str, schema: dict[str, Any], release: str, output: Path) -> Buil
     Args:
         file: its path in `schema/`, which decides the name of the package.
         schema: the parsed document.
-        release: where it comes from, for the first line of every module.
+        release: where it comes from, for the first line of the package.
         output: the folder that gets the package's own.
 
     Raises:

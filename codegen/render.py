@@ -70,9 +70,13 @@ class Package:
     release: str
 
     def header(self, module: str) -> str:
-        """The first line of a generated module."""
-        what = f"ACP {self.protocol}: {module}" if module else f"ACP {self.protocol}"
-        return f'"""{what}. From {self.release} by `nox -s generate`; do not edit."""\n'
+        """The first line of a generated module.
+
+        The release stands in that of the package alone, whose *module* is empty: a new one changes one line, and the
+        others change with the schema.
+        """
+        what, how = (f": {module}", "Generated") if module else ("", f"From {self.release}")
+        return f'"""ACP {self.protocol}{what}. {how} by `nox -s generate`; do not edit."""\n'
 
 
 def render(defs: Definitions, modules: dict[str, str], package: Package, output: Path) -> None:
