@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any, Literal, assert_type
 
 from acp_bindings import v1, v1_unstable, v2, v2_unstable
+from acp_bindings.connection import Connection
 from acp_bindings.setup import (
     AgentPeer,
     NotAbsolute,
@@ -47,6 +48,17 @@ def asking(agent: AgentPeer, server: v1.McpServer, other: v2.McpServer, raw: dic
     list_sessions(agent, cursor=5)  # refused
     servers_for(v1, [server])
     servers_for("v1", [server])  # refused
+
+
+async def asking_one_version(agent: AgentPeer, connection: Connection) -> str | None:
+    """The class of the request, once it is known, tells that of the answer, and what is in it."""
+    request = new_session(agent, cwd="/")
+    if not isinstance(request, v1.NewSessionRequest):
+        return None
+    answer = await connection.request(request)
+    assert_type(answer, v1.NewSessionResponse)
+    print(answer.replay_from)  # refused
+    return answer.modes.current_mode_id if answer.modes else None
 
 
 def coming_back(agent: AgentPeer, record: SessionRecord, info: v1.SessionInfo) -> str | None:
