@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, cast
 
 from acp_bindings._model import Model, reached_from
@@ -52,12 +53,15 @@ def _fillable(cls: type[Model]) -> list[tuple[str, object]]:
         (name, _unfilled(default))
         for name, default in _defaults(cls)
         if isinstance(default, _CONTAINERS)
-        or any(
-            isinstance(inner, _CONTAINERS)
-            for each in reached_from(cls.__pydantic_fields__[name].annotation)
-            for _, inner in _defaults(each)
-        )
+        or any(map(_has_fillable, reached_from(cls.__pydantic_fields__[name].annotation)))
     ]
+
+
+@cache
+def _has_fillable(cls: type[Model]) -> bool:
+    """Whether there may be a default in objects of that class that can be filled in place."""
+    fields = cls.__pydantic_fields__.values()
+    return any(field.default_factory is not None or isinstance(field.default, _CONTAINERS) for field in fields)
 
 
 _CONTAINERS = (list, dict, Model)

@@ -11,7 +11,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import CoreConfig, SchemaValidator
 from pydantic_core import core_schema as cs
 
-from acp_bindings._model import Model, is_as_given, reached_from, tags_of
+from acp_bindings._model import Model, is_as_given, parts_of, reached_from, tags_of
 from acp_bindings._types import FirstMatch, Rule, Tagged
 
 
@@ -109,8 +109,12 @@ def _validator(cls: type[Model], name: str) -> SchemaValidator:
 @cache
 def may_have_maps(cls: type[Model]) -> bool:
     """Whether there may be a map in objects of that class, other than of any JSON."""
-    annotations = (field.annotation for each in reached_from(cls) for field in each.__pydantic_fields__.values())
-    return any(get_origin(part) is dict and _kinds(part) is not None for each in annotations for part in _within(each))
+    return any(map(_has_maps, reached_from(cls)))
+
+
+@cache
+def _has_maps(cls: type[Model]) -> bool:
+    return any(get_origin(part) is dict and _kinds(part) is not None for part in parts_of(cls))
 
 
 def _members(cls: type[Model]) -> Iterator[_Member]:
@@ -132,6 +136,7 @@ def _least(info: FieldInfo) -> int:
     return max((getattr(mark, "min_length", None) or 0 for mark in info.metadata), default=0)
 
 
+@cache
 def _has_lists(cls: type[Model]) -> bool:
     """Whether there are lists or maps in objects of that class, those below not counted."""
     return any(_kinds(field.annotation) is not None for field in cls.__pydantic_fields__.values())
@@ -169,10 +174,3 @@ def _alternatives(annotation: Any) -> Iterator[Any]:
         yield from (mark for mark in annotation.__metadata__ if not isinstance(mark, Tagged | FirstMatch))
     else:
         yield annotation
-
-
-def _within(annotation: Any) -> Iterator[Any]:
-    """*annotation*, and all that it is made of."""
-    yield annotation
-    for each in get_args(annotation):
-        yield from _within(each)

@@ -347,15 +347,31 @@ def _objects(given: Any, held: Any) -> Iterator[tuple[Any, Model]]:
 def reached_from(annotation: Any) -> set[type[Model]]:
     """Every class whose instances may be found in what *annotation* says, or below."""
     reached: set[type[Model]] = set()
-    waiting: list[Any] = [annotation]
+    waiting = _classes_among(_within(annotation))
     while waiting:
         each = waiting.pop()
-        if not isinstance(each, type):
-            waiting += get_args(each)
-        elif issubclass(each, Model) and each not in reached:
+        if each not in reached:
             reached.add(each)
-            waiting += (field.annotation for field in each.__pydantic_fields__.values())
+            waiting += _classes_among(parts_of(each))
     return reached
+
+
+@cache
+def parts_of(cls: type[Model]) -> list[Any]:
+    """All that the annotations of *cls* are made of."""
+    return [part for field in cls.__pydantic_fields__.values() for part in _within(field.annotation)]
+
+
+def _within(annotation: Any) -> Iterator[Any]:
+    yield annotation
+    if not isinstance(annotation, type):
+        for part in get_args(annotation):
+            yield from _within(part)
+
+
+def _classes_among(parts: Iterable[Any]) -> list[type[Model]]:
+    # To ask a class of pydantic for its subclasses runs Python.
+    return [part for part in parts if isinstance(part, type) and Model in part.__mro__]
 
 
 def _nulls(model: Model) -> set[str]:
