@@ -183,6 +183,19 @@ def plain() -> Way:
     return Way(read, write, one_by_one(take))
 
 
+def dictionaries() -> Way:
+    from benchmarks.bindings.dictionaries import validator_of  # noqa: PLC0415
+
+    models = importlib.import_module("benchmarks.bindings.plain")
+    read_line = validator_of(models.SessionUpdateLine).validate_json
+
+    def take(line: bytes) -> None:
+        params = read_line(line)["params"]
+        handle(params["session_id"], params["update"])
+
+    return Way(lambda name: validator_of(getattr(models, name)).validate_json, None, one_by_one(take))
+
+
 def structs() -> Way:
     import msgspec  # noqa: PLC0415
 
@@ -203,6 +216,7 @@ CONTESTANTS: dict[str, Callable[[], Way]] = {
     "official": official,
     "its connection": official_connection,
     "plain pydantic": plain,
+    "dictionaries": dictionaries,
     "msgspec": structs,
     "JSON alone": bare_json,
 }
