@@ -38,6 +38,7 @@ class Certificates:
 def certificates(folder: Path, *, password: str) -> Certificates:
     """Write them; the client's key is encrypted with the password."""
     authority_key = ec.generate_private_key(ec.SECP256R1())
+    authority_id = x509.AuthorityKeyIdentifier.from_issuer_public_key(authority_key.public_key())
     issuer = _name("an authority of our own")
 
     def issue(name: x509.Name, key: ec.EllipticCurvePrivateKey, *, is_authority: bool = False) -> bytes:
@@ -53,6 +54,11 @@ def certificates(folder: Path, *, password: str) -> Certificates:
         )
         builder = builder.add_extension(x509.BasicConstraints(ca=is_authority, path_length=None), critical=True)
         builder = builder.add_extension(x509.SubjectAlternativeName(hosts), critical=False)
+        # What follows Python asks for from 3.13 on.
+        builder = builder.add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
+        builder = builder.add_extension(authority_id, critical=False)
+        if is_authority:
+            builder = builder.add_extension(_SIGNS, critical=True)
         return builder.sign(authority_key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM)
 
     def write(name: str, *parts: bytes) -> str:
@@ -66,6 +72,19 @@ def certificates(folder: Path, *, password: str) -> Certificates:
         client=write("client.pem", issue(_name("client"), client_key)),
         client_key=write("client.key", _pem(client_key, password)),
     )
+
+
+_SIGNS = x509.KeyUsage(
+    key_cert_sign=True,
+    crl_sign=True,
+    digital_signature=False,
+    content_commitment=False,
+    key_encipherment=False,
+    data_encipherment=False,
+    key_agreement=False,
+    encipher_only=False,
+    decipher_only=False,
+)
 
 
 def _name(common: str) -> x509.Name:
