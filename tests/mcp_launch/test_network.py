@@ -100,6 +100,26 @@ async def test_an_authority_of_ones_own_is_trusted_by_its_file_or_by_a_context(
     assert "who issued its certificate must be trusted here" in without.message
 
 
+async def test_what_is_wrong_with_a_certificate_of_a_trusted_authority_is_told(
+    certified: Certificates, marked: Marked, tmp_path: Path
+) -> None:
+    # As Python has it by itself from 3.13 on.
+    strict = ssl.create_default_context(cafile=certified.authority)
+    strict.verify_flags |= ssl.VERIFY_X509_STRICT
+    messages: list[str] = []
+    for certificate in (certified.expired, certified.loose, certified.elsewhere):
+        with raw_server(server_of("http"), tls=certified.serving(certificate)) as raw:
+            failure = await outcome(http(f"{raw.origin}/mcp"), Options(verify=strict), cwd=tmp_path)
+        assert isinstance(failure, LaunchFailure)
+        messages.append(failure.message.partition("failed: ")[2])
+
+    assert messages == [
+        "certificate has expired; it must be renewed, unless the clock is wrong here",
+        "Missing Authority Key Identifier; it must be issued anew, with what Python asks for from 3.13 on",
+        "IP address mismatch, certificate is not valid for '127.0.0.1'; is the host right?",
+    ]
+
+
 @KINDS
 async def test_no_verification_works_with_a_warning(
     kind: str, certified: Certificates, marked: Marked, tmp_path: Path

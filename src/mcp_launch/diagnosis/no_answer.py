@@ -74,11 +74,22 @@ def _tls_reason(error: ssl.SSLError) -> str:
     match error.reason:
         case "WRONG_VERSION_NUMBER" | "RECORD_LAYER_FAILURE":
             return f"{reason}; does it want http://?"
-        case "CERTIFICATE_VERIFY_FAILED" if "name mismatch" in reason.lower():
-            return f"{reason.rstrip('.')}; is the host right?"
         case "CERTIFICATE_VERIFY_FAILED":
-            return f"{reason}; who issued its certificate must be trusted here, as by SSL_CERT_FILE"
+            advice = _CERTIFICATE_ADVICE.get(getattr(error, "verify_code", 0), _TRUST)
+            return f"{reason.rstrip('.')}; {advice}"
         case "TLSV13_ALERT_CERTIFICATE_REQUIRED" | "SSLV3_ALERT_HANDSHAKE_FAILURE" | "SSLV3_ALERT_BAD_CERTIFICATE":
             return f"{reason}; does it want a client certificate?"
         case _:
             return reason
+
+
+_TRUST = "who issued its certificate must be trusted here, as by SSL_CERT_FILE"
+_CERTIFICATE_ADVICE = {
+    9: "is the clock wrong here?",
+    10: "it must be renewed, unless the clock is wrong here",
+    62: "is the host right?",
+    64: "is the host right?",
+    # What is only refused where OpenSSL is strict (`VERIFY_X509_STRICT`).
+    **dict.fromkeys(range(80, 95), "it must be issued anew, with what Python asks for from 3.13 on"),
+}
+"""What to try where more is wrong than who issued it, by OpenSSL's `X509_V_ERR_…`, which Python has no names for."""
