@@ -117,7 +117,8 @@ def _is_gemini(value: Any) -> bool:
 
 
 def _is_goose(value: Any) -> bool:
-    return isinstance(as_members(value).get("extensions"), dict)
+    # Other clients have settings of that name, in which there are no maps.
+    return any(isinstance(each, dict) for each in as_members(as_members(value).get("extensions")).values())
 
 
 def _servers(value: Any) -> list[dict[str, Any]]:

@@ -364,6 +364,11 @@ def test_a_comment_is_refused_where_the_client_refuses_it() -> None:
                 'is "mcpservers" meant to be mcpServers?'
             ),
         ),
+        (
+            '{"extensions": {"disabled": ["a"]}}',
+            ".gemini/settings.json",
+            ".gemini/settings.json:1:1: holds no mcpServers, where Gemini CLI has its servers",
+        ),
         ("extensions: 3\n", "x.yml", "x.yml:1:13: extensions must be a map of servers, not a number"),
     ],
 )
