@@ -61,6 +61,11 @@ def at_list(answer: Callable[[Request], bytes]) -> Answer:
     return lambda request: [answer(request) if request.asks == "tools/list" else works(request)]
 
 
+def rpc_error(code: int, message: str) -> bytes:
+    """The body of an error that names no request, as servers write it to whom they do not know."""
+    return json.dumps({"jsonrpc": "2.0", "id": None, "error": {"code": code, "message": message}}).encode()
+
+
 def bomb(size: int) -> bytes:
     """Spaces, compressed."""
     squeeze = zlib.compressobj(wbits=31)
@@ -270,6 +275,8 @@ def stream(data: bytes) -> bytes:
         (stream(b'data: {"jsonrpc": "2.0", "id'), "disconnected"),
         (stream(event({"nope": 1})), "invalid_response"),
         (reply(404), "session_lost"),
+        (reply(404, rpc_error(-32001, "Session not found")), "session_lost"),
+        (reply(404, rpc_error(-32601, "Method not found")), "rejected"),
         (reply(400, b"Bad Request: No valid session ID provided"), "session_lost"),
         (reply(400, b"Bad Request: no such tool"), "http_error"),
         (reply(401), "unauthorized"),
@@ -277,7 +284,20 @@ def stream(data: bytes) -> bytes:
         (reply(200, b'{"it": "%s"}' % (b"x" * 100_000)), "not_mcp"),
         (reply(200, b'{"jsonrpc": "2.0", "it": "%s"' % (b"x" * 100_000)), "invalid_response"),
     ],
-    ids=["drop", "cut", "no message", "404", "400 session", "400", "401", "no answer", "long", "long and cut"],
+    ids=[
+        "drop",
+        "cut",
+        "no message",
+        "404",
+        "404 session",
+        "404 method",
+        "400 session",
+        "400",
+        "401",
+        "no answer",
+        "long",
+        "long and cut",
+    ],
 )
 async def test_what_goes_wrong_after_the_handshake_is_named_too(
     answer: bytes, code: str, marked: Marked, tmp_path: Path

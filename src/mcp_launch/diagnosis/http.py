@@ -132,12 +132,14 @@ def _login(challenge: str, *, authorized: bool) -> str:
 
 
 def _lost(answer: Answer) -> bool:
-    """Whether it means the session: by its status, or, as many servers do it, by what it says."""
+    """Whether it means the session: by its status, or, as many servers do it, by what it says.
+
+    A 404 with an error of MCP may also mean what was asked for, as an unknown method of the newer era.
+    """
     if not answer.had_session:
         return False
-    if answer.status == HTTPStatus.NOT_FOUND:
-        return not answer.is_mcp
-    return bool(re.search(r"\bsession\b", answer.body, re.IGNORECASE))
+    by_status = answer.status == HTTPStatus.NOT_FOUND and not answer.is_mcp
+    return by_status or bool(re.search(r"\bsession\b", answer.body, re.IGNORECASE))
 
 
 def _advice(answer: Answer) -> str:
