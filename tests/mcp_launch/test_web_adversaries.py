@@ -307,12 +307,20 @@ async def test_what_goes_wrong_after_the_handshake_is_named_too(
     assert (failure.stage, failure.code) == ("list", code)
 
 
-async def test_an_error_of_the_server_is_not_taken_for_a_closed_connection(marked: Marked, tmp_path: Path) -> None:
-    error = {"code": -32000, "message": "Not Acceptable: must accept text/event-stream"}
-    body = json.dumps({"jsonrpc": "2.0", "id": None, "error": error}).encode()
-    failure = await failure_of(once(reply(406, body)), cwd=tmp_path)
+@pytest.mark.parametrize("as_event", [False, True], ids=["json", "event"])
+@pytest.mark.parametrize(
+    ("code", "message"), [(-32000, "Not Acceptable: must accept text/event-stream"), (-32001, "Unauthorized")]
+)
+async def test_an_error_of_the_server_is_not_taken_for_one_of_the_sdk(
+    *, code: int, message: str, as_event: bool, marked: Marked, tmp_path: Path
+) -> None:
+    def refuses(request: Request) -> bytes:
+        told = {"jsonrpc": "2.0", "id": request.message["id"], "error": {"code": code, "message": message}}
+        return stream(event(told)) if as_event else reply(406, json.dumps(told).encode())
 
-    assert (failure.code, failure.facts) == ("rejected", {"jsonrpc_error": error})
+    failure = await failure_of(at_list(refuses), cwd=tmp_path)
+
+    assert (failure.code, failure.facts) == ("rejected", {"jsonrpc_error": {"code": code, "message": message}})
 
 
 @pytest.mark.parametrize("as_event", [False, True], ids=["json", "event"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import cast
 
@@ -14,8 +15,9 @@ from mcp_launch.diagnosis import Diagnosis
 
 __all__ = ["diagnose_session", "server_answered"]
 
-# The SDK has no exception of its own for this.
+# The SDK has no exception of its own for these.
 _UNSUPPORTED = "Unsupported protocol version from the server: "
+_IN_VAIN = re.compile(r"^Request '[^']*' timed out$|^[\w/]+ was not answered")
 
 
 def diagnose_session(error: Exception | None, *, waited: float | None) -> Diagnosis:
@@ -36,8 +38,8 @@ def server_answered(error: Exception | None) -> bool:
 
 def _is_answer(leaf: BaseException) -> bool:
     match leaf:
-        case MCPError(code=code):
-            return code != REQUEST_TIMEOUT and not _is_closed(leaf)
+        case MCPError():
+            return not (_is_timeout(leaf) or _is_closed(leaf))
         case RuntimeError():
             return str(leaf).startswith(_UNSUPPORTED)
         case _:
@@ -57,7 +59,7 @@ def _meaning(leaf: BaseException) -> Diagnosis | None:
             return Diagnosis("invalid_response", message, {"field": field})
         case MCPError() if _is_closed(leaf):
             return Diagnosis("disconnected", "the connection was closed")
-        case MCPError(code=code, message=message) if code == REQUEST_TIMEOUT:
+        case MCPError(message=message) if _is_timeout(leaf):
             return Diagnosis("timeout", message)
         case MCPError(code=code, message=message):
             facts = {"jsonrpc_error": {"code": code, "message": message}}
@@ -68,6 +70,11 @@ def _meaning(leaf: BaseException) -> Diagnosis | None:
             return Diagnosis("unsupported_version", message, {"server": version, "supported": known})
         case _:
             return None
+
+
+def _is_timeout(error: MCPError) -> bool:
+    """Whether the SDK, or the probe, has waited in vain; servers use the same code, often for a lost session."""
+    return error.code == REQUEST_TIMEOUT and _IN_VAIN.search(error.message) is not None
 
 
 def _is_closed(error: MCPError) -> bool:
