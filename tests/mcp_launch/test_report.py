@@ -81,6 +81,8 @@ async def test_only_what_was_asked_for_is_listed(marked: Marked, tmp_path: Path)
     ("mode", "warning"),
     [
         ("refuses_resources", 'could not list its resources: "no database"'),
+        ("denies_resources", 'could not list its resources: "not for you"'),
+        ("garbles_resources", "could not list its resources: gave an answer that is not valid MCP: resources/0/name"),
         ("hangs_at_resources", "did not list its resources and prompts within 0.5 s"),
     ],
 )
@@ -92,8 +94,15 @@ async def test_a_server_that_cannot_list_its_resources_is_of_use_all_the_same(
     async with mcp_launch.launch([marked.plain(mode)], cwd=tmp_path, budgets=budgets, lists=EVERYTHING) as fleet:
         plain = fleet["plain"]
         assert (plain.state, [tool.name for tool in plain.tools]) == ("ready", ["environment"])
-        assert warning in plain.warnings
+        assert any(each.startswith(warning) for each in plain.warnings)
         assert "resources" not in fleet.report["servers"][0]["counts"]
+
+
+async def test_a_server_that_dies_while_it_lists_its_prompts_is_of_none(marked: Marked, tmp_path: Path) -> None:
+    async with mcp_launch.launch([marked.plain("dies_at_prompts")], cwd=tmp_path, lists=EVERYTHING) as fleet:
+        [failure] = fleet.failures
+
+    assert (failure.stage, failure.code, failure.facts["exit_code"]) == ("list", "exited", 1)
 
 
 def _closed(schema: dict[str, Any]) -> dict[str, Any]:

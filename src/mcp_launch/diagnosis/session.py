@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from mcp_launch.diagnosis import Diagnosis
 
-__all__ = ["diagnose_session", "server_answered"]
+__all__ = ["diagnose_session", "is_closed", "server_answered"]
 
 # The SDK has no exception of its own for these.
 _UNSUPPORTED = "Unsupported protocol version from the server: "
@@ -36,10 +36,15 @@ def server_answered(error: Exception | None) -> bool:
     return any(_is_answer(leaf) for leaf in _leaves(error))
 
 
+def is_closed(error: MCPError) -> bool:
+    """Whether the SDK says that the connection is closed; many servers use the same code for all that they refuse."""
+    return error.code == CONNECTION_CLOSED and error.message.startswith(("Connection closed", "SSE stream "))
+
+
 def _is_answer(leaf: BaseException) -> bool:
     match leaf:
         case MCPError():
-            return not (_is_timeout(leaf) or _is_closed(leaf))
+            return not (_is_timeout(leaf) or is_closed(leaf))
         case RuntimeError():
             return str(leaf).startswith(_UNSUPPORTED)
         case _:
@@ -57,7 +62,7 @@ def _meaning(leaf: BaseException) -> Diagnosis | None:
             )
             message = f"gave an answer that is not valid MCP: {field}: {wrong}; is there a newer release of it?"
             return Diagnosis("invalid_response", message, {"field": field})
-        case MCPError() if _is_closed(leaf):
+        case MCPError() if is_closed(leaf):
             return Diagnosis("disconnected", "the connection was closed")
         case MCPError(message=message) if _is_timeout(leaf):
             return Diagnosis("timeout", message)
@@ -75,11 +80,6 @@ def _meaning(leaf: BaseException) -> Diagnosis | None:
 def _is_timeout(error: MCPError) -> bool:
     """Whether the SDK, or the probe, has waited in vain; servers use the same code, often for a lost session."""
     return error.code == REQUEST_TIMEOUT and _IN_VAIN.search(error.message) is not None
-
-
-def _is_closed(error: MCPError) -> bool:
-    """Whether the SDK says that the connection is closed; many servers use the same code for all that they refuse."""
-    return error.code == CONNECTION_CLOSED and error.message.startswith(("Connection closed", "SSE stream "))
 
 
 def _leaves(error: BaseException | None) -> Iterator[BaseException]:

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import anyio
 from mcp import MCPError
-from mcp_types import CONNECTION_CLOSED
+from pydantic import ValidationError
 
+from mcp_launch.diagnosis.session import diagnose_session, is_closed
 from mcp_launch.servers.offer import Offer
 from mcp_launch.terms import Listing
+from mcp_launch.transports.unanswered import is_farewell
 
 if TYPE_CHECKING:
     from mcp import Client
@@ -53,11 +55,14 @@ async def _willing(list_page: Callable[..., Awaitable[Any]], kind: str, warn: Ca
     try:
         return await _pages(list_page, kind, warn)
     except MCPError as error:
-        if error.code == CONNECTION_CLOSED:
+        if is_closed(error) or is_farewell(error.error):
             raise
-        if warn:
-            warn(f'could not list its {kind}: "{error}"')
-        return None
+        said = f'"{error}"'
+    except ValidationError as error:
+        said = diagnose_session(error, waited=None).message
+    if warn:
+        warn(f"could not list its {kind}: {said}")
+    return None
 
 
 async def _pages(list_page: Callable[..., Awaitable[Any]], kind: str, warn: Callable[[str], None] | None) -> Any:

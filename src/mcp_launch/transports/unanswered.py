@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import get_args
 
 from mcp.shared.dispatcher import coerce_request_id
 from mcp_types import (
@@ -18,8 +19,9 @@ from mcp_types import (
 
 from acp_bindings.secrets.redact import Redactor
 from mcp_launch.diagnosis import Diagnosis
+from mcp_launch.failures import Code
 
-__all__ = ["Unanswered", "Unsaid", "farewell"]
+__all__ = ["Unanswered", "Unsaid", "farewell", "is_farewell"]
 
 _SAID = 2000
 """Characters of an error that a caller gets; a server may have written more."""
@@ -29,6 +31,15 @@ def farewell(found: Diagnosis, *, hide: Redactor) -> ErrorData:
     """What whoever waits for an answer is told instead: why there is none, and as data the code and the facts of it."""
     data = hide.json({"code": found.code, **found.facts})
     return ErrorData(code=CONNECTION_CLOSED, message=hide.start(found.message, _SAID), data=data)
+
+
+def is_farewell(error: ErrorData) -> bool:
+    """Whether an error is one of those, and not the server's own word: many use that code for all that they refuse."""
+    match error:
+        case ErrorData(code=code, data={"code": str() as known}) if code == CONNECTION_CLOSED:
+            return known in get_args(Code)
+        case _:
+            return False
 
 
 class Unsaid(JSONRPCError):  # noqa: N818 - a message, which nobody raises

@@ -56,7 +56,9 @@ def answer(message: dict[str, Any]) -> dict[str, Any] | None:  # noqa: PLR0911 -
         described = {"description": leaked("")} if leaked("") else {}
         return {"result": {"tools": [{"name": leaked("environment"), **described, "inputSchema": {"type": "object"}}]}}
     if method == "resources/list":
-        return None if MODE == "hangs_at_resources" else error(-32603, "no database")
+        return list_resources()
+    if method == "prompts/list" and MODE == "dies_at_prompts":
+        sys.exit("cannot list the prompts")
     if method == "tools/call" and MODE == "hangs_at_call":
         return None
     if method == "tools/call":
@@ -75,7 +77,22 @@ def initialize() -> dict[str, Any]:
     has: dict[str, Any] = {"tools": {}}
     if MODE.endswith("_resources"):
         has["resources"] = {}
+    if MODE.endswith("_prompts"):
+        has["prompts"] = {}
     return {"result": {"protocolVersion": version, "capabilities": has, "serverInfo": info}}
+
+
+def list_resources() -> dict[str, Any] | None:
+    """What this server says when it is asked for its resources, of which it can list none."""
+    match MODE:
+        case "hangs_at_resources":
+            return None
+        case "garbles_resources":
+            return {"result": {"resources": [{"uri": "memo://day"}]}}
+        case "denies_resources":
+            return error(-32000, "not for you")
+        case _:
+            return error(-32603, "no database")
 
 
 def call(tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
