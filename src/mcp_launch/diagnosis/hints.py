@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Sequence
 
+from mcp_launch.diagnosis.telling import telling
+
 __all__ = ["explain_end", "explain_silence", "explain_variable"]
 
 
@@ -21,7 +23,7 @@ def explain_end(lines: Sequence[str], *, status: int | None = None) -> tuple[str
                 return hint.format(*match.groups()), line.strip()
     if lacking := _lacking(lines):
         return None, lacking[1].strip()
-    return _STATUS.get(status or 0), lines[-1].strip() if lines else None
+    return _STATUS.get(status or 0), telling(lines)
 
 
 def explain_variable(lines: Sequence[str], *, given: Collection[str]) -> str | None:

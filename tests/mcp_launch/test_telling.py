@@ -1,0 +1,197 @@
+"""Which of the last lines of a program is quoted: what programs of many languages write when they fail."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from mcp_launch.diagnosis.telling import telling
+
+NODE_THROWS = """\
+/srv/index.js:4
+    throw new Error("Invalid Error in the configuration");
+    ^
+
+Error: no projects are configured
+    at Object.<anonymous> (/srv/index.js:4:11)
+    at node:internal/main/run_main_module:28:49 {
+  code: 'NO_PROJECTS',
+  detail: { file: 'projects.json' }
+}
+
+Node.js v22.1.0"""
+
+NODE_LOGS_ITS_END = """\
+Server starts
+Fatal error in main(): Error: no projects are configured
+    at main (/srv/index.js:4:11)
+    at /srv/index.js:9:1"""
+
+NODE_REJECTS = """\
+node:internal/process/promises:394
+      triggerUncaughtException(err, true /* fromPromise */);
+      ^
+
+[UnhandledPromiseRejection: The promise rejected with the reason "no projects".] {
+  code: 'ERR_UNHANDLED_REJECTION'
+}
+
+Node.js v22.1.0"""
+
+NODE_VALIDATES = """\
+ZodError: [
+  {
+    "code": "invalid_type",
+    "path": [ "API_KEY" ],
+    "message": "Required"
+  }
+]
+    at parse (/srv/zod.js:1:2)
+
+Node.js v22.1.0"""
+
+NODE_GOES_ON = """\
+Error: cannot write the cache
+    at save (/srv/index.js:4:11) {
+  errno: -13
+}
+no projects are configured"""
+
+PYTHON_VALIDATES = """\
+Traceback (most recent call last):
+  File "/srv/server.py", line 4, in <module>
+    Settings()
+pydantic_core.ValidationError: 1 validation error for Settings
+api_key
+  Field required [type=missing]
+    For further information visit https://errors.pydantic.dev/2.14/v/missing"""
+
+PYTHON_GOES_ON = """\
+Traceback (most recent call last):
+  File "/srv/server.py", line 4, in <module>
+OSError: cannot write the cache
+INFO going on without
+2026-01-01 12:00:00 no projects are configured"""
+
+PYTHON_GROUP = """\
+  + Exception Group Traceback (most recent call last):
+  |   File "/srv/server.py", line 8, in <module>
+  |     anyio.run(main)
+  | ExceptionGroup: unhandled errors in a TaskGroup (1 sub-exception)
+  +-+---------------- 1 ----------------
+    | Traceback (most recent call last):
+    |   File "/srv/server.py", line 3, in main
+    |     raise RuntimeError
+    | RuntimeError: no projects are configured
+    +------------------------------------"""
+
+JAVA = """\
+Exception in thread "main" java.lang.IllegalStateException: cannot start
+\tat Main.main(Main.java:3)
+Caused by: java.io.IOException: no projects are configured
+\tat Main.read(Main.java:5)
+\t... 1 more"""
+
+DOTNET = """\
+Unhandled exception. System.InvalidOperationException: no projects are configured
+   at Program.Main() in /srv/Program.cs:line 3"""
+
+GO = """\
+panic: no projects are configured
+
+goroutine 1 [running]:
+main.main()
+\t/srv/main.go:5 +0x18
+exit status 2"""
+
+RUST_PANICS = """\
+thread 'main' panicked at src/main.rs:5:10:
+no projects are configured
+note: run with `RUST_BACKTRACE=1` environment variable to display a backtrace"""
+
+RUST_FAILS = """\
+Error: cannot read the configuration
+
+Caused by:
+    No such file or directory (os error 2)"""
+
+CLAP = """\
+error: the following required arguments were not provided:
+  --db <DB>
+
+Usage: server --db <DB>
+
+For more information, try '--help'."""
+
+RUBY = """\
+server.rb:1:in `start': no projects are configured (RuntimeError)
+\tfrom server.rb:3:in `<main>'"""
+
+NPM = """\
+npm error code EBADPLATFORM
+npm error notsup Unsupported platform for weather@1.0.0
+npm error notsup Valid os: darwin
+npm error notsup
+npm error A complete log of this run can be found in: /home/me/.npm/_logs/debug-0.log"""
+
+DOCKER = """\
+docker: Error response from daemon: Conflict. The container name "/weather" is already in use.
+
+Run 'docker run --help' for more information"""
+
+
+@pytest.mark.parametrize(
+    ("said", "line"),
+    [
+        (NODE_THROWS, "Error: no projects are configured"),
+        (NODE_LOGS_ITS_END, "Fatal error in main(): Error: no projects are configured"),
+        (NODE_REJECTS, '[UnhandledPromiseRejection: The promise rejected with the reason "no projects".] {'),
+        (NODE_VALIDATES, 'ZodError: [ "code": "invalid_type", "path": [ "API_KEY" ], "message": "Required"'),
+        (NODE_GOES_ON, "no projects are configured"),
+        (
+            PYTHON_VALIDATES,
+            "pydantic_core.ValidationError: 1 validation error for Settings api_key Field required [type=missing]",
+        ),
+        (PYTHON_GOES_ON, "2026-01-01 12:00:00 no projects are configured"),
+        (PYTHON_GROUP, "RuntimeError: no projects are configured"),
+        (JAVA, "Caused by: java.io.IOException: no projects are configured"),
+        (DOTNET, "Unhandled exception. System.InvalidOperationException: no projects are configured"),
+        (GO, "panic: no projects are configured"),
+        (RUST_PANICS, "no projects are configured"),
+        (RUST_FAILS, "Error: cannot read the configuration Caused by: No such file or directory (os error 2)"),
+        (CLAP, "error: the following required arguments were not provided: --db <DB>"),
+        (RUBY, "server.rb:1:in `start': no projects are configured (RuntimeError)"),
+        (NPM, "npm error notsup Unsupported platform for weather@1.0.0"),
+        (DOCKER, 'docker: Error response from daemon: Conflict. The container name "/weather" is already in use.'),
+        ("INFO starts\nUsage: server DIRECTORY\n\nSee server --help", "Usage: server DIRECTORY"),
+        ("one\n  two\n}", "two"),
+        ("Node.js v22.1.0", "Node.js v22.1.0"),
+        ("", None),
+    ],
+)
+def test_the_line_is_quoted_that_says_why(said: str, line: str | None) -> None:
+    assert telling([each for each in said.splitlines() if each.strip()]) == line
+
+
+GROUP = "raise ExceptionGroup('several', [ValueError('no projects')])"
+
+
+@pytest.mark.parametrize(
+    ("command", "line"),
+    [
+        ([sys.executable, "-c", "raise ValueError('no', 'projects')"], "ValueError: ('no', 'projects')"),
+        ([sys.executable, "-c", GROUP], "ExceptionGroup: several (1 sub-exception) ValueError: no projects"),
+        (["node", "-e", "throw new Error('no projects')"], "Error: no projects"),
+        (["node", "-e", "Promise.reject(new TypeError('no projects'))"], "TypeError: no projects"),
+        (["node", "-e", "console.error(new Error('no projects', { cause: new Error('x') }))"], "Error: no projects"),
+    ],
+)
+def test_it_is_what_the_programs_of_this_system_say_too(command: list[str], line: str) -> None:
+    if shutil.which(command[0]) is None:
+        pytest.skip(f"there is no {command[0]} here")
+    ended = subprocess.run(command, stderr=subprocess.PIPE, check=False)
+
+    assert telling([each for each in ended.stderr.decode().splitlines() if each.strip()]) == line
