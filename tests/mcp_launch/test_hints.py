@@ -99,6 +99,17 @@ PYTHON_SYNTAX = """\
          ^
 SyntaxError: invalid syntax"""
 
+PYTHON_MOVED = """\
+    from mcp.server.fastmcp import FastMCP
+ModuleNotFoundError: No module named 'mcp.server.fastmcp'. This is mcp 2.x, where FastMCP was renamed to MCPServer; \
+see the migration guide or pin mcp<2 to keep running v1 code."""
+
+NPM_NO_FILE = """\
+npm error code ENOENT
+npm error path /srv/package.json
+npm error enoent Could not read package.json: Error: ENOENT: no such file or directory, open '/srv/package.json'
+npm error enoent This is related to npm not being able to find a file."""
+
 DOCKER = """\
 docker: Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is the docker daemon running?
 
@@ -126,6 +137,10 @@ Run 'docker run --help' for more information"""
         (PYTHON_SYNTAX, "newer version"),
         ("ModuleNotFoundError: No module named 'weather.server'", "no module weather.server"),
         ("/usr/bin/python: No module named weather", "no module weather"),
+        (PYTHON_MOVED, "no module mcp.server.fastmcp"),
+        (NPM_NO_FILE, "there is no file /srv/package.json"),
+        ("the input device is not a TTY", "take -t out"),
+        ("cannot attach stdin to a TTY-enabled container because stdin is not a terminal", "take -t out"),
         ("python: can't open file '/srv/x.py': [Errno 2] No such file or directory", "no file /srv/x.py"),
         ("Error: Unable to access jarfile server.jar", "no file server.jar"),
         (DOCKER, "is the Docker daemon running?"),

@@ -118,6 +118,7 @@ _HINTS = tuple(
             _NPM + r"code (?:ENOTFOUND|EAI_AGAIN|ETIMEDOUT|ECONN\w+|ENETUNREACH)",
             "npm cannot reach its registry; is there a network, or a proxy to name (HTTPS_PROXY)?",
         ),
+        (_NPM + r"enoent Could not read package\.json: .*'([^']+)'", "there is no file {}; is the path right?"),
         (_NPM + r"code ENOTCACHED", "the npm package is not in the cache, and npm is offline; run it once online"),
         (_NPM + r"(?:code )?EACCES", "npm may not write where it wants to; who owns its cache and its directory?"),
         (
@@ -137,13 +138,17 @@ _HINTS = tuple(
         ),
         (r"docker: .*(?:pull access denied|manifest unknown|repository does not exist)", "there is no such image"),
         (
+            r"(?:input device is not a TTY|TTY-enabled container)",
+            'a server has no terminal: take -t out of its "args" (-i for -it)',
+        ),
+        (
             r"env: [\u2018'`](.+)\\r[\u2019'`]: No such file",
             "its script has Windows line ends (CR LF); save it with LF",
         ),
         (r"env: [\u2018'`]?([^\u2019'`:]+)[\u2019'`]?: No such file", _NO_PROGRAM),
         (r"^\S*sh: (?:line \d+: |\d+: )?(?:exec: )?(\S+): (?:command )?not found", _NO_PROGRAM),
         (r"^\S*sh: (?:line \d+: |\d+: )?(?:exec: )?(\S+): Permission denied", "{} may not be run; try chmod +x"),
-        (r"(?:No module named|ModuleNotFoundError:.*) '?([\w.]+)'?", "the Python that runs it has no module {}"),
+        (r"No module named '?(\w[\w.]*)", "the Python that runs it has no module {}"),
         (r"can't open file '([^']+)'", "there is no file {}; is the path right?"),
         (
             r"Cannot find module '([./][^']*|[A-Za-z]:[^']*)'",
