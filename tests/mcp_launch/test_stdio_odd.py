@@ -244,6 +244,14 @@ async def test_a_server_that_leaves_at_once_and_satisfied_is_no_success(marked: 
     assert (failure.code, failure.message) == ("exited", "exited with status 0; it printed nothing")
 
 
+async def test_a_server_that_leaves_whatever_it_is_asked_is_not_said_to_leave_because_of_the_probe(
+    marked: Marked, tmp_path: Path
+) -> None:
+    server = marked.stdio("odd", "/bin/sh", "-c", "read -r asked; exit 3")
+    async with mcp_launch.launch([server], cwd=tmp_path) as fleet:
+        assert (fleet.failures[0].facts["exit_code"], fleet["odd"].warnings) == (3, [])
+
+
 async def test_a_child_may_go_on_as_the_server_when_its_parent_leaves_in_peace(marked: Marked, tmp_path: Path) -> None:
     script = f"import subprocess as s, sys; s.Popen([sys.executable, '-S', {str(SERVERS / 'odd.py')!r}, 'works'])"
     server = marked.stdio("odd", sys.executable, "-S", "-c", script)

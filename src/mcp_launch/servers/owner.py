@@ -44,10 +44,7 @@ async def serve_stdio(
     transport = owner.stdio(process, spec)
     failure = await owner.attempt("auto", transport)
     if failure and transport.died_of_probe and record.wanted and anyio.current_time() < deadline:
-        transport = owner.stdio((await spawn(spec, cwd=terms.cwd))[0], spec)
-        transport.warnings.append(
-            "exited when it was asked whether it speaks MCP 2026-07-28; it was started again, and not asked"
-        )
+        transport = owner.stdio((await spawn(spec, cwd=terms.cwd))[0], spec, again=True)
         failure = await owner.attempt("legacy", transport)
     if failure:
         record.fail(failure)
@@ -71,12 +68,13 @@ class _Owner:
         self._allowed = 0.0
         """The seconds of the budget that is being used up."""
 
-    def stdio(self, process: ChildProcess, spec: StdioServer) -> StdioTransport:
-        """The transport over a process that has just been started."""
+    def stdio(self, process: ChildProcess, spec: StdioServer, *, again: bool = False) -> StdioTransport:
+        """The transport over a process that has just been started, the second time if it left when it was probed."""
         self._record.over = anyio.Event()
         return StdioTransport(
             process,
             given={*INHERITED, *(name for name, _ in spec.env)},
+            again=again,
             hide=self._spec.redactor,
             probe=self._budgets.probe,
             close=self._budgets.close,

@@ -202,6 +202,13 @@ def _stdio() -> list[Case]:
             report={"era": "handshake", "protocol_version": "2025-06-18"},
         ),
         case(
+            "says so when it sees server/discover, and exits",
+            "complains_of_probe_and_leaves",
+            "works + warning",
+            "started again",
+            report={"era": "handshake", "protocol_version": "2025-06-18"},
+        ),
+        case(
             "answers initialize with an error",
             "rejects",
             "handshake: rejected",

@@ -41,11 +41,7 @@ def answer(message: dict[str, Any]) -> dict[str, Any] | None:  # noqa: PLR0911 -
     if MODE == "mute":
         return None
     if method == "server/discover":
-        if MODE == "leaves_at_probe":
-            sys.exit("expected initialize")
-        if MODE.startswith("swallows_probe"):
-            return None
-        return error(-32601, "Method not found")
+        return discover(message["id"])
     if method == "initialize":
         return initialize()
     if method == "tools/list":
@@ -64,6 +60,18 @@ def answer(message: dict[str, Any]) -> dict[str, Any] | None:  # noqa: PLR0911 -
     if method == "tools/call":
         return call(message["params"]["name"], message["params"].get("arguments") or {})
     return error(-32601, "Method not found")
+
+
+def discover(request_id: Any) -> dict[str, Any] | None:
+    """What this server says to the probe, which it does not know."""
+    refusal = error(-32601, "Method not found")
+    if MODE.startswith("swallows_probe"):
+        return None
+    if MODE == "complains_of_probe_and_leaves":
+        write(json.dumps({"jsonrpc": "2.0", "id": request_id, **refusal}))
+    if MODE.endswith(("leaves_at_probe", "probe_and_leaves")):
+        sys.exit("expected initialize")
+    return refusal
 
 
 def initialize() -> dict[str, Any]:

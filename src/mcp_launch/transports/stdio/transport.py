@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import anyio
 from mcp import MCPError
 from mcp.shared.message import SessionMessage
-from mcp_types import ErrorData, JSONRPCMessage, JSONRPCRequest
+from mcp_types import ErrorData, JSONRPCError, JSONRPCMessage, JSONRPCRequest, JSONRPCResponse
 
 from acp_bindings.connection.processes import ChildProcess
 from acp_bindings.connection.processes.forward import LineForwarder
@@ -27,7 +27,7 @@ from mcp_launch.transports.messages import UNWRITABLE, UnwritableError, written
 from mcp_launch.transports.stdio.ending import Ending
 from mcp_launch.transports.stdio.stdout import Stdout, trimmed, uncoloured
 from mcp_launch.transports.traffic import Traffic, shown
-from mcp_launch.transports.unanswered import Unanswered, farewell
+from mcp_launch.transports.unanswered import Unanswered, Unsaid, farewell
 from mcp_launch.wording import Wording
 
 if TYPE_CHECKING:
@@ -52,6 +52,7 @@ class StdioTransport:
         wording: Wording,
         on_lost: Callable[[], None],
         given: Collection[str] = (),
+        again: bool = False,
         stderr: Callable[[str], object] | None = None,
         traffic: Traffic | None = None,
     ) -> None:
@@ -64,6 +65,12 @@ class StdioTransport:
         self._on_lost = on_lost
         self._given = given
         """The names of the variables that the process may have."""
+        self._again = again
+        """Whether it was started a second time, since the first it left when it was probed."""
+        self._took_part = False
+        """Whether it granted anything, or refused the handshake."""
+        self._asked = ""
+        """The method of the last request."""
         self._stdout = Stdout(hide=hide, warn=self.warnings.append)
         self._stderr = LineForwarder(stderr, hide=hide) if stderr else None
         self._traffic = traffic
@@ -78,13 +85,17 @@ class StdioTransport:
 
     @property
     def died_of_probe(self) -> bool:
-        """Whether it may have left because it was asked for an era it does not know, without a word of MCP."""
-        return self._ending.status is not None and self._ending.read_input and not self._stdout.spoke
+        """Whether it may have left because it was asked for an era it does not know, at most with a refusal of that."""
+        return self._ending.status is not None and self._ending.read_input and not self._took_part
 
     def prove(self) -> None:
         """Say that the session is initialised: such a server gets all its time to leave."""
         self._proven = True
         self._stdout.trust()
+        if self._again:
+            self.warnings.append(
+                "exited when it was asked whether it speaks MCP 2026-07-28; it was started again, and not asked"
+            )
 
     def open(self) -> Streams:
         """A block in which the streams are connected; at its end no process is left."""
@@ -130,6 +141,7 @@ class StdioTransport:
                 self._ready.extend(self._stdout.read(line))
         message = self._ready.popleft()
         self._unanswered.received(message)
+        self._took_part = self._took_part or self._takes_part(message)
         return SessionMessage(message)
 
     async def send(self, item: SessionMessage, /) -> None:
@@ -148,6 +160,8 @@ class StdioTransport:
         if self._lost and isinstance(message, JSONRPCRequest):
             self._answered_for = True
             raise MCPError.from_error_data(self._farewell())
+        if isinstance(message, JSONRPCRequest):
+            self._asked = message.method
         self._unanswered.sent(message)
         self._stdout.sent(line)
         try:
@@ -181,6 +195,15 @@ class StdioTransport:
         """What whoever waits for an answer is told instead."""
         found = self._diagnosis(waited=None) or Diagnosis("disconnected", "the connection was closed")
         return farewell(found, hide=self._hide)
+
+    def _takes_part(self, message: JSONRPCMessage) -> bool:
+        match message:
+            case JSONRPCResponse():
+                return True
+            case JSONRPCError():
+                return self._asked == "initialize" and not isinstance(message, Unsaid)
+            case _:
+                return False
 
     async def _lose(self) -> None:
         """The output ended: find out why, and answer what the server no longer does."""
