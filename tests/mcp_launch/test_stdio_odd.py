@@ -44,6 +44,7 @@ async def failure_of(server: object, *, cwd: Path) -> LaunchFailure:
         "answers_twice",
         "answers_what_nobody_asked",
         "answers_with_ids_as_text",
+        "cuts_characters",
         "notifies_first",
         "writes_in_pieces",
         "writes_mark_on_each_line",
@@ -58,6 +59,11 @@ async def test_a_server_that_is_understood_all_the_same_works_without_a_warning(
         assert (server.state, server.warnings) == ("ready", [])
         for _ in range(3):
             assert isinstance(await ask(server.session, "pid"), int)
+
+
+async def test_half_a_character_costs_that_and_no_more(marked: Marked, tmp_path: Path) -> None:
+    async with mcp_launch.launch([odd(marked, "cuts_characters")], cwd=tmp_path, budgets=SHORT) as fleet:
+        assert fleet["odd"].tools[0].description == "half a smile: \ufffd"
 
 
 @pytest.mark.parametrize(

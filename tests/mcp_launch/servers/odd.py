@@ -42,8 +42,12 @@ def answer(request_id: Any, method: str, params: dict[str, Any]) -> None:
         }
     elif method == "tools/list":
         page = int(params.get("cursor") or 0)
-        result = {"tools": [{"name": f"any{page or ''}", "inputSchema": {"type": "object"}}]}
+        tool: dict[str, Any] = {"name": f"any{page or ''}", "inputSchema": {"type": "object"}}
+        result = {"tools": [tool]}
         match MODE:
+            case "cuts_characters":
+                # As JavaScript does, which cuts text in the middle of an emoji.
+                tool["description"] = "half a smile: \ud83d"
             case "ends_list_with_empty_cursor":
                 result["nextCursor"] = ""
             case "repeats_list":

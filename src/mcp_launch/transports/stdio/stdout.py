@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import TypeVar
 
 from mcp_types import JSONRPCMessage, jsonrpc_message_adapter
@@ -18,6 +20,8 @@ __all__ = ["Stdout", "trimmed", "uncoloured"]
 T = TypeVar("T")
 
 _COLOUR = re.compile(r"\x1b\[[0-9;:]*m")
+_HALF = re.compile("[\ud800-\udfff]")
+"""Half of a surrogate pair, as is left where JavaScript cuts a text in the middle of an emoji."""
 _AROUND = b"\xef\xbb\xbf \t\r\0"
 """What may stand around a message and is no part of it; some runtimes begin their output with a byte order mark."""
 _STRAY_LINES = 5
@@ -105,11 +109,16 @@ def _messages(line: bytes) -> list[JSONRPCMessage]:
 
 
 def _valid(adapter: TypeAdapter[T], line: bytes) -> T | None:
-    try:
-        return adapter.validate_json(line, by_name=False)
-    except ValidationError:
-        try:
-            # Bytes that are not UTF-8 inside a message cost those characters, not the message.
-            return adapter.validate_json(line.decode(errors="replace"), by_name=False)
-        except ValidationError:
-            return None
+    for text in _readings(line):
+        with suppress(ValidationError):
+            return adapter.validate_json(text, by_name=False)
+    return None
+
+
+def _readings(line: bytes) -> Iterator[bytes | str]:
+    """The line, then with a mark in place of what is no character: that costs these, and not the message."""
+    yield line
+    yield line.decode(errors="replace")
+    if b"\\ud" in line.lower():
+        with suppress(ValueError, RecursionError):
+            yield _HALF.sub("\ufffd", json.dumps(json.loads(line), ensure_ascii=False))
