@@ -67,6 +67,41 @@ async def test_half_a_character_costs_that_and_no_more(marked: Marked, tmp_path:
 
 
 @pytest.mark.parametrize(
+    ("answer", "wrong"),
+    [
+        ('{"jsonrpc": "1.0", "result": {}}', 'it lacks "jsonrpc": "2.0"'),
+        ('{"result": null}', 'its "result" must be an object'),
+        ('{"result": [{"name": "any"}]}', 'its "result" must be an object'),
+        ('{"error": "no tools"}', 'its "error" must be an object'),
+        ('{"error": {"message": "no tools"}}', 'its "error" must have a "code", which is an integer'),
+        ('{"error": {"code": 1, "message": null}}', 'its "error" must have a "message", which is a text'),
+        ("{}", 'it has neither "result" nor "error"'),
+        ('{"result": ' + 500 * '{"any": ' + "1" + 501 * "}", "it cannot be read"),
+    ],
+    ids=["jsonrpc", "null", "array", "text", "code", "message", "nothing", "deep"],
+)
+async def test_an_answer_that_is_no_json_rpc_is_said_to_be_none_at_once(
+    answer: str, wrong: str, marked: Marked, tmp_path: Path
+) -> None:
+    with anyio.fail_after(5):
+        async with mcp_launch.launch([odd(marked, answer)], cwd=tmp_path) as fleet:
+            [failure], warnings = fleet.failures, fleet["odd"].warnings
+
+    assert (failure.stage, failure.code, warnings) == ("list", "invalid_response", [])
+    assert failure.message == f"gave an answer that is not valid JSON-RPC: {wrong}; is there a newer release of it?"
+
+
+async def test_json_that_answers_nothing_is_a_stray_line(marked: Marked, tmp_path: Path) -> None:
+    log = '{"id": 1, "level": "info", "error": null}'
+    script = f"read -r probe; echo '{log}'; exec {sys.executable} -S {SERVERS / 'odd.py'} works"
+
+    async with mcp_launch.launch([marked.stdio("odd", "/bin/sh", "-c", script)], cwd=tmp_path, budgets=SHORT) as fleet:
+        server = fleet["odd"]
+        assert server.state == "ready"
+        assert server.warnings == [f'wrote "{log}" on stdout, which is no JSON-RPC message; its log belongs on stderr']
+
+
+@pytest.mark.parametrize(
     ("mode", "told"),
     [
         ("ends_list_with_empty_cursor", ["any"]),

@@ -56,6 +56,10 @@ class Unanswered:
     def __bool__(self) -> bool:
         return bool(self._ids)
 
+    def holds(self, number: RequestId) -> bool:
+        """Whether a request of that id waits."""
+        return coerce_request_id(number) in self._ids
+
     def sent(self, message: JSONRPCMessage) -> None:
         """A request waits from now on; one that is cancelled does no longer."""
         match message:

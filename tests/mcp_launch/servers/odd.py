@@ -1,4 +1,7 @@
-"""A small MCP server over stdio that answers, but in odd ways: its first argument names how."""
+"""A small MCP server over stdio that answers, but in odd ways: its first argument names how.
+
+Where that is a JSON object, its members are the answer to `tools/list`.
+"""
 
 import json
 import os
@@ -20,7 +23,9 @@ def main() -> None:
         if MODE == "repeats_input":
             write(line.rstrip("\n"))
         message: dict[str, Any] = json.loads(line)
-        if "id" in message and "method" in message:
+        if MODE.startswith("{") and message.get("method") == "tools/list":
+            write(json.dumps({"jsonrpc": "2.0", "id": message["id"], **json.loads(MODE)}))
+        elif "id" in message and "method" in message:
             answer(message["id"], message["method"], message.get("params") or {})
     if MODE == "talks_at_end":
         write("x" * 1_000_000)

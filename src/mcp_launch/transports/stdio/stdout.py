@@ -9,11 +9,14 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import TypeVar
 
-from mcp_types import JSONRPCMessage, jsonrpc_message_adapter
+from mcp_types import JSONRPCMessage, RequestId, jsonrpc_message_adapter
 from pydantic import TypeAdapter, ValidationError
 
 from acp_bindings.secrets.redact import Redactor
+from mcp_launch.diagnosis import Diagnosis
 from mcp_launch.diagnosis.process import SHOWN
+from mcp_launch.transports.stdio.misshapen import misshapen
+from mcp_launch.transports.unanswered import Unsaid, farewell
 
 __all__ = ["Stdout", "trimmed", "uncoloured"]
 
@@ -35,13 +38,17 @@ _batch: TypeAdapter[list[JSONRPCMessage]] = TypeAdapter(list[JSONRPCMessage])
 class Stdout:
     """Takes lines and gives messages; what is odd about the lines is kept, and of an MCP server a warning once."""
 
-    def __init__(self, *, hide: Redactor, warn: Callable[[str], None]) -> None:
+    def __init__(self, *, hide: Redactor, warn: Callable[[str], None], awaited: Callable[[RequestId], bool]) -> None:
         self.spoke = False
         """Whether there was a message."""
         self.stray: list[str] = []
         """The first lines that were none, as they may be shown."""
         self.echoes = False
         """Whether lines of ours came back."""
+        self.misshapen: Diagnosis | None = None
+        """What was wrong with the last answer that was none."""
+        self._awaited = awaited
+        """Whether a request waits for an answer."""
         self._trusted = False
         """Whether it is known to be an MCP server; why others are none, is told without warnings."""
         self._hide = hide
@@ -54,12 +61,20 @@ class Stdout:
         if self._ours is not None and line in self._ours:
             self.echoes = True
             return []
-        messages = _messages(line)
+        messages = _messages(line) or self._misshapen(line)
         if messages:
             self.spoke = True
         elif line:
             self._note_stray(line)
         return messages
+
+    def _misshapen(self, line: bytes) -> list[JSONRPCMessage]:
+        """In place of an answer that is none, what whoever waits for it is told."""
+        meant = misshapen(line) if line.startswith(b"{") else None
+        if meant is None or not self._awaited(meant[0]):
+            return []
+        number, self.misshapen = meant
+        return [Unsaid(jsonrpc="2.0", id=number, error=farewell(self.misshapen, hide=self._hide))]
 
     def sent(self, line: bytes) -> None:
         """Know this line of ours again, if it comes back."""

@@ -71,13 +71,13 @@ class StdioTransport:
         """Whether it granted anything, or refused the handshake."""
         self._asked = ""
         """The method of the last request."""
-        self._stdout = Stdout(hide=hide, warn=self.warnings.append)
+        self._unanswered = Unanswered()
+        self._stdout = Stdout(hide=hide, warn=self.warnings.append, awaited=self._unanswered.holds)
         self._stderr = LineForwarder(stderr, hide=hide) if stderr else None
         self._traffic = traffic
         self._ending = Ending(process)
         self._proven = False
         self._lost = False
-        self._unanswered = Unanswered()
         self._answered_for = False
         """Whether the last answer was ours, in place of the server's."""
         self._ready: deque[JSONRPCMessage] = deque()
@@ -140,7 +140,8 @@ class StdioTransport:
             else:
                 self._ready.extend(self._stdout.read(line))
         message = self._ready.popleft()
-        self._unanswered.received(message)
+        if self._unanswered.received(message):
+            self._answered_for = isinstance(message, Unsaid)
         self._took_part = self._took_part or self._takes_part(message)
         return SessionMessage(message)
 
@@ -175,7 +176,9 @@ class StdioTransport:
 
     async def diagnose(self, *, waited: float | None, answered: bool) -> Diagnosis | None:
         """Why the process was of no use; None when it ran and spoke MCP."""
-        return None if answered and not self._answered_for else self._diagnosis(waited=waited)
+        if answered and not self._answered_for:
+            return None
+        return self._diagnosis(waited=waited) or (self._stdout.misshapen if self._answered_for else None)
 
     def _diagnosis(self, *, waited: float | None) -> Diagnosis | None:
         seen = Seen(
