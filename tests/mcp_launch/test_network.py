@@ -238,6 +238,22 @@ async def test_a_proxy_that_refuses_is_told_from_the_server(kind: str, marked: M
     assert "put it into the proxy's URL" in plain.message
 
 
+@KINDS
+@pytest.mark.parametrize(("host", "hint"), [("localhost", " (name localhost in NO_PROXY to go without it)"), ("a", "")])
+async def test_what_the_proxy_may_have_answered_is_said_to_have_come_through_it(
+    *, kind: str, host: str, hint: str, marked: Marked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with raw_server(lambda _: [reply(403)]) as proxy:
+        monkeypatch.setenv("HTTP_PROXY", f"http://user:{SECRET}@127.0.0.1:{proxy.port}")
+        monkeypatch.delenv("NO_PROXY", raising=False)
+        failure = await outcome(http(f"http://{host}:1/mcp", kind=kind), Options(), cwd=tmp_path)
+
+    assert isinstance(failure, LaunchFailure)
+    assert (failure.code, failure.facts["proxy"]) == ("forbidden", f"http://127.0.0.1:{proxy.port}")
+    told = f"http://{host}:1/mcp through the proxy http://127.0.0.1:{proxy.port}{hint} was answered with 403 "
+    assert told in failure.message
+
+
 class Bearer(httpx2.Auth):
     """Logs in with a token that is in no specification."""
 

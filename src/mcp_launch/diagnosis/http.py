@@ -51,6 +51,10 @@ class Answer:
     """Whether it is what a server of this transport may say."""
     had_session: bool = False
     """Whether the request belonged to a session."""
+    via: str | None = None
+    """The proxy that the answer came through, and may be of."""
+    bypass: str | None = None
+    """The host to name in NO_PROXY, where it was the environment that sent a request for this machine through it."""
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -62,7 +66,15 @@ class Answer:
             "content_type": self.media_type,
             **self.headers,
             "body": self.body,
+            **({"proxy": self.via} if self.via else {}),
         }
+
+    @property
+    def route(self) -> str:
+        """What was asked, and by which way."""
+        through = f" through the proxy {self.via}" if self.via else ""
+        around = f" (name {self.bypass} in NO_PROXY to go without it)" if self.via and self.bypass else ""
+        return f"{self.method} {self.url}{through}{around}"
 
 
 def judge(answer: Answer, *, authorized: bool, usual: str) -> Diagnosis | None:  # noqa: PLR0911 - a list of cases
@@ -72,7 +84,7 @@ def judge(answer: Answer, *, authorized: bool, usual: str) -> Diagnosis | None: 
     """
     if answer.is_mcp and answer.status < HTTPStatus.BAD_REQUEST:
         return None
-    told = f"{answer.method} {answer.url} was answered with {answer.status} {answer.reason}".strip()
+    told = f"{answer.route} was answered with {answer.status} {answer.reason}".strip()
     facts = answer.facts
     match answer.status:
         case HTTPStatus.UNAUTHORIZED:

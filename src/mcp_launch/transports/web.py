@@ -7,6 +7,7 @@ The one came from the other, so that what is needed of both has one shape, which
 from __future__ import annotations
 
 import contextlib
+import re
 import ssl
 from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import replace
@@ -37,6 +38,8 @@ _SHOWN = 500
 _PATIENCE = 2.0
 """Seconds for reading them."""
 
+_LOOPBACK = re.compile(r"localhost|127(\.\d+){3}|::1")
+
 
 class Response(Protocol):
     """A response of httpx or of httpx2."""
@@ -62,6 +65,7 @@ class Memory:
         self._rule = rule
         self._via = network.via
         self._auth = network.auth
+        self._by_environment = network.proxy is None
         self._usual = usual
         self._hide = hide
         self._connect = connect
@@ -107,7 +111,11 @@ class Memory:
         sent: Headers,
         **others: Any,
     ) -> Answer:
+        # Over TLS the proxy is only a tunnel.
+        via = self._via if url.scheme == "http" else None
         return Answer(
+            via=via,
+            bypass=url.host if self._by_environment and _LOOPBACK.fullmatch(url.host) else None,
             had_session=in_session or "mcp-session-id" in sent,
             url=shown_url(str(url)),
             reason=self._hide(reason),
