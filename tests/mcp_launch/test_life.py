@@ -424,3 +424,28 @@ async def test_options_that_are_none_are_refused_before_anything_starts(marked: 
             pass
 
     assert marked.running() == []
+
+
+async def test_the_session_of_a_server_that_died_says_at_every_request_why(marked: Marked, tmp_path: Path) -> None:
+    async with mcp_launch.launch([marked.plain()], cwd=tmp_path) as fleet:
+        session = fleet["plain"].session
+        with pytest.raises(MCPError):
+            await session.call_tool("die")
+        with anyio.fail_after(5):
+            while fleet["plain"].failure is None:
+                await fleet["plain"].settled()
+        for _ in range(2):
+            with pytest.raises(MCPError, match="exited with status 9; it said on stderr: out of paper") as raised:
+                await session.list_tools()
+
+    assert (raised.value.error.data["code"], raised.value.error.data["exit_code"]) == ("exited", 9)
+
+
+async def test_the_session_of_a_server_that_was_closed_is_over_as_the_sdk_says_it(
+    marked: Marked, tmp_path: Path
+) -> None:
+    async with mcp_launch.open_session(marked.plain(), cwd=tmp_path) as session:
+        pass
+
+    with pytest.raises(RuntimeError, match="must be used within"):
+        await session.list_tools()

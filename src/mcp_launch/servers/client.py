@@ -2,31 +2,45 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from importlib.metadata import version
 from types import TracebackType
 from typing import Any
 
-from mcp import Client
+from mcp import Client, ClientSession, MCPError
 from mcp.server import MCPServer, Server
-from mcp_types import Implementation
+from mcp_types import CONNECTION_CLOSED, Implementation
 
+from mcp_launch.failures import LaunchFailure
 from mcp_launch.options import Options
 from mcp_launch.transports import Mode
 
 __all__ = ["client_of", "connected_client"]
 
 
-def connected_client(streams: tuple[Any, Any], mode: Mode, options: Options, *, patience: float) -> Client:
-    """A client to enter, which initialises a session over them; `patience` as in `client_of`."""
-    return client_of(_Connected(streams), mode, options, patience=patience)
+def connected_client(
+    streams: tuple[Any, Any],
+    mode: Mode,
+    options: Options,
+    *,
+    patience: float,
+    why: Callable[[], LaunchFailure | None] = lambda: None,
+) -> Client:
+    """A client to enter, which initialises a session over them; `patience` as in `client_of`.
+
+    `why` is asked, once it is over, whether that was the failure of its server.
+    """
+    client = client_of(_Connected(streams), mode, options, patience=patience)
+    client.why = why
+    return client
 
 
 def client_of(
     server: MCPServer[Any] | Server[Any] | _Connected, mode: Mode, options: Options, *, patience: float
-) -> Client:
+) -> _Client:
     """A client of a server of this process, to enter; `patience` are the seconds for the answer to a request."""
-    return Client(
+    return _Client(
         server,
         mode=mode,
         read_timeout_seconds=patience,
@@ -39,6 +53,23 @@ def client_of(
         log_level=options.log_level,
         message_handler=options.message,
     )
+
+
+class _Client(Client):
+    """The SDK's client; a request to a server that has died says of what."""
+
+    why: Callable[[], LaunchFailure | None] = staticmethod(lambda: None)
+
+    @property
+    def session(self) -> ClientSession:
+        """The session, as the SDK has it."""
+        try:
+            return super().session
+        except RuntimeError:
+            if (failure := self.why()) is None:
+                raise
+            data = {"code": failure.code, **failure.facts}
+            raise MCPError(code=CONNECTION_CLOSED, message=failure.message, data=data) from None
 
 
 @cache

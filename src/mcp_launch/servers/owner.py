@@ -138,7 +138,9 @@ class _Owner:
         self._allow(budgets.connect)
         async with transport.open() as streams:
             self._enter("handshake", budgets.handshake)
-            async with connected_client(streams, mode, record.options, patience=budgets.call) as client:
+            async with connected_client(
+                streams, mode, record.options, patience=budgets.call, why=lambda: record.failure
+            ) as client:
                 transport.prove()
                 record.protocol_version = client.protocol_version
                 if info := client.server_info:
