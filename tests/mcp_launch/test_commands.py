@@ -43,6 +43,20 @@ def test_a_command_that_is_not_on_path_hints_at_what_to_install(command: str, hi
     assert raised.value.code == "command_not_found"
 
 
+@pytest.mark.parametrize(
+    ("command", "hint"),
+    [
+        ("thing ", "it ends with white space"),
+        ("/no/thing\n", "it ends with white space"),
+        ("thing\u200b", "it has U\\+200B in it, which cannot be seen"),
+        ("thing --fast ", 'arguments belong in "args"'),
+    ],
+)
+def test_what_cannot_be_seen_in_a_command_is_said(command: str, hint: str) -> None:
+    with pytest.raises(CommandError, match=hint):
+        resolve_command(command, cwd="/", env={"PATH": "/nowhere"})
+
+
 def test_a_relative_entry_of_path_is_relative_to_the_session(tmp_path: Path) -> None:
     (tmp_path / "bin").mkdir()
     program = _program(tmp_path / "bin" / "program")

@@ -114,9 +114,12 @@ def _misread(command: str) -> str | None:
 
     if advice := _MISREAD.get(likeness(command)):
         return advice
-    if any(each.isspace() for each in command):
+    if any(each.isspace() for each in command.rstrip()):
         return 'it is taken as the path of one program; arguments belong in "args"'
-    return None
+    if command != command.rstrip():
+        return "it ends with white space, which is taken as part of its name"
+    unseen = next((each for each in command if not each.isprintable()), None)
+    return f"it has U+{ord(unseen):04X} in it, which cannot be seen; type it anew" if unseen else None
 
 
 _MISREAD: dict[str, str] = {
@@ -164,7 +167,10 @@ def _no_interpreter(path: str, command: str) -> str:
 
 
 def _no_format(path: str, command: str) -> str:
-    if _head(path).isascii():
+    head = _head(path)
+    if head.startswith(b"\xef\xbb\xbf#!"):
+        return f'"{command}" has a byte order mark before its "#!" line; save it without one'
+    if head.isascii():
         return f'"{command}" is no program; does it begin with a "#!" line?'
     return f'"{command}" is no program for this kind of machine; was it built for another one?'
 
