@@ -254,6 +254,20 @@ async def test_what_the_proxy_may_have_answered_is_said_to_have_come_through_it(
     assert told in failure.message
 
 
+@KINDS
+async def test_a_proxy_of_the_environment_that_cannot_be_used_is_not_called_an_option(
+    kind: str, marked: Marked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ALL_PROXY", f"gopher://user:{SECRET}@127.0.0.1:9")
+    failure = await outcome(http("http://127.0.0.1:9/mcp", kind=kind), Options(), cwd=tmp_path)
+
+    assert isinstance(failure, LaunchFailure)
+    assert (failure.stage, failure.code, failure.facts) == ("spec", "invalid_options", {"option": "trust_env"})
+    assert failure.message.startswith("the proxy that the environment names cannot be used: Unknown scheme")
+    assert failure.message.endswith("; is it that of ALL_PROXY, HTTP_PROXY or HTTPS_PROXY?")
+    assert SECRET not in failure.message
+
+
 class Bearer(httpx2.Auth):
     """Logs in with a token that is in no specification."""
 

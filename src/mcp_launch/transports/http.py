@@ -178,7 +178,7 @@ class WebClient(httpx2.AsyncClient):
     def __init__(self, spec: HttpServer, network: Network, *, connect: float) -> None:
         self.rule = HeaderRule(spec, logs_in=network.auth is not None)
         self._url = spec.url
-        with usable(spec, "proxy"):
+        with usable(spec, network.names_proxy):
             super().__init__(
                 auth=network.auth,
                 verify=network.verify,

@@ -37,6 +37,11 @@ class Network:
     """The proxy that the server's URL is reached through, as it may be shown."""
     warnings: tuple[str, ...] = ()
 
+    @property
+    def names_proxy(self) -> str:
+        """The option by which there may be a proxy."""
+        return "trust_env" if self.proxy is None else "proxy"
+
 
 def network(spec: HttpServer, options: Options) -> Network:
     """Read the options; what is secret in them is hidden from now on.
@@ -81,6 +86,11 @@ def usable(spec: HttpServer, option: str) -> Generator[None]:
         reason = spec.redactor(str(error) or type(error).__name__)
         facts = {"option": option}
         message = f'the option "{option}" cannot be used: {reason}'
+        if option == "trust_env":
+            message = (
+                f"the proxy that the environment names cannot be used: {reason.rstrip('.')}; "
+                "is it that of ALL_PROXY, HTTP_PROXY or HTTPS_PROXY?"
+            )
         raise LaunchFailure(message, server=spec.name, stage="spec", code="invalid_options", facts=facts) from None
 
 

@@ -31,7 +31,7 @@ class EventClient(httpx.AsyncClient):
     """httpx as its users know it, plus a rule and a memory."""
 
     def __init__(self, spec: HttpServer, network: Network, *, connect: float) -> None:
-        with usable(spec, "proxy"):
+        with usable(spec, network.names_proxy):
             super().__init__(
                 auth=BridgedAuth(network.auth) if network.auth else None,
                 verify=network.verify,
