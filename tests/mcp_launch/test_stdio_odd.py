@@ -91,6 +91,18 @@ async def test_an_answer_that_is_no_json_rpc_is_said_to_be_none_at_once(
     assert failure.message == f"gave an answer that is not valid JSON-RPC: {wrong}; is there a newer release of it?"
 
 
+async def test_a_refusal_that_names_no_request_is_heard(marked: Marked, tmp_path: Path) -> None:
+    refusal = '{"jsonrpc": "2.0", "id": null, "error": {"code": -32600, "message": "no licence"}}'
+    server = marked.stdio("odd", "/bin/sh", "-c", f"while read -r asked; do echo '{refusal}'; done")
+
+    with anyio.fail_after(5):
+        async with mcp_launch.launch([server], cwd=tmp_path, budgets=Budgets(probe=60.0)) as fleet:
+            [failure] = fleet.failures
+
+    assert (failure.stage, failure.code) == ("handshake", "rejected")
+    assert failure.facts["jsonrpc_error"]["message"] == "no licence"
+
+
 async def test_json_that_answers_nothing_is_a_stray_line(marked: Marked, tmp_path: Path) -> None:
     log = '{"id": 1, "level": "info", "error": null}'
     script = f"read -r probe; echo '{log}'; exec {sys.executable} -S {SERVERS / 'odd.py'} works"

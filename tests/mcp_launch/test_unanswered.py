@@ -53,3 +53,24 @@ def test_a_request_that_is_cancelled_waits_no_longer() -> None:
     unanswered.sent(message(method="notifications/cancelled", params={"requestId": "2"}))
     unanswered.sent(message(method="notifications/cancelled", params={"reason": "no id"}))
     assert [reply.id for reply in unanswered.refused(ENDED)] == [1]
+
+
+def test_an_error_that_names_no_request_is_that_of_the_one_which_opens_the_session() -> None:
+    nameless = message(id=None, error={"code": -32600, "message": "no"})
+    unanswered = Unanswered()
+    assert unanswered.named(nameless) == nameless
+
+    unanswered.sent(message(id=0, method="initialize"))
+    assert unanswered.named(nameless) == message(id=0, error={"code": -32600, "message": "no"})
+
+    unanswered.sent(message(method="notifications/initialized"))
+    assert unanswered.named(nameless) == nameless
+
+
+def test_where_two_wait_an_error_that_names_none_may_be_of_either() -> None:
+    nameless = message(id=None, error={"code": -32600, "message": "no"})
+    unanswered = Unanswered()
+    unanswered.sent(message(id=0, method="server/discover"))
+    unanswered.sent(message(id=1, method="initialize"))
+
+    assert unanswered.named(nameless) == nameless

@@ -307,6 +307,14 @@ async def test_what_goes_wrong_after_the_handshake_is_named_too(
     assert (failure.stage, failure.code) == ("list", code)
 
 
+@pytest.mark.parametrize("status", [200, 400])
+async def test_a_refusal_that_names_no_request_is_heard(status: int, marked: Marked, tmp_path: Path) -> None:
+    failure = await failure_of(once(reply(status, rpc_error(-32600, "no licence"))), cwd=tmp_path)
+
+    assert (failure.stage, failure.code) == ("handshake", "rejected")
+    assert failure.facts["jsonrpc_error"]["message"] == "no licence"
+
+
 @pytest.mark.parametrize("as_event", [False, True], ids=["json", "event"])
 @pytest.mark.parametrize(
     ("code", "message"), [(-32000, "Not Acceptable: must accept text/event-stream"), (-32001, "Unauthorized")]

@@ -136,6 +136,7 @@ class _WatchedStream(ReadStream):
             self._on_lost()
             raise
         if isinstance(item, SessionMessage):
+            item.message = self._unanswered.named(item.message)
             self._unanswered.received(item.message)
             if isinstance(item.message, JSONRPCError) and self._is_unsaid(item.message.error):
                 item.message = Unsaid(jsonrpc="2.0", id=item.message.id, error=self._told(item.message.error))

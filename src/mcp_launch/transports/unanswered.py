@@ -52,6 +52,8 @@ class Unanswered:
     def __init__(self) -> None:
         self._ids: dict[RequestId, RequestId] = {}
         """As they were sent, by what the SDK takes for the same: servers send numbers back as text."""
+        self._opening: RequestId | None = None
+        """The request that opens the session, if nothing else was sent since."""
 
     def __bool__(self) -> bool:
         return bool(self._ids)
@@ -63,12 +65,22 @@ class Unanswered:
     def sent(self, message: JSONRPCMessage) -> None:
         """A request waits from now on; one that is cancelled does no longer."""
         match message:
-            case JSONRPCRequest(id=number):
+            case JSONRPCRequest(id=number, method=method):
                 self._ids[coerce_request_id(number)] = number
+                self._opening = number if method in ("server/discover", "initialize") else None
             case JSONRPCNotification(method="notifications/cancelled", params={"requestId": str() | int() as number}):
                 self._ids.pop(coerce_request_id(number), None)
             case _:
-                pass
+                self._opening = None
+
+    def named(self, message: JSONRPCMessage) -> JSONRPCMessage:
+        """The message; an error that names no request belongs to the one that opens the session, if that alone waits.
+
+        Later it may as well be about a notification, and what waits be answered yet.
+        """
+        if isinstance(message, JSONRPCError) and message.id is None and [*self._ids.values()] == [self._opening]:
+            return JSONRPCError(jsonrpc="2.0", id=self._opening, error=message.error)
+        return message
 
     def received(self, message: JSONRPCMessage) -> bool:
         """What an answer belongs to has it; whether that waited for one."""

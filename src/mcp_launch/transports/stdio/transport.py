@@ -139,7 +139,7 @@ class StdioTransport:
                 await self._lose()
             else:
                 self._ready.extend(self._stdout.read(line))
-        message = self._ready.popleft()
+        message = self._unanswered.named(self._ready.popleft())
         if self._unanswered.received(message):
             self._answered_for = isinstance(message, Unsaid)
         self._took_part = self._took_part or self._takes_part(message)
