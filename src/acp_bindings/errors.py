@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 Path: TypeAlias = tuple[str | int, ...]
 """The way to a value in a message, by wire name and index; empty for the whole."""
@@ -21,7 +21,17 @@ ReadingRule: TypeAlias = Literal["default-on-error", "skip-invalid-items", "defa
 
 
 class AcpError(Exception):
-    """Every error of this package."""
+    """Every error of this package; it can be copied and sent to another process, with its facts."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # An exception would be made again from its `args`, which need not be what its constructor takes.
+        return _made_again, (type(self), self.args), self.__dict__
+
+
+def _made_again(kind: type[AcpError], args: tuple[Any, ...]) -> AcpError:
+    error = kind.__new__(kind)
+    error.args = args
+    return error
 
 
 @dataclass(frozen=True)

@@ -41,21 +41,7 @@ class StrayLines:
         return f"{self.count} lines of the peer were no messages" + (f', the last: "{self.last}"' if self.last else "")
 
 
-class _FactsError(AcpError):
-    """An error that can be copied and sent to another process, with its facts."""
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        # An exception would be made again from its message alone, which is not what these take.
-        return _made_again, (type(self), self.args), self.__dict__
-
-
-def _made_again(kind: type[_FactsError], args: tuple[Any, ...]) -> _FactsError:
-    error = kind.__new__(kind)
-    error.args = args
-    return error
-
-
-class CannotStart(_FactsError):  # noqa: N818 - says what is wrong, which a suffix would not
+class CannotStart(AcpError):  # noqa: N818 - says what is wrong, which a suffix would not
     """The command of the peer could not be run."""
 
     def __init__(self, command: str, reason: str) -> None:
@@ -64,7 +50,7 @@ class CannotStart(_FactsError):  # noqa: N818 - says what is wrong, which a suff
         """The program, without its arguments, which may be secret."""
 
 
-class ConnectionClosed(_FactsError):  # noqa: N818 - says what is wrong, which a suffix would not
+class ConnectionClosed(AcpError):  # noqa: N818 - says what is wrong, which a suffix would not
     """There is no peer any more, so that nothing is sent and no answer will come."""
 
     def __init__(
@@ -94,7 +80,7 @@ class ConnectionClosed(_FactsError):  # noqa: N818 - says what is wrong, which a
         )
 
 
-class TimedOut(_FactsError):  # noqa: N818 - says what is wrong, which a suffix would not
+class TimedOut(AcpError):  # noqa: N818 - says what is wrong, which a suffix would not
     """The peer did not answer in time. It was asked to give up; an answer that still comes is dropped.
 
     Or it did, but a handler of ours held that up.
@@ -113,7 +99,7 @@ class TimedOut(_FactsError):  # noqa: N818 - says what is wrong, which a suffix 
         """The method of a notification whose handler the answer waits for, if it has come."""
 
 
-class RequestFailed(_FactsError):  # noqa: N818 - it was the request that failed, over there
+class RequestFailed(AcpError):  # noqa: N818 - it was the request that failed, over there
     """The peer answered with an error. `acp_bindings.setup.error_from` says what it means, where that is known.
 
     It is no `RequestError`, which would be our answer: a handler that lets it out answers "Internal error".
@@ -130,7 +116,7 @@ class RequestFailed(_FactsError):  # noqa: N818 - it was the request that failed
         """What the peer says beside it: any JSON value, None for nothing."""
 
 
-class BadAnswer(_FactsError):  # noqa: N818 - says what is wrong, which a suffix would not
+class BadAnswer(AcpError):  # noqa: N818 - says what is wrong, which a suffix would not
     """The peer answered with what is no answer to the request."""
 
     def __init__(self, method: str, reason: str, issues: Sequence[Issue] = ()) -> None:

@@ -107,10 +107,6 @@ class McpServersRefused(CapabilityNotAdvertised):
         self.refused = tuple(refused)
         """Each, with its reason."""
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Copies and other processes get all of it."""
-        return type(self), (self.refused, self.method)
-
     def __str__(self) -> str:
         """Every server with its reason, and what to do."""
         assumed = ", ".join(sorted({f'"{each.capability}"' for each in self.refused if each.capability}))
@@ -174,17 +170,6 @@ class RequestError(AcpError):
         package: Any = protocol
         more = {} if self.data is None else {"data": self.data}
         return decode(package.Error, encode({"code": self.code, "message": self.message, **more}))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Copies and other processes get all of it, whatever the constructor takes."""
-        return _revive, (type(self), self.args, self.__dict__)
-
-
-def _revive(cls: type[RequestError], args: tuple[Any, ...], members: dict[str, Any]) -> RequestError:
-    error = cls.__new__(cls, *args)
-    error.args = args
-    vars(error).update(members)
-    return error
 
 
 class NotInitialized(RequestError):
