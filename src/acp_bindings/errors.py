@@ -9,9 +9,10 @@ AcpError
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
+
+from acp_bindings._message_path import at
 
 Path: TypeAlias = tuple[str | int, ...]
 """The way to a value in a message, by wire name and index; empty for the whole."""
@@ -53,7 +54,7 @@ class Issue:
     def __str__(self) -> str:
         """`mcpServers[0].url: Field required (in http)`."""
         branch = f" (in {self.branch})" if self.branch else ""
-        return f"{_at(self.path)}{self.message}{branch}"
+        return f"{at(self.path)}{self.message}{branch}"
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,7 @@ class Finding:
         """`authMethods[1]: left out, because name: Field required`."""
         reasons = [_reason(replace(cause, path=cause.path[len(self.path) :])) for cause in self.causes]
         rest = [f"{len(reasons) - _SHOWN} more"] if len(reasons) > _SHOWN else []
-        return f"{_at(self.path)}{_DONE[self.rule]}, because {'; '.join(reasons[:_SHOWN] + rest)}"
+        return f"{at(self.path)}{_DONE[self.rule]}, because {'; '.join(reasons[:_SHOWN] + rest)}"
 
 
 _SHOWN = 3
@@ -89,21 +90,6 @@ _DONE = {
 def _reason(cause: Issue) -> str:
     text = str(cause)
     return text if cause.path else text[:1].lower() + text[1:]
-
-
-def _at(path: Path) -> str:
-    """`mcpServers[0].url: `, the beginning of a line; nothing for the whole."""
-    where = "".join(map(_step, path)).removeprefix(".")
-    return f"{where}: " if where else ""
-
-
-def _step(step: str | int) -> str:
-    # The names in a map are anybody's, also the ones with line breaks.
-    if isinstance(step, str) and re.fullmatch(r"[\w$-]+", step):
-        return f".{step}"
-    import json  # noqa: PLC0415 - two milliseconds that only odd names need
-
-    return f"[{json.dumps(step)}]"
 
 
 class _IssuesError(AcpError, ValueError):

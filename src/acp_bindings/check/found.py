@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from acp_bindings.errors import Path, _at  # pyright: ignore[reportPrivateUsage]
+from acp_bindings._message_path import at
+from acp_bindings.errors import Path
 from acp_bindings.setup.capabilities import Side
 from acp_bindings.setup.remarks import Severity
 
@@ -33,4 +34,4 @@ class Found:
         """`3: error[capability.load]: …`, as compilers say it, for a file name and a colon to stand before it."""
         line = f"{self.line}: " if self.line is not None else " "
         value = f" (it is {self.value})" if self.value is not None else ""
-        return f"{line}{self.severity}[{self.rule}]: {_at(self.path)}{self.message}{value}"
+        return f"{line}{self.severity}[{self.rule}]: {at(self.path)}{self.message}{value}"

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-from acp_bindings.errors import Path, _at  # pyright: ignore[reportPrivateUsage]
+from acp_bindings._message_path import at
+from acp_bindings.errors import Path
 
 Severity: TypeAlias = Literal["error", "warning", "info"]
 """Whether it breaks a rule, is likely to go wrong, or is only good to know."""
@@ -32,4 +33,4 @@ class Remark:
 
     def __str__(self) -> str:
         """`agentCapabilities.mcp: there is no such capability; did you mean mcpCapabilities?`."""
-        return f"{_at(self.path)}{self.message}"
+        return f"{at(self.path)}{self.message}"
