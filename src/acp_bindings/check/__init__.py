@@ -27,7 +27,6 @@ else:
             "found": "Found",
             "inputs": "Unusable",
             "likeness": "",
-            "packages": "",
             "payloads": "",
             "places": "",
             "reading": "",

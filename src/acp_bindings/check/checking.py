@@ -10,7 +10,6 @@ from pydantic_core import to_json
 
 from acp_bindings.check.found import Found
 from acp_bindings.check.inputs import Document, Numbered, Unusable, read_input
-from acp_bindings.check.packages import name_of, package
 from acp_bindings.check.payloads import Type, UnknownType, said_as, type_named, types_of
 from acp_bindings.check.places import Places
 from acp_bindings.check.rules import END, LOOKS
@@ -21,6 +20,7 @@ from acp_bindings.check.talk import Talk
 from acp_bindings.errors import Path
 from acp_bindings.jsonrpc import ProtocolPackage
 from acp_bindings.setup.remarks import Remark
+from acp_bindings.setup.versions import name_of, package_named
 
 InputKind: TypeAlias = Literal["conversation", "messages", "payloads"]
 
@@ -71,7 +71,7 @@ class Check:
         self._protocol = protocol
         self._show_values = show_values
         try:
-            self._type = None if type is None else type_named(type, protocol=protocol or package("v1"))
+            self._type = None if type is None else type_named(type, protocol=protocol or package_named("v1"))
         except UnknownType as error:
             raise Unusable(str(error)) from None
         self._input = read_input(raw, of_messages=type is None)
@@ -176,7 +176,7 @@ class Check:
 
     @property
     def _package(self) -> ProtocolPackage:
-        return self._protocol or package("v1")
+        return self._protocol or package_named("v1")
 
     def _is_list_of_servers(self, value: Any) -> bool:
         if self._type is not None:

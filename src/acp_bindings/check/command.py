@@ -12,10 +12,9 @@ from functools import partial
 from acp_bindings._standard import written_by
 from acp_bindings.check.checking import Check
 from acp_bindings.check.inputs import Unusable
-from acp_bindings.check.packages import package
 from acp_bindings.check.rules import RULES
 from acp_bindings.check.telling import SCHEMA, document_of, lines_of, printable, unusable_document
-from acp_bindings.setup.versions import PACKAGES
+from acp_bindings.setup.versions import PACKAGES, package_named
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -97,7 +96,7 @@ def _check(options: argparse.Namespace) -> int:
 
 
 def _check_one(name: str, options: argparse.Namespace) -> int:
-    protocol = package(options.protocol) if options.protocol else None
+    protocol = package_named(options.protocol) if options.protocol else None
     try:
         check = Check(_raw(name), protocol=protocol, type=options.type, show_values=options.show_secrets)
         _write(document_of(check, name=name) if options.json else lines_of(check, name=name))

@@ -10,7 +10,6 @@ from typing import Annotated, Any, NamedTuple, cast, get_args, get_origin
 from pydantic_core import to_json
 
 from acp_bindings._model import Model
-from acp_bindings.check.packages import package
 from acp_bindings.check.reading import issues_as
 from acp_bindings.check.said import Said
 from acp_bindings.check.shapes import items_of, members_of
@@ -18,7 +17,7 @@ from acp_bindings.decoding import decode
 from acp_bindings.errors import DecodeError, Finding, Path
 from acp_bindings.jsonrpc import ProtocolPackage
 from acp_bindings.setup.remarks import Remark
-from acp_bindings.setup.versions import PACKAGES
+from acp_bindings.setup.versions import PACKAGES, name_of, package_named
 
 
 class UnknownType(ValueError):  # noqa: N818 - says what is wrong, which a suffix would not
@@ -33,7 +32,7 @@ class Type(NamedTuple):
 
     def __str__(self) -> str:
         """`v1.NewSessionRequest`."""
-        return f"{getattr(self.protocol, '__name__', '').rpartition('.')[2]}.{self.name}"
+        return f"{name_of(self.protocol)}.{self.name}"
 
 
 def type_named(name: str, *, protocol: ProtocolPackage) -> Type:
@@ -43,14 +42,14 @@ def type_named(name: str, *, protocol: ProtocolPackage) -> Type:
         UnknownType: there is none.
     """
     where, _, what = name.rpartition(".")
-    of: Any = package(where) if where else protocol
+    of: Any = package_named(where) if where else protocol
     if of is None:
         raise UnknownType(f'there is no protocol package "{where}"; they are {", ".join(PACKAGES)}')
     if what not in of.__all__ or what == "METHODS":
         names: list[str] = of.__all__
         close = difflib.get_close_matches(what, names, n=1)
         hint = f"; did you mean {close[0]}?" if close else ""
-        raise UnknownType(f'{of.__name__.rpartition(".")[2]} has no type "{what}"{hint}')
+        raise UnknownType(f'{name_of(of)} has no type "{what}"{hint}')
     return Type(of, what)
 
 

@@ -6,7 +6,6 @@ import difflib
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from acp_bindings.check.said import Said
@@ -27,7 +26,7 @@ from acp_bindings.jsonrpc import (
 )
 from acp_bindings.setup.capabilities import Side
 from acp_bindings.setup.remarks import Remark
-from acp_bindings.setup.versions import PACKAGES
+from acp_bindings.setup.versions import PACKAGES, name_of, package_named
 
 if TYPE_CHECKING:
     from acp_bindings.check.speakers import Line
@@ -116,10 +115,11 @@ def _no_json(reason: str) -> str:
 
 def _unknown(method: str, protocol: ProtocolPackage) -> str:
     """That there is no such method, and what may help."""
-    having = [each for each in PACKAGES if method in import_module(f"acp_bindings.{each}").METHODS]
-    name = getattr(protocol, "__name__", "").rpartition(".")[2]
+    having = [each for each in PACKAGES if method in package_named(each).METHODS]
     if having:
-        return f"{name} has no {method}, which {' and '.join(having)} {'have' if len(having) > 1 else 'has'}"
+        return (
+            f"{name_of(protocol)} has no {method}, which {' and '.join(having)} {'have' if len(having) > 1 else 'has'}"
+        )
     close = difflib.get_close_matches(method, protocol.METHODS, n=1) if len(method) < 100 else []
     hint = f"; did you mean {close[0]}?" if close else "; names of extensions begin with an underscore"
     return f"there is no method {method[:100]}{hint}"

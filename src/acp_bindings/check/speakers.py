@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic_core import from_json, to_json
 
-from acp_bindings.check.packages import package
 from acp_bindings.check.shapes import members_of
 from acp_bindings.decoding import decode
 from acp_bindings.errors import DecodeError, Path
 from acp_bindings.jsonrpc import CANCEL
 from acp_bindings.setup.capabilities import Side
-from acp_bindings.setup.versions import PACKAGES
+from acp_bindings.setup.versions import PACKAGES, package_named
 
 if TYPE_CHECKING:
     from acp_bindings.check.talk import Asked, Talk
@@ -109,7 +108,7 @@ def sender_of(value: Any, talk: Talk) -> Side | None:
 @lru_cache(maxsize=1000)
 def _handlers(method: str, *, asks: bool) -> list[Side]:
     """The sides that handle a method, in any of the protocol packages."""
-    known = [found for name in PACKAGES if (found := package(name).METHODS.get(method))]
+    known = [found for name in PACKAGES if (found := package_named(name).METHODS.get(method))]
     meant = [type_ for each in known if (type_ := each.request if asks else each.notification)]
     # It may be the wrong kind of message, which is said elsewhere.
     types = meant or [type_ for each in known for type_ in (each.request, each.notification) if type_]

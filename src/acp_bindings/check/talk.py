@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple, cast
 
-from acp_bindings.check.packages import package
 from acp_bindings.check.reading import said_of
 from acp_bindings.check.said import Said
 from acp_bindings.check.sessions import Session, Transcript
@@ -23,7 +22,7 @@ from acp_bindings.setup.peer import AgentPeer, ClientPeer
 from acp_bindings.setup.remarks import Remark
 from acp_bindings.setup.sessions.history import asks_for_history
 from acp_bindings.setup.sessions.updates import ReplayCollector, SessionIdReused
-from acp_bindings.setup.versions import version_of
+from acp_bindings.setup.versions import package_named, version_of
 
 
 @dataclass(frozen=True)
@@ -71,7 +70,7 @@ class Talk:
         self.client: ClientPeer | None = None
         self.client_asking: ClientPeer | None = None
         """The client, while it is being answered."""
-        self._protocol: ProtocolPackage = self.named or package("v1")
+        self._protocol: ProtocolPackage = self.named or package_named("v1")
         self._codecs: dict[Side, Codec] = {
             "client": Codec(self._protocol, role="agent", findings=True),
             "agent": Codec(self._protocol, role="client", findings=True),
@@ -153,7 +152,7 @@ class Talk:
         if self.named is not None and version_of(self.named) == version:
             self._protocol = self.named
         else:
-            self._protocol = package(f"v{version}") or self._protocol
+            self._protocol = package_named(f"v{version}") or self._protocol
         for codec in self._codecs.values():
             codec.protocol = self._protocol
 

@@ -22,6 +22,7 @@ from acp_bindings.setup.errors import (
 from acp_bindings.setup.peer import Peer
 from acp_bindings.setup.servers import servers_for
 from acp_bindings.setup.sessions.history import asks_for_history
+from acp_bindings.setup.versions import name_of
 
 if TYPE_CHECKING:
     from acp_bindings.setup.peer import AgentPeer
@@ -284,6 +285,5 @@ def _method_of(peer: Peer, params: Any) -> str:
     methods = peer.protocol.METHODS
     type_ = methods.request_with(params) or methods.notification_with(params)
     if type_ is None:
-        package = getattr(peer.protocol, "__name__", "the protocol").rpartition(".")[2]
-        raise TypeError(f"{type(params).__name__} belongs to no method of {package}; name it by method=")
+        raise TypeError(f"{type(params).__name__} belongs to no method of {name_of(peer.protocol)}; name it by method=")
     return type_.method

@@ -17,7 +17,7 @@ from acp_bindings.setup.errors import UnsupportedProtocolVersion
 from acp_bindings.setup.initialization.misspelt import WORDS, initialize_remarks
 from acp_bindings.setup.remarks import Remark
 from acp_bindings.setup.shown import one_line
-from acp_bindings.setup.versions import by_version, read_version, version_of
+from acp_bindings.setup.versions import by_version, name_of, read_version, version_of
 
 if TYPE_CHECKING:
     from acp_bindings.setup.unions import (
@@ -84,9 +84,8 @@ class Peer:
             UnknownCapability: there is none of this name for this side.
         """
         place = known(self.side, capability).of(self.version)
-        name: str = getattr(self.protocol, "__name__", "").rpartition(".")[2]
         if place is None or not has_word(self._message_type, self.side, self.version, capability):
-            return f"{name} has no word for {capability}"
+            return f"{name_of(self.protocol)} has no word for {capability}"
         if place == ALWAYS:
             return None
         if says(self._message, place):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable
+from importlib import import_module
 from types import ModuleType
 from typing import Any, cast
 
@@ -21,6 +22,16 @@ _PACKAGE = re.compile(r"v(\d+)(_unstable)?")
 
 PACKAGES = tuple(name for name in acp_bindings.__all__ if _PACKAGE.fullmatch(name))
 """The names of the protocol packages, as they stand in `acp_bindings`."""
+
+
+def package_named(name: str) -> Any:
+    """The protocol package of this name, such as `v1`, loaded; None where there is none."""
+    return import_module(f"acp_bindings.{name}") if name in PACKAGES else None
+
+
+def name_of(protocol: object) -> str:
+    """The name of a protocol package: `v1`."""
+    return str(getattr(protocol, "__name__", "")).rpartition(".")[2]
 
 
 def version_of(protocol: ProtocolPackage) -> int:
@@ -51,7 +62,7 @@ def by_version(protocols: Iterable[ProtocolPackage]) -> dict[int, ProtocolPackag
         ValueError: there is none, or two of them are of one version.
     """
     if isinstance(protocols, ModuleType):
-        raise TypeError(f"protocols is a list: [{protocols.__name__.rpartition('.')[2]}]")
+        raise TypeError(f"protocols is a list: [{name_of(protocols)}]")
     found: dict[int, ProtocolPackage] = {}
     for each in protocols:
         if found.setdefault(version_of(each), each) is not each:

@@ -28,7 +28,7 @@ from acp_bindings.setup.capabilities import V2_BASELINE, Side, has_word, written
 from acp_bindings.setup.errors import InvalidParams
 from acp_bindings.setup.initialization.misspelt import WORDS
 from acp_bindings.setup.peer import AgentPeer, ClientPeer, parsed
-from acp_bindings.setup.versions import by_version, negotiate, read_version, version_of
+from acp_bindings.setup.versions import by_version, name_of, negotiate, read_version, version_of
 
 if TYPE_CHECKING:
     from acp_bindings.setup.unions import AuthMethod, Implementation, InitializeRequest, InitializeResponse
@@ -238,7 +238,7 @@ class _Said:
 
     def _check(self, name: str) -> None:
         if not any(has_word(_message(each, self.side), self.side, n, name) for n, each in self.protocols.items()):
-            offered = ", ".join(getattr(each, "__name__", "").rpartition(".")[2] for each in self.protocols.values())
+            offered = ", ".join(map(name_of, self.protocols.values()))
             raise ValueError(f"{offered} has no word for {name}; is another protocol package meant?")
 
     def _check_baseline(self) -> None:
