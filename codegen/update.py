@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 import re
 import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from codegen.compare import note
 from codegen.sources import (
@@ -23,9 +23,6 @@ from codegen.sources import (
     replace_together,
 )
 from codegen.sources.delivery import parse_schema
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 __all__ = ["main", "update"]
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Literal, TypeAlias
 
 from codegen.compare.limits import narrows_values
 from codegen.compare.methods import compare_methods
@@ -12,12 +13,9 @@ from codegen.compare.report import Change
 from codegen.compare.spelling import NOTHING, OMITTED, ORDER, OVERLAP, TEXT, UNIONS, is_about, same, spelt
 from codegen.tree import Node, without
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
 __all__ = ["compare"]
 
-Alternatives: TypeAlias = "dict[str, Node]"
+Alternatives: TypeAlias = dict[str, Node]
 """What a value may be, by label."""
 
 

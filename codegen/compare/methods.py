@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeAlias
+from collections.abc import Iterator, Mapping
+from typing import Any, TypeAlias
 
 from codegen.compare.report import Change
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
 __all__ = ["compare_methods"]
 
-Sides: TypeAlias = "dict[str, str]"
+Sides: TypeAlias = dict[str, str]
 """The definitions of one method, each with the side that handles it: a notification may go the other way."""
 
 

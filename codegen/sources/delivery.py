@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import Any, Protocol, cast
 
 from codegen.shape import check_shape
 from codegen.sources.errors import MissingFilesError, NotAnAcpSchemaError, WrongDigestError
 from codegen.tree import CodegenError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 __all__ = ["Delivery", "Source", "check_digest", "fetch", "parse_schema"]
 

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from codegen.sources.delivery import Delivery
 from codegen.sources.errors import FolderError
 from codegen.sources.lock import FILES, UNKNOWN_VERSION
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
 
 __all__ = ["FolderSource"]
 

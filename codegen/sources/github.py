@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import httpx
 
@@ -18,9 +18,6 @@ from codegen.sources.delivery import Delivery
 from codegen.sources.errors import UnknownSourceError
 from codegen.sources.lock import FILES
 from codegen.sources.web import download
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 __all__ = ["RELEASES", "RELEASES_VARIABLE", "GitHubSource"]
 

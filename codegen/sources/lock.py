@@ -6,14 +6,12 @@ import hashlib
 import json
 import re
 import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from pathlib import Path
+from typing import Any, cast
 
 from codegen.sources.errors import LockError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
 
 __all__ = ["FILES", "LOCK", "UNKNOWN_VERSION", "LockedFile", "load_schemas", "read", "render", "verified_bytes"]
 

@@ -16,16 +16,14 @@ import shutil
 import subprocess
 import tarfile
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from codegen.sources.delivery import Delivery
 from codegen.sources.errors import NpmError, NpmNotFoundError, UnknownSourceError, WrongDigestError
 from codegen.sources.lock import FILES
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 __all__ = ["NpmSource", "newest_version", "published_versions"]
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import httpx
 
@@ -17,9 +17,6 @@ from codegen.sources.errors import (
     UnknownSourceError,
 )
 from codegen.sources.lock import FILES, UNKNOWN_VERSION
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 __all__ = ["WebSource", "download"]
 
