@@ -26,7 +26,8 @@ def note(file: str, old: dict[str, Any], new: dict[str, Any]) -> list[str]:
             return [*lines, f"- They cannot be compared: the {which} schema cannot be built: {refusal}"]
         except Exception as defect:  # noqa: BLE001 - what else changed is worth reading all the same
             return [*lines, f"- They cannot be compared: the {which} schema cannot be built: {_about(defect)}"]
-    return [*lines, *(render(compare_names(*names)) if compare_names(*names) else ["- No change"])]
+    changes = compare_names(*names)
+    return [*lines, *(render(changes) if changes else ["- No change"])]
 
 
 def _meaning(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
