@@ -82,12 +82,17 @@ class _Union(NamedTuple):
 
 
 class _Naming:
+    """The unions of a schema on their way to names, each split when it is first come by: one may be made of others."""
+
     def __init__(self, defs: Definitions) -> None:
         self.defs = defs
         self.out: Definitions = dict(defs)
+        """The definitions as they are by now."""
         self.unions: dict[str, _Union] = {}
+        """Those that are split."""
         uses = [name for node in defs.values() for child in walk(node) if (name := target(child))]
         self.used_once = {name for name in uses if uses.count(name) == 1}
+        """The definitions that one place refers to."""
 
     def run(self) -> Definitions:
         for name in sorted(self.defs):  # whose variants get the names that two unions want must not hang on the order
@@ -128,16 +133,12 @@ class _Naming:
             if label is None:
                 raise CodegenError(f"{name}: an alternative has neither a tag nor a title to be named by")
             added = _merged(name, node, arm, tag)
-            if tag is not None:
-                if (
-                    constant(arm, tag) is None
-                    and tag in self.members(arm, "properties") | node.get("properties", {}).keys()
-                ):
-                    raise CodegenError(f"{name}: its alternative {label} describes the tag {tag} without a constant")
-                added["properties"] = {tag: _tag_member(arm, tag, label, known)} | without(added["properties"], tag)
-            else:
+            if tag is None:
                 others = exclusive - self.members(arm, "required")
                 added["properties"] |= {member: {"x-absent": True} for member in sorted(others)}
+            else:
+                self.check_tag(name, node, arm, tag, label)
+                added["properties"] = {tag: _tag_member(arm, tag, label, known)} | without(added["properties"], tag)
             variants.append((label, self.variant(name, arm, added, tag, label)))
         if len(variants) == 1 and variants[0][1] in self.unions:
             raise CodegenError(f"{name}: no rule for a union of one alternative that is a union itself")
@@ -145,6 +146,12 @@ class _Naming:
         decides = tag or tag_of_parts
         self.out[name] = kept | {"anyOf": [ref(each) for _, each in variants], "x-tag": decides}
         return _Union(variants, decides)
+
+    def check_tag(self, name: str, node: Node, arm: Node, tag: str, label: str) -> None:
+        """See that an alternative without a constant says nothing else of the tag either."""
+        described = self.members(arm, "properties") | node.get("properties", {}).keys()
+        if constant(arm, tag) is None and tag in described:
+            raise CodegenError(f"{name}: its alternative {label} describes the tag {tag} without a constant")
 
     def exclusive(self, name: str, node: Node, tag: str | None) -> set[str]:
         """The members that tell the alternatives of the `oneOf` *node* apart where no tag does, each required by some.
