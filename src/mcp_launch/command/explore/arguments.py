@@ -14,9 +14,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, cast
 
-from mcp_launch.command.explore.json_schema import Schema, alternatives, items_of, kind_of, members_of, properties_of
+from mcp_launch.command.explore.json_schema import Schema, alternatives, kind_of, properties_of
 from mcp_launch.command.explore.nearest import did_you_mean, there_are
 from mcp_launch.command.explore.signature import arguments_of, type_text
+from mcp_launch.config.json_values import as_items, as_members
 
 __all__ = ["WrongArguments", "read_arguments", "read_json"]
 
@@ -154,7 +155,7 @@ def _member(name: str, schema: object, root: Schema) -> object:
     if name in known:
         return known[name]
     for each in alternatives(schema, root):
-        for pattern, part in members_of(each.get("patternProperties")).items():
+        for pattern, part in as_members(each.get("patternProperties")).items():
             if _matches(pattern, name):
                 return part
         more = each.get("additionalProperties")
@@ -202,7 +203,7 @@ def _typed(text: str, schema: object, root: Schema, name: str, *, checked: bool)
 def _fixed(schema: Schema) -> list[Any]:
     if "const" in schema:
         return [schema["const"]]
-    return items_of(schema.get("enum"))
+    return as_items(schema.get("enum"))
 
 
 _NONE = object()

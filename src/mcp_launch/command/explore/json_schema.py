@@ -6,7 +6,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any, TypeAlias, cast
 from urllib.parse import unquote
 
-__all__ = ["Schema", "alternatives", "items_of", "kind_of", "members_of", "properties_of", "resolved"]
+from mcp_launch.config.json_values import as_items, as_members
+
+__all__ = ["Schema", "alternatives", "kind_of", "properties_of", "resolved"]
 
 Schema: TypeAlias = Mapping[str, Any]
 _MOST = 1000
@@ -32,7 +34,7 @@ def kind_of(schema: Schema) -> str | None:
     said = schema.get("type")
     if isinstance(said, str):
         return said
-    fixed: list[Any] = [schema["const"]] if "const" in schema else items_of(schema.get("enum"))
+    fixed: list[Any] = [schema["const"]] if "const" in schema else as_items(schema.get("enum"))
     kinds = {_kind(value) for value in fixed}
     if len(kinds) == 1:
         return kinds.pop()
@@ -45,22 +47,8 @@ def properties_of(schema: object, root: Schema) -> dict[str, Any]:
     """The properties of an object, also of one that is an alternative among others."""
     found: dict[str, Any] = {}
     for each in alternatives(schema, root):
-        found |= members_of(each.get("properties"))
+        found |= as_members(each.get("properties"))
     return found
-
-
-def items_of(value: Any) -> list[Any]:
-    """The items of an array; none of what is no array."""
-    match value:
-        case [*items]:
-            return items
-        case _:
-            return []
-
-
-def members_of(value: object) -> dict[str, Any]:
-    """The members of an object; none of what is no object."""
-    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
 
 
 def _alternatives(schema: object, root: Schema, path: frozenset[str], steps: Iterator[int]) -> Iterator[Schema]:
@@ -70,16 +58,16 @@ def _alternatives(schema: object, root: Schema, path: frozenset[str], steps: Ite
         return
     path |= followed
     known = dict(known)
-    for part in items_of(known.pop("allOf", None)):
+    for part in as_items(known.pop("allOf", None)):
         parts = list(_alternatives(part, root, path, steps))
         known = _merged(known, parts[0]) if len(parts) == 1 else {**known, "anyOf": parts}
     for word in ("anyOf", "oneOf"):
-        if choices := items_of(known.pop(word, None)):
+        if choices := as_items(known.pop(word, None)):
             for choice in choices:
                 for inner in _alternatives(choice, root, path, steps):
                     yield from _alternatives(_merged(known, inner), root, path, steps)
             return
-    kinds = items_of(known.get("type"))
+    kinds = as_items(known.get("type"))
     yield from ({**known, "type": kind} for kind in kinds) if kinds else (known,)
 
 

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import cast
 
-from mcp_launch.command.explore.json_schema import Schema, alternatives, items_of, kind_of, properties_of, resolved
+from mcp_launch.command.explore.json_schema import Schema, alternatives, kind_of, properties_of, resolved
+from mcp_launch.config.json_values import as_items
 
 __all__ = ["Argument", "all_arguments_of", "arguments_of", "signature", "type_text"]
 
@@ -118,7 +119,7 @@ def _one(schema: Schema, root: Schema, depth: int) -> str:  # noqa: PLR0911 - a 
         return "never"
     if "const" in schema:
         return _short(schema["const"])
-    if shown := [_short(value) for value in items_of(schema.get("enum"))]:
+    if shown := [_short(value) for value in as_items(schema.get("enum"))]:
         return " | ".join([*shown[:_VALUES], *(["..."] if len(shown) > _VALUES else [])])
     match kind_of(schema):
         case None:
@@ -132,7 +133,7 @@ def _one(schema: Schema, root: Schema, depth: int) -> str:  # noqa: PLR0911 - a 
 
 
 def _array(schema: Schema, root: Schema, depth: int) -> str:
-    if first := items_of(schema.get("prefixItems")):
+    if first := as_items(schema.get("prefixItems")):
         return f"[{', '.join(type_text(each, root, depth=depth + 1) for each in first)}]"
     if "items" not in schema or depth > _DEEPEST:
         return "array"
@@ -158,7 +159,7 @@ def _object(schema: Schema, root: Schema, depth: int) -> str:
 def _required(schema: object, root: Schema) -> frozenset[str]:
     """What every alternative requires that may be an object."""
     required = [
-        frozenset(name for name in items_of(each.get("required")) if isinstance(name, str))
+        frozenset(name for name in as_items(each.get("required")) if isinstance(name, str))
         for each in alternatives(schema, root)
         if kind_of(each) in ("object", None)
     ]
