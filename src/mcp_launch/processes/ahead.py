@@ -159,15 +159,22 @@ def _plain(entry: object) -> tuple[str, str, list[str], list[tuple[str, str]]] |
 
 def _texts(value: object) -> list[str] | None:
     """The value, if it is an array of texts."""
-    items = cast("list[object]", value) if isinstance(value, list) else [None]
+    if not isinstance(value, list):
+        return None
+    items = cast("list[object]", value)
     texts = [item for item in items if isinstance(item, str)]
     return texts if len(texts) == len(items) else None
 
 
 def _variables(value: object) -> list[tuple[str, str]] | None:
     """Names and values, if it is an array of variables."""
-    items = cast("list[object]", value) if isinstance(value, list) else [None]
-    members = [cast("dict[str, object]", item) for item in items if isinstance(item, dict)]
-    named = [(each.get("name"), each.get("value")) for each in members]
-    pairs = [(name, text) for name, text in named if isinstance(name, str) and isinstance(text, str)]
-    return pairs if len(pairs) == len(items) else None
+    if not isinstance(value, list):
+        return None
+    pairs: list[tuple[str, str]] = []
+    for item in cast("list[object]", value):
+        match item:
+            case {"name": str(name), "value": str(text)}:
+                pairs.append((name, text))
+            case _:
+                return None
+    return pairs
