@@ -43,10 +43,9 @@ def _wait_for_change(typed: Typed, before: _State) -> None:
     while (state := _state(typed)) == before:
         time.sleep(_LOOK)
     # Until it no longer changes: it may be half written.
-    settled = False
-    while not settled:
+    while state != before:
         time.sleep(_LOOK)
-        settled, state = _state(typed) == state, _state(typed)
+        before, state = state, _state(typed)
 
 
 def _state(typed: Typed) -> _State:
