@@ -27,7 +27,7 @@ from mcp_launch.terms import TOOLS
 if TYPE_CHECKING:
     from mcp_types import CallToolResult, Tool
 
-__all__ = ["Answer", "call_once", "call_tool", "print_answer", "read_all", "the_tool"]
+__all__ = ["Answer", "call_once", "call_tool", "print_answer", "read_or_complain", "the_tool"]
 
 _DYING = 5.0
 """Seconds until it has to be known why a connection was closed."""
@@ -69,7 +69,7 @@ def call_once(
 
     async def ready(one: Opened) -> int:
         tool = the_tool(one, one.server.tools, meant.tool)
-        arguments = read_all(one, tool, meant.words, whole=meant.whole, checked=meant.checked)
+        arguments = read_or_complain(one, tool, meant.words, whole=meant.whole, checked=meant.checked)
         if arguments is None:
             return 2
         answer = await call_tool(one, tool, arguments, wait=wait, progress=sys.stderr.isatty())
@@ -97,7 +97,7 @@ def the_tool(one: Opened, tools: Sequence[Tool], name: str) -> Tool:
     raise UnusableInput(one.hide(f'{one.name}: no tool is called "{name}"{near}'))
 
 
-def read_all(
+def read_or_complain(
     one: Opened, tool: Tool, words: Sequence[str], *, whole: str | None = None, checked: bool = True
 ) -> dict[str, Any] | None:
     """The arguments of a tool, as `read_arguments` reads them; None when they are wrong, and it was said how."""

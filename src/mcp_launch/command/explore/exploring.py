@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import anyio
 
-from mcp_launch.command.explore.calling import call_tool, print_answer, read_all, the_tool
+from mcp_launch.command.explore.calling import call_tool, print_answer, read_or_complain, the_tool
 from mcp_launch.command.explore.completing import Candidate, candidates
 from mcp_launch.command.explore.contents import pieces_of
 from mcp_launch.command.explore.nearest import did_you_mean
@@ -176,7 +176,7 @@ class _Shell:
         if not words:
             raise UnusableInput("usage: call NAME key=value ...")
         tool = await self._the_tool(words[0])
-        arguments = read_all(self._one, tool, words[1:])
+        arguments = read_or_complain(self._one, tool, words[1:])
         if arguments is None:
             return 2
         answer = await call_tool(self._one, tool, arguments, progress=True)
