@@ -10,11 +10,11 @@ import re
 from collections.abc import Iterator
 from urllib.parse import quote, quote_plus, unquote
 
-__all__ = ["ALWAYS", "SHORTEST", "forms_of"]
+__all__ = ["INSIDE_WORDS", "SHORTEST", "forms_of"]
 
 SHORTEST = 3
 """Shorter values are not searched for."""
-ALWAYS = 8
+INSIDE_WORDS = 8
 """Values this long are replaced inside words too; shorter ones only where they stand alone."""
 WHOLE = 131072
 """Longer values are searched for as a whole only. No process can be given one (Linux), and no HTTP server takes it."""
@@ -26,7 +26,7 @@ def forms_of(value: str) -> Iterator[str]:
         yield value
         return
     lines = [line.strip() for line in value.splitlines()]
-    words = [word for line in lines for word in line.split() if len(word) >= ALWAYS]
+    words = [word for line in lines for word in line.split() if len(word) >= INSIDE_WORDS]
     login = tuple(_login(value))
     # Of a certificate nobody codes single lines.
     coded = {value, *login, *(words if len(lines) == 1 else ())}

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, cast
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from acp_bindings.secrets.forms import ALWAYS, SHORTEST, forms_of
+from acp_bindings.secrets.forms import INSIDE_WORDS, SHORTEST, forms_of
 
 __all__ = ["Redactor", "shown_url"]
 
@@ -66,8 +66,8 @@ class Redactor:
         # Longest first, so that a secret which contains another is replaced whole.
         ordered = sorted(secrets, key=len, reverse=True)
         # Not one pattern of all: the lines of a certificate are thousands of branches, tried at each character.
-        self._long = [secret for secret in ordered if len(secret) >= ALWAYS]
-        words = [re.escape(secret) for secret in ordered if len(secret) < ALWAYS]
+        self._long = [secret for secret in ordered if len(secret) >= INSIDE_WORDS]
+        words = [re.escape(secret) for secret in ordered if len(secret) < INSIDE_WORDS]
         self._short = re.compile(rf"(?<!\w)(?:{'|'.join(words)})(?!\w)") if words else None
 
     def __repr__(self) -> str:
