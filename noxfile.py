@@ -15,6 +15,8 @@ nox.options.reuse_existing_virtualenvs = True
 PYTHONS = ["3.11", "3.12", "3.13", "3.14"]
 PROJECT = nox.project.load_toml("pyproject.toml")
 EXTRA = ".[launch]"
+TWO_AT_ONCE = ("-n", "2", "--dist", "worksteal")
+"""How pytest runs tests on two cores."""
 
 
 def group(name: str) -> list[str]:
@@ -59,14 +61,14 @@ def walk(session: nox.Session) -> None:
 def tests(session: nox.Session) -> None:
     """Run the tests on two cores; arguments go to pytest: `nox -s tests -- -k stdio`."""
     session.install("-e", EXTRA, *group("codegen"), *group("test"))
-    session.run("pytest", "-n", "2", "--dist", "worksteal", *session.posargs)
+    session.run("pytest", *TWO_AT_ONCE, *session.posargs)
 
 
 @nox.session(python=PYTHONS, default=False)
 def tests_all(session: nox.Session) -> None:
     """Run the tests on every supported Python that is installed."""
     session.install("-e", EXTRA, *group("codegen"), *group("test"))
-    session.run("pytest", "-n", "2", "--dist", "worksteal", *session.posargs)
+    session.run("pytest", *TWO_AT_ONCE, *session.posargs)
 
 
 @nox.session(default=False)
@@ -77,7 +79,7 @@ def minimums(session: nox.Session) -> None:
     floors.write_text("\n".join(lower_bounds()), encoding="utf-8")
     session.install("-e", EXTRA, *group("codegen"), *group("test"), "--constraint", str(floors))
     session.run("pip", "check")
-    session.run("pytest", "-n", "2", "--dist", "worksteal", *(session.posargs or MINIMUM_TESTS))
+    session.run("pytest", *TWO_AT_ONCE, *(session.posargs or MINIMUM_TESTS))
 
 
 MINIMUM_TESTS = (
@@ -257,7 +259,7 @@ def interop(session: nox.Session) -> None:
     """Read the same messages with the TypeScript SDK and compare; needs Node 20. Arguments go to pytest."""
     session.install("-e", ".", *group("test"))
     npm_install(session, "tests/interop", typescript_sdk(session))
-    session.run("pytest", "-n", "2", "--dist", "worksteal", "tests/interop", *session.posargs)
+    session.run("pytest", *TWO_AT_ONCE, "tests/interop", *session.posargs)
 
 
 @nox.session(default=False)
@@ -273,7 +275,7 @@ def servers(session: nox.Session) -> None:
     """Launch MCP servers that others wrote, from npm and PyPI; needs Node 20. Arguments go to pytest."""
     session.install("-e", EXTRA, *group("test"), *group("servers"))
     npm_install(session, "tests/servers")
-    session.run("pytest", "-n", "2", "--dist", "worksteal", "tests/servers", *session.posargs)
+    session.run("pytest", *TWO_AT_ONCE, "tests/servers", *session.posargs)
 
 
 @nox.session(default=False)
@@ -322,7 +324,7 @@ def installed(session: nox.Session) -> None:
     # An environment that is used again keeps what has the same version.
     session.install("--force-reinstall", "--no-deps", f"./{wheel}")
     session.run("python", "-P", "-c", NOT_FROM_HERE)
-    session.run("pytest", "-n", "2", "--dist", "worksteal", *session.posargs)
+    session.run("pytest", *TWO_AT_ONCE, *session.posargs)
 
 
 NOT_FROM_HERE = """
