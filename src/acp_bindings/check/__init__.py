@@ -27,6 +27,7 @@ else:
             "found": "Found",
             "inputs": "Unusable",
             "likeness": "",
+            "lines": "",
             "payloads": "",
             "places": "",
             "reading": "",

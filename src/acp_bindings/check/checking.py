@@ -1,4 +1,4 @@
-"""Everything that is looked for, in a conversation, in messages or in payloads."""
+"""The check of one input: it is read for what it is, and every rule looks at every message in it."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from pydantic_core import to_json
 
 from acp_bindings.check.found import Found
 from acp_bindings.check.inputs import Document, Numbered, Unusable, read_input
+from acp_bindings.check.lines import Line, is_message, unwrap
 from acp_bindings.check.payloads import Type, UnknownType, said_as, type_named, types_of
 from acp_bindings.check.places import Places
 from acp_bindings.check.rules import END, LOOKS
 from acp_bindings.check.said import Said
 from acp_bindings.check.shapes import items_of
-from acp_bindings.check.speakers import Line, is_message, unwrap
 from acp_bindings.check.talk import Talk
 from acp_bindings.errors import Path
 from acp_bindings.jsonrpc import ProtocolPackage

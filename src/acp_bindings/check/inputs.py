@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeAlias
 from pydantic_core import from_json
 
 from acp_bindings.check.likeness import EXPECTED, likeness_of, looks_logged
-from acp_bindings.check.speakers import Line, is_message, unwrap
+from acp_bindings.check.lines import Line, is_message, unwrap
 
 
 class Document(NamedTuple):

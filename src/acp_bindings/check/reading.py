@@ -6,8 +6,9 @@ import difflib
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from acp_bindings.check.lines import Line
 from acp_bindings.check.said import Said
 from acp_bindings.check.shapes import members_of
 from acp_bindings.errors import Issue, Path
@@ -27,9 +28,6 @@ from acp_bindings.jsonrpc import (
 from acp_bindings.setup.capabilities import Side
 from acp_bindings.setup.remarks import Remark
 from acp_bindings.setup.versions import PACKAGES, name_of, package_named
-
-if TYPE_CHECKING:
-    from acp_bindings.check.speakers import Line
 
 
 def said_of(message: Message, line: Line, sender: Side | None, protocol: ProtocolPackage) -> Said:
