@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, cast
+from typing import Any
 
+from acp_bindings._shapes import items_of, members_of
 from acp_bindings.errors import Issue
 from acp_bindings.setup.shown import one_line
 
@@ -24,11 +25,10 @@ def told_in(data: object) -> str:
 
 
 def _issues(data: object) -> Iterator[Issue]:
-    told: Any = cast("dict[str, object]", data).get("issues") if isinstance(data, dict) else None
-    for each in cast("list[object]", told) if isinstance(told, list) else ():
+    for each in items_of(members_of(data).get("issues")):
         match each:
             case {"path": list(), "rule": str(rule), "message": str(message)}:
-                path: list[Any] = cast("Any", each)["path"]
+                path: list[Any] = each["path"]
                 if all(type(step) in (str, int) for step in path):
                     yield Issue(tuple(path), rule, message)
             case _:

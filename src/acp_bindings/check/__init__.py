@@ -34,7 +34,6 @@ else:
             "rules": "RULES Rule",
             "said": "",
             "sessions": "",
-            "shapes": "",
             "speakers": "",
             "talk": "",
             "telling": "SCHEMA",

@@ -8,6 +8,7 @@ from typing import Any, Literal, TypeAlias, cast
 
 from pydantic_core import to_json
 
+from acp_bindings._shapes import items_of
 from acp_bindings.check.found import Found
 from acp_bindings.check.inputs import Document, Numbered, Unusable, read_input
 from acp_bindings.check.lines import Line, is_message, unwrap
@@ -15,7 +16,6 @@ from acp_bindings.check.payloads import Type, UnknownType, said_as, type_named, 
 from acp_bindings.check.places import Places
 from acp_bindings.check.rules import END, LOOKS
 from acp_bindings.check.said import Said
-from acp_bindings.check.shapes import items_of
 from acp_bindings.check.talk import Talk
 from acp_bindings.errors import Path
 from acp_bindings.jsonrpc import ProtocolPackage

@@ -10,9 +10,9 @@ from typing import Annotated, Any, NamedTuple, cast, get_args, get_origin
 from pydantic_core import to_json
 
 from acp_bindings._model import Model
+from acp_bindings._shapes import items_of, members_of
 from acp_bindings.check.reading import issues_as
 from acp_bindings.check.said import Said
-from acp_bindings.check.shapes import items_of, members_of
 from acp_bindings.decoding import decode
 from acp_bindings.errors import DecodeError, Finding, Path
 from acp_bindings.jsonrpc import ProtocolPackage

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple, cast
 
+from acp_bindings._shapes import members_of
 from acp_bindings.check.lines import Line
 from acp_bindings.check.reading import said_of
 from acp_bindings.check.said import Said
 from acp_bindings.check.sessions import Session, Transcript
-from acp_bindings.check.shapes import members_of
 from acp_bindings.check.speakers import OTHER, sender_of
 from acp_bindings.errors import AcpError
 from acp_bindings.jsonrpc import Codec, ProtocolPackage

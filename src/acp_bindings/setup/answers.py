@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any, Protocol, TypeGuard, cast
+from typing import Any, Protocol, TypeGuard
 
 from pydantic_core import from_json
 
 from acp_bindings._envelope import INTERNAL_ERROR
+from acp_bindings._shapes import items_of, members_of
 from acp_bindings.encoding import encode
 from acp_bindings.setup.errors import (
     AUTH_REQUIRED,
@@ -88,10 +89,9 @@ def is_closed(error: RequestError, *, peer: Peer) -> bool:
 
 def _unsupported_version(data: Any) -> UnsupportedProtocolVersion:
     """The error that the *data* of a -32022 tell of: `{requested, supported}`, if the agent has kept to that."""
-    members = cast("dict[str, object]", data) if isinstance(data, dict) else {}
+    members = members_of(data)
     requested: Any = members.get("requested")
-    listed: Any = members.get("supported")
-    supported = [each for each in cast("list[object]", listed) if _is_int(each)] if isinstance(listed, list) else []
+    supported = [each for each in items_of(members.get("supported")) if _is_int(each)]
     known = requested if _is_int(requested) else None
     return UnsupportedProtocolVersion(requested=known, answered=None, supported=supported)
 
@@ -101,7 +101,7 @@ def _is_int(value: object) -> TypeGuard[int]:
 
 
 def _session_in(data: Any) -> str | None:
-    told: Any = cast("dict[str, Any]", data).get("sessionId") if isinstance(data, dict) else None
+    told = members_of(data).get("sessionId")
     return told if isinstance(told, str) else None
 
 
@@ -113,5 +113,5 @@ def _says_lost(text: str, session_id: str | None) -> bool:
 def _texts(message: str, data: Any) -> Iterator[str]:
     """What an error says in words: its message, and what SDKs make of an exception in its data."""
     yield message
-    members = cast("dict[str, object]", data) if isinstance(data, dict) else {"details": data}
+    members = members_of(data) if isinstance(data, dict) else {"details": data}
     yield from (text for name in ("details", "message") if isinstance(text := members.get(name), str))

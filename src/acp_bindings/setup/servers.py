@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 from pydantic_core import from_json, to_json
 
 from acp_bindings._model import Model
+from acp_bindings._shapes import items_of, members_of
 from acp_bindings.decoding import decode
 from acp_bindings.encoding import encode
 from acp_bindings.errors import DecodeError, Issue, Path
@@ -101,7 +102,7 @@ def _as_said(raw: object) -> Any:
 
 def _advised(issue: Issue, raw: object) -> str:
     """The message, with what to write instead where people are known to get it wrong."""
-    entry = cast("dict[str, object]", raw) if isinstance(raw, dict) else {}
+    entry = members_of(raw)
     if issue.path in (("env",), ("headers",)) and isinstance(entry.get(str(issue.path[0])), dict):
         return f"{issue.message}; {_AS_PAIRS}"
     if issue.path in (("type",), ("command",), ("url",)) and (fault := type_fault(entry)):
@@ -188,7 +189,7 @@ def _of_headers(entry: Mapping[str, Any], path: Path) -> Iterator[Remark]:
 
 def _pairs(pairs: object) -> Iterator[tuple[int, str, str]]:
     """The names and values in a list of `{"name", "value"}`, with their places; of anything else none."""
-    for index, each in enumerate(cast("list[object]", pairs) if isinstance(pairs, list) else ()):
+    for index, each in enumerate(items_of(pairs)):
         match each:
             case {"name": str(name), "value": str(value)}:
                 yield index, name, value
@@ -209,5 +210,4 @@ def _raw(server: object) -> object:
 
 def _entry(server: McpServerLike) -> Mapping[str, Any]:
     """The members of a server; what is no object has none."""
-    raw = _raw(server)
-    return cast("dict[str, Any]", raw) if isinstance(raw, dict) else {}
+    return members_of(_raw(server))

@@ -6,9 +6,10 @@ import re
 from collections.abc import Collection, Iterable
 from importlib import import_module
 from types import ModuleType
-from typing import Any, cast
+from typing import Any
 
 import acp_bindings
+from acp_bindings._shapes import members_of
 from acp_bindings.jsonrpc import ProtocolPackage
 from acp_bindings.setup.errors import BadProtocolVersion, UnsupportedProtocolVersion
 
@@ -99,7 +100,7 @@ def read_version(message: Any) -> int:
         BadProtocolVersion: there is none, or what stands there is no version of ACP; the message says what it looks
             like instead.
     """
-    value: object = cast("dict[str, object]", message).get("protocolVersion") if isinstance(message, dict) else None
+    value: object = members_of(message).get("protocolVersion")
     if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= HIGHEST:
         return value
     raise BadProtocolVersion(value, _reason(value))

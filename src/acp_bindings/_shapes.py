@@ -1,4 +1,4 @@
-"""JSON of which nobody knows the shape, looked into without asking each time."""
+"""JSON that came from elsewhere and may have any shape, looked into without asking each time."""
 
 from __future__ import annotations
 
