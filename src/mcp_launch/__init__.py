@@ -29,11 +29,10 @@ if TYPE_CHECKING:
     from mcp_launch.fleet import Fleet, launch
     from mcp_launch.local.serve import LocalServer, serve_local
     from mcp_launch.options import Options
-    from mcp_launch.report import Report
     from mcp_launch.restart import Restart
     from mcp_launch.servers.launched import LaunchedServer
     from mcp_launch.session import open_session
-    from mcp_launch.shapes import report_schema
+    from mcp_launch.shapes import Report, report_schema
     from mcp_launch.through_acp.consumer import AcpConsumer
     from mcp_launch.through_acp.provider import AcpProvider, AcpServer
 
@@ -91,7 +90,7 @@ if not TYPE_CHECKING:
         "NoTransport": "failures",
         "NotReady": "failures",
         "Options": "options",
-        "Report": "report",
+        "Report": "shapes",
         "Restart": "restart",
         "UnknownServer": "failures",
         "UnknownTool": "agents.catalogue",

@@ -11,7 +11,7 @@ import anyio
 from mcp_launch.failures import LaunchFailure
 from mcp_launch.shapes import Stage, State
 
-__all__ = ["Change", "Changes", "State"]
+__all__ = ["Change", "Changes"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,11 +12,11 @@ from mcp_launch.budgets import Budgets
 from mcp_launch.changes import Changes
 from mcp_launch.failures import LaunchFailure, NotReady, UnusableInput
 from mcp_launch.options import OptionsFor
-from mcp_launch.report import Report, report
+from mcp_launch.report import report
 from mcp_launch.servers.entries import entries_of
 from mcp_launch.servers.launched import LaunchedServer
 from mcp_launch.servers.roster import Roster
-from mcp_launch.specs import TransportName
+from mcp_launch.shapes import Report, TransportName
 from mcp_launch.terms import TOOLS, Listing, Terms, Transports
 
 if TYPE_CHECKING:

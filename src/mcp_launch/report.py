@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from acp_bindings.secrets.redact import Redactor
 from mcp_launch.servers.record import Record
-from mcp_launch.shapes import Era, Report, ServerReport, ToolReport, report_schema
+from mcp_launch.shapes import Era, Report, ServerReport, ToolReport
 
 if TYPE_CHECKING:
     from mcp_types import Tool
 
-__all__ = ["Era", "Report", "ServerReport", "ToolReport", "report", "report_schema"]
+__all__ = ["report"]
 
 
 def report(records: Sequence[Record]) -> Report:

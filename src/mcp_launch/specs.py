@@ -23,7 +23,7 @@ from acp_bindings.setup.transports import type_fault
 from mcp_launch.failures import LaunchFailure
 from mcp_launch.shapes import TransportName
 
-__all__ = ["HttpServer", "ServerSpec", "SseServer", "StdioServer", "TransportName", "parse_server"]
+__all__ = ["HttpServer", "ServerSpec", "SseServer", "StdioServer", "parse_server"]
 
 Pairs: TypeAlias = tuple[tuple[str, str], ...]
 

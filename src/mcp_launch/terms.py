@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 import anyio
 
 from mcp_launch.budgets import Budgets
-from mcp_launch.specs import TransportName
+from mcp_launch.shapes import TransportName
 
 __all__ = ["EVERYTHING", "TOOLS", "Listing", "Terms", "Transports"]
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, get_args, overload
 
 from acp_bindings import decode
 from mcp_launch.failures import UnusableInput
-from mcp_launch.specs import TransportName
+from mcp_launch.shapes import TransportName
 from mcp_launch.terms import Transports
 
 if TYPE_CHECKING:

@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import anyio.lowlevel
 
-from mcp_launch.changes import State
 from mcp_launch.failures import LaunchFailure
 from mcp_launch.servers.record import Record
-from mcp_launch.specs import TransportName
+from mcp_launch.shapes import State, TransportName
 
 if TYPE_CHECKING:
     from mcp import Client

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import anyio
 
-from mcp_launch.changes import Change, State
+from mcp_launch.changes import Change
 from mcp_launch.failures import LaunchFailure, Stage
 from mcp_launch.options import Options
 from mcp_launch.servers.offer import Offer
+from mcp_launch.shapes import State
 from mcp_launch.specs import ServerSpec
 
 if TYPE_CHECKING:

@@ -16,8 +16,8 @@ from mcp_launch.budgets import Budgets
 from mcp_launch.config import Entry, Finding
 from mcp_launch.failures import LaunchFailure, UnusableInput
 from mcp_launch.fleet import Fleet, launch
-from mcp_launch.report import ServerReport
 from mcp_launch.servers.launched import LaunchedServer
+from mcp_launch.shapes import ServerReport
 from mcp_launch.terms import EVERYTHING
 from mcp_launch.testing import settings
 from mcp_launch.testing.portal import held, portal_of

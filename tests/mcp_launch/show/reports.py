@@ -7,8 +7,7 @@ from datetime import datetime, timedelta, timezone
 from typing import Any
 
 from mcp_launch.failures import Code, FailureJson, Stage
-from mcp_launch.report import ServerReport, ToolReport
-from mcp_launch.shapes import CheckReport, FindingReport
+from mcp_launch.shapes import CheckReport, FindingReport, ServerReport, ToolReport
 
 __all__ = ["WHEN", "failed", "report", "starting", "tool", "works"]
 

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 from mcp_launch.failures import Stage
-from mcp_launch.report import ServerReport
+from mcp_launch.shapes import ServerReport
 
 __all__ = ["Span", "elapsed", "spans", "ticks"]
 
