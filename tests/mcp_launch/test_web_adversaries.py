@@ -38,7 +38,8 @@ KINDS = pytest.mark.parametrize("kind", ["http", "sse"])
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is waited for in vain, for the body of an error and an answer over TLS, is not waited for long."""
-    monkeypatch.setattr("mcp_launch.transports.web._PATIENCE", 0.3)
+    for module in ("bodies", "web"):
+        monkeypatch.setattr(f"mcp_launch.transports.{module}._PATIENCE", 0.3)
 
 
 async def failure_of(answer: Answer, *, cwd: Path, kind: str = "http", budgets: Budgets = SHORT) -> LaunchFailure:

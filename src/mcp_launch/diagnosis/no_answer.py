@@ -8,7 +8,7 @@ import ssl
 from mcp_launch.diagnosis import Diagnosis
 from mcp_launch.failures import Code, family
 from mcp_launch.transports import LONGEST
-from mcp_launch.transports.headers import Url
+from mcp_launch.transports.either_httpx import Url
 
 __all__ = ["UNMAPPED", "TooLong", "trouble"]
 

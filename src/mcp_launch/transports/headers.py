@@ -2,49 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Protocol
-
 import httpx2
 
 from acp_bindings.setup.headers import is_owned
 from mcp_launch.failures import LaunchFailure
 from mcp_launch.specs import HttpServer
+from mcp_launch.transports.either_httpx import Request, Url
 
-__all__ = ["HeaderRule", "Headers", "Request", "Url", "follows", "origin"]
-
-
-class Url(Protocol):
-    """A URL of httpx or of httpx2, which write them in the same way."""
-
-    @property
-    def scheme(self) -> str: ...  # noqa: D102
-    @property
-    def host(self) -> str: ...  # noqa: D102
-    @property
-    def port(self) -> int | None: ...  # noqa: D102
-    @property
-    def netloc(self) -> bytes: ...  # noqa: D102
-    @property
-    def userinfo(self) -> bytes: ...  # noqa: D102
-
-
-class Headers(Protocol):
-    """The headers of httpx or of httpx2."""
-
-    @property
-    def raw(self) -> list[tuple[bytes, bytes]]: ...  # noqa: D102
-    def __contains__(self, name: str, /) -> bool: ...
-
-
-class Request(Protocol):
-    """A request of httpx or of httpx2."""
-
-    @property
-    def method(self) -> str: ...  # noqa: D102
-    @property
-    def url(self) -> Url: ...  # noqa: D102
-    @property
-    def headers(self) -> Headers: ...  # noqa: D102
+__all__ = ["HeaderRule", "follows", "origin"]
 
 
 class HeaderRule:

@@ -1,58 +1,39 @@
-"""What a server with a URL answered, kept because its last answer is why a session ends.
-
-Knows neither HTTP library by type: the SDK wants httpx2 for Streamable HTTP, and SSE is read with httpx and httpx-sse.
-The one came from the other, so that what is needed of both has one shape, which the protocols here write down.
-"""
+"""What a server with a URL answered, kept because its last answer is why a session ends."""
 
 from __future__ import annotations
 
 import contextlib
 import re
 import ssl
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from http import HTTPStatus
-from typing import Any, Protocol, cast
+from typing import Any
 from urllib.parse import urljoin
 
 import anyio
-from pydantic_core import from_json
 
 from acp_bindings.secrets.redact import Redactor, shown_url
 from mcp_launch.diagnosis import Diagnosis
 from mcp_launch.diagnosis.http import Answer, judge
-from mcp_launch.diagnosis.no_answer import TooLong, trouble
+from mcp_launch.diagnosis.no_answer import trouble
 from mcp_launch.failures import Stage
-from mcp_launch.transports.headers import HeaderRule, Headers, Request, Url
+from mcp_launch.transports.bodies import ENOUGH
+from mcp_launch.transports.either_httpx import Headers, Request, Response, Url
+from mcp_launch.transports.headers import HeaderRule
 from mcp_launch.transports.media import media_type
 from mcp_launch.transports.network import Network
 from mcp_launch.wording import Wording
 
-__all__ = ["Memory", "Response", "is_jsonrpc", "start_of", "whole"]
+__all__ = ["Memory"]
 
-_BODY = 65536
-"""Bytes that are read of an answer which is not MCP."""
 _SHOWN = 500
-"""Characters of them that are shown."""
+"""Characters of a body that are shown."""
 _PATIENCE = 2.0
-"""Seconds for reading them."""
+"""Seconds for the answer to a TLS handshake."""
 
 _LOOPBACK = re.compile(r"localhost|127(\.\d+){3}|::1")
-
-
-class Response(Protocol):
-    """A response of httpx or of httpx2."""
-
-    status_code: int
-    is_closed: bool
-
-    @property
-    def headers(self) -> Mapping[str, str]: ...  # noqa: D102
-    @property
-    def reason_phrase(self) -> str: ...  # noqa: D102
-    def aiter_bytes(self) -> AsyncIterator[bytes]: ...  # noqa: D102
-    async def aclose(self) -> None: ...  # noqa: D102
 
 
 class Memory:
@@ -91,7 +72,7 @@ class Memory:
             status=response.status_code,
             reason=response.reason_phrase,
             headers=response.headers,
-            body=body[:_BODY],
+            body=body[:ENOUGH],
             is_mcp=is_mcp,
             in_session=in_session,
             sent=request.headers,
@@ -145,50 +126,6 @@ class Memory:
         if hung_up and url.scheme == "http" and self._via is None and await _speaks_tls(url.host, url.port or 80):
             found = replace(found, code="tls", message=f"{url.host}:{url.port or 80} speaks TLS; use https://")
         return replace(found, stage=stage)
-
-
-def is_jsonrpc(body: bytes) -> bool:
-    """Whether it is a JSON-RPC message."""
-    try:
-        value: Any = from_json(body, cache_strings="none")
-    except ValueError:
-        return False
-    return isinstance(value, dict) and cast("dict[str, Any]", value).get("jsonrpc") == "2.0"
-
-
-async def whole(response: Response, *, longest: int) -> bytes:
-    """The body.
-
-    Raises:
-        TooLong: it goes on and on.
-    """
-    body = bytearray()
-    with anyio.CancelScope() as reading:
-        await _read(response, body, longest, reading)
-    if len(body) > longest:
-        raise TooLong
-    return bytes(body)
-
-
-async def start_of(response: Response) -> bytes:
-    """The start of the body, however long or slow that is; the response is closed then."""
-    body = bytearray()
-    # What breaks off has a start too, and the library's complaint about it tells nothing more.
-    with anyio.move_on_after(_PATIENCE) as reading, contextlib.suppress(Exception):
-        await _read(response, body, _BODY, reading)
-    # It closes itself at its end, which most come to.
-    if not response.is_closed:
-        with anyio.CancelScope(shield=True):
-            await response.aclose()
-    return bytes(body)
-
-
-async def _read(response: Response, body: bytearray, enough: int, reading: anyio.CancelScope) -> None:
-    async for chunk in response.aiter_bytes():
-        body += chunk
-        if len(body) > enough:
-            # Not a break, which would leave httpx's generators unfinished for the garbage collector.
-            reading.cancel()
 
 
 async def _speaks_tls(host: str, port: int) -> bool:

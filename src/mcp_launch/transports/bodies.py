@@ -1,0 +1,63 @@
+"""The body of an answer: whole, or as much of it as explains what it is."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import Any, cast
+
+import anyio
+from pydantic_core import from_json
+
+from mcp_launch.diagnosis.no_answer import TooLong
+from mcp_launch.transports.either_httpx import Response
+
+__all__ = ["ENOUGH", "is_jsonrpc", "start_of", "whole"]
+
+ENOUGH = 65536
+"""Bytes that are read of an answer which is not MCP."""
+_PATIENCE = 2.0
+"""Seconds for reading them."""
+
+
+def is_jsonrpc(body: bytes) -> bool:
+    """Whether it is a JSON-RPC message."""
+    try:
+        value: Any = from_json(body, cache_strings="none")
+    except ValueError:
+        return False
+    return isinstance(value, dict) and cast("dict[str, Any]", value).get("jsonrpc") == "2.0"
+
+
+async def whole(response: Response, *, longest: int) -> bytes:
+    """The body.
+
+    Raises:
+        TooLong: it goes on and on.
+    """
+    body = bytearray()
+    with anyio.CancelScope() as reading:
+        await _read(response, body, longest, reading)
+    if len(body) > longest:
+        raise TooLong
+    return bytes(body)
+
+
+async def start_of(response: Response) -> bytes:
+    """The start of the body, however long or slow that is; the response is closed then."""
+    body = bytearray()
+    # What breaks off has a start too, and the library's complaint about it tells nothing more.
+    with anyio.move_on_after(_PATIENCE) as reading, contextlib.suppress(Exception):
+        await _read(response, body, ENOUGH, reading)
+    # It closes itself at its end, which most come to.
+    if not response.is_closed:
+        with anyio.CancelScope(shield=True):
+            await response.aclose()
+    return bytes(body)
+
+
+async def _read(response: Response, body: bytearray, enough: int, reading: anyio.CancelScope) -> None:
+    async for chunk in response.aiter_bytes():
+        body += chunk
+        if len(body) > enough:
+            # Not a break, which would leave httpx's generators unfinished for the garbage collector.
+            reading.cancel()
