@@ -196,7 +196,6 @@ class Connection:
         inside = turn is not None and (turn.exclusive or self._serving.waits_for(turn))
         sent = self._codec.request(params, method=method)
         call = self._calls[sent.id] = _Call(then, inside=inside, stray=self._stray.count)
-        name = None
         try:
             if self._gone:
                 self._fail(sent.id, self._gone)
