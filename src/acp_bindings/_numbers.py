@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from pydantic_core import from_json
 
 _N = b"N"[0]
-"""That of NaN. An "I" is no such sign of Infinity: there is one in every sessionId."""
+"""The first letter of NaN. That of Infinity would be no such sign: there is an "I" in every sessionId."""
 
 
 def refuse_names(text: bytes | bytearray) -> None:

@@ -83,7 +83,7 @@ Result_co = TypeVar("Result_co", covariant=True)
 CANCEL = "$/cancel_request"
 
 SMALL_ID = 15
-"""Digits of an id that no protocol has too large."""
+"""How many digits an integer may have to be an id in every protocol."""
 
 
 class ProtocolPackage(Protocol):

@@ -198,7 +198,7 @@ class _Pipes:
         await self._process.send(item)
 
     async def aclose(self) -> None:
-        """Nothing."""
+        """Do nothing: `connect_process` ends the process, and the pipes with it."""
 
 
 async def _tell(lines: LineForwarder) -> None:

@@ -12,7 +12,7 @@ __all__ = ["ByteSink", "Outbox"]
 _FULL = 65536
 """Bytes that may wait; who has more to send waits too."""
 _MOST_OWED = 8 * 1024 * 1024
-"""Bytes that may wait of those who cannot: as much as two sides may owe one another that both read on."""
+"""Bytes that may wait of what cannot wait for room, answers: two sides that both read on may owe each other as much."""
 _ENOUGH = 16384
 """Bytes that are worth a write of their own, so that the peer reads them while more are made."""
 

@@ -23,8 +23,8 @@ _MOST_IDLE = 2
 class Workers:
     """Begins jobs in their order and runs them side by side.
 
-    To start a task takes longer than most jobs do. So one task does one after the other, until one waits: the next are
-    for another task then, and that one ends with its job, whose own it was to all who may know of it.
+    To start a task takes longer than most jobs do, so one task does them one after the other. When a job waits, the
+    next ones go to another task, and the first ends with its job: to all who know of that task, it was the job's own.
     """
 
     def __init__(self, tasks: TaskGroup) -> None:
@@ -32,7 +32,7 @@ class Workers:
         self._tasks = tasks
         self._jobs: deque[Job] = deque()
         self._coming = False
-        """Whether a task will see to the jobs as soon as it has its turn. So it is whenever there are any."""
+        """Whether a task will see to the jobs as soon as it has its turn; true whenever there are any."""
         self._idle: list[anyio.Event] = []
 
     def start_soon(self, job: Job) -> None:
