@@ -50,12 +50,12 @@ class Changes:
         return self._unread.popleft()
 
     def add(self, change: Change) -> None:
-        """One more."""
+        """Take in one more change."""
         self._unread.append(change)
         self._wake()
 
     def end(self) -> None:
-        """There will be no more."""
+        """Take in that no more will come."""
         self._ended = True
         self._wake()
 

@@ -202,14 +202,14 @@ def _absolute(cwd: str | os.PathLike[str]) -> str:
 
 
 def _refuse_texts(**collections: Collection[str] | None) -> None:
-    """A text is a collection of texts too, of its characters, which nobody means."""
+    """Refuse a text in place of a collection: it is one too, of its characters, which nobody means."""
     for argument, names in collections.items():
         if isinstance(names, str):
             raise UnusableInput(f'{argument} must be a collection of names such as {{"{names}"}}, not "{names}"')
 
 
 def _refuse_others(known: Sequence[str], **collections: Collection[str] | None) -> None:
-    """What there is not is misspelt."""
+    """Refuse a name that is not known: it is misspelt."""
     for argument, names in collections.items():
         for name in names or ():
             if name not in known:

@@ -81,8 +81,8 @@ class Session:
 def read_inputs(typed: Typed, *, unusable: Callable[[UnusableInput], object] | None = None) -> list[Session]:
     """The servers that are meant: a session for each file, and for each server that was typed.
 
-    Of a file that names directories for some of its servers, it is a session for each of these. `unusable` is told of
-    each file that cannot be used, which is then left out.
+    A file that names directories for some of its servers makes a session for each directory. `unusable` is told of each
+    file that cannot be used, which is then left out.
 
     Raises:
         UnusableInput: nothing was typed, what was typed does not fit together, or a file cannot be used, of which

@@ -58,6 +58,8 @@ async def serve_web(record: Record, spec: HttpServer, *, terms: Terms, deadline:
 
 
 class _Owner:
+    """Opens, serves and closes one server, in one attempt or a second one."""
+
     def __init__(self, record: Record, spec: ServerSpec, *, terms: Terms, deadline: float) -> None:
         self._record = record
         self._spec = spec

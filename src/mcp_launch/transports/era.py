@@ -4,13 +4,13 @@ The SDK asks `server/discover` first and waits ten seconds for the answer. Serve
 would cost each user those ten seconds, so the transport answers in their place, with the error that makes the SDK go
 on to `initialize`. A late answer is dropped by its id, as JSON-RPC wants.
 
-The wait begins when the server has read the probe. Until then it is still starting, or somebody logs in to it, which
-takes many a one seconds, and one that knows the newer era alone would be lost by going on. So that the SDK's ten
-seconds do not pass meanwhile, sending the probe, which they do not count, takes until there is an answer.
+The wait begins when the server has read the probe. Until then it is still starting, or somebody logs in to it. Both
+may take seconds, and a server that knows only the newer era would be lost if we went on. So that the SDK's ten seconds
+do not pass meanwhile, sending the probe, which they do not count, takes until there is an answer.
 
-Where something else reads for the server meanwhile, as `docker run` does, or it is slow, one of the newer era refuses
-the handshake, or answers the probe late and the handshake not at all: then it is asked once more. One that lost the
-probe and is mute to the handshake is given up when its budget is used up.
+A slow server, or one for which something else reads meanwhile, as `docker run` does, may know only the newer era all
+the same. It then refuses the handshake, or answers the probe late and the handshake not at all, and is asked once more.
+One that lost the probe and is mute to the handshake is given up when its budget is used up.
 """
 
 from __future__ import annotations

@@ -63,7 +63,7 @@ class Unanswered:
         return coerce_request_id(number) in self._ids
 
     def sent(self, message: JSONRPCMessage) -> None:
-        """A request waits from now on; one that is cancelled does no longer."""
+        """Know that a request waits from now on, and that one which is cancelled no longer does."""
         match message:
             case JSONRPCRequest(id=number, method=method):
                 self._ids[coerce_request_id(number)] = number
@@ -83,13 +83,13 @@ class Unanswered:
         return message
 
     def received(self, message: JSONRPCMessage) -> bool:
-        """What an answer belongs to has it; whether that waited for one."""
+        """Know that a request has its answer; whether it still waited for one."""
         if isinstance(message, JSONRPCResponse | JSONRPCError) and message.id is not None:
             return self._ids.pop(coerce_request_id(message.id), None) is not None
         return False
 
     def refused(self, error: ErrorData) -> Iterator[Unsaid]:
-        """That error as the answer to each, which waits no longer then."""
+        """That error as the answer to each request that waits; afterwards none does."""
         while self._ids:
             number = self._ids.pop(next(iter(self._ids)))
             yield Unsaid(jsonrpc="2.0", id=number, error=error)

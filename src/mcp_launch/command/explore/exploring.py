@@ -66,6 +66,8 @@ def explore(session: Session, *, timeout: float, save: str | None, verbose: bool
 
 
 class _Shell:
+    """One server and what has been listed of it, on which the commands act."""
+
     def __init__(self, one: Opened, stale: set[str], save: str | None) -> None:
         self._one = one
         self._notices = one.notices

@@ -1,4 +1,4 @@
-"""What is made for httpx2, for the requests of httpx: an authentication and a proxy. The one came from the other."""
+"""An authentication and a proxy that are made for httpx2, in the form that httpx takes."""
 
 from __future__ import annotations
 
