@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from functools import partial
 
-from acp_bindings._standard import written_by
+from acp_bindings._standard_streams import written_by
 from acp_bindings.check.checking import Check
 from acp_bindings.check.inputs import Unusable
 from acp_bindings.check.rules import RULES

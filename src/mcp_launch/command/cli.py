@@ -111,7 +111,7 @@ def main() -> None:
     # What stands behind it is a command of its own, and none of typer's business.
     end = typed.index("--") if "--" in typed else len(typed)
     command = typed[end + 1 :] if end < len(typed) else None
-    from acp_bindings._standard import written_by  # noqa: PLC0415
+    from acp_bindings._standard_streams import written_by  # noqa: PLC0415
     from mcp_launch.failures import UnusableInput  # noqa: PLC0415
 
     with written_by("mcp-launch"):
