@@ -1,1 +1,1 @@
-"""What is a stdio server's own about its process: its command, its environment, what it says on standard error."""
+"""The process of a stdio server until it runs: its command, its environment, its start, and the start ahead of that."""
