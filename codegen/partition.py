@@ -15,7 +15,7 @@ from __future__ import annotations
 import keyword
 
 from codegen.naming import snake
-from codegen.tree import CodegenError, Definitions, kind, reachable, ref, targets
+from codegen.tree import CodegenError, Definitions, kind, reachable, targets
 
 COMMON = "common"
 CONNECTION = "connection"
@@ -96,16 +96,27 @@ def _split_families(defs: Definitions, modules: dict[str, str]) -> None:
 
 def _check_arrows(defs: Definitions, modules: dict[str, str]) -> None:
     """The generator would put modules that import each other into one of its own."""
-    arrows: Definitions = {module: {"anyOf": []} for module in modules.values()}
+    imports: dict[str, set[str]] = {}
     crossing: dict[tuple[str, str], str] = {}
     for name, node in sorted(defs.items()):
         for part in targets(node):
             if modules[part] != modules[name]:
-                arrows[modules[name]]["anyOf"].append(ref(modules[part]))
+                imports.setdefault(modules[name], set()).add(modules[part])
                 crossing.setdefault((modules[name], modules[part]), f"{name} refers to {part}")
     for (module, other), what in sorted(crossing.items()):
-        if module in reachable(arrows, {other}):
+        if module in _imported_by(other, imports):
             raise CodegenError(f"{what}, and the module {other} refers to {module}: modules cannot import each other")
+
+
+def _imported_by(module: str, imports: dict[str, set[str]]) -> set[str]:
+    """What *module* imports, by way of others too, and itself."""
+    found: set[str] = set()
+    waiting = {module}
+    while waiting:
+        each = waiting.pop()
+        found.add(each)
+        waiting |= imports.get(each, set()) - found
+    return found
 
 
 def _family(defs: Definitions, union: str, shared: set[str]) -> set[str]:
