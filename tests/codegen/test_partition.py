@@ -177,6 +177,20 @@ def test_a_type_of_a_method_that_is_named_after_nothing_is_refused() -> None:
     assert str(refused.value) == 'Read has "x-method" but is named neither …Request, …Response nor …Notification'
 
 
+def test_modules_that_would_import_each_other_by_way_of_a_third_are_refused() -> None:
+    defs = {
+        "ReadRequest": carries("fs/read", "NewRequest"),
+        "NewRequest": carries("session/new", "StartRequest"),
+        "StartRequest": carries("terminal/start", "ReadRequest"),
+    }
+
+    with pytest.raises(CodegenError) as refused:
+        partition(defs)
+
+    wrong = "ReadRequest refers to NewRequest, and the module session refers to fs: modules cannot import each other"
+    assert str(refused.value) == wrong
+
+
 @pytest.mark.parametrize("file", PACKAGES)
 def test_no_two_modules_of_a_real_schema_import_each_other(file: str) -> None:
     defs = normalise(open_booleans(published(file)))
