@@ -62,9 +62,9 @@ def answer(request_id: Any, method: str, params: dict[str, Any]) -> None:
             case _:
                 pass
     elif method == "tools/call":
-        tool = globals().get(f"call_{params['name']}")
-        if tool is not None:
-            tool()
+        do = globals().get(f"call_{params['name']}")
+        if do is not None:
+            do()
         result = {"content": [{"type": "text", "text": str(os.getpid())}]}
     else:
         send({"id": request_id, "error": {"code": -32601, "message": "Method not found"}})
