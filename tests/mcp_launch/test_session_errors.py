@@ -1,0 +1,26 @@
+"""What an exception of the SDK means, where its code may be the SDK's own or the server's."""
+
+from __future__ import annotations
+
+import pytest
+from mcp import MCPError
+from mcp_types import CONNECTION_CLOSED, REQUEST_TIMEOUT
+
+from mcp_launch.diagnosis.session import diagnose_session, server_answered
+
+
+@pytest.mark.parametrize(
+    ("code", "message", "is_answer", "means"),
+    [
+        (REQUEST_TIMEOUT, "Request 'tools/list' timed out", False, "timeout"),
+        (REQUEST_TIMEOUT, "Unauthorized", True, "rejected"),
+        (CONNECTION_CLOSED, "Connection closed", False, "disconnected"),
+        (CONNECTION_CLOSED, "no such tool", True, "rejected"),
+    ],
+)
+def test_an_error_of_the_server_is_told_from_one_that_the_sdk_makes_with_the_same_code(
+    code: int, message: str, *, is_answer: bool, means: str
+) -> None:
+    error = MCPError(code=code, message=message)
+
+    assert (server_answered(error), diagnose_session(error, waited=None).code) == (is_answer, means)
