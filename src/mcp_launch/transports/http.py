@@ -26,12 +26,12 @@ from mcp_launch.transports.bodies import is_jsonrpc, start_of, whole
 from mcp_launch.transports.era import bound_probe
 from mcp_launch.transports.headers import HeaderRule, follows
 from mcp_launch.transports.media import EVENT_STREAM, JSON, media_type
+from mcp_launch.transports.memory import Memory
 from mcp_launch.transports.messages import UNWRITABLE
 from mcp_launch.transports.network import Network, network, usable
 from mcp_launch.transports.streams import ReadStream, Sink, Source, WriteStream
 from mcp_launch.transports.traffic import Traffic, shown
 from mcp_launch.transports.unanswered import Unanswered, Unsaid, farewell
-from mcp_launch.transports.web import Memory
 
 if TYPE_CHECKING:
     from mcp.client import Transport as Streams

@@ -18,10 +18,10 @@ from mcp_launch.transports import TRIAL
 from mcp_launch.transports.bodies import start_of
 from mcp_launch.transports.headers import HeaderRule, follows
 from mcp_launch.transports.media import EVENT_STREAM, media_type
+from mcp_launch.transports.memory import Memory
 from mcp_launch.transports.network import Network, usable
 from mcp_launch.transports.sse.bridge import BridgedAuth, bridged_proxy
 from mcp_launch.transports.sse.events import events_of
-from mcp_launch.transports.web import Memory
 
 __all__ = ["EventClient", "speaks_sse"]
 
