@@ -52,7 +52,7 @@ class _Last:
 
     def _say(self, line: str) -> None:
         self._goes_on = line == "Caused by:" or (self._goes_on and not _LOGGED.match(line))
-        of_the_last = line[0].isspace() and self.said[-1:] != [] and self.said[-1].endswith(":")
+        of_the_last = line[0].isspace() and bool(self.said) and self.said[-1].endswith(":")
         if self._goes_on or of_the_last:
             self.said.append(line)
         elif not any(follows.match(line) and error.search(" ".join(self.said)) for error, follows in _EXPLAINED):
