@@ -53,6 +53,9 @@ def test_a_command_is_a_server_that_is_started_as_a_shell_would() -> None:
         (f"{sys.executable} -m weather.server", "weather.server"),
         ("node", "node"),
         ("pipx run @", "pipx"),
+        ("python -u -c import/nothing", "python"),
+        ("python tools/clock.py -c settings.toml", "clock"),
+        ("node -e import('./server.js')", "node"),
     ],
 )
 def test_the_server_of_a_command_is_called_as_what_is_run(command: str, name: str) -> None:

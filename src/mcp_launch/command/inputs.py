@@ -287,6 +287,8 @@ def _found(command: str) -> str:
 
 
 _RUNNERS = frozenset(("bun", "bunx", "deno", "node", "npx", "pipx", "python", "python3", "uv", "uvx"))
+_CODE = frozenset(("-c", "-e", "--eval"))
+"""The options of those that run the text behind them, which is no name."""
 _SUFFIXES = frozenset((".cjs", ".cmd", ".exe", ".js", ".mjs", ".py", ".sh", ".ts"))
 
 
@@ -296,7 +298,9 @@ def _called(words: Sequence[str]) -> str:
     if program not in _RUNNERS:
         return program
     verbs = ("run", "x", "tool")
-    meant = next((word for word in words[1:] if not word.startswith("-") and word not in verbs), words[0])
+    meant = next((word for word in words[1:] if word in _CODE or not (word.startswith("-") or word in verbs)), words[0])
+    if meant in _CODE:
+        return program
     # Without the version that was asked for; a scope begins with the same character.
     package, _, _ = _stem(meant).partition("@")
     return package or program
