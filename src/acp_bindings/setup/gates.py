@@ -253,7 +253,7 @@ def transport_of(server: Any) -> str:
 
 
 def _name_of(server: Model) -> str | None:
-    name = getattr(server, "name", None) or (server.model_extra or {}).get("name")
+    name: object = getattr(server, "name", None)
     return name if isinstance(name, str) else None
 
 

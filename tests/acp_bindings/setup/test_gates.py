@@ -339,8 +339,9 @@ def test_a_transport_that_v2_does_not_know_is_refused_unless_it_is_assumed(type_
     assert gate_mcp_servers(peer, [server], assume={f"mcp.{type_}"}).accepted == [server]
 
 
-def test_x7_two_servers_of_one_name_are_refused_in_v2_alone() -> None:
-    twins = [v2.McpServerStdio(name="twin", command=f"/{each}") for each in "ab"]
+@pytest.mark.parametrize("name", ["twin", ""])
+def test_x7_two_servers_of_one_name_are_refused_in_v2_alone(name: str) -> None:
+    twins = [v2.McpServerStdio(name=name, command=f"/{each}") for each in "ab"]
     peer = agent(v2, {"session": {"mcp": {"stdio": {}}}})
     accepted, refused = gate_mcp_servers(peer, twins, on_refusal="drop")
     assert (accepted, [(each.index, each.capability) for each in refused]) == (twins[:1], [(1, None)])
