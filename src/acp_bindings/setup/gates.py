@@ -277,7 +277,7 @@ def _check_names(peer: Peer, assume: Collection[str]) -> None:
     if isinstance(assume, str):
         raise TypeError(f"assume is a set of names: {{{assume!r}}}")
     for name in assume:
-        if not name.startswith(("mcp.", "prompt.")) or name in TABLES[peer.side]:
+        if not name.startswith(("mcp.", "prompt.")):
             known(peer.side, name)
 
 

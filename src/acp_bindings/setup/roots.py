@@ -101,7 +101,7 @@ def _real(path: str) -> str | None:
     """
     try:
         real = Path(os.path.realpath(path))
-        if not real.is_absolute() or any(map(_is_link, (*reversed(real.parents), real))):
+        if any(map(_is_link, (*reversed(real.parents), real))):
             return None
     except (OSError, ValueError):
         return None

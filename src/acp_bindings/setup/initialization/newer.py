@@ -30,8 +30,7 @@ def in_form_of(
 
     asked = {"protocolVersion": requested, "info": _UNKNOWN, "capabilities": raw.get("capabilities", {})}
     newer = ClientPeer.of(v2, decode(v2.InitializeRequest, asked, findings=findings))
-    said: dict[str, Any] = {"clientCapabilities": {}}
-    said |= written(v1.InitializeRequest, "client", 1, newer.names())
+    said = written(v1.InitializeRequest, "client", 1, newer.names())
     if newer.capabilities.meta is not None:
         said["clientCapabilities"]["_meta"] = newer.capabilities.meta
     return {**raw, **said, "clientInfo": raw.get("info")}, True
