@@ -33,6 +33,33 @@ def anyio_backend(request):
     return request.param
 """
 
+INTERRUPTED = """
+import signal
+from contextlib import asynccontextmanager
+from mcp_launch.testing.kept import Kept
+
+@asynccontextmanager
+async def session(name, when="open"):
+    async def interrupted():
+        await begun.wait()
+        signal.raise_signal(signal.SIGINT)
+
+    begun = anyio.Event()
+    try:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(interrupted)
+            if when == "itself":
+                signal.raise_signal(signal.SIGINT)
+            if when == "opening":
+                begun.set()
+                await anyio.sleep_forever()
+            yield begun
+            tasks.cancel_scope.cancel()
+    finally:
+        print("closed", name)
+"""
+"""A session to which an interrupt comes: itself while it opens, or a task of it, then or when what it yields is set."""
+
 
 def make(pytester: pytest.Pytester, code: str, *, name: str = "test_made") -> None:
     pytester.makepyfile(**{name: HERE + code})
@@ -370,34 +397,12 @@ def test_an_interrupt_that_comes_to_a_task_of_the_session_is_the_tests(
 ) -> None:
     make(
         pytester,
-        f"""
-import signal
-from contextlib import asynccontextmanager
-from mcp_launch.testing.kept import Kept
-
-@asynccontextmanager
-async def session():
-    async def interrupted():
-        await begun.wait()
-        signal.raise_signal(signal.SIGINT)
-
-    begun = anyio.Event()
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(interrupted)
-        if {when!r} == "itself":
-            signal.raise_signal(signal.SIGINT)
-        if {when!r} == "opening":
-            begun.set()
-            await anyio.sleep_forever()
-        try:
-            yield begun
-        finally:
-            print("closed")
-
+        INTERRUPTED
+        + f"""
 @pytest.mark.anyio
 @pytest.mark.parametrize("anyio_backend", [{backend!r}])
 async def test_made(anyio_backend):
-    async with Kept(session()) as begun:
+    async with Kept(session("it", {when!r})) as begun:
         print("open")
         begun.set()
         await anyio.sleep_forever()
@@ -407,7 +412,7 @@ async def test_made(anyio_backend):
     result = run(pytester, "-s", "test_made.py")
 
     assert result.ret == pytest.ExitCode.INTERRUPTED
-    said = ["*open", "closed", "*KeyboardInterrupt*"] if when == "open" else ["*KeyboardInterrupt*"]
+    said = ["*open", "closed it", "*KeyboardInterrupt*"] if when == "open" else ["*KeyboardInterrupt*"]
     result.stdout.fnmatch_lines(said)
 
 
@@ -446,26 +451,8 @@ def test_an_interrupt_that_comes_to_one_session_lets_the_others_and_all_fixtures
 ) -> None:
     make(
         pytester,
-        f"""
-import signal
-from contextlib import asynccontextmanager
-from mcp_launch.testing.kept import Kept
-
-@asynccontextmanager
-async def session(name):
-    async def interrupted():
-        await begun.wait()
-        signal.raise_signal(signal.SIGINT)
-
-    begun = anyio.Event()
-    try:
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(interrupted)
-            yield begun
-            tasks.cancel_scope.cancel()
-    finally:
-        print("closed", name)
-
+        INTERRUPTED
+        + f"""
 @pytest.fixture
 def anyio_backend():
     return {backend!r}
