@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from acp_bindings import DecodeError, Finding, decode, encode, v1, v1_unstable, v2, v2_unstable
+from acp_bindings import DecodeError, Finding, Issue, decode, encode, v1, v1_unstable, v2, v2_unstable
 from tests.acp_bindings.exact_json import Json
 from tests.acp_bindings.schemas import PACKAGES, load
 
@@ -282,7 +282,54 @@ def test_what_is_left_out_of_an_open_union_is_told_by_what_is_wrong_with_it() ->
     assert str(found[0]) == "authMethods[0]: left out, because methodId: Field required (in OtherAuthMethod)"
 
 
-def test_of_a_tag_that_there_is_not_no_alternative_is_told() -> None:
+@pytest.mark.parametrize(
+    ("tag", "shown"),
+    [
+        ("htpp", "'htpp'"),
+        ("x-mine/1.0:a", "'x-mine/1.0:a'"),
+        ("a" * 40, f"'{'a' * 40}'"),
+        ("a" * 41, "This"),
+        (SECRET + " ", "This"),
+        ([SECRET], "This"),
+    ],
+)
+def test_of_a_tag_that_there_is_not_no_alternative_is_told_and_the_tag_if_it_is_a_word(tag: Json, shown: str) -> None:
+    issue = Issue(("type",), "union_tag_invalid", f"{shown} is none of 'http', 'sse', 'stdio'")
+    assert issues_of(v1.McpServer, {"type": tag, "name": "x", "url": "https://example.com"}) == [issue]
+
+
+def test_a_tag_that_is_missing_is_a_field_that_is() -> None:
+    assert issues_of(v1.ContentBlock, {"text": "t"}) == [Issue(("type",), "union_tag_not_found", "Field required")]
+
+
+def test_what_is_wrong_with_each_item_is_told_of_the_alternative_that_it_is() -> None:
+    servers: list[Json] = [
+        {"type": "http", "name": "h"},
+        {"name": "s", "command": "/s", "args": []},
+        {"type": "sse", "name": "e"},
+    ]
+    assert issues_of(v1.NewSessionRequest, {"cwd": "/", "mcpServers": servers}) == [
+        Issue(("mcpServers", 0, "url"), "missing", "Field required", "http"),
+        Issue(("mcpServers", 0, "headers"), "missing", "Field required", "http"),
+        Issue(("mcpServers", 1, "env"), "missing", "Field required", "McpServerStdio"),
+        Issue(("mcpServers", 2, "url"), "missing", "Field required", "sse"),
+        Issue(("mcpServers", 2, "headers"), "missing", "Field required", "sse"),
+    ]
+
+
+def test_what_is_wrong_in_a_map_is_told_by_its_name_there() -> None:
+    form = {"properties": {"a": {"type": "string", "minLength": "x"}, "b": {"type": "number", "minimum": "x"}}}
+    assert issues_of(v1.ElicitationSchema, form) == [
+        Issue(("properties", "a", "minLength"), "int_type", "Input should be a valid integer", "string"),
+        Issue(("properties", "b", "minimum"), "int_type", "Input should be a valid integer", "number"),
+    ]
+
+
+def test_what_is_none_of_several_plain_values_is_told_without_an_alternative() -> None:
+    assert issues_of(v1.RequestId, {}) == [Issue((), "int_type", "Input should be a valid integer")]
+
+
+def issues_of(type_: Any, message: Json) -> list[Issue]:
     with pytest.raises(DecodeError) as raised:
-        decode(v1.McpServer, {"type": "htpp", "name": "x", "url": "https://example.com", "headers": []})
-    assert [(each.path, each.rule) for each in raised.value.issues] == [(("type",), "union_tag_invalid")]
+        decode(type_, message)
+    return list(raised.value.issues)
