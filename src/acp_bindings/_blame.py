@@ -86,10 +86,13 @@ def _settle(schema: Any, definitions: dict[str, Any], step: str | int | None = N
             schema = definitions[schema["schema_ref"]]
         elif kind == "lax-or-strict":
             schema = schema["lax_schema" if step == VALUE else "strict_schema"]
-        elif kind in ("model", "default", "nullable", "custom-error", "function-after"):
+        elif kind in _WRAPPERS:
             schema = schema["schema"]
         else:
             return schema
+
+
+_WRAPPERS = {"model", "default", "nullable", "function-before", "function-after", "function-wrap"}
 
 
 def _choices(schema: Any) -> dict[Any, Any]:

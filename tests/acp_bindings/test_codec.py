@@ -5,6 +5,7 @@ import math
 from typing import Any
 
 import pytest
+from pydantic import ValidatorFunctionWrapHandler, field_validator
 
 from acp_bindings import DecodeError, Finding, Issue, decode, encode, v1, v1_unstable, v2, v2_unstable
 from tests.acp_bindings.exact_json import Json
@@ -327,6 +328,31 @@ def test_what_is_wrong_in_a_map_is_told_by_its_name_there() -> None:
 
 def test_what_is_none_of_several_plain_values_is_told_without_an_alternative() -> None:
     assert issues_of(v1.RequestId, {}) == [Issue((), "int_type", "Input should be a valid integer")]
+
+
+def test_the_way_to_what_is_wrong_leads_through_validators_of_users() -> None:
+    class Before(v1.PromptRequest):
+        @field_validator("prompt", mode="before")
+        @classmethod
+        def see(cls, value: object) -> object:
+            return value
+
+    class After(v1.PromptRequest):
+        @field_validator("prompt", mode="after")
+        @classmethod
+        def see(cls, value: object) -> object:
+            return value
+
+    class Around(v1.PromptRequest):
+        @field_validator("prompt", mode="wrap")
+        @classmethod
+        def see(cls, value: object, read: ValidatorFunctionWrapHandler) -> object:
+            return read(value)
+
+    for type_ in (Before, After, Around):
+        assert issues_of(type_, {"sessionId": "s", "prompt": [{"type": "text"}]}) == [
+            Issue(("prompt", 0, "text"), "missing", "Field required", "text")
+        ]
 
 
 def issues_of(type_: Any, message: Json) -> list[Issue]:
