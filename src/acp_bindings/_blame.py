@@ -115,6 +115,7 @@ def _unlabelled(schema: Any, step: str | int, definitions: dict[str, Any]) -> An
 
 
 _SCALARS = {"str", "int", "float", "bool", "none", "literal"}
+"""What has nothing below it that a location could lead to, so that it is not compiled to hear its name."""
 
 
 def _descend(schema: Any, step: Any) -> Any:
@@ -131,14 +132,12 @@ def _meant(located: Sequence[_Located], depth: int) -> list[Issue]:
     """Of every union keep the errors of one alternative: the one with the tag, else the one that fits best."""
     kept: list[Issue] = []
 
-    def union(each: _Located) -> tuple[Any, ...]:
-        if len(each.unions) <= depth:
-            return (0, id(each))
-        return (1, each.unions[depth].where)
+    def union(each: _Located) -> tuple[str | int, ...] | None:
+        return each.unions[depth].where if len(each.unions) > depth else None
 
-    for _, group in groupby(located, key=union):
+    for where, group in groupby(located, key=union):
         together = list(group)
-        if len(together[0].unions) <= depth:
+        if where is None:
             kept += [each.issue for each in together]
             continue
         alternatives: dict[str, list[_Located]] = {}
