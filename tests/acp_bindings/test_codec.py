@@ -318,6 +318,34 @@ def test_what_is_wrong_with_each_item_is_told_of_the_alternative_that_it_is() ->
     ]
 
 
+@pytest.mark.parametrize(
+    ("type_", "content", "issue"),
+    [
+        (v1.SessionUpdate, {"type": "text"}, Issue(("content", "text"), "missing", "Field required", "text")),
+        (
+            v1.SessionUpdate,
+            {"type": "zz"},
+            Issue(
+                ("content", "type"),
+                "union_tag_invalid",
+                "'zz' is none of 'text', 'image', 'audio', 'resource_link', 'resource'",
+                "agent_message_chunk",
+            ),
+        ),
+        (
+            v1.SessionUpdate,
+            {},
+            Issue(("content", "type"), "union_tag_not_found", "Field required", "agent_message_chunk"),
+        ),
+        (v2.SessionUpdate, {"type": "text"}, Issue(("content", "text"), "missing", "Field required", "text")),
+        (v2.SessionUpdate, {}, Issue(("content", "type"), "missing", "Field required", "OtherContentBlock")),
+    ],
+)
+def test_of_unions_within_unions_the_innermost_alternative_is_told(type_: Any, content: Json, issue: Issue) -> None:
+    update = {"sessionUpdate": "agent_message_chunk", "messageId": "m", "content": content}
+    assert issues_of(type_, update) == [issue]
+
+
 def test_what_is_wrong_in_a_map_is_told_by_its_name_there() -> None:
     form = {"properties": {"a": {"type": "string", "minLength": "x"}, "b": {"type": "number", "minimum": "x"}}}
     assert issues_of(v1.ElicitationSchema, form) == [

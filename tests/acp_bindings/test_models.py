@@ -17,7 +17,7 @@ import jsonschema_rs
 import pytest
 from pydantic import AfterValidator, BaseModel, TypeAdapter, ValidationError
 
-from acp_bindings import DecodeError, EncodeError, decode, encode, encoding, v1, v1_unstable, v2, v2_unstable
+from acp_bindings import DecodeError, EncodeError, Issue, decode, encode, encoding, v1, v1_unstable, v2, v2_unstable
 from acp_bindings._model import Model
 from acp_bindings._types import Within
 from tests.acp_bindings.exact_json import Json
@@ -300,12 +300,12 @@ def test_a_json_schema_states_the_rule_of_the_writer() -> None:
 
 @pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf])
 def test_a_number_that_json_does_not_have_is_refused_not_nulled(number: float) -> None:
-    with pytest.raises(EncodeError, match="NaN"):
-        encode(v1.TextContent(text="t", meta={"deep": [number]}))
-    with pytest.raises(EncodeError, match="NaN"):
-        encode([number])
-    with pytest.raises(EncodeError, match="NaN"):
-        encode({1: number, "1": 0})
+    values: list[Any] = [v1.TextContent(text="t", meta={"deep": [number]}), [number], {1: number, "1": 0}]
+    for value in values:
+        with pytest.raises(EncodeError) as caught:
+            encode(value)
+        told = "NaN, infinity and integers of over 4300 digits cannot be sent"
+        assert caught.value.issues == (Issue((), "not_json", told),)
     with pytest.raises(ValidationError):
         v1.Cost(amount=number, currency="EUR")
 
@@ -351,7 +351,8 @@ def test_a_dict_in_place_of_an_object_is_refused_and_not_shown(wrap: Callable[[A
     server.env.append({"name": "TOKEN", "value": SECRET})  # pyright: ignore[reportArgumentType]
     with pytest.raises(EncodeError) as caught:
         encode(wrap(server))
-    assert caught.value.issues
+    told = "An object in it is a plain dict or of another class than belongs there"
+    assert caught.value.issues == (Issue((), "model_type", told),)
     assert_hidden(caught.value)
 
 
@@ -401,9 +402,14 @@ def test_null_in_a_list_of_anything_is_written() -> None:
 def test_what_json_has_no_word_for_is_refused() -> None:
     cycle: dict[str, Any] = {}
     cycle["cycle"] = cycle
-    for value in (object(), "\ud800", cycle):
-        with pytest.raises(EncodeError):
+    for value, told in (
+        (object(), "unknown type"),
+        ("\ud800", "surrogates not allowed"),
+        (cycle, "Circular reference"),
+    ):
+        with pytest.raises(EncodeError, match=rf"^TextContent: JSON cannot hold it: .*{told}") as caught:
             encode(v1.TextContent(text="t", meta={"a": value}))
+        assert [(each.path, each.rule) for each in caught.value.issues] == [((), "not_json")]
 
 
 def test_models_in_parsed_json_keep_what_they_omit() -> None:
