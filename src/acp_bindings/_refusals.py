@@ -28,7 +28,7 @@ def undecodable(type_: Any, data: Any, text: bytes | bytearray, error: Exception
         issues = _issues(type_, text, error, strict=strict)
     else:
         issues = [Issue((), "json_invalid", f"Invalid JSON: {error}")]
-    if len(issues) == 1 and not issues[0].path:
+    if len(issues) == 1:
         issues = [replace(issues[0], message=issues[0].message + hint_about(text, issues[0].rule))]
     return DecodeError(_name(type_), issues)
 
