@@ -6,9 +6,10 @@ import sys
 from collections.abc import Iterator
 from random import Random
 from types import FrameType
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
+from pydantic import BaseModel, Field
 
 from acp_bindings import DecodeError, Finding, Issue, _findings, decode, encode, v1, v1_unstable, v2
 from acp_bindings.decoding import _witness  # pyright: ignore[reportPrivateUsage]
@@ -33,6 +34,14 @@ OPTION_OR_GROUP: dict[str, Any] = {
     "currentValue": "a",
     "options": [{"value": "v", "name": "V", "description": 5, "group": "g", "options": []}],
 }
+
+
+class Own(BaseModel):
+    """A class of a user, by whose settings a number may be spelt as text."""
+
+    number: int | v1.Implementation
+    info: v1.Implementation
+
 
 WRITTEN: dict[str, tuple[Any, Json, list[str]]] = {
     "nothing to tell": (v1.InitializeResponse, {"protocolVersion": 1, "agentInfo": INFO}, []),
@@ -77,6 +86,14 @@ WRITTEN: dict[str, tuple[Any, Json, list[str]]] = {
         v2.SessionConfigSelectGroup,
         {"groupId": "g", "name": "G", "options": [5]},
         ["options: read as the default, because list should have at least 1 item after validation, not 0"],
+    ),
+    "an item lost, and enough left": (
+        v2.SessionConfigSelectGroup,
+        {"groupId": "g", "name": "G", "options": [5, {"value": "v", "name": "V", "description": 5}]},
+        [
+            "options[0]: left out, because input should be an object",
+            "options[1].description: read as the default, because input should be a valid string",
+        ],
     ),
     "null": (
         v1.NewSessionRequest,
@@ -138,6 +155,16 @@ WRITTEN: dict[str, tuple[Any, Json, list[str]]] = {
         v1.ToolCall | v1.ToolCallUpdate,
         {"toolCallId": "t", "title": "T", "locations": None},
         [],
+    ),
+    "not of an earlier alternative that excuses null alone": (
+        Annotated[v1.NewSessionRequest | v1.SessionInfo, Field(union_mode="left_to_right")],
+        {"sessionId": "s", "cwd": "/", "mcpServers": 5, "title": 5},
+        ["title: read as the default, because input should be a valid string"],
+    ),
+    "in a class of a user": (
+        Own,
+        {"number": "5", "info": {**INFO, "title": 5}},
+        ["info.title: read as the default, because input should be a valid string"],
     ),
     "a composed type": (
         list[v1.SessionInfo],

@@ -392,6 +392,16 @@ def test_null_in_a_list_that_has_no_place_for_it_is_refused() -> None:
     assert ("params", 0, "mcpServers", 1) in {issue.path for issue in caught.value.issues}
 
 
+def test_what_is_refused_is_named_however_deep_it_lies() -> None:
+    request = a_request()
+    request.additional_directories.append(7)  # pyright: ignore[reportArgumentType]
+    for value, way in (({"a": {"b": request}}, ("a", "b")), ([[0, request]], (0, 1))):
+        with pytest.raises(EncodeError) as caught:
+            encode(value)
+        issue = Issue((*way, "additionalDirectories", 0), "string_type", "Input should be a valid string")
+        assert caught.value.issues == (issue,)
+
+
 def test_null_in_a_list_of_anything_is_written() -> None:
     update = v1.ToolCallUpdate(tool_call_id="t", raw_input=[None, [1, None]], meta={"a": [None]})
     written: Json = json.loads(encode({"params": update, "ids": [None]}))
