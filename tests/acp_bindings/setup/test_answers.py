@@ -179,12 +179,78 @@ def test_an_error_can_be_copied_and_sent_to_another_process(error: AcpError) -> 
         assert (str(twin), vars(twin), twin.args) == (str(error), vars(error), error.args)
 
 
+HTTP = RefusedServer(0, "search", "http", "mcp.http", "not advertised")
+SSE = RefusedServer(3, None, "sse", "mcp.sse", "not advertised")
+TWIN = RefusedServer(1, "twin", "stdio", None, "another has this name")
+ASSUME_BOTH = 'If you know better, say assume={"mcp.http", "mcp.sse"}'
+LEAVE_OUT = "or leave them out by gate_mcp_servers(…, on_refusal='drop')"
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (UnknownCapability("x"), 'there is no capability "x"'),
+        (
+            UnknownCapability("session.laod", "session.load"),
+            'there is no capability "session.laod"; did you mean "session.load"?',
+        ),
+        (
+            CapabilityNotAdvertised("session.load", None, "no"),
+            'session.load: no. If you know better, say assume={"session.load"}',
+        ),
+        (
+            CapabilityNotAdvertised("session.list", "session/list", "no", field="cwd"),
+            'cwd of session/list: no. If you know better, say assume={"session.list"}',
+        ),
+        (
+            McpServersRefused([HTTP, SSE, TWIN]),
+            (
+                "search (http): not advertised; mcpServers[3] (sse): not advertised; "
+                f"twin (stdio): another has this name. {ASSUME_BOTH}; {LEAVE_OUT}"
+            ),
+        ),
+        (McpServersRefused([TWIN]), f"twin (stdio): another has this name; {LEAVE_OUT}"),
+        (AuthMethodRefused("a", "no", ["b", "c"]), 'authentication method "a": no; it has b, c'),
+        (AuthMethodRefused("a", "no", []), 'authentication method "a": no'),
+        (EndlessListing(3), "session/list goes round in a circle: after 3 pages the agent names a cursor again"),
+        (RequestError(7, "odd"), "odd (7)"),
+        (
+            UnsupportedProtocolVersion(requested=3, answered=None, supported={2, 1}),
+            "ACP version 3 is not supported by the agent, which has 1, 2 (-32022)",
+        ),
+        (
+            UnsupportedProtocolVersion(requested=3, answered=None, supported=()),
+            "ACP version 3 is not supported by the agent, which has none that it names (-32022)",
+        ),
+        (
+            UnsupportedProtocolVersion(requested=3, answered=9, supported={2, 1}),
+            "the agent answered with ACP version 9; we asked for 3 and have 1, 2 (-32022)",
+        ),
+        (AuthRequired(), "Authentication required (-32000)"),
+        (SessionNotFound(), "Session not found (-32002)"),
+        (SessionNotFound("", message="gone"), 'gone (-32002): ""'),
+    ],
+    ids=lambda each: type(each).__name__ if isinstance(each, Exception) else "",
+)
+def test_an_error_says_what_it_knows(error: AcpError, told: str) -> None:
+    assert str(error) == told
+
+
+def test_a_refusal_of_servers_is_known_by_the_capability_of_the_first() -> None:
+    told = [McpServersRefused(refused, "session/new") for refused in ([HTTP, SSE], [TWIN])]
+    assert [(each.capability, each.method, each.field, each.reason) for each in told] == [
+        ("mcp.http", "session/new", "mcpServers", "not advertised"),
+        ("mcp.stdio", "session/new", "mcpServers", "another has this name"),
+    ]
+
+
 @pytest.mark.parametrize("error", ERRORS, ids=lambda error: type(error).__name__)
 def test_an_error_that_is_to_be_sent_fits_every_version(error: RequestError) -> None:
     packages: list[Any] = [v1, v1_unstable, v2, v2_unstable]
     for package in packages:
         sent = error.as_error(package)
         assert isinstance(sent, package.Error)
+        assert ("data" in parsed(encode(sent))) == (error.data is not None)
         got = error_from(sent)
         assert (got.code, got.message, got.data) == (error.code, error.message, error.data)
 
