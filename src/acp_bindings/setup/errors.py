@@ -251,7 +251,7 @@ class AuthRequired(RequestError):
     def __str__(self) -> str:
         """The message, and the names of the methods."""
         names = ", ".join(f'"{each.name}"' for each in self.methods)
-        return f"{super().__str__()}" + (f"; log in with {names}" if names else "")
+        return super().__str__() + (f"; log in with {names}" if names else "")
 
 
 class SessionNotFound(RequestError):
@@ -264,4 +264,4 @@ class SessionNotFound(RequestError):
 
     def __str__(self) -> str:
         """The message, and the id."""
-        return f"{super().__str__()}" + (f': "{self.session_id}"' if self.session_id is not None else "")
+        return super().__str__() + (f': "{self.session_id}"' if self.session_id is not None else "")
