@@ -145,6 +145,14 @@ def test_an_object_of_the_right_shape_and_of_the_wrong_class_is_refused() -> Non
         encode(server)
 
 
+def test_a_dict_is_refused_also_where_one_of_several_objects_belongs() -> None:
+    request = v1.PromptRequest(session_id="s", prompt=[v1.TextContent(text="t")])
+    request.prompt.append({"type": "text", "text": "t"})  # pyright: ignore[reportArgumentType]
+
+    with pytest.raises(EncodeError, match="a plain dict"):
+        encode(request)
+
+
 def test_a_map_is_looked_into_in_whatever_it_stands() -> None:
     method = v1.AuthMethodTerminal(id="a", name="b", env={"A": "x"})
     method.env["A"] = None  # pyright: ignore[reportArgumentType]
@@ -168,6 +176,21 @@ def test_objects_of_derived_classes_belong_where_those_of_the_class_do() -> None
     request.prompt.append(decode(Block, {"text": "t", "words": "a b"}))
 
     assert json.loads(encode(request))["prompt"] == [{"type": "text", "text": "t", "words": ["a", "b"]}]
+
+
+class Chain(v1.PromptRequest):
+    """A request of a user's own, with more of its kind in it."""
+
+    after: Annotated[list[Chain], Field(default_factory=list)]
+
+
+def test_what_does_not_belong_there_is_named_in_a_class_that_has_itself_in_it_too() -> None:
+    request = Chain(session_id="s", prompt=[], after=[Chain(session_id="s", prompt=[], after=[])])
+    assert json.loads(encode(request))["after"] == [{"sessionId": "s", "prompt": [], "after": []}]
+    request.after[0].prompt.append(None)  # pyright: ignore[reportArgumentType]
+
+    with pytest.raises(EncodeError, match=r"after\[0\]\.prompt\[0\]: "):
+        encode(request)
 
 
 def test_a_default_of_a_users_own_is_made_as_the_user_says() -> None:
