@@ -178,6 +178,22 @@ def test_objects_of_derived_classes_belong_where_those_of_the_class_do() -> None
     assert json.loads(encode(request))["prompt"] == [{"type": "text", "text": "t", "words": ["a", "b"]}]
 
 
+def worded(text: str) -> v1.TextContent:
+    return v1.TextContent(text=text)
+
+
+class Worded(v1.PromptRequest):
+    """A request of a user's own, whose blocks are read from text."""
+
+    prompt: list[Annotated[v1.TextContent, BeforeValidator(worded)]]  # pyright: ignore[reportIncompatibleVariableOverride]
+
+
+def test_the_rules_of_a_user_are_not_held_against_what_they_made() -> None:
+    request = decode(Worded, {"sessionId": "s", "prompt": ["a"]})
+
+    assert json.loads(encode(request))["prompt"] == [{"type": "text", "text": "a"}]
+
+
 class Chain(v1.PromptRequest):
     """A request of a user's own, with more of its kind in it."""
 

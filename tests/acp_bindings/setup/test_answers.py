@@ -236,6 +236,16 @@ def test_an_error_says_what_it_knows(error: AcpError, told: str) -> None:
     assert str(error) == told
 
 
+def test_a_session_that_is_not_there_is_named_in_the_data_unless_other_data_is_given() -> None:
+    assert [SessionNotFound("s").data, SessionNotFound("").data, SessionNotFound().data] == [
+        {"sessionId": "s"},
+        {"sessionId": ""},
+        None,
+    ]
+    assert SessionNotFound("s", data={"uri": "x"}).data == {"uri": "x"}
+    assert str(SessionNotFound("s")) == 'Session not found (-32002): "s"'
+
+
 def test_a_refusal_of_servers_is_known_by_the_capability_of_the_first() -> None:
     told = [McpServersRefused(refused, "session/new") for refused in ([HTTP, SSE], [TWIN])]
     assert [(each.capability, each.method, each.field, each.reason) for each in told] == [
