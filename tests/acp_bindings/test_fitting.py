@@ -137,6 +137,13 @@ def test_the_tag_of_an_object_that_was_read_without_one_is_written_in_a_list() -
     assert json.loads(encode(request))["prompt"] == [{"type": "text", "text": "t"}]
 
 
+def test_such_a_tag_is_written_also_where_nothing_in_the_list_has_lists() -> None:
+    diff = v2.Diff(changes=[])
+    diff.changes.append(decode(v2.DiffChangeAdd, {"path": "/a", "fileType": "text"}))
+
+    assert json.loads(encode(diff))["changes"] == [{"operation": "add", "path": "/a", "fileType": "text"}]
+
+
 def test_an_object_of_the_right_shape_and_of_the_wrong_class_is_refused() -> None:
     server = v1.McpServerHttp(name="n", url="u", headers=[])
     server.headers.append(v1.EnvVariable(name="n", value="v"))  # pyright: ignore[reportArgumentType]
