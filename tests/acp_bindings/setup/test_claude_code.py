@@ -114,6 +114,53 @@ def test_r57_r97_a_transcript_is_replayed_line_by_line(name: str) -> None:
     assert [(each.rule, each.facts) for each in remarks] == [("malformed-line", {"line": 8})]
 
 
+@pytest.mark.parametrize("package", PACKAGES.values(), ids=PACKAGES)
+def test_all_that_a_line_holds_is_in_its_update(package: Any) -> None:
+    image = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "AA=="}}
+    lines = [
+        line("user", [{"type": "text", "text": "See"}, image]),
+        line("assistant", [{"type": "thinking", "thinking": "Hm"}, image]),
+        line("assistant", [{"type": "tool_use", "id": "t", "name": "Read", "input": {"path": "/a"}}]),
+        line("user", [{"type": "tool_result", "tool_use_id": "t", "content": [1], "is_error": True}]),
+    ]
+    seen = package.ImageContent(data="AA==", mime_type="image/png")
+    called: dict[str, Any] = {"title": "Read", "status": "pending", "raw_input": {"path": "/a"}}
+    first = v1.ToolCall if package is v1 else v2.SessionToolCallUpdate
+
+    assert read_transcript(package, lines) == [
+        package.UserMessageChunk(content=package.TextContent(text="See"), message_id="u"),
+        package.UserMessageChunk(content=seen, message_id="u"),
+        package.AgentThoughtChunk(content=package.TextContent(text="Hm"), message_id="u"),
+        package.AgentMessageChunk(content=seen, message_id="u"),
+        first(tool_call_id="t", **called),
+        package.SessionToolCallUpdate(tool_call_id="t", status="failed", raw_output=[1]),
+    ]
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"type": "text", "text": 5},
+        {"type": "thinking", "thinking": 5},
+        {"type": "image", "source": {"type": "url", "media_type": "image/png", "data": "AA=="}},
+        {"type": "image", "source": {"type": "base64", "media_type": 5, "data": "AA=="}},
+        {"type": "tool_use", "id": 5, "name": "Read", "input": {}},
+        {"type": "tool_use", "id": "t", "name": "Read"},
+        {"type": "tool_result", "tool_use_id": "t"},
+    ],
+)
+def test_a_block_that_is_not_as_claude_code_writes_it_is_left_out(odd: dict[str, Any]) -> None:
+    assert read_transcript(v2, [line("assistant", [odd])]) == []
+
+
+def test_a_line_that_is_no_json_is_skipped_also_where_nobody_wants_to_hear_of_it() -> None:
+    remarks: list[Remark] = []
+    lines = ["{torn", " \n", line("user", "Hi")]
+    assert read_transcript(v2, lines) == read_transcript(v2, lines, remarks=remarks) == read_transcript(v2, lines[2:])
+    told = "line 1 is skipped, because it is not JSON"
+    assert remarks == [Remark((), "malformed-line", told, facts={"line": 1})]
+
+
 def test_r97_without_a_session_all_of_the_file_is_read() -> None:
     assert len(read_transcript(v1, TRANSCRIPT)) == len(read_transcript(v1, TRANSCRIPT, session_id=SESSION)) + 1
     assert len(read_transcript(v1, [each.encode() for each in TRANSCRIPT])) == len(read_transcript(v1, TRANSCRIPT))
