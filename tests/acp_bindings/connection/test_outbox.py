@@ -11,6 +11,7 @@ pytestmark = pytest.mark.anyio
 
 LINE = b"x" * 10_000
 FULL = 65536
+OWED = 8 * 1024 * 1024
 
 
 class Broken:
@@ -35,6 +36,106 @@ class Slow:
 
     async def aclose(self) -> None:
         """Nothing is open."""
+
+
+class Prompt:
+    """A sink that takes at once what there is room for."""
+
+    def __init__(self, room: int) -> None:
+        self.room = room
+        self.taken: list[bytes] = []
+        """What it took at once."""
+        self.sent: list[bytes] = []
+        """What it took in its time."""
+
+    def send_at_once(self, item: bytes) -> int:
+        self.taken.append(item[: self.room])
+        return len(self.taken[-1])
+
+    async def send(self, item: bytes) -> None:
+        self.sent.append(item)
+
+    async def aclose(self) -> None:
+        """Nothing is open."""
+
+
+async def written(outbox: Outbox) -> None:
+    """Let it write all that waits."""
+    with anyio.fail_after(5):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(outbox.run)
+            await outbox.flush()
+            tasks.cancel_scope.cancel()
+
+
+async def test_what_has_no_hurry_waits_until_it_is_worth_a_write() -> None:
+    sink = Prompt(FULL)
+    outbox = Outbox(sink)
+
+    outbox.add(b"x" * 16383)
+    assert sink.taken == []
+    outbox.add(b"y")
+    assert sink.taken == [b"x" * 16383 + b"y"]
+    outbox.add(b"z", hurry=True)
+    await outbox.flush()
+
+    assert (sink.taken[1:], sink.sent) == ([b"z"], [])
+
+
+async def test_what_does_not_fit_is_written_before_all_that_comes_later() -> None:
+    sink = Prompt(3)
+    outbox = Outbox(sink)
+
+    outbox.add(b"first", hurry=True)
+    outbox.add(b"second", hurry=True)
+    await written(outbox)
+
+    assert (sink.taken, sink.sent) == ([b"fir"], [b"stsecond"])
+
+
+async def test_what_was_stuck_is_tried_at_once_again_when_it_has_been_written() -> None:
+    sink = Prompt(3)
+    outbox = Outbox(sink)
+    with anyio.fail_after(5):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(outbox.run)
+            await outbox.put(b"first", hurry=True)
+            await outbox.flush()
+            await outbox.put(b"two", hurry=True)
+            tasks.cancel_scope.cancel()
+
+    assert (sink.taken, sink.sent) == ([b"fir", b"two"], [b"st"])
+
+
+async def test_every_line_is_traced_whole_and_once() -> None:
+    traced: list[bytes] = []
+    outbox = Outbox(Prompt(3), trace=traced.append)
+
+    outbox.add(b"first", hurry=True)
+    outbox.owe(b"second")
+    await written(outbox)
+
+    assert traced == [b"first", b"second"]
+
+
+async def test_it_is_full_and_owes_much_at_its_bounds_and_no_more_when_it_has_written() -> None:
+    outbox = Outbox(Slow())
+
+    outbox.add(b"x" * (FULL - 1))
+    assert (outbox.is_full, outbox.owes_much) == (False, False)
+    outbox.add(b"x")
+    assert (outbox.is_full, outbox.owes_much) == (True, False)
+    outbox.owe(b"x" * (OWED - 1))
+    assert outbox.owes_much is False
+    outbox.owe(b"x")
+    assert outbox.owes_much is True
+    with anyio.fail_after(20):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(outbox.run)
+            await outbox.room()
+            await outbox.paid()
+            assert (outbox.is_full, outbox.owes_much) == (False, False)
+            tasks.cancel_scope.cancel()
 
 
 async def test_once_nothing_can_be_written_nobody_waits() -> None:
