@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import anyio
+import anyio.lowlevel
 import pytest
 
 from acp_bindings.connection.outbox import Outbox
@@ -17,8 +18,12 @@ OWED = 8 * 1024 * 1024
 class Broken:
     """A sink that takes nothing."""
 
+    def __init__(self, error: Exception | None = None) -> None:
+        self.error = error or anyio.BrokenResourceError()
+
     async def send(self, item: bytes) -> None:
-        raise anyio.BrokenResourceError
+        await anyio.lowlevel.checkpoint()
+        raise self.error
 
     async def aclose(self) -> None:
         """Nothing is open."""
@@ -146,6 +151,42 @@ async def test_once_nothing_can_be_written_nobody_waits() -> None:
         for _ in range(100):
             await outbox.put(LINE)
         await outbox.flush()
+
+
+@pytest.mark.parametrize("error", [anyio.BrokenResourceError(), anyio.ClosedResourceError(), OSError()], ids=repr)
+async def test_who_waits_when_nothing_can_be_written_any_more_waits_no_longer(error: Exception) -> None:
+    outbox = Outbox(Broken(error))
+    outbox.owe(b"x" * OWED)
+    with anyio.fail_after(5):
+        async with anyio.create_task_group() as tasks:
+            for wait in (outbox.room, outbox.paid, outbox.flush, outbox.broken.wait):
+                tasks.start_soon(wait)
+            await anyio.wait_all_tasks_blocked()
+            tasks.start_soon(outbox.run)
+
+    assert (outbox.is_broken, outbox.is_full, outbox.owes_much) == (True, False, False)
+
+
+async def test_at_the_bound_there_is_no_room() -> None:
+    outbox = Outbox(Slow())
+    outbox.owe(b"x" * OWED)
+    ended: list[str] = []
+
+    async def wait_for_room() -> None:
+        await outbox.put(b"y")
+        ended.append("put")
+
+    async def wait_until_paid() -> None:
+        await outbox.paid()
+        ended.append("paid")
+
+    with anyio.fail_after(5):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(wait_for_room)
+            tasks.start_soon(wait_until_paid)
+            await anyio.wait_all_tasks_blocked()
+            assert ended == []
+            tasks.cancel_scope.cancel()
 
 
 async def test_many_that_wait_for_room_do_not_take_it_all_at_once() -> None:

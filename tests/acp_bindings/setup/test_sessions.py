@@ -234,6 +234,8 @@ def test_r50_r100_x5_a_path_that_is_not_absolute_is_never_sent(name: str, path: 
 def test_r50_the_path_is_one_of_the_system_of_the_agent() -> None:
     with pytest.raises(NotAbsolute, match="without a drive"):
         new_session(BARE["v1"], cwd="/home/me", flavour="windows")
+    with pytest.raises(NotAbsolute, match="without a drive"):
+        list_sessions(ABLE["v1"], cwd="/home/me", flavour="windows")
 
 
 def test_r101_an_id_is_sent_to_the_letter() -> None:
