@@ -77,6 +77,17 @@ def test_r60_history_that_is_late_is_news_and_is_remarked_on_once() -> None:
     assert updates.remarks[0].facts == {"sessionId": "s", "sessionUpdate": "user_message_chunk"}
 
 
+def test_a_whole_message_of_the_user_is_late_history_too() -> None:
+    updates: ReplayCollector[v2.UpdateSessionNotification] = ReplayCollector()
+    updates.expect(load_session(ABLE["v2"], RECORD))
+    updates.opened("s")
+    content: list[v2.ContentBlock] = [v2.TextContent(text="Hello")]
+    updates.receive(
+        v2.UpdateSessionNotification(session_id="s", update=v2.UserMessage(message_id="m", content=content))
+    )
+    assert rules(updates) == ["replay-after-answer"]
+
+
 def test_a_message_of_the_user_after_a_prompt_is_no_late_history() -> None:
     updates = Collector()
     updates.expect(LOAD)
