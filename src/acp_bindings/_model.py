@@ -136,15 +136,15 @@ class Model(BaseModel):  # noqa: PLW1641 - what can change has no hash
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler, /) -> CoreSchema:
         """Pydantic's schema with the reading rules of each member worked into it."""
         schema = handler(source)
-        body: Any = handler.resolve_ref_schema(schema)
-        if body["type"] == "model" and "strict" not in body:
+        body = _inside(handler.resolve_ref_schema(schema), "model")
+        if "strict" not in body:
             # Strict is for scalars: an instance of a subclass is as good as one of the class.
             body["strict"] = False
-            fields = cls.__pydantic_fields__
-            apply_rules(fields, body["schema"]["fields"])
-            body["schema"]["extras_schema"] = UNTYPED
+            fields, members = cls.__pydantic_fields__, _inside(body, "model-fields")
+            apply_rules(fields, members["fields"])
+            members["extras_schema"] = UNTYPED
             if names := [name for name, info in fields.items() if info.alias != name]:
-                body["schema"]["extras_keys_schema"] = keys_unlike(names)
+                members["extras_keys_schema"] = keys_unlike(names)
         return schema
 
     @classmethod
@@ -228,6 +228,13 @@ class Model(BaseModel):  # noqa: PLW1641 - what can change has no hash
         from acp_bindings import _shown  # noqa: PLC0415 - only what is shown needs it
 
         yield from _shown.members(self, cast("dict[str, Any]", dict(super().__repr_args__())))
+
+
+def _inside(schema: Any, kind: str) -> Any:
+    """The part of that kind; validators of a user's own may be around it."""
+    while schema["type"] != kind:
+        schema = schema["schema"]
+    return schema
 
 
 class Extensible(Model):

@@ -11,15 +11,27 @@ import warnings
 from collections import OrderedDict
 from collections.abc import Callable
 from functools import cached_property
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 import jsonschema_rs
 import pytest
-from pydantic import AfterValidator, BaseModel, TypeAdapter, ValidationError
+from pydantic import AfterValidator, BaseModel, ModelWrapValidatorHandler, TypeAdapter, ValidationError, model_validator
 
-from acp_bindings import DecodeError, EncodeError, Issue, decode, encode, encoding, v1, v1_unstable, v2, v2_unstable
+from acp_bindings import (
+    DecodeError,
+    EncodeError,
+    Finding,
+    Issue,
+    decode,
+    encode,
+    encoding,
+    v1,
+    v1_unstable,
+    v2,
+    v2_unstable,
+)
 from acp_bindings._model import Model
-from acp_bindings._types import Within
+from acp_bindings._types import Rule, Within
 from tests.acp_bindings.exact_json import Json
 
 SECRET = "hunter2-hunter2"
@@ -626,3 +638,47 @@ def test_what_is_read_does_not_go_through_a_constructor_of_a_users_own() -> None
     assert decode(Request, {"cwd": "/p", "mcpServers": []}).cwd == "/p"
     with pytest.raises(DecodeError, match="cwd: Field required"):
         decode(Request, {"mcpServers": []})
+
+
+class Before(v1.SetSessionModeResponse):
+    """With a validator that sees what a message holds before its members are read."""
+
+    tries: Annotated[int, Rule.DEFAULT_ON_ERROR] = 1
+
+    @model_validator(mode="before")
+    @classmethod
+    def see(cls, data: Any) -> Any:
+        return data
+
+
+class Around(v1.SetSessionModeResponse):
+    """With one around the reading of them."""
+
+    tries: Annotated[int, Rule.DEFAULT_ON_ERROR] = 1
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def see(cls, data: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
+        return handler(data)
+
+
+class After(v1.SetSessionModeResponse):
+    """With one that sees the object."""
+
+    tries: Annotated[int, Rule.DEFAULT_ON_ERROR] = 1
+
+    @model_validator(mode="after")
+    def see(self) -> Self:
+        return self
+
+
+@pytest.mark.parametrize("kind", [Before, Around, After])
+def test_the_rules_hold_in_a_class_with_a_validator_of_a_users_own(kind: type[Before | Around | After]) -> None:
+    found: list[Finding] = []
+    read = decode(kind, {"_meta": 5, "tries": "x", "meta": 1, "new": None}, findings=found)
+
+    assert (type(read), read.meta, read.tries) == (kind, None, 1)
+    assert [each.path for each in found] == [("_meta",), ("tries",)]
+    assert json.loads(encode(read)) == {"tries": 1, "meta": 1, "new": None}
+    with pytest.raises(ValidationError):
+        kind(tries="x")  # pyright: ignore[reportArgumentType]
