@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, GetJson
 from pydantic.fields import FieldInfo
 from pydantic_core import CoreSchema
 
-from acp_bindings._reading import LENIENT_OBJECT, UNTYPED, apply_rules, keys_unlike
+from acp_bindings._reading import LENIENT_OBJECT, UNTYPED, Key, apply_rules, keys_unlike
 from acp_bindings._types import Implied, Rule, When
 
 
@@ -187,6 +187,7 @@ class Model(BaseModel):  # noqa: PLW1641 - what can change has no hash
                 self.__pydantic_fields_set__.discard(name)
             elif name in cls.__pydantic_fields__:
                 trial = self.__copy__()
+                trial.__pydantic_extra__ = {}  # in which there may be a member of that name
                 self.__pydantic_validator__.validate_assignment(trial, name, value, strict=True)
                 _accept(trial, name, value)
                 for each in _judged_by(cls, name) & trial.__pydantic_fields_set__:
@@ -227,7 +228,11 @@ class Model(BaseModel):  # noqa: PLW1641 - what can change has no hash
         """What is set, so that omitted and null differ, without the values of secrets."""
         from acp_bindings import _shown  # noqa: PLC0415 - only what is shown needs it
 
-        yield from _shown.members(self, cast("dict[str, Any]", dict(super().__repr_args__())))
+        values: dict[str, Any] = {}
+        for name, value in super().__repr_args__():
+            # The second of a name is an unknown member, which comes after those that are known.
+            values[Key(name) if name in values else cast("str", name)] = value
+        yield from _shown.members(self, values)
 
 
 def _inside(schema: Any, kind: str) -> Any:
@@ -279,13 +284,18 @@ else:
 
 
 def complete(value: object) -> None:
-    """Give every object in *value* the attributes that it lacks because a bad value was read as omitted."""
+    """Give every object in *value* the attributes that it lacks because a bad value was read as omitted.
+
+    Its unknown members get the names by which they can be looked up.
+    """
     waiting: list[object] = [value]
     for each in waiting:
         inside: Iterable[object] = ()
         if isinstance(each, BaseModel):
             members = vars(each)
             members |= dict.fromkeys(type(each).__pydantic_fields__.keys() - members.keys())
+            if (extra := each.__pydantic_extra__) and any(isinstance(name, Key) for name in extra):
+                each.__pydantic_extra__ = {str(name): unknown for name, unknown in extra.items()}
             inside = members.values()
         elif isinstance(each, dict):
             inside = cast("dict[object, object]", each).values()

@@ -41,7 +41,8 @@ notes = [object(), object(), object()]
 """What was noted last, in whichever thread: another object each time, as counting would be a race.
 
 The first is for a bad value that a rule excused, the second for a value of no type that may hold odd numbers, such as
-an unknown member, the third for a member that was left out because it is bad.
+an unknown member, the third for an object to be completed: a bad member was left out, or an unknown one has not got its
+own name yet.
 """
 
 
@@ -249,22 +250,28 @@ def _unless(mark: When, inner: Any, whole: Any) -> Any:
     return cs.union_schema([(whole, NULL), (free, NULL), (inner, VALUE)], mode="left_to_right")
 
 
-class _Key(str):
+class Key(str):
     """The wire name of an unknown member that is spelt like an attribute (`mime_type` beside `mimeType`).
 
-    Pydantic keeps one set of names for what was read, known or not, and would take it for the attribute there.
+    Pydantic keeps one set of names for what was read, known or not, and would take it for the attribute there. In that
+    set it stays; among the members `acp_bindings._model.complete` puts the text in its place, by which it is looked up.
     """
 
     __slots__ = ()
 
     def __eq__(self, other: object) -> bool:
         """Equal to the same name of another object, but not to the text itself."""
-        return isinstance(other, _Key) and str.__eq__(self, other)
+        return isinstance(other, Key) and str.__eq__(self, other)
 
     def __hash__(self) -> int:
         """That of its kind, so that no set takes it for the text."""
-        return hash((_Key, str(self)))
+        return hash((Key, str(self)))
 
 
-_TO_KEY = {"type": "no-info", "function": _Key}
+def _to_key(name: str) -> Key:
+    notes[1] = notes[2] = object()
+    return Key(name)
+
+
+_TO_KEY = {"type": "no-info", "function": _to_key}
 _STR = {"type": "str"}

@@ -27,7 +27,7 @@ def members(model: BaseModel, values: Mapping[str, Any]) -> Iterator[tuple[str, 
     for name, value in values.items():
         if name not in fields:
             # What a newer schema put beside a secret may be one too.
-            yield name, HIDDEN if secret or name in SECRET_WHEREVER else _discreet(name, value, values)
+            yield name, HIDDEN if secret or name in SECRET_WHEREVER else _discreet(str(name), value, values)
         elif name in model.__pydantic_fields_set__:
             yield name, _hide(value) if name in secret else _discreet(name, value, values)
 

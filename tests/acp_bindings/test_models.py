@@ -677,8 +677,41 @@ def test_the_rules_hold_in_a_class_with_a_validator_of_a_users_own(kind: type[Be
     found: list[Finding] = []
     read = decode(kind, {"_meta": 5, "tries": "x", "meta": 1, "new": None}, findings=found)
 
-    assert (type(read), read.meta, read.tries) == (kind, None, 1)
+    assert (type(read), read.meta, read.tries, read.model_extra) == (kind, None, 1, {"meta": 1, "new": None})
     assert [each.path for each in found] == [("_meta",), ("tries",)]
     assert json.loads(encode(read)) == {"tries": 1, "meta": 1, "new": None}
     with pytest.raises(ValidationError):
         kind(tries="x")  # pyright: ignore[reportArgumentType]
+
+
+def test_an_unknown_member_that_is_spelt_like_an_attribute_is_found_by_its_name() -> None:
+    message: Json = {"sessionId": "s", "update": {"sessionUpdate": "plan", "entries": []}, "session_id": "t"}
+    read = decode(v1.SessionNotification, message)
+
+    assert (read.session_id, read.model_extra) == ("s", {"session_id": "t"})
+    assert repr(read) == (
+        "SessionNotification(session_id='s', update=Plan(session_update='plan', entries=[]), session_id='t')"
+    )
+    read.session_id = "u"
+    read.update = v1.CurrentModeUpdate(current_mode_id="ask")
+    assert json.loads(encode(read)) == {
+        "sessionId": "u",
+        "update": {"sessionUpdate": "current_mode_update", "currentModeId": "ask"},
+        "session_id": "t",
+    }
+    assert pickle.loads(pickle.dumps(read)) == read == copy.deepcopy(read) == decode(type(read), encode(read))
+
+
+def test_an_unknown_member_that_is_spelt_like_an_attribute_decides_nothing() -> None:
+    wrong: Json = {"state": "idle", "stopReason": "error", "error": {"code": 1, "message": "m"}, "stop_reason": "new"}
+    read = decode(v2.IdleStateUpdate, wrong)
+
+    with pytest.raises(ValidationError, match="error"):
+        read.error = 5  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def test_an_unknown_member_that_is_spelt_like_an_attribute_hides_the_secrets_of_its_url() -> None:
+    wrong: Json = {"apiType": "openai", "baseUrl": "https://h", "base_url": f"https://me:{SECRET}@h/"}
+    assert str(decode(v1_unstable.ProviderCurrentConfig, wrong)) == (
+        "api_type='openai' base_url='https://h' base_url='https://…@h/'"
+    )
