@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cache
+from functools import cache, cached_property
 from inspect import Signature
 from types import NoneType
 from typing import TYPE_CHECKING, Annotated, Any, Generic, Self, TypeAlias, TypeVar, cast, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic.fields import FieldInfo
-from pydantic_core import CoreSchema
+from pydantic_core import CoreSchema, ValidationError
 
 from acp_bindings._reading import LENIENT_OBJECT, UNTYPED, Key, apply_rules, keys_unlike
 from acp_bindings._types import Implied, Rule, When
@@ -142,9 +142,10 @@ class Model(BaseModel):  # noqa: PLW1641 - what can change has no hash
             body["strict"] = False
             fields, members = cls.__pydantic_fields__, _inside(body, "model-fields")
             apply_rules(fields, members["fields"])
-            members["extras_schema"] = UNTYPED
-            if names := [name for name, info in fields.items() if info.alias != name]:
-                members["extras_keys_schema"] = keys_unlike(names)
+            if cls.model_config.get("extra") == "allow":  # as it is, unless a user wants it otherwise
+                members["extras_schema"] = UNTYPED
+                if names := [name for name, info in fields.items() if info.alias != name]:
+                    members["extras_keys_schema"] = keys_unlike(names)
         return schema
 
     @classmethod
@@ -182,24 +183,11 @@ class Model(BaseModel):  # noqa: PLW1641 - what can change has no hash
         def __setattr__(self, name: str, value: Any) -> None:
             """Set a member, under the rules of the constructor."""
             cls = type(self)
-            if value is None and name in _omittable(cls):
-                vars(self)[name] = None
-                self.__pydantic_fields_set__.discard(name)
-            elif name in cls.__pydantic_fields__:
-                trial = self.__copy__()
-                trial.__pydantic_extra__ = {}  # in which there may be a member of that name
-                self.__pydantic_validator__.validate_assignment(trial, name, value, strict=True)
-                _accept(trial, name, value)
-                for each in _judged_by(cls, name) & trial.__pydantic_fields_set__:
-                    self.__pydantic_validator__.validate_assignment(trial, each, vars(trial)[each], strict=True)
-                vars(self)[name] = vars(trial)[name]
-                self.__pydantic_fields_set__.add(name)
-            elif name.startswith("_"):
+            if name.startswith("_") or isinstance(getattr(cls, name, None), property | cached_property):
                 super().__setattr__(name, value)
-            elif _is_newer(cls, name):
-                self.model_extra[name] = value
             else:
-                raise AttributeError(_unexpected(cls, name))
+                _refuse_frozen(cls, name)
+                _assign(self, name, value)
 
         def __delattr__(self, name: str) -> None:
             """Omit a member: it reads as its default again and is not written."""
@@ -209,6 +197,7 @@ class Model(BaseModel):  # noqa: PLW1641 - what can change has no hash
             elif field.is_required() or name in tags_of(type(self)):
                 raise AttributeError(f"{type(self).__name__} cannot do without {name!r}")
             else:
+                _refuse_frozen(type(self), name)
                 vars(self)[name] = field.get_default(call_default_factory=True)
                 self.__pydantic_fields_set__.discard(name)
 
@@ -216,7 +205,7 @@ class Model(BaseModel):  # noqa: PLW1641 - what can change has no hash
         """A copy, with the members in *update* set under the rules of the constructor."""
         copied = super().model_copy(deep=deep)
         for name, value in (update or {}).items():
-            setattr(copied, name, value)
+            _assign(copied, name, value)
         return copied
 
     def __eq__(self, other: object) -> bool:
@@ -233,6 +222,37 @@ class Model(BaseModel):  # noqa: PLW1641 - what can change has no hash
             # The second of a name is an unknown member, which comes after those that are known.
             values[Key(name) if name in values else cast("str", name)] = value
         yield from _shown.members(self, values)
+
+
+def _assign(model: Model, name: str, value: Any) -> None:
+    """Set a member, or one that is newer than the schema where such are known."""
+    cls, members = type(model), vars(model)
+    if value is None and name in _omittable(cls):
+        members[name] = None
+        model.__pydantic_fields_set__.discard(name)
+    elif name in cls.__pydantic_fields__:
+        trial = model.__copy__()
+        trial.__pydantic_extra__ = {}  # in which there may be a member of that name
+        assign = cls.__pydantic_validator__.validate_assignment
+        assign(trial, name, value, strict=True)
+        _accept(trial, name, value)
+        for each in _judged_by(cls, name) & trial.__pydantic_fields_set__:
+            assign(trial, each, vars(trial)[each], strict=True)
+        members[name] = vars(trial)[name]
+        model.__pydantic_fields_set__.add(name)
+    elif model.__pydantic_extra__ is not None and _is_newer(cls, name):
+        model.__pydantic_extra__[name] = value
+    else:
+        raise AttributeError(_unexpected(cls, name))
+
+
+def _refuse_frozen(cls: type[Model], name: str) -> None:
+    field = cls.__pydantic_fields__.get(name)
+    if cls.model_config.get("frozen") or (field is not None and field.frozen):
+        kind = "frozen_instance" if cls.model_config.get("frozen") else "frozen_field"
+        raise ValidationError.from_exception_data(
+            cls.__name__, [{"type": kind, "loc": (name,), "input": None}], hide_input=True
+        )
 
 
 def _inside(schema: Any, kind: str) -> Any:

@@ -15,7 +15,16 @@ from typing import Annotated, Any, Self
 
 import jsonschema_rs
 import pytest
-from pydantic import AfterValidator, BaseModel, ModelWrapValidatorHandler, TypeAdapter, ValidationError, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    ModelWrapValidatorHandler,
+    TypeAdapter,
+    ValidationError,
+    model_validator,
+)
 
 from acp_bindings import (
     DecodeError,
@@ -715,3 +724,76 @@ def test_an_unknown_member_that_is_spelt_like_an_attribute_hides_the_secrets_of_
     assert str(decode(v1_unstable.ProviderCurrentConfig, wrong)) == (
         "api_type='openai' base_url='https://h' base_url='https://…@h/'"
     )
+
+
+class Closed(v1.ToolCall):
+    """Refuses what the schema does not know."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class Narrow(v1.ToolCall):
+    """Drops it."""
+
+    model_config = ConfigDict(extra="ignore")
+
+
+def test_a_user_may_have_unknown_members_refused_or_dropped() -> None:
+    wrong: Json = {"toolCallId": "c", "title": "t", "kind": 5, "toolcallid": 1}
+    found: list[Finding] = []
+
+    assert encode(decode(Narrow, wrong, findings=found)) == b'{"toolCallId":"c","title":"t"}'
+    assert [each.path for each in found] == [("kind",)]
+    with pytest.raises(DecodeError, match="toolcallid: Extra inputs are not permitted"):
+        decode(Closed, wrong)
+    assert decode(Closed, {"toolCallId": "c", "title": "t"}) == Closed(tool_call_id="c", title="t")
+
+
+class Frozen(v1.ToolCall):
+    """Cannot change."""
+
+    model_config = ConfigDict(frozen=True)
+
+
+class Fixed(v1.ToolCall):
+    """Has one member that cannot change."""
+
+    title: Annotated[str, Field(frozen=True)]
+
+
+@pytest.mark.parametrize(("kind", "rule"), [(Frozen, "frozen_instance"), (Fixed, "frozen_field")])
+def test_what_a_user_freezes_is_not_set(kind: type[Frozen | Fixed], rule: str) -> None:
+    call = kind(tool_call_id="c", title="t")
+
+    with pytest.raises(ValidationError) as raised:
+        call.title = SECRET
+    assert ([each["type"] for each in raised.value.errors()], SECRET in str(raised.value)) == ([rule], False)
+    assert call.title == "t"
+
+
+def test_a_frozen_object_keeps_what_it_has_and_copies_may_differ() -> None:
+    call = Frozen(tool_call_id="c", title="t", kind="read")
+
+    with pytest.raises(ValidationError, match="frozen"):
+        del call.kind
+    assert call.kind == "read"
+    assert call.model_copy(update={"title": "u"}) == Frozen(tool_call_id="c", title="u", kind="read")
+
+
+class Titled(v1.ToolCall):
+    """Has an attribute of its own that sets a member."""
+
+    @property
+    def heading(self) -> str:
+        return self.title.upper()
+
+    @heading.setter
+    def heading(self, value: str) -> None:
+        self.title = value.lower()
+
+
+def test_a_property_of_a_users_own_is_set() -> None:
+    call = Titled(tool_call_id="c", title="t")
+    call.heading = "NEW"
+
+    assert (call.title, call.heading) == ("new", "NEW")
