@@ -11,7 +11,8 @@ from pydantic.fields import FieldInfo
 from pydantic_core import CoreConfig, SchemaValidator
 from pydantic_core import core_schema as cs
 
-from acp_bindings._model import Model, is_as_given, parts_of, reached_from, tags_of
+from acp_bindings._model import Model, is_as_given, tags_of
+from acp_bindings._reached import parts_of, reached_from
 from acp_bindings._types import FirstMatch, Rule, Tagged
 
 

@@ -381,36 +381,6 @@ def _objects(given: Any, held: Any) -> Iterator[tuple[Any, Model]]:
             waiting += ((given[key], each) for key, each in cast("dict[str, Any]", held).items())
 
 
-def reached_from(annotation: Any) -> set[type[Model]]:
-    """Every class whose instances may be found in what *annotation* says, or below."""
-    reached: set[type[Model]] = set()
-    waiting = _classes_among(_within(annotation))
-    while waiting:
-        each = waiting.pop()
-        if each not in reached:
-            reached.add(each)
-            waiting += _classes_among(parts_of(each))
-    return reached
-
-
-@cache
-def parts_of(cls: type[Model]) -> list[Any]:
-    """All that the annotations of *cls* are made of."""
-    return [part for field in cls.__pydantic_fields__.values() for part in _within(field.annotation)]
-
-
-def _within(annotation: Any) -> Iterator[Any]:
-    yield annotation
-    if not isinstance(annotation, type):
-        for part in get_args(annotation):
-            yield from _within(part)
-
-
-def _classes_among(parts: Iterable[Any]) -> list[type[Model]]:
-    # To ask a class of pydantic for its subclasses runs Python.
-    return [part for part in parts if isinstance(part, type) and Model in part.__mro__]
-
-
 def _nulls(model: Model) -> set[str]:
     return {name for name in model.__pydantic_fields_set__ if vars(model).get(name, ...) is None}
 

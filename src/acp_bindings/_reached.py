@@ -1,0 +1,39 @@
+"""Which classes the objects may be of that are in an object, at any depth: by its annotations, gone through once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import cache
+from typing import Any, get_args
+
+from acp_bindings._model import Model
+
+
+def reached_from(annotation: Any) -> set[type[Model]]:
+    """Every class whose instances may be found in what *annotation* says, or below."""
+    reached: set[type[Model]] = set()
+    waiting = _classes_among(_within(annotation))
+    while waiting:
+        each = waiting.pop()
+        if each not in reached:
+            reached.add(each)
+            waiting += _classes_among(parts_of(each))
+    return reached
+
+
+@cache
+def parts_of(cls: type[Model]) -> list[Any]:
+    """All that the annotations of *cls* are made of."""
+    return [part for field in cls.__pydantic_fields__.values() for part in _within(field.annotation)]
+
+
+def _within(annotation: Any) -> Iterator[Any]:
+    yield annotation
+    if not isinstance(annotation, type):
+        for part in get_args(annotation):
+            yield from _within(part)
+
+
+def _classes_among(parts: Iterable[Any]) -> list[type[Model]]:
+    # To ask a class of pydantic for its subclasses runs Python.
+    return [part for part in parts if isinstance(part, type) and Model in part.__mro__]
