@@ -38,7 +38,7 @@ KINDS = pytest.mark.parametrize("kind", ["http", "sse"])
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is waited for in vain, for the body of an error and an answer over TLS, is not waited for long."""
-    for module in ("bodies", "web"):
+    for module in ("bodies", "memory"):
         monkeypatch.setattr(f"mcp_launch.transports.{module}._PATIENCE", 0.3)
 
 
@@ -93,6 +93,25 @@ async def test_what_is_no_answer_is_named(
     failure = await failure_of(once(answer), kind=kind, cwd=tmp_path)
 
     assert (failure.stage, failure.code) == ("connect", code)
+    assert says in failure.message
+
+
+@pytest.mark.parametrize(
+    ("given", "body", "says"),
+    [
+        ("text/plain; charset=utf-8", b'{"jsonrpc"', 'must be "application/json", and is "text/plain"'),
+        ("", b' {"jsonrpc"', 'must be "application/json", and is none'),
+        ("text/plain", b'event: message\ndata: {"jsonrpc"', 'must be "text/event-stream", and is "text/plain"'),
+        ("text/html", b"<html>", "and text/html, which is no MCP message; is the path right?"),
+    ],
+    ids=["text", "none", "events", "page"],
+)
+async def test_a_message_under_another_content_type_is_told(
+    *, given: str, body: bytes, says: str, marked: Marked, tmp_path: Path
+) -> None:
+    failure = await failure_of(once(reply(200, body, content_type=given)), cwd=tmp_path)
+
+    assert (failure.stage, failure.code) == ("connect", "not_mcp")
     assert says in failure.message
 
 

@@ -118,8 +118,7 @@ def judge(answer: Answer, *, authorized: bool, usual: str) -> Diagnosis | None: 
                 advice = "which is where it came from; is a login or a proxy in the way?"
             return Diagnosis("redirected", f"{told} to {target}; {advice}", facts)
         case _:
-            kind = answer.media_type or "nothing"
-            return Diagnosis("not_mcp", f"{told} and {kind}, which is no MCP message; is the path right?", facts)
+            return Diagnosis("not_mcp", f"{told} and {_misfit(answer)}", facts)
 
 
 def _schemes(challenge: str) -> Iterator[str]:
@@ -164,6 +163,15 @@ def _advice(answer: Answer) -> str:
 
 def _when(after: str) -> str:
     return f"after {after} s" if after.isdecimal() else f"after {after}"
+
+
+def _misfit(answer: Answer) -> str:
+    """What came in place of a message, and what to try."""
+    wanted = "application/json" if answer.body.lstrip().startswith("{") else "text/event-stream"
+    if '"jsonrpc"' in answer.body and answer.media_type != wanted:
+        given = f'"{answer.media_type}"' if answer.media_type else "none"
+        return f'what looks like MCP; its Content-Type must be "{wanted}", and is {given}'
+    return f"{answer.media_type or 'nothing'}, which is no MCP message; is the path right?"
 
 
 def _said(answer: Answer) -> str:
