@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import resource
 import signal
@@ -129,6 +130,25 @@ async def test_a_list_of_tools_has_an_end(
     async with mcp_launch.launch([odd(marked, mode)], cwd=tmp_path, budgets=SHORT) as fleet:
         server = fleet["odd"]
         assert [*(tool.name for tool in server.tools), *server.warnings] == told
+
+
+async def test_tools_of_the_same_name_are_warned_of(marked: Marked, tmp_path: Path) -> None:
+    tools: list[Any] = [{"name": name, "inputSchema": {"type": "object"}} for name in "babcaded"]
+
+    async with mcp_launch.launch(
+        [
+            odd(marked, json.dumps({"result": {"tools": tools[:4]}})) | {"name": "two"},
+            odd(marked, json.dumps({"result": {"tools": [*tools, *tools]}})) | {"name": "many"},
+        ],
+        cwd=tmp_path,
+        budgets=SHORT,
+    ) as fleet:
+        warnings = [fleet[name].warnings for name in ("two", "many")]
+
+    assert warnings == [
+        ['lists more than one tool called "b"; a call says no more than the name'],
+        ['lists more than one tool called "b", "a", "c" and 2 more; a call says no more than the name'],
+    ]
 
 
 async def test_a_server_that_repeats_its_input_is_heard_beside_it(marked: Marked, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Awaitable, Callable, Collection
 from typing import TYPE_CHECKING, Any
 
@@ -16,11 +17,15 @@ from mcp_launch.transports.unanswered import is_farewell
 
 if TYPE_CHECKING:
     from mcp import Client
+    from mcp_types import Tool
 
 __all__ = ["list_offer"]
 
 PAGES = 1000
 """Pages of a list that are read; one without end would fill the memory for as long as listing may take."""
+
+_NAMED = 3
+"""Names that stand in a warning."""
 
 
 async def list_offer(
@@ -34,7 +39,9 @@ async def list_offer(
     has = client.server_capabilities
     offer = Offer()
     if "tools" in lists:
-        offer.tools = [] if has.tools is None else await _pages(client.list_tools, "tools", warn)
+        tools: list[Tool] = [] if has.tools is None else await _pages(client.list_tools, "tools", warn)
+        _warn_of_doubles(Counter(tool.name for tool in tools), warn)
+        offer.tools = tools
     with anyio.move_on_after(seconds) as patience:
         if "resources" in lists:
             if has.resources is None:
@@ -48,6 +55,13 @@ async def list_offer(
     if patience.cancelled_caught:
         warn(f"did not list its resources and prompts within {seconds:.1f} s")
     return offer
+
+
+def _warn_of_doubles(names: Counter[str], warn: Callable[[str], None]) -> None:
+    if doubles := [name for name, times in names.items() if times > 1]:
+        quoted = ", ".join(f'"{name}"' for name in doubles[:_NAMED])
+        more = f" and {len(doubles) - _NAMED} more" if len(doubles) > _NAMED else ""
+        warn(f"lists more than one tool called {quoted}{more}; a call says no more than the name")
 
 
 async def _willing(list_page: Callable[..., Awaitable[Any]], kind: str, warn: Callable[[str], None] | None) -> Any:
