@@ -6,7 +6,7 @@ import re
 from difflib import SequenceMatcher
 from importlib import import_module
 
-import acp_bindings
+from acp_bindings.setup.versions import PACKAGES, package_named
 
 CLOSE = 0.7
 """How alike, of 1, names must be for one to be a guess at what the other should have been."""
@@ -15,8 +15,7 @@ CLOSE = 0.7
 def misnamed(package: str, name: str) -> str:
     """The text of the error."""
     said = [f"module {package!r} has no attribute {name!r}"]
-    protocols = (f"acp_bindings.{each}" for each in acp_bindings.__all__ if re.match(r"v\d", each))
-    if homes := [each for each in protocols if name in import_module(each).__all__]:
+    if homes := [f"acp_bindings.{each}" for each in PACKAGES if name in package_named(each).__all__]:
         said.append(f"it is in {_listed(homes, 'and')}")
     if close := _closest(name, import_module(package).__all__):
         said.append(f"did you mean {_listed(close, 'or')}?")
