@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Generic, Self, TypeAlias, Type
 
 from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic.fields import FieldInfo
-from pydantic_core import CoreSchema, ValidationError
+from pydantic_core import CoreSchema, InitErrorDetails, ValidationError
 
 from acp_bindings._reading import LENIENT_OBJECT, UNTYPED, Key, apply_rules, keys_unlike
 from acp_bindings._types import Implied, Rule, When
@@ -247,12 +247,11 @@ def _assign(model: Model, name: str, value: Any) -> None:
 
 
 def _refuse_frozen(cls: type[Model], name: str) -> None:
-    field = cls.__pydantic_fields__.get(name)
-    if cls.model_config.get("frozen") or (field is not None and field.frozen):
-        kind = "frozen_instance" if cls.model_config.get("frozen") else "frozen_field"
-        raise ValidationError.from_exception_data(
-            cls.__name__, [{"type": kind, "loc": (name,), "input": None}], hide_input=True
-        )
+    field, frozen = cls.__pydantic_fields__.get(name), cls.model_config.get("frozen")
+    if frozen or (field is not None and field.frozen):
+        kind = "frozen_instance" if frozen else "frozen_field"
+        wrong: InitErrorDetails = {"type": kind, "loc": (name,), "input": None}
+        raise ValidationError.from_exception_data(cls.__name__, [wrong], hide_input=True)
 
 
 def _inside(schema: Any, kind: str) -> Any:
