@@ -170,6 +170,7 @@ Run 'docker run --help' for more information"""
         ("one\n  two\n}", "two"),
         ("Node.js v22.1.0", "Node.js v22.1.0"),
         ("", None),
+        ("Traceback (most recent call last):\n  File 's.py'\nValueError: no\nINFO goes on\nno licence", "no licence"),
     ],
 )
 def test_the_line_is_quoted_that_says_why(said: str, line: str | None) -> None:

@@ -45,7 +45,7 @@ class _Last:
         begins = [number for number, line in enumerate(self._recent) if _ERROR.search(line)]
         if begins:
             self.said = self._recent[begins[-1] :]
-        self._forget(awaits=self._awaits)
+        self._forget(awaits=False)
 
     def _forget(self, *, awaits: bool) -> None:
         self._recent, self._skips, self._awaits, self._goes_on = [], True, awaits, False
