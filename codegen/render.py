@@ -32,13 +32,13 @@ RUNTIME_NAMES = [
     "typing.Any",
     "typing.Literal",
     "pydantic.Field",
-    *(f"acp_bindings._types.{name}" for name in ("Absent", "FirstMatch", "Implied", "Lenient", "LenientList")),
-    *(f"acp_bindings._types.{name}" for name in ("NullAsEmpty", "Omittable", "Secret", "SkipInvalid", "Tagged")),
-    "acp_bindings._types.Unlike",
-    "acp_bindings._types.When",
-    "acp_bindings._types.Within",
-    "acp_bindings._model.AnsweredBy",
-    "acp_bindings._model.Extensible",
+    *(f"acp_bindings._models.types.{name}" for name in ("Absent", "FirstMatch", "Implied", "Lenient", "LenientList")),
+    *(f"acp_bindings._models.types.{name}" for name in ("NullAsEmpty", "Omittable", "Secret", "SkipInvalid", "Tagged")),
+    "acp_bindings._models.types.Unlike",
+    "acp_bindings._models.types.When",
+    "acp_bindings._models.types.Within",
+    "acp_bindings._models.base.AnsweredBy",
+    "acp_bindings._models.base.Extensible",
 ]
 """What the templates may write beyond the generator's own types; ruff takes away what a module does not use."""
 

@@ -55,7 +55,7 @@ RUNTIME_BASES = {"Extensible": ("Model",), "Response": ("Extensible",)}
 
 WRAPPERS = {"Absent", "Lenient", "LenientList", "NullAsEmpty", "Omittable", "Secret", "SkipInvalid"}
 NUMBERS = {**dict.fromkeys(("Int32", "Int64", "UInt16", "UInt32", "UInt64"), "int"), "Number": "float"}
-"""What type checkers take the words of `acp_bindings._types` for: for what is inside of them, and for plain numbers."""
+"""What type checkers take the words of `_models.types` for: for what is inside of them, and for plain numbers."""
 
 
 def names_of(package: Path) -> Names:

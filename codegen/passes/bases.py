@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from codegen.tree import Definitions, Node, is_class, kind, target
 
-MODEL = "acp_bindings._model."
+MODEL = "acp_bindings._models.base."
 
 
 def choose_bases(defs: Definitions) -> Definitions:

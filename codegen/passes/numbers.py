@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from codegen.tree import Definitions, Node, rewrite_all, without
 
-TYPES = "acp_bindings._types."
+TYPES = "acp_bindings._models.types."
 
 RANGES = {
     "int32": (-(2**31), 2**31 - 1),

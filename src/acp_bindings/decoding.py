@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args, get_origin,
 from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_core import PydanticSerializationError
 
-from acp_bindings._model import Model, Response
-from acp_bindings._reading import notes
+from acp_bindings._models.base import Model, Response
+from acp_bindings._models.reading import notes
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
     from typing_extensions import TypeForm
 
-    from acp_bindings._findings import Witness
-    from acp_bindings._text import Validate
+    from acp_bindings._json.text import Validate
+    from acp_bindings._problems.findings import Witness
     from acp_bindings.errors import Finding
 
 T = TypeVar("T")
@@ -53,9 +53,9 @@ def decode(type_: Any, data: Any, *, strict: bool = False, findings: list[Findin
     try:
         validate = _strict_validate_of(type_) if strict else _VALIDATES.get(type_) or validate_of(type_)
     except Exception:
-        from acp_bindings import _mistakes  # noqa: PLC0415 - only errors need it
+        from acp_bindings._problems import mistakes  # noqa: PLC0415 - only errors need it
 
-        _mistakes.refuse_no_type(type_, data)
+        mistakes.refuse_no_type(type_, data)
         raise
     text: Any = data
     try:
@@ -64,17 +64,17 @@ def decode(type_: Any, data: Any, *, strict: bool = False, findings: list[Findin
         excused, untyped, left_out = notes
         value = validate(text)
         if notes[0] is not excused or notes[1] is not untyped:
-            from acp_bindings import _text  # noqa: PLC0415 - only what is odd needs it
+            from acp_bindings._json.text import look_again  # noqa: PLC0415 - only what is odd needs it
 
-            _text.look_again(text, value, left_out)
+            look_again(text, value, left_out)
     except (ValueError, PydanticSerializationError) as error:
-        from acp_bindings import _refusals  # noqa: PLC0415 - only errors need it
+        from acp_bindings._problems import refusals  # noqa: PLC0415 - only errors need it
 
         if not strict and isinstance(error, ValidationError) and _is_null(data) and _may_be_empty(type_):
             if findings is not None:
-                findings.append(_refusals.excused_null(type_, text, error))
+                findings.append(refusals.excused_null(type_, text, error))
             return decode(type_, b"{}")
-        raise _refusals.undecodable(type_, data, text, error, strict=strict) from None
+        raise refusals.undecodable(type_, data, text, error, strict=strict) from None
     if findings is not None and not strict:
         findings += _witness(type_).findings(text)
     return value
@@ -99,7 +99,7 @@ def _new_validate(type_: Any, **how: Any) -> Validate:
     validate = partial(compiled.validate_json, **how) if how else compiled.validate_json
     if _is_class(type_, Model) and type_.__module__.startswith("acp_bindings."):
         return validate
-    from acp_bindings._text import unsure  # noqa: PLC0415 - only unions, aliases and classes of others need it
+    from acp_bindings._json.text import unsure  # noqa: PLC0415 - only unions, aliases and classes of others need it
 
     return unsure(validate)
 
@@ -156,6 +156,6 @@ def core_schema_of(type_: Any) -> Any:
 
 @cache
 def _witness(type_: Any) -> Witness:
-    from acp_bindings._findings import Witness  # noqa: PLC0415 - only those pay for it who ask for findings
+    from acp_bindings._problems.findings import Witness  # noqa: PLC0415 - only those pay for it who ask for findings
 
     return Witness(core_schema_of(type_))

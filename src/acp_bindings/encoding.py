@@ -13,10 +13,10 @@ from typing import Any, TypeAlias
 from pydantic import BaseModel
 from pydantic_core import SchemaSerializer, core_schema
 
-from acp_bindings._filled import note_filled
-from acp_bindings._fitting import fit, may_have_maps
-from acp_bindings._model import Model
-from acp_bindings._numbers import refuse_names
+from acp_bindings._json.numbers import refuse_names
+from acp_bindings._models.base import Model
+from acp_bindings._writing.filled import note_filled
+from acp_bindings._writing.fitting import fit, may_have_maps
 
 
 def encode(value: object) -> bytes:
@@ -41,9 +41,9 @@ def encode(value: object) -> bytes:
             text = to_json(value, by_alias=True, exclude_unset=True)
         refuse_names(text)
     except (TypeError, ValueError, RecursionError):
-        from acp_bindings import _refusals  # noqa: PLC0415 - only errors need it
+        from acp_bindings._problems import refusals  # noqa: PLC0415 - only errors need it
 
-        raise _refusals.unencodable(value) from None
+        raise refusals.unencodable(value) from None
     return text
 
 

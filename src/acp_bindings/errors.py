@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
-from acp_bindings._message_path import at
+from acp_bindings._problems.message_path import at
 
 Path: TypeAlias = tuple[str | int, ...]
 """The way to a value in a message, by wire name and index; empty for the whole."""

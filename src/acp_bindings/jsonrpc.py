@@ -21,7 +21,9 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar, cast, overload
 from pydantic import BaseModel
 from pydantic_core import from_json, to_json
 
-from acp_bindings._envelope import (
+from acp_bindings._json.numbers import may_be_out_of_range, refuse_infinite, refuse_read_names
+from acp_bindings._json.text import Validate, look_again, read_text
+from acp_bindings._lines.envelope import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
     INVALID_REQUEST,
@@ -35,11 +37,9 @@ from acp_bindings._envelope import (
     unclear,
     unmarked,
 )
-from acp_bindings._lines import HEAD, LONGEST_HEAD, value_after
-from acp_bindings._numbers import may_be_out_of_range, refuse_infinite, refuse_read_names
-from acp_bindings._reading import notes
-from acp_bindings._roles import Role, handles, sends
-from acp_bindings._text import Validate, look_again, read_text
+from acp_bindings._lines.heads import HEAD, LONGEST_HEAD, value_after
+from acp_bindings._lines.roles import Role, handles, sends
+from acp_bindings._models.reading import notes
 from acp_bindings.decoding import decode, validate_of
 from acp_bindings.encoding import encode
 from acp_bindings.errors import DecodeError, Finding

@@ -8,7 +8,7 @@ from importlib import import_module
 from types import UnionType
 from typing import Annotated, Any, Literal, Protocol, TypeAlias, TypeVar, Union, get_args, get_origin
 
-from acp_bindings._model import Model
+from acp_bindings._models.base import Model
 
 Side: TypeAlias = Literal["agent", "both", "client", "protocol", "proxy"]
 """Who handles a method; `both` and `protocol` are whoever gets it."""

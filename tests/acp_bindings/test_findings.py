@@ -11,7 +11,8 @@ from typing import Annotated, Any
 import pytest
 from pydantic import BaseModel, Field
 
-from acp_bindings import DecodeError, Finding, Issue, _findings, decode, encode, v1, v1_unstable, v2
+from acp_bindings import DecodeError, Finding, Issue, decode, encode, v1, v1_unstable, v2
+from acp_bindings._problems import findings
 from acp_bindings.decoding import _witness  # pyright: ignore[reportPrivateUsage]
 from tests.acp_bindings.damage import Damaged, at, damage, each_member_damaged, judge, misread, unwritable
 from tests.acp_bindings.exact_json import Json, spell
@@ -274,7 +275,7 @@ def test_no_python_runs_to_find_nothing(type_: Any, given: Json) -> None:
     called: list[str] = []
 
     def note(frame: FrameType, event: str, _argument: object) -> None:
-        if event == "call" and frame.f_code.co_filename == _findings.__file__:
+        if event == "call" and frame.f_code.co_filename == findings.__file__:
             called.append(frame.f_code.co_name)
 
     sys.setprofile(note)

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, get_args
 import pytest
 
 from acp_bindings import v1, v1_unstable, v2
-from acp_bindings._model import AnsweredBy, Model
+from acp_bindings._models.base import AnsweredBy, Model
 from acp_bindings.methods import Method, Methods, is_of
 from tests.acp_bindings.roundtrip import generated
 from tests.acp_bindings.schemas import PACKAGES, load

@@ -39,8 +39,8 @@ from acp_bindings import (
     v2,
     v2_unstable,
 )
-from acp_bindings._model import Model
-from acp_bindings._types import Rule, Within
+from acp_bindings._models.base import Model
+from acp_bindings._models.types import Rule, Within
 from tests.acp_bindings.exact_json import Json
 
 SECRET = "hunter2-hunter2"

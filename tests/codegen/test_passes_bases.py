@@ -4,9 +4,9 @@ from codegen.passes.bases import choose_bases
 from codegen.tree import CodegenError, Node
 from tests.codegen.small import TEXT, obj, ref
 
-MODEL = {"customBasePath": "acp_bindings._model.Model"}
-EXTENSIBLE = {"customBasePath": "acp_bindings._model.Extensible"}
-RESPONSE = {"customBasePath": "acp_bindings._model.Response"}
+MODEL = {"customBasePath": "acp_bindings._models.base.Model"}
+EXTENSIBLE = {"customBasePath": "acp_bindings._models.base.Extensible"}
+RESPONSE = {"customBasePath": "acp_bindings._models.base.Response"}
 HAS_META = {"x-extensible": True}
 
 

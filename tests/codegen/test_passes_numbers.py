@@ -12,13 +12,19 @@ NULL: Node = {"type": "null"}
     [
         ({"type": "integer"}, {"type": "integer"}),
         ({"type": "integer", "minimum": -5, "maximum": 5}, {"type": "integer", "minimum": -5, "maximum": 5}),
-        ({"type": "integer", "format": "int32"}, {"customTypePath": "acp_bindings._types.Int32"}),
-        ({"type": "integer", "format": "int64"}, {"customTypePath": "acp_bindings._types.Int64"}),
-        ({"type": "integer", "format": "uint16", "minimum": 0}, {"customTypePath": "acp_bindings._types.UInt16"}),
-        ({"type": "integer", "format": "uint32", "minimum": -1}, {"customTypePath": "acp_bindings._types.UInt32"}),
+        ({"type": "integer", "format": "int32"}, {"customTypePath": "acp_bindings._models.types.Int32"}),
+        ({"type": "integer", "format": "int64"}, {"customTypePath": "acp_bindings._models.types.Int64"}),
+        (
+            {"type": "integer", "format": "uint16", "minimum": 0},
+            {"customTypePath": "acp_bindings._models.types.UInt16"},
+        ),
+        (
+            {"type": "integer", "format": "uint32", "minimum": -1},
+            {"customTypePath": "acp_bindings._models.types.UInt32"},
+        ),
         (
             {"type": "integer", "format": "uint16", "minimum": 0, "maximum": 65535},
-            {"customTypePath": "acp_bindings._types.UInt16"},
+            {"customTypePath": "acp_bindings._models.types.UInt16"},
         ),
         (
             {"type": "integer", "format": "uint64", "minimum": 1},
@@ -28,14 +34,14 @@ NULL: Node = {"type": "null"}
             {"type": "integer", "format": "int32", "maximum": 9},
             {"type": "integer", "minimum": -(2**31), "maximum": 9},
         ),
-        ({"type": "number"}, {"customTypePath": "acp_bindings._types.Number"}),
-        ({"type": "number", "format": "double"}, {"customTypePath": "acp_bindings._types.Number"}),
+        ({"type": "number"}, {"customTypePath": "acp_bindings._models.types.Number"}),
+        ({"type": "number", "format": "double"}, {"customTypePath": "acp_bindings._models.types.Number"}),
         ({"type": "number", "format": "double", "minimum": 0}, {"type": "number", "x-within": {"ge": 0}}),
         ({"type": "number", "minimum": 0, "maximum": 1.5}, {"type": "number", "x-within": {"ge": 0, "le": 1.5}}),
         ({"type": ["integer", "null"]}, {"anyOf": [{"type": "integer"}, NULL]}),
         (
             {"type": ["integer", "null"], "format": "int64"},
-            {"anyOf": [{"customTypePath": "acp_bindings._types.Int64"}, NULL]},
+            {"anyOf": [{"customTypePath": "acp_bindings._models.types.Int64"}, NULL]},
         ),
         ({"type": ["number", "null"], "maximum": 1}, {"x-within": {"le": 1}, "anyOf": [{"type": "number"}, NULL]}),
     ],
@@ -83,8 +89,8 @@ def test_what_is_said_of_the_member_stays_outside_of_a_nullable_number() -> None
 @pytest.mark.parametrize(
     ("node", "expected"),
     [
-        ({"type": "integer", "format": "int32"}, {"customTypePath": "acp_bindings._types.Int32"}),
-        ({"type": "number"}, {"customTypePath": "acp_bindings._types.Number"}),
+        ({"type": "integer", "format": "int32"}, {"customTypePath": "acp_bindings._models.types.Int32"}),
+        ({"type": "number"}, {"customTypePath": "acp_bindings._models.types.Number"}),
         ({"type": "number", "minimum": 0}, {"type": "number", "x-within": {"ge": 0}}),
     ],
 )
@@ -98,7 +104,7 @@ def test_numbers_are_found_inside_of_other_schemas_and_nothing_else_changes() ->
     wide = {"type": "integer", "format": "int64"}
     defs = {"Foo": obj("a", a=listed(wide), b={"anyOf": [TEXT, wide]}, c=TEXT, d={"type": "boolean"})}
 
-    bounded = {"customTypePath": "acp_bindings._types.Int64"}
+    bounded = {"customTypePath": "acp_bindings._models.types.Int64"}
     assert bound_numbers(defs) == {
         "Foo": obj("a", a=listed(bounded), b={"anyOf": [TEXT, bounded]}, c=TEXT, d={"type": "boolean"})
     }

@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias, cast
 
 from pydantic_core import to_json
 
-from acp_bindings._shapes import items_of
+from acp_bindings._json.shapes import items_of
 from acp_bindings.check.found import Found
 from acp_bindings.check.inputs import Document, Numbered, Unusable, read_input
 from acp_bindings.check.lines import Line, is_message, unwrap

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from acp_bindings._message_path import at
+from acp_bindings._problems.message_path import at
 from acp_bindings.errors import Path
 from acp_bindings.setup.capabilities import Side
 from acp_bindings.setup.remarks import Severity

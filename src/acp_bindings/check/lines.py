@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, get_args
 
 from pydantic_core import from_json, to_json
 
-from acp_bindings._shapes import members_of
+from acp_bindings._json.shapes import members_of
 from acp_bindings.errors import Path
 from acp_bindings.setup.capabilities import Side
 

@@ -9,8 +9,8 @@ from typing import Annotated, Any, NamedTuple, cast, get_args, get_origin
 
 from pydantic_core import to_json
 
-from acp_bindings._model import Model
-from acp_bindings._shapes import items_of, members_of
+from acp_bindings._json.shapes import items_of, members_of
+from acp_bindings._models.base import Model
 from acp_bindings.check.reading import issues_as
 from acp_bindings.check.said import Said
 from acp_bindings.decoding import decode

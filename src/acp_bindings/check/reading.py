@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from acp_bindings._shapes import members_of
+from acp_bindings._json.shapes import members_of
 from acp_bindings.check.lines import Line
 from acp_bindings.check.said import Said
 from acp_bindings.errors import Issue, Path

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from acp_bindings._shapes import items_of, members_of
+from acp_bindings._json.shapes import items_of, members_of
 from acp_bindings.errors import AcpError, Finding, Path
 from acp_bindings.jsonrpc import ProtocolPackage
 from acp_bindings.messages import Id

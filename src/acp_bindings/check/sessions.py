@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any, Literal, TypeAlias
 
-from acp_bindings._shapes import items_of
+from acp_bindings._json.shapes import items_of
 
 Speaker: TypeAlias = Literal["user", "agent"]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic_core import to_json
 
-from acp_bindings._shapes import members_of
+from acp_bindings._json.shapes import members_of
 from acp_bindings.decoding import decode
 from acp_bindings.errors import DecodeError
 from acp_bindings.jsonrpc import CANCEL

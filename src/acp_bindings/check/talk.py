@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple, cast
 
-from acp_bindings._shapes import members_of
+from acp_bindings._json.shapes import members_of
 from acp_bindings.check.lines import Line
 from acp_bindings.check.reading import said_of
 from acp_bindings.check.said import Said

@@ -16,8 +16,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from acp_bindings._told import told_in
 from acp_bindings.errors import AcpError, Issue
+from acp_bindings.setup.told import told_in
 
 __all__ = ["BadAnswer", "CannotStart", "ConnectionClosed", "RequestFailed", "StrayLines", "TimedOut"]
 

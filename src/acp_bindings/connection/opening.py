@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 
 from pydantic_core import from_json
 
-from acp_bindings._model import Model
+from acp_bindings._models.base import Model
 from acp_bindings.connection.handlers import Handle, Handler, Handlers
 from acp_bindings.encoding import encode
 from acp_bindings.messages import Notification, Request

@@ -8,8 +8,8 @@ from typing import Any, Protocol, TypeGuard
 
 from pydantic_core import from_json
 
-from acp_bindings._envelope import INTERNAL_ERROR
-from acp_bindings._shapes import items_of, members_of
+from acp_bindings._json.shapes import items_of, members_of
+from acp_bindings._lines.envelope import INTERNAL_ERROR
 from acp_bindings.encoding import encode
 from acp_bindings.setup.errors import (
     AUTH_REQUIRED,

@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal, NamedTuple, TypeAlias, Union, get_ar
 
 from pydantic.alias_generators import to_snake
 
-from acp_bindings._model import Model
+from acp_bindings._models.base import Model
 from acp_bindings.setup.errors import UnknownCapability
 
 Side: TypeAlias = Literal["agent", "client"]

@@ -32,11 +32,11 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from acp_bindings._envelope import INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND
-from acp_bindings._told import told_in
+from acp_bindings._lines.envelope import INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND
 from acp_bindings.decoding import decode
 from acp_bindings.encoding import encode
 from acp_bindings.errors import AcpError, Issue
+from acp_bindings.setup.told import told_in
 
 if TYPE_CHECKING:
     from acp_bindings.jsonrpc import ProtocolPackage

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, cast
 
-from acp_bindings._model import Model
+from acp_bindings._models.base import Model
 from acp_bindings.setup.capabilities import CONTENT, METHODS, TABLES, known
 from acp_bindings.setup.errors import (
     CapabilityNotAdvertised,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from pydantic.alias_generators import to_snake
 
-from acp_bindings._model import Model
+from acp_bindings._models.base import Model
 from acp_bindings.decoding import decode
 from acp_bindings.errors import Finding
 from acp_bindings.jsonrpc import ProtocolPackage

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-from acp_bindings._message_path import at
+from acp_bindings._problems.message_path import at
 from acp_bindings.errors import Path
 
 Severity: TypeAlias = Literal["error", "warning", "info"]

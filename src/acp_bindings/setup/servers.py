@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 from pydantic_core import from_json, to_json
 
-from acp_bindings._model import Model
-from acp_bindings._shapes import items_of, members_of
+from acp_bindings._json.shapes import items_of, members_of
+from acp_bindings._models.base import Model
 from acp_bindings.decoding import decode
 from acp_bindings.encoding import encode
 from acp_bindings.errors import DecodeError, Issue, Path

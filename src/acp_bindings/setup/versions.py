@@ -9,7 +9,7 @@ from types import ModuleType
 from typing import Any
 
 import acp_bindings
-from acp_bindings._shapes import members_of
+from acp_bindings._json.shapes import members_of
 from acp_bindings.jsonrpc import ProtocolPackage
 from acp_bindings.setup.errors import BadProtocolVersion, UnsupportedProtocolVersion
 

@@ -6,7 +6,7 @@ from typing import Any, get_args
 import pytest
 
 from acp_bindings import v1, v1_unstable, v2, v2_unstable
-from acp_bindings._model import Model
+from acp_bindings._models.base import Model
 from acp_bindings.setup import capabilities
 from acp_bindings.setup.capabilities import AGENT, ALWAYS, CLIENT, CONTENT, METHODS, TABLES, Side, has_word, members
 from acp_bindings.setup.errors import UnknownCapability

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from acp_bindings import DecodeError, decode, encode, v1, v1_unstable, v2, v2_unstable
-from acp_bindings._model import Model
+from acp_bindings._models.base import Model
 from acp_bindings.jsonrpc import Codec, Request
 from acp_bindings.setup.capabilities import members
 

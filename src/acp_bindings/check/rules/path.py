@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from acp_bindings._shapes import items_of, members_of
+from acp_bindings._json.shapes import items_of, members_of
 from acp_bindings.check.rules._rule import Look, remark, rule
 from acp_bindings.check.said import Said
 from acp_bindings.setup.paths import NotAbsolute, require_absolute

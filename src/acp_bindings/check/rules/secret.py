@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-from acp_bindings._shapes import items_of, members_of
+from acp_bindings._json.shapes import items_of, members_of
 from acp_bindings.check.rules._rule import Look, rule
 from acp_bindings.check.said import Said
 from acp_bindings.errors import Path

@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from acp_bindings._model import Model
+from acp_bindings._models.base import Model
 from acp_bindings.errors import Path
 from acp_bindings.setup.capabilities import Side, members
 from acp_bindings.setup.remarks import Remark
@@ -43,7 +43,7 @@ def initialize_remarks(message: Model, *, side: Side, version: int) -> Iterator[
 def _misspelt(capabilities: Model, path: Path) -> Iterator[Remark]:
     """The members of *capabilities*, and of those in it, that are spelt nearly like others."""
     names = members(type(capabilities))
-    for name in map(str, capabilities.model_extra or {}):  # not the keys, which may equal nothing (`_reading`)
+    for name in map(str, capabilities.model_extra or {}):  # not the keys, which may equal nothing (`_models.reading`)
         if meant := _meant(name, names):
             told = f"there is no such capability, so that it is not read; did you mean {meant}?"
             yield Remark((*path, name), "unknown-capability", told, facts={"name": name, "meant": meant})

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Any, get_args
 
-from acp_bindings._model import Model
+from acp_bindings._models.base import Model
 
 
 def reached_from(annotation: Any) -> set[type[Model]]:

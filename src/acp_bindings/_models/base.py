@@ -12,8 +12,8 @@ from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, GetJson
 from pydantic.fields import FieldInfo
 from pydantic_core import CoreSchema, InitErrorDetails, ValidationError
 
-from acp_bindings._reading import LENIENT_OBJECT, UNTYPED, Key, apply_rules, keys_unlike
-from acp_bindings._types import Implied, Rule, When
+from acp_bindings._models.reading import LENIENT_OBJECT, UNTYPED, Key, apply_rules, keys_unlike
+from acp_bindings._models.types import Implied, Rule, When
 
 
 @cache
@@ -71,7 +71,7 @@ class _Signature:
     """That of a constructor, worked out when somebody asks for it."""
 
     def __get__(self, instance: BaseModel | None, owner: type[BaseModel]) -> Signature:
-        from acp_bindings._signature import signature_of  # noqa: PLC0415 - only who asks for it needs it
+        from acp_bindings._models.signature import signature_of  # noqa: PLC0415 - only who asks for it needs it
 
         return signature_of(instance, owner)
 
@@ -215,13 +215,13 @@ class Model(BaseModel):  # noqa: PLW1641 - what can change has no hash
 
     def __repr_args__(self) -> Any:
         """What is set, so that omitted and null differ, without the values of secrets."""
-        from acp_bindings import _shown  # noqa: PLC0415 - only what is shown needs it
+        from acp_bindings._models import shown  # noqa: PLC0415 - only what is shown needs it
 
         values: dict[str, Any] = {}
         for name, value in super().__repr_args__():
             # The second of a name is an unknown member, which comes after those that are known.
             values[Key(name) if name in values else cast("str", name)] = value
-        yield from _shown.members(self, values)
+        yield from shown.members(self, values)
 
 
 def _assign(model: Model, name: str, value: Any) -> None:
@@ -338,7 +338,7 @@ def _refuse_unknown(cls: type[Model], unknown: set[str]) -> None:
 
 def _is_newer(cls: type[Model], name: str) -> bool:
     """Whether *cls*, which does not know *name*, is for what is newer than the schema."""
-    from acp_bindings._signature import takes_anything  # noqa: PLC0415 - only this needs it
+    from acp_bindings._models.signature import takes_anything  # noqa: PLC0415 - only this needs it
 
     return takes_anything(cls) and all(info.alias != name for info in cls.__pydantic_fields__.values())
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-from acp_bindings._model import complete
-from acp_bindings._numbers import may_be_out_of_range, refuse_infinite, refuse_read_names
-from acp_bindings._reading import notes
+from acp_bindings._json.numbers import may_be_out_of_range, refuse_infinite, refuse_read_names
+from acp_bindings._models.base import complete
+from acp_bindings._models.reading import notes
 
 Validate: TypeAlias = Callable[[bytes | bytearray], Any]
 """A `validate_json`: gives the object, or raises `ValueError`."""

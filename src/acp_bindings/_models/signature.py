@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from acp_bindings._types import Unlike
+from acp_bindings._models.types import Unlike
 
 
 def signature_of(instance: BaseModel | None, cls: type[BaseModel]) -> Signature:

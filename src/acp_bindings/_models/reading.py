@@ -13,7 +13,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticCustomError, PydanticOmit
 from pydantic_core import core_schema as cs
 
-from acp_bindings._types import NOTHING, NULL, VALUE, Compiled, Implied, Rule, When, described_by
+from acp_bindings._models.types import NOTHING, NULL, VALUE, Compiled, Implied, Rule, When, described_by
 
 # Core schemas are dictionaries of many shapes; here they are taken apart by hand, so they go by `Any`. Those of which
 # each class has many are also put together by hand: the functions for it take time, which the first message pays.
@@ -254,7 +254,7 @@ class Key(str):
     """The wire name of an unknown member that is spelt like an attribute (`mime_type` beside `mimeType`).
 
     Pydantic keeps one set of names for what was read, known or not, and would take it for the attribute there. In that
-    set it stays; among the members `acp_bindings._model.complete` puts the text in its place, by which it is looked up.
+    set it stays; among the members `complete` of `base` puts the text in its place, by which it is looked up.
     """
 
     __slots__ = ()

@@ -2,8 +2,8 @@
 
 All of them end as options of pydantic-core's own validators, and Python runs only for what is odd in a message: a bad
 value that a rule excuses, a tag that nobody knows, a member of no type. The reading rules are plain marks, which
-`acp_bindings._reading` works into the compiled fields, because they need to know the field's default. The others build
-their own part of the schema.
+`reading` works into the compiled fields, because they need to know the field's default. The others build their own
+part of the schema.
 """
 
 from __future__ import annotations

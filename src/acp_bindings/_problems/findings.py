@@ -16,9 +16,9 @@ from pydantic import BaseModel, ValidationInfo
 from pydantic_core import CoreSchema, SchemaValidator, ValidationError, to_json
 from pydantic_core import core_schema as cs
 
-from acp_bindings._blame import blame
-from acp_bindings._complaints import to_the_end
-from acp_bindings._reading import EXCUSED_BY
+from acp_bindings._models.reading import EXCUSED_BY
+from acp_bindings._problems.blame import blame
+from acp_bindings._problems.complaints import to_the_end
 from acp_bindings.errors import Finding, Issue, Path, ReadingRule
 
 

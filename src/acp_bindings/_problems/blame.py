@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from pydantic_core import CoreSchema, ErrorDetails, SchemaValidator
 from pydantic_core import core_schema as cs
 
-from acp_bindings._types import CATCH_ALLS, NULL, TAGGED, VALUE
+from acp_bindings._models.types import CATCH_ALLS, NULL, TAGGED, VALUE
 from acp_bindings.errors import Issue
 
 NO_TAG, BAD_TAG = "union_tag_not_found", "union_tag_invalid"

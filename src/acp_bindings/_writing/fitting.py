@@ -11,9 +11,9 @@ from pydantic.fields import FieldInfo
 from pydantic_core import CoreConfig, SchemaValidator
 from pydantic_core import core_schema as cs
 
-from acp_bindings._model import Model, is_as_given, tags_of
-from acp_bindings._reached import parts_of, reached_from
-from acp_bindings._types import FirstMatch, Rule, Tagged
+from acp_bindings._models.base import Model, is_as_given, tags_of
+from acp_bindings._models.types import FirstMatch, Rule, Tagged
+from acp_bindings._writing.reached import parts_of, reached_from
 
 
 def fit(value: object) -> bool:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import cache
 from typing import Any, cast
 
-from acp_bindings._model import Model
-from acp_bindings._reached import reached_from
+from acp_bindings._models.base import Model
+from acp_bindings._writing.reached import reached_from
 
 
 def note_filled(value: object) -> None:

@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from pydantic import BaseModel
 
-from acp_bindings._types import Rule
+from acp_bindings._models.types import Rule
 
 HIDDEN = "…"
 """What `repr` shows in place of a secret."""

@@ -12,9 +12,9 @@ from typing import Annotated, Any, Union, cast, get_args, get_origin
 from pydantic import BaseModel, ValidationError
 from pydantic_core import PydanticSerializationError, from_json
 
-from acp_bindings._blame import blame
-from acp_bindings._complaints import Complaints
-from acp_bindings._mistakes import hint_about, mistake_in
+from acp_bindings._problems.blame import blame
+from acp_bindings._problems.complaints import Complaints
+from acp_bindings._problems.mistakes import hint_about, mistake_in
 from acp_bindings.decoding import core_schema_of, decode
 from acp_bindings.encoding import write_unchecked
 from acp_bindings.errors import DecodeError, EncodeError, Finding, Issue, Path

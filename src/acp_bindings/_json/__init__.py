@@ -1,0 +1,1 @@
+"""JSON itself: its text, its numbers, its shapes."""
