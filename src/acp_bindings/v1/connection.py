@@ -4,8 +4,8 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Field
 
-from acp_bindings._model import AnsweredBy, Extensible, Model, Response
-from acp_bindings._types import Implied, Lenient, LenientList, NullAsEmpty, Secret, Tagged, UInt16
+from acp_bindings._models.base import AnsweredBy, Extensible, Model, Response
+from acp_bindings._models.types import Implied, Lenient, LenientList, NullAsEmpty, Secret, Tagged, UInt16
 
 from .common import RequestId
 

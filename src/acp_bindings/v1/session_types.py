@@ -2,8 +2,8 @@
 
 from typing import Annotated, Any, Literal, TypeAlias
 
-from acp_bindings._model import Extensible
-from acp_bindings._types import Lenient, LenientList, Tagged, UInt32
+from acp_bindings._models.base import Extensible
+from acp_bindings._models.types import Lenient, LenientList, Tagged, UInt32
 
 from .common import TerminalId, ToolCallId
 from .content_block import ContentBlock

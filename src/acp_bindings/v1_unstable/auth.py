@@ -2,8 +2,8 @@
 
 from typing import Literal, TypeAlias
 
-from acp_bindings._model import AnsweredBy, Extensible, Response
-from acp_bindings._types import Lenient, LenientList
+from acp_bindings._models.base import AnsweredBy, Extensible, Response
+from acp_bindings._models.types import Lenient, LenientList
 
 
 class AuthAccount(Extensible):

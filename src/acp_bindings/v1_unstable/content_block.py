@@ -2,8 +2,8 @@
 
 from typing import Annotated, Literal, TypeAlias
 
-from acp_bindings._model import Extensible
-from acp_bindings._types import FirstMatch, Int64, Lenient, LenientList, Number, Tagged
+from acp_bindings._models.base import Extensible
+from acp_bindings._models.types import FirstMatch, Int64, Lenient, LenientList, Number, Tagged
 
 
 class BlobResourceContents(Extensible):

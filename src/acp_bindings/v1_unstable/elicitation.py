@@ -2,8 +2,19 @@
 
 from typing import Annotated, Literal, TypeAlias
 
-from acp_bindings._model import AnsweredBy, Extensible, Model
-from acp_bindings._types import FirstMatch, Implied, Int64, Lenient, LenientList, Number, Tagged, UInt32, UInt64, Unlike
+from acp_bindings._models.base import AnsweredBy, Extensible, Model
+from acp_bindings._models.types import (
+    FirstMatch,
+    Implied,
+    Int64,
+    Lenient,
+    LenientList,
+    Number,
+    Tagged,
+    UInt32,
+    UInt64,
+    Unlike,
+)
 
 from .common import RequestId, SessionId, ToolCallId
 

@@ -2,8 +2,8 @@
 
 from typing import Annotated, Any, TypeAlias
 
-from acp_bindings._model import AnsweredBy, Extensible, Model
-from acp_bindings._types import FirstMatch, Int32
+from acp_bindings._models.base import AnsweredBy, Extensible, Model
+from acp_bindings._models.types import FirstMatch, Int32
 
 from .common import McpServerAcpId
 

@@ -2,8 +2,8 @@
 
 from typing import Literal, TypeAlias
 
-from acp_bindings._model import AnsweredBy, Extensible, Response
-from acp_bindings._types import LenientList, Secret
+from acp_bindings._models.base import AnsweredBy, Extensible, Response
+from acp_bindings._models.types import LenientList, Secret
 
 
 class DisableProviderResponse(Response):

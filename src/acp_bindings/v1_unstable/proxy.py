@@ -2,7 +2,7 @@
 
 from typing import Any, TypeAlias
 
-from acp_bindings._model import AnsweredBy, Extensible
+from acp_bindings._models.base import AnsweredBy, Extensible
 
 from .connection import InitializeRequest, InitializeResponse
 

@@ -2,8 +2,8 @@
 
 from typing import Annotated, Literal, TypeAlias
 
-from acp_bindings._model import AnsweredBy, Extensible, Model, Response
-from acp_bindings._types import Implied, Lenient, LenientList, NullAsEmpty, Secret, Tagged
+from acp_bindings._models.base import AnsweredBy, Extensible, Model, Response
+from acp_bindings._models.types import Implied, Lenient, LenientList, NullAsEmpty, Secret, Tagged
 
 from .common import EnvVariable, McpServerAcpId, SessionConfigId, SessionConfigValueId, SessionId
 from .content_block import ContentBlock

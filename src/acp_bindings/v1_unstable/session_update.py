@@ -4,8 +4,8 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import Field
 
-from acp_bindings._model import Extensible, Model
-from acp_bindings._types import Int32, Lenient, LenientList, Number, Omittable, Tagged, UInt64, Unlike, When
+from acp_bindings._models.base import Extensible, Model
+from acp_bindings._models.types import Int32, Lenient, LenientList, Number, Omittable, Tagged, UInt64, Unlike, When
 
 from .common import SessionId, ToolCallId
 from .content_block import ContentBlock

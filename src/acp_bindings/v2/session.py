@@ -4,8 +4,8 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import Field
 
-from acp_bindings._model import AnsweredBy, Extensible, Model, Response
-from acp_bindings._types import Lenient, LenientList, NullAsEmpty, Secret, SkipInvalid, Tagged, Unlike
+from acp_bindings._models.base import AnsweredBy, Extensible, Model, Response
+from acp_bindings._models.types import Lenient, LenientList, NullAsEmpty, Secret, SkipInvalid, Tagged, Unlike
 
 from .common import AbsolutePath, EnvVariable, SessionConfigId, SessionConfigValueId, SessionId, TerminalId, ToolCallId
 from .content_block import ContentBlock

@@ -2,8 +2,8 @@
 
 from typing import Any, TypeAlias
 
-from acp_bindings._model import Extensible
-from acp_bindings._types import Int64, Secret, UInt16
+from acp_bindings._models.base import Extensible
+from acp_bindings._models.types import Int64, Secret, UInt16
 
 AbsolutePath: TypeAlias = str
 """An absolute filesystem path used by the protocol.

@@ -2,8 +2,8 @@
 
 from typing import Annotated, Literal, TypeAlias
 
-from acp_bindings._model import Extensible, Model
-from acp_bindings._types import FirstMatch, Lenient, LenientList, Tagged, UInt64, Unlike, Within
+from acp_bindings._models.base import Extensible, Model
+from acp_bindings._models.types import FirstMatch, Lenient, LenientList, Tagged, UInt64, Unlike, Within
 
 from .common import MediaType
 

@@ -4,8 +4,8 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Field
 
-from acp_bindings._model import Extensible, Model
-from acp_bindings._types import FirstMatch, Lenient, LenientList, Tagged, Unlike
+from acp_bindings._models.base import Extensible, Model
+from acp_bindings._models.types import FirstMatch, Lenient, LenientList, Tagged, Unlike
 
 from .common import SessionConfigId, SessionConfigValueId
 

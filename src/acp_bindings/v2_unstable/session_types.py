@@ -4,8 +4,18 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import Field
 
-from acp_bindings._model import Extensible, Model
-from acp_bindings._types import FirstMatch, Int32, Lenient, LenientList, SkipInvalid, Tagged, UInt64, Unlike, When
+from acp_bindings._models.base import Extensible, Model
+from acp_bindings._models.types import (
+    FirstMatch,
+    Int32,
+    Lenient,
+    LenientList,
+    SkipInvalid,
+    Tagged,
+    UInt64,
+    Unlike,
+    When,
+)
 
 from .common import AbsolutePath, ProtocolVersion, SessionId, TerminalId, ToolCallId
 from .content_block import ContentBlock

@@ -4,8 +4,8 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Field
 
-from acp_bindings._model import Extensible, Model
-from acp_bindings._types import Int64, Lenient, LenientList, Number, SkipInvalid, Tagged, UInt64, Unlike
+from acp_bindings._models.base import Extensible, Model
+from acp_bindings._models.types import Int64, Lenient, LenientList, Number, SkipInvalid, Tagged, UInt64, Unlike
 
 from .common import AbsolutePath, SessionId, TerminalId, ToolCallId
 from .content_block import ContentBlock
