@@ -13,6 +13,7 @@ from datamodel_code_generator import Error, InputFileType, LiteralType, PythonVe
 from datamodel_code_generator.enums import AliasGenerator, DataModelType
 from jinja2 import TemplateError
 
+from codegen import runtime
 from codegen.methods import MODULE, NAME, methods_source
 from codegen.naming import snake
 from codegen.package import package_init
@@ -32,20 +33,15 @@ RUNTIME_NAMES = [
     "typing.Any",
     "typing.Literal",
     "pydantic.Field",
-    *(f"acp_bindings._models.types.{name}" for name in ("Absent", "FirstMatch", "Implied", "Lenient", "LenientList")),
-    *(f"acp_bindings._models.types.{name}" for name in ("NullAsEmpty", "Omittable", "Secret", "SkipInvalid", "Tagged")),
-    "acp_bindings._models.types.Unlike",
-    "acp_bindings._models.types.When",
-    "acp_bindings._models.types.Within",
-    "acp_bindings._models.base.AnsweredBy",
-    "acp_bindings._models.base.Extensible",
+    *(runtime.TYPES + name for name in (*runtime.WRAPPERS, *runtime.MARKS)),
+    *(runtime.BASES + name for name in (runtime.ANSWERED_BY, runtime.EXTENSIBLE)),
 ]
 """What the templates may write beyond the generator's own types; ruff takes away what a module does not use."""
 
 IMPORTED = {
     *(path.rpartition(".")[2] for path in RUNTIME_NAMES),
-    *("Int32", "Int64", "Number", "UInt16", "UInt32", "UInt64"),
-    *("Model", "Response"),
+    *(*runtime.INTEGERS.values(), runtime.NUMBER),
+    *(runtime.MODEL, runtime.RESPONSE),
     NAME,
     *("BaseModel", "ConfigDict", "Optional", "TypeAliasType", "Union"),
 }

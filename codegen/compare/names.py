@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from codegen.compare.report import Change, NameKind
+from codegen.runtime import EXTENSIBLE, INTEGERS, MODEL, NUMBER, RESPONSE, WRAPPERS
 
 __all__ = ["Attribute", "Name", "Names", "compare_names", "names_of"]
 
@@ -49,13 +50,12 @@ class Name:
 Names: TypeAlias = dict[str, Name]
 
 META = Attribute(("dict[str, Any]", "None"), required=False)
-RUNTIME = {"Model": {}, "Extensible": {"meta": META}, "Response": {"meta": META}}
+RUNTIME = {MODEL: {}, EXTENSIBLE: {"meta": META}, RESPONSE: {"meta": META}}
 """The attributes of the classes that are written by hand."""
-RUNTIME_BASES = {"Extensible": ("Model",), "Response": ("Extensible",)}
+RUNTIME_BASES = {EXTENSIBLE: (MODEL,), RESPONSE: (EXTENSIBLE,)}
 
-WRAPPERS = {"Absent", "Lenient", "LenientList", "NullAsEmpty", "Omittable", "Secret", "SkipInvalid"}
-NUMBERS = {**dict.fromkeys(("Int32", "Int64", "UInt16", "UInt32", "UInt64"), "int"), "Number": "float"}
-"""What type checkers take the words of `_models.types` for: for what is inside of them, and for plain numbers."""
+NUMBERS = {**dict.fromkeys(INTEGERS.values(), "int"), NUMBER: "float"}
+"""What type checkers take the numbers of the runtime for."""
 
 
 def names_of(package: Path) -> Names:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from codegen.runtime import BASES, EXTENSIBLE, MODEL, RESPONSE
 from codegen.tree import Definitions, Node, is_class, kind, target
-
-MODEL = "acp_bindings._models.base."
 
 
 def choose_bases(defs: Definitions) -> Definitions:
@@ -21,11 +20,11 @@ def _based(name: str, node: Node, defs: Definitions) -> Node:
     parents = [parent for part in node.get("allOf", []) if (parent := target(part))]
     if parents:
         missing = "x-extensible" in node and not any(_extensible(parent, defs) for parent in parents)
-        return node | ({"x-mixin": "Extensible"} if missing else {})
-    base = "Extensible" if "x-extensible" in node else "Model"
-    if base == "Extensible" and kind(name, node) == "Response":
-        base = "Response"
-    return node | {"properties": node.get("properties", {}), "customBasePath": MODEL + base}
+        return node | ({"x-mixin": EXTENSIBLE} if missing else {})
+    base = EXTENSIBLE if "x-extensible" in node else MODEL
+    if base == EXTENSIBLE and kind(name, node) == "Response":
+        base = RESPONSE
+    return node | {"properties": node.get("properties", {}), "customBasePath": BASES + base}
 
 
 def _extensible(name: str, defs: Definitions) -> bool:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from codegen.runtime import INTEGERS, NUMBER, TYPES
 from codegen.tree import Definitions, Node, rewrite_all, without
-
-TYPES = "acp_bindings._models.types."
 
 RANGES = {
     "int32": (-(2**31), 2**31 - 1),
@@ -39,7 +38,7 @@ def _integer(node: Node) -> Node:
     least, most = RANGES[node["format"]]
     minimum, maximum = max(node.get("minimum", least), least), min(node.get("maximum", most), most)
     if (minimum, maximum) == (least, most):
-        return without(plain, "type") | {"customTypePath": TYPES + _type_name(node["format"])}
+        return without(plain, "type") | {"customTypePath": TYPES + INTEGERS[node["format"]]}
     return plain | {"minimum": minimum, "maximum": maximum}
 
 
@@ -48,8 +47,4 @@ def _number(node: Node) -> Node:
         limits = {"ge": node.get("minimum"), "le": node.get("maximum")}
         within = {side: limit for side, limit in limits.items() if limit is not None}
         return without(node, "format", "minimum", "maximum") | {"type": "number", "x-within": within}
-    return without(node, "type", "format") | {"customTypePath": TYPES + "Number"}
-
-
-def _type_name(format_: str) -> str:
-    return format_.replace("uint", "UInt").replace("int", "Int")
+    return without(node, "type", "format") | {"customTypePath": TYPES + NUMBER}

@@ -31,7 +31,7 @@ WRAPPERS = {
     frozenset({SKIP_ITEMS}): "SkipInvalid",
     frozenset({ON_NULL}): "NullAsEmpty",
 }
-"""One wrapper of `acp_bindings._models.types` for each combination of reading rules that occurs."""
+"""One wrapper of the runtime for each combination of reading rules that occurs."""
 
 
 def mark_lenient(defs: Definitions) -> Definitions:
