@@ -24,7 +24,7 @@ class Section:
 
 
 def sections(changelog: str) -> Mapping[str, Section]:
-    """Return the sections by their versions, newest first as they stand."""
+    """The sections by their versions, newest first as they stand."""
     headings = list(HEADING.finditer(changelog))
     ends = [*(heading.start() for heading in headings), len(changelog)][1:]
     return {
@@ -34,6 +34,6 @@ def sections(changelog: str) -> Mapping[str, Section]:
 
 
 def notes(section: Section) -> str:
-    """Return the text of a section as GitHub's pages of releases want it, where each line end is a line break."""
+    """The text of a section as GitHub's pages of releases want it, where each line end is a line break."""
     # Its types are whole but for one argument, which is not for us.
     return mdformat.text(section.text, options={"wrap": "no"})  # pyright: ignore[reportUnknownMemberType]

@@ -12,7 +12,7 @@ __all__ = ["narrows_values"]
 
 
 def narrows_values(keyword: str, limit: Any, before: Node) -> bool:
-    """Return whether a keyword with this value narrows what `before` allows; True too where there is no proof."""
+    """Whether a keyword with this value narrows what `before` allows; True too where there is no proof."""
     least, most = _range(before)
     match keyword:
         case "minimum":

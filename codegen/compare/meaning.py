@@ -20,7 +20,7 @@ Alternatives: TypeAlias = dict[str, Node]
 
 
 def compare(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[Change]:
-    """Return the differences from `old` to `new`, by method, then by definition; envelopes are left out.
+    """The differences from `old` to `new`, by method, then by definition; envelopes are left out.
 
     Raises:
         CodegenError: one of the two has something else where a schema has to be.
@@ -65,7 +65,7 @@ def _compare_schemas(where: str, before: Node, after: Node, *, optional: bool = 
 
 
 def _as_union(node: Node, other: Node) -> Node:
-    """Return `node` as the only alternative of a union where `other` is one that knows it."""
+    """`node` as the only alternative of a union where `other` is one that knows it."""
     values = without(node, *filter(is_about, node))
     if _is_union(node) or not _is_union(other) or _label(values) not in _alternatives(other, other):
         return node
@@ -241,7 +241,7 @@ def _arms(node: Node) -> list[Node]:
 
 
 def _alternatives(node: Node, other: Node) -> Alternatives:
-    """Return what a value of `node` may be; where it can be only one list, and of `other` too, that is `array`."""
+    """What a value of `node` may be; where it can be only one list, and of `other` too, that is `array`."""
     if not _is_union(node):
         return {_kind(node): node}
     one_list = all(sum(arm.get("type") == "array" for arm in _arms(each)) < 2 for each in (node, other))
@@ -256,7 +256,7 @@ def _alternatives(node: Node, other: Node) -> Alternatives:
 
 
 def _label(node: Node) -> str:
-    """Return a short name for an alternative: its tag, else its value or reference, else its title or type."""
+    """A short name for an alternative: its tag, else its value or reference, else its title or type."""
     for name, value in sorted(node.get("properties", {}).items()):
         if "const" in value:
             return f"{name}: {_json(value['const'])}"
@@ -272,7 +272,7 @@ def _type_text(node: Node) -> str:
 
 
 def _kind(node: Node) -> str:
-    """Return what a value is, where there are no alternatives."""
+    """What a value is, where there are no alternatives."""
     if "const" in node:
         return _json(node["const"])
     if "$ref" in node:

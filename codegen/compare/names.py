@@ -59,7 +59,7 @@ NUMBERS = {**dict.fromkeys(INTEGERS.values(), "int"), NUMBER: "float"}
 
 
 def names_of(package: Path) -> Names:
-    """Return the names that the modules of a generated package define."""
+    """The names that the modules of a generated package define."""
     found: Names = {}
     for path in sorted(package.glob("*.py")):
         for statement in ast.parse(path.read_text(encoding="utf-8")).body:
@@ -75,7 +75,7 @@ def names_of(package: Path) -> Names:
 
 
 def compare_names(old: Names, new: Names) -> list[Change]:
-    """Return what became of each name, wherever in the package it lives."""
+    """What became of each name, wherever in the package it lives."""
     changes: list[Change] = []
     for name in sorted(old.keys() | new.keys()):
         if name not in new:

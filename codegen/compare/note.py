@@ -16,7 +16,7 @@ __all__ = ["note"]
 
 
 def note(file: str, old: dict[str, Any], new: dict[str, Any]) -> list[str]:
-    """Return what changed from one version of a schema *file* to another, as Markdown for the changelog."""
+    """What changed from one version of a schema *file* to another, as Markdown for the changelog."""
     lines = [*_meaning(old, new), "", f"Python names, `from acp_bindings.{PACKAGES[file][0]} import …`:", ""]
     names: list[Names] = []
     for which, schema in (("old", old), ("new", new)):

@@ -38,7 +38,7 @@ class Change:
 
 
 def render(changes: Sequence[Change]) -> list[str]:
-    """Return the changes as a Markdown list, breaking ones first, ready for the changelog."""
+    """The changes as a Markdown list, breaking ones first, ready for the changelog."""
     lines: list[str] = []
     for breaking in (True, False):
         mark = "**Breaking:** " if breaking else ""

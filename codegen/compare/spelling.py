@@ -60,7 +60,7 @@ ON_ERROR = "x-deserialize-default-on-error"
 
 
 def spelt(definitions: Definitions) -> Definitions:
-    """Return *definitions* in the one spelling.
+    """*definitions* in the one spelling.
 
     Raises:
         CodegenError: something stands where a schema has to be, or no list or object where one has to be.

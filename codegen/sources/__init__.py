@@ -38,7 +38,7 @@ __all__ = [
 
 
 def parse(text: str, *, timeout: float = 120.0) -> Source:
-    """Return the source that `text` names; it may take `timeout` seconds, over HTTP for each file.
+    """The source that `text` names; it may take `timeout` seconds, over HTTP for each file.
 
     Raises:
         UnknownSourceError: the text names no source known here.

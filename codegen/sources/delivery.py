@@ -41,7 +41,7 @@ class Source(Protocol):
 
 
 def fetch(source: Source, *, only: Sequence[str] = (), sha256: Mapping[str, str] | None = None) -> Delivery:
-    """Return the files that the source covers, or `only` those named, complete and checked.
+    """The files that the source covers, or `only` those named, complete and checked.
 
     Raises:
         SourceError: the source cannot be reached, lacks a file, or holds something else than promised.
@@ -67,7 +67,7 @@ def check_digest(file: str, data: bytes, sha256: str) -> None:
 
 
 def parse_schema(file: str, data: bytes) -> dict[str, Any]:
-    """Return the schema in `data`.
+    """The schema in `data`.
 
     Raises:
         NotAnAcpSchemaError: it is cut off, no JSON, no JSON schema, or one of another protocol.

@@ -21,7 +21,7 @@ class FolderSource:
     covers: tuple[str, ...] = FILES
 
     def fetch(self, files: Sequence[str]) -> Delivery:  # noqa: ARG002 - all of them cost nothing here
-        """Return the files that the folder has."""
+        """The files that the folder has."""
         present = [file for file in FILES if (self.path / file).is_file()]
         try:
             found = {file: (self.path / file).read_bytes() for file in present}

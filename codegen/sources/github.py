@@ -42,11 +42,11 @@ class GitHubSource:
 
     @property
     def covers(self) -> tuple[str, ...]:
-        """Return the files of the protocol version that the tag names, or all if it names none."""
+        """The files of the protocol version that the tag names, or all if it names none."""
         return tuple(_assets(self.tag))
 
     def fetch(self, files: Sequence[str]) -> Delivery:
-        """Return those of `files` that are attached to the release."""
+        """Those of `files` that are attached to the release."""
         releases = httpx.URL(self.releases or os.environ.get(RELEASES_VARIABLE) or RELEASES)
         path = releases.path.rstrip("/")
         assets = _assets(self.tag)
@@ -59,7 +59,7 @@ class GitHubSource:
 
 
 def _assets(tag: str) -> dict[str, str]:
-    """Return the name of the asset that becomes each file."""
+    """The name of the asset that becomes each file."""
     if one := re.fullmatch(r"schema-(v[12])\.[0-9A-Za-z.-]+", tag):
         return {f"{one[1]}/{asset}": asset for asset in ("schema.json", "schema.unstable.json")}
     if re.fullmatch(r"v0\.[0-9A-Za-z.-]+", tag):

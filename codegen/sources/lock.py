@@ -44,12 +44,12 @@ class LockedFile:
 
     @classmethod
     def of(cls, data: bytes, *, source: str, version: str) -> LockedFile:
-        """Return the record of `data`."""
+        """The record of `data`."""
         return cls(source=source, version=version, size=len(data), sha256=hashlib.sha256(data).hexdigest())
 
 
 def read(folder: Path) -> dict[str, LockedFile]:
-    """Return the records of the schema folder, by file.
+    """The records of the schema folder, by file.
 
     Raises:
         LockError: there is no lock, or it is not one.
@@ -66,7 +66,7 @@ def read(folder: Path) -> dict[str, LockedFile]:
 
 
 def render(locked: Mapping[str, LockedFile]) -> str:
-    """Return the text of a lock that holds `locked`, sorted by file."""
+    """The text of a lock that holds `locked`, sorted by file."""
     return _HEADER + "".join(
         # A JSON string is a TOML basic string as well.
         f"\n[{json.dumps(file)}]\n"
@@ -79,7 +79,7 @@ def render(locked: Mapping[str, LockedFile]) -> str:
 
 
 def verified_bytes(folder: Path, file: str) -> bytes:
-    """Return the bytes of one schema, after they were found equal to what the lock records.
+    """The bytes of one schema, after they were found equal to what the lock records.
 
     Raises:
         LockError: the file is not in the lock, is missing, or is not the one recorded.
@@ -88,7 +88,7 @@ def verified_bytes(folder: Path, file: str) -> bytes:
 
 
 def load_schemas(folder: Path) -> dict[str, dict[str, Any]]:
-    """Return the four schemas as parsed JSON, by file, each verified against the lock.
+    """The four schemas as parsed JSON, by file, each verified against the lock.
 
     Raises:
         LockError: a file is not in the lock, is missing, or is not the one recorded.

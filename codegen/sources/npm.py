@@ -48,7 +48,7 @@ class NpmSource:
             raise UnknownSourceError(f"npm:{self.package}", "this is no package with a version")
 
     def fetch(self, files: Sequence[str]) -> Delivery:  # noqa: ARG002 - all of them cost nothing here
-        """Return the schemas that the package ships."""
+        """The schemas that the package ships."""
         with tempfile.TemporaryDirectory(prefix="acp-schema-") as scratch:
             packed = _pack(self.package, Path(scratch), timeout=self.timeout)
             members = _schemas(self.package, packed.tarball)
@@ -60,7 +60,7 @@ class NpmSource:
 
 
 def newest_version(name: str, *, timeout: float) -> str:
-    """Return the version of a package that npm installs when asked for none.
+    """The version of a package that npm installs when asked for none.
 
     Raises:
         NpmError: npm cannot say.
@@ -78,7 +78,7 @@ def newest_version(name: str, *, timeout: float) -> str:
 
 
 def published_versions(name: str, *, timeout: float) -> tuple[str, ...]:
-    """Return every version of a package that can be fetched, in the order in which npm lists them.
+    """Every version of a package that can be fetched, in the order in which npm lists them.
 
     Raises:
         NpmError: npm cannot say.
@@ -134,7 +134,7 @@ def _npm(command: str, package: str, *options: str, cwd: Path, timeout: float) -
 
 
 def _checked(package: str, scratch: Path, report: bytes) -> _Packed:
-    """Return the tarball that npm reports to have written, if it has the integrity that npm reports."""
+    """The tarball that npm reports to have written, if it has the integrity that npm reports."""
     try:
         listed: object = json.loads(report)
     except ValueError:
@@ -155,7 +155,7 @@ def _checked(package: str, scratch: Path, report: bytes) -> _Packed:
 
 
 def _schemas(package: str, tarball: Path) -> dict[str, bytes]:
-    """Return the files under `schema/`, by their path in the package."""
+    """The files under `schema/`, by their path in the package."""
     members: dict[str, bytes] = {}
     try:
         with tarfile.open(tarball, "r:gz") as archive:

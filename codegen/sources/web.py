@@ -45,7 +45,7 @@ class WebSource:
             raise UnknownSourceError("the URL", "it has no host")
 
     def fetch(self, files: Sequence[str]) -> Delivery:
-        """Return those of `files` that the server has."""
+        """Those of `files` that the server has."""
         base = httpx.URL(self.base)
         path = base.path.rstrip("/")
         urls = {file: base.copy_with(path=f"{path}/{file}") for file in files}
@@ -53,7 +53,7 @@ class WebSource:
 
 
 def download(urls: Mapping[str, httpx.URL], *, timeout: float) -> dict[str, bytes]:
-    """Return the complete body of each URL, by key; a key whose URL the server does not know is left out.
+    """The complete body of each URL, by key; a key whose URL the server does not know is left out.
 
     Raises:
         DownloadError: any other failure; at most `timeout` seconds for each URL.
@@ -66,7 +66,7 @@ def download(urls: Mapping[str, httpx.URL], *, timeout: float) -> dict[str, byte
 
 
 def shown(url: httpx.URL) -> str:
-    """Return the URL without what may be secret in it: user name, password, query and fragment."""
+    """The URL without what may be secret in it: user name, password, query and fragment."""
     return str(url.copy_with(username=None, password=None, query=None, fragment=None))
 
 

@@ -19,13 +19,13 @@ PACKAGE = "@agentclientprotocol/sdk"
 
 
 def schema(description: str = "A small one.") -> bytes:
-    """Return the least that is an ACP schema."""
+    """The least that is an ACP schema."""
     ping = {"description": description, "type": "object", "x-side": "agent", "x-method": "ping"}
     return json.dumps({"$schema": "https://json-schema.org/draft/2020-12/schema", "$defs": {"Ping": ping}}).encode()
 
 
 def release(name: str) -> dict[str, bytes]:
-    """Return the four files of one release, all different."""
+    """The four files of one release, all different."""
     return {file: schema(f"{file} of {name}") for file in FILES}
 
 
@@ -46,7 +46,7 @@ def schema_folder(folder: Path) -> Path:
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    """Return every file below the folder, hidden ones too."""
+    """Every file below the folder, hidden ones too."""
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
@@ -138,7 +138,7 @@ def registry(site: Site, archives: Mapping[str, bytes]) -> None:
 
 
 def tarball(files: Mapping[str, bytes]) -> bytes:
-    """Return a package that holds the files."""
+    """A package that holds the files."""
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w:gz") as archive:
         for file, data in files.items():
@@ -149,7 +149,7 @@ def tarball(files: Mapping[str, bytes]) -> bytes:
 
 
 def packed(version: str, archive: bytes, *, integrity: str | None = None) -> str:
-    """Return what npm reports after packing the archive."""
+    """What npm reports after packing the archive."""
     integrity = integrity or "sha512-" + base64.b64encode(hashlib.sha512(archive).digest()).decode()
     return json.dumps([{"name": PACKAGE, "version": version, "filename": "sdk.tgz", "integrity": integrity}])
 
