@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from mcp_launch import UnusableInput
-from mcp_launch.command.inputs import Session, Typed, read_inputs
+from mcp_launch.command.inputs import Session, Typed
+from mcp_launch.command.inputs.read import read_inputs
 from mcp_launch.wording import Wording
 from tests.mcp_launch.support import SECRET
 

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from mcp_launch.command.ahead import started_ahead
 from mcp_launch.command.explore.choosing import chosen
-from mcp_launch.command.inputs import Typed, read_inputs, started_ahead, text_of
+from mcp_launch.command.inputs import Typed
+from mcp_launch.command.inputs.files import text_of
+from mcp_launch.command.inputs.read import read_inputs
 from mcp_launch.failures import UnusableInput
 
 __all__ = ["Call", "call", "read_words"]

@@ -8,7 +8,9 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
-from mcp_launch.command.inputs import Session, Typed, read_inputs, started_ahead
+from mcp_launch.command.ahead import started_ahead
+from mcp_launch.command.inputs import Session, Typed
+from mcp_launch.command.inputs.read import read_inputs
 from mcp_launch.command.show.findings import found_in
 from mcp_launch.command.show.text import complain, write
 from mcp_launch.command.show.waiting import settled

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mcp_launch.command.inputs import read_file
+from mcp_launch.command.inputs.files import read_file
 from mcp_launch.command.show.findings import found_in
 from mcp_launch.command.show.lines import print_findings
 from mcp_launch.command.show.text import write_file

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mcp_launch.command.inputs import Typed, read_inputs, started_ahead
+from mcp_launch.command.ahead import started_ahead
+from mcp_launch.command.inputs import Typed
+from mcp_launch.command.inputs.read import read_inputs
 
 if TYPE_CHECKING:
     from mcp_launch.terms import Listing

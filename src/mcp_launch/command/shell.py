@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from mcp_launch.command.ahead import started_ahead
 from mcp_launch.command.explore.choosing import chosen
-from mcp_launch.command.inputs import Typed, read_inputs, started_ahead
+from mcp_launch.command.inputs import Typed
+from mcp_launch.command.inputs.read import read_inputs
 from mcp_launch.failures import UnusableInput
 
 __all__ = ["shell"]

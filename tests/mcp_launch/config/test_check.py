@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from mcp_launch import UnusableInput
-from mcp_launch.command.inputs import Session, Typed, read_inputs
+from mcp_launch.command.inputs import Session, Typed
+from mcp_launch.command.inputs.read import read_inputs
 from tests.mcp_launch.support import SECRET, SERVERS, run_python, web_server
 
 UNSET = "${NOT_SET_ANYWHERE} is not set, and stays as it is"

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any, cast
 
 from mcp_launch.command.explore.nearest import did_you_mean, there_are
-from mcp_launch.command.inputs import Session, Typed, read_inputs
+from mcp_launch.command.inputs import Session, Typed
+from mcp_launch.command.inputs.names import name_of
+from mcp_launch.command.inputs.read import read_inputs
 from mcp_launch.failures import UnusableInput
 
 __all__ = ["chosen", "names_in"]
@@ -20,7 +21,7 @@ def chosen(sessions: Sequence[Session], name: str | None) -> Session:
     Raises:
         UnusableInput: there is no such server, or more than one to choose from.
     """
-    known = [(_name(entry), session, entry) for session in sessions for entry in session.servers]
+    known = [(name_of(entry), session, entry) for session in sessions for entry in session.servers]
     meant = [each for each in known if name is None or each[0] == name]
     names = [each for each, _, _ in known if each is not None]
     if name is None and len(meant) != 1:
@@ -37,11 +38,6 @@ def names_in(places: Sequence[str]) -> list[str]:
     names: list[str] = []
     for file in Typed(servers=places).files:
         with suppress(UnusableInput):
-            found = (_name(entry) for session in read_inputs(Typed(servers=[file])) for entry in session.servers)
+            found = (name_of(entry) for session in read_inputs(Typed(servers=[file])) for entry in session.servers)
             names += [name for name in found if name is not None]
     return names
-
-
-def _name(entry: Any) -> str | None:
-    name = cast("dict[str, Any]", entry).get("name") if isinstance(entry, dict) else None
-    return name if isinstance(name, str) else None

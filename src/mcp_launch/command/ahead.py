@@ -1,0 +1,26 @@
+"""The processes of servers, running already while what launches them is being imported."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable
+from contextlib import contextmanager
+
+from mcp_launch.command.inputs import Session
+from mcp_launch.command.signals import held
+from mcp_launch.processes.ahead import end_the_rest, start_ahead
+
+__all__ = ["started_ahead"]
+
+
+@contextmanager
+def started_ahead(sessions: Iterable[Session], *, strict: bool = False) -> Generator[None]:
+    """A block in which the processes of these servers run already, while what launches them is being imported."""
+    try:
+        # A signal between the start of a process and the note of it would leave one that nobody knows of.
+        with held():
+            for session in sessions:
+                start_ahead(session.servers, cwd=session.cwd, strict=strict)
+        yield
+    finally:
+        with held():
+            end_the_rest()

@@ -1,0 +1,72 @@
+"""Which servers are meant by what the user typed: files, standard input, URLs, or a command."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from mcp_launch.command.inputs.given import is_url
+from mcp_launch.config.entries import Finding
+from mcp_launch.wording import Wording
+
+__all__ = ["Entry", "Session", "Typed"]
+
+Entry: TypeAlias = Any
+"""The raw JSON of a server, as ACP writes it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Typed:
+    """The part of what was typed that says which servers are meant."""
+
+    servers: Sequence[str] = field(default=(), repr=False)
+    """Files, URLs, and - for standard input."""
+    command: Sequence[str] | None = field(default=None, repr=False)
+    """What stood behind --, if that was typed."""
+    headers: Sequence[str] = field(default=(), repr=False)
+    env: Sequence[str] = field(default=(), repr=False)
+    sse: bool = False
+    only: Sequence[str] = ()
+    cwd: str | None = None
+    discover: bool = False
+    """Whether the files of all clients are meant too that are there."""
+    workspace: str | None = None
+    """The directory of the project, as typed."""
+
+    @property
+    def files(self) -> list[str]:
+        """Those of the servers that are files, and those that are found."""
+        return [*(each for each in self.servers if each != "-" and not is_url(each)), *self.found]
+
+    @property
+    def found(self) -> dict[str, str]:
+        """The files of clients that are there, with the format of each, if they are meant; none that was typed."""
+        if not self.discover:
+            return {}
+        # Imported here: few ask for it.
+        from mcp_launch.config.locations import discover  # noqa: PLC0415
+
+        typed = {os.path.abspath(each) for each in self.servers}
+        found = discover(directory=self.workspace or os.getcwd())
+        return {str(each.path): each.format for each in found if os.path.abspath(each.path) not in typed}
+
+    def directory(self, of_file: str | None = None) -> str:
+        """Where the servers run: what the user types may be relative; what a file says must be absolute."""
+        return os.path.abspath(self.cwd) if self.cwd else of_file or os.getcwd()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Session:
+    """Servers that were given together, and are launched in one directory."""
+
+    source: str
+    """What to call where they come from."""
+    servers: list[Entry] = field(repr=False)
+    cwd: str
+    """Absolute."""
+    findings: tuple[Finding, ...] = ()
+    """What is odd in the file; of one that is several sessions, the first has them all."""
+    wording: Wording = field(default_factory=Wording)
+    """How it is said what to change there."""

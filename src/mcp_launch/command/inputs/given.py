@@ -1,0 +1,34 @@
+"""What was typed for a server, before it is looked into: whether it is a URL, and how it is shown."""
+
+from __future__ import annotations
+
+import re
+
+__all__ = ["is_like_a_url", "is_url", "source_of"]
+
+_LIKE_A_URL = re.compile(r"\w{2,}:/|[\w.-]+:\d{1,5}(?:[/?#]|$)")
+
+
+def is_url(given: str) -> bool:
+    """Whether it is one that a server can be at."""
+    return given.lower().startswith(("http://", "https://"))
+
+
+def is_like_a_url(given: str) -> bool:
+    """Whether it most likely is to be one: it has another scheme, or a port."""
+    return _LIKE_A_URL.match(given) is not None
+
+
+def source_of(given: str) -> str:
+    """What to call it, without the secrets that a URL may have."""
+    if is_url(given) or "://" in given:
+        # Imported late: it takes as long as the start of a server.
+        from acp_bindings.secrets.redact import shown_url  # noqa: PLC0415
+
+        try:
+            return shown_url(given)
+        except ValueError:
+            return "the URL"
+    if given == "-":
+        return "standard input"
+    return given.partition("?")[0] if is_like_a_url(given) else given

@@ -1,0 +1,98 @@
+"""A server that stands in no file: its URL was typed, or its command behind --."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Sequence
+from urllib.parse import urlsplit
+
+from mcp_launch.command.inputs import Session, Typed
+from mcp_launch.command.inputs.given import source_of
+from mcp_launch.failures import UnusableInput
+from mcp_launch.wording import Wording
+
+__all__ = ["of_command", "of_url"]
+
+
+def of_url(url: str, typed: Typed) -> Session:
+    """The server at a URL.
+
+    Raises:
+        UnusableInput: what was typed for a header is none.
+    """
+    try:
+        name = urlsplit(url).hostname
+    except ValueError:
+        name = None
+    headers = [_header(each, number) for number, each in enumerate(typed.headers, 1)]
+    entry = {"type": "sse" if typed.sse else "http", "name": name or "server", "url": url, "headers": headers}
+    wording = Wording(http="leave out --sse", sse="add --sse")
+    return Session(source=source_of(url), servers=[entry], cwd=typed.directory(), wording=wording)
+
+
+def _header(text: str, number: int) -> dict[str, str]:
+    name, colon, value = text.partition(":")
+    if not colon:
+        # Not quoted: it may be the secret alone.
+        raise UnusableInput(f"--header number {number} must be 'NAME: VALUE', and has no colon")
+    return {"name": name.strip(), "value": value.strip()}
+
+
+def of_command(words: Sequence[str], typed: Typed) -> Session:
+    """The server that a command starts.
+
+    Raises:
+        UnusableInput: what was typed for a variable is none.
+    """
+    entry = {
+        "name": _called(words),
+        # As a shell finds it. ACP wants an absolute path, but of who writes a file, not of who types.
+        "command": _found(words[0]),
+        "args": list(words[1:]),
+        "env": [_variable(each, number) for number, each in enumerate(typed.env, 1)],
+    }
+    return Session(source="--", servers=[entry], cwd=typed.directory())
+
+
+def _found(command: str) -> str:
+    found = shutil.which(command)
+    return os.path.abspath(found) if found else command
+
+
+_RUNNERS = frozenset(("bun", "bunx", "deno", "node", "npx", "pipx", "python", "python3", "uv", "uvx"))
+_CODE = frozenset(("-c", "-e", "--eval"))
+"""The options of those that run the text behind them, which is no name."""
+_SUFFIXES = frozenset((".cjs", ".cmd", ".exe", ".js", ".mjs", ".py", ".sh", ".ts"))
+
+
+def _called(words: Sequence[str]) -> str:
+    """A name for the server of a command: what is run, also if another program runs it."""
+    program = _stem(words[0])
+    if program not in _RUNNERS:
+        return program
+    verbs = ("run", "x", "tool")
+    meant = next((word for word in words[1:] if word in _CODE or not (word.startswith("-") or word in verbs)), words[0])
+    if meant in _CODE:
+        return program
+    # Without the version that was asked for; a scope begins with the same character.
+    package, _, _ = _stem(meant).partition("@")
+    return package or program
+
+
+def _stem(path: str) -> str:
+    name = os.path.basename(path)
+    stem, suffix = os.path.splitext(name)
+    return stem if suffix in _SUFFIXES else name or path
+
+
+def _variable(text: str, number: int) -> dict[str, str]:
+    name, given, value = text.partition("=")
+    if not given:
+        if not name.isidentifier():
+            # Not quoted: it may be the secret alone.
+            raise UnusableInput(f"--env number {number} must be NAME=VALUE, or the NAME of a variable")
+        if name not in os.environ:
+            raise UnusableInput(f"--env {name}: there is no such variable here; say {name}=VALUE")
+        value = os.environ[name]
+    return {"name": name, "value": value}
