@@ -11,7 +11,6 @@ from mcp_launch.config.document import read_document
 from mcp_launch.config.entries import Config, Entry
 from mcp_launch.config.formats import FORMATS, format_called
 from mcp_launch.config.formats.format import Draft, Format, Reading
-from mcp_launch.config.json_values import as_members
 from mcp_launch.config.places import Document, unusable
 from mcp_launch.config.recognise import (
     HOLDERS,
@@ -23,6 +22,7 @@ from mcp_launch.config.recognise import (
 )
 from mcp_launch.config.references import Reference, Text, replaced, walk
 from mcp_launch.failures import UnusableInput
+from mcp_launch.json_values import as_members
 
 __all__ = ["read_config"]
 

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from mcp_launch.config.json_values import as_members
+from mcp_launch.json_values import as_members
 
 __all__ = ["HOLDERS", "format_of_path", "format_of_shape", "has_shape_of", "meant_by", "parts_of", "project_of"]
 

@@ -17,7 +17,7 @@ from typing import Any, cast
 from mcp_launch.command.explore.json_schema import Schema, alternatives, kind_of, properties_of
 from mcp_launch.command.explore.nearest import did_you_mean, there_are
 from mcp_launch.command.explore.signature import arguments_of, type_text
-from mcp_launch.config.json_values import as_items, as_members
+from mcp_launch.json_values import as_items, as_members
 
 __all__ = ["WrongArguments", "read_arguments", "read_json"]
 

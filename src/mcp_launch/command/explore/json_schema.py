@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, TypeAlias, cast
 from urllib.parse import unquote
 
-from mcp_launch.config.json_values import as_items, as_members
+from mcp_launch.json_values import as_items, as_members
 
 __all__ = ["Schema", "alternatives", "kind_of", "properties_of", "resolved"]
 

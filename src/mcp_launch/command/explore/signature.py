@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import cast
 
 from mcp_launch.command.explore.json_schema import Schema, alternatives, kind_of, properties_of, resolved
-from mcp_launch.config.json_values import as_items
+from mcp_launch.json_values import as_items
 
 __all__ = ["Argument", "all_arguments_of", "arguments_of", "signature", "type_text"]
 

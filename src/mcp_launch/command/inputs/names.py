@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from mcp_launch.command.inputs import Entry, Session
-from mcp_launch.config.json_values import as_members
 from mcp_launch.failures import UnusableInput
+from mcp_launch.json_values import as_members
 
 __all__ = ["name_of", "only_named", "told_apart"]
 

@@ -11,10 +11,10 @@ from typing import Any, cast
 
 from mcp_launch.config.entries import Entry
 from mcp_launch.config.formats.format import Draft, Format, Reading, Writing
-from mcp_launch.config.json_values import as_items, as_members, is_empty
 from mcp_launch.config.places import Path
 from mcp_launch.config.recognise import meant_by
 from mcp_launch.config.references import Text
+from mcp_launch.json_values import as_items, as_members, is_empty
 
 __all__ = ["ACCEPTED", "FORMAT"]
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from mcp_launch.config import variables
 from mcp_launch.config.formats.format import Draft, Reading
 from mcp_launch.config.formats.mapped import MapFormat
-from mcp_launch.config.json_values import as_members, texts
+from mcp_launch.json_values import as_members, texts
 
 __all__ = ["FORMAT"]
 

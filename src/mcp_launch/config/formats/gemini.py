@@ -14,7 +14,7 @@ from mcp_launch.config import variables
 from mcp_launch.config.formats.format import Draft, Reading, Writing
 from mcp_launch.config.formats.mapped import MapFormat
 from mcp_launch.config.formats.words import MEMBERS
-from mcp_launch.config.json_values import as_members, texts
+from mcp_launch.json_values import as_members, texts
 from mcp_launch.wording import Wording
 
 __all__ = ["FORMAT"]

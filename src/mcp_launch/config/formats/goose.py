@@ -14,9 +14,9 @@ from mcp_launch.config import variables
 from mcp_launch.config.entries import Entry
 from mcp_launch.config.formats.format import Draft, Reading, Writing
 from mcp_launch.config.formats.mapped import MapFormat
-from mcp_launch.config.json_values import as_items, as_members, texts
 from mcp_launch.config.places import Path
 from mcp_launch.config.references import Reference, Text, walk
+from mcp_launch.json_values import as_items, as_members, texts
 from mcp_launch.wording import Wording
 
 __all__ = ["FORMAT"]

@@ -7,11 +7,11 @@ from typing import Any, cast
 
 from mcp_launch.config.formats.format import Draft, Reading
 from mcp_launch.config.formats.words import Words, ends_in_sse
-from mcp_launch.config.json_values import as_members, kind_of
 from mcp_launch.config.places import Path
 from mcp_launch.config.recognise import HOLDERS, meant_by
 from mcp_launch.config.references import Text
 from mcp_launch.failures import NoServers
+from mcp_launch.json_values import as_members, kind_of
 
 __all__ = ["MapReader"]
 

@@ -8,9 +8,9 @@ from typing import Any, ClassVar, cast
 from mcp_launch.config.entries import Entry
 from mcp_launch.config.formats.format import Writing
 from mcp_launch.config.formats.words import Words
-from mcp_launch.config.json_values import as_items, as_members, is_empty
 from mcp_launch.config.places import unusable
 from mcp_launch.config.references import Reference, Text
+from mcp_launch.json_values import as_items, as_members, is_empty
 
 __all__ = ["MapWriter"]
 

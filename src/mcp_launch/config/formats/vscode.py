@@ -13,8 +13,8 @@ from mcp_launch.config import variables
 from mcp_launch.config.formats.format import Draft, Reading
 from mcp_launch.config.formats.mapped import MapFormat
 from mcp_launch.config.formats.words import MEMBERS
-from mcp_launch.config.json_values import as_members
 from mcp_launch.config.places import Path
+from mcp_launch.json_values import as_members
 
 __all__ = ["FORMAT"]
 

@@ -13,8 +13,8 @@ from typing import Any
 from mcp_launch.config.entries import Entry
 from mcp_launch.config.formats.format import Draft, Reading, Writing
 from mcp_launch.config.formats.mapped import MapFormat
-from mcp_launch.config.json_values import as_members
 from mcp_launch.config.places import Path
+from mcp_launch.json_values import as_members
 
 __all__ = ["FORMAT"]
 
