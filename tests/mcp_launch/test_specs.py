@@ -9,7 +9,8 @@ import pytest
 
 from acp_bindings import decode, v1, v1_unstable, v2, v2_unstable
 from mcp_launch import LaunchFailure
-from mcp_launch.specs import HttpServer, SseServer, StdioServer, parse_server
+from mcp_launch.specs import HttpServer, SseServer, StdioServer
+from mcp_launch.specs.parse import parse_server
 
 STDIO: dict[str, Any] = {"name": "n", "command": "/c", "args": ["a"], "env": [{"name": "K", "value": "v"}]}
 HTTP: dict[str, Any] = {"type": "http", "name": "n", "url": "https://h/mcp", "headers": []}

@@ -13,7 +13,8 @@ from pydantic import BaseModel
 from mcp_launch.failures import LaunchFailure, UnusableInput
 from mcp_launch.options import OptionsFor, options_for
 from mcp_launch.servers.record import Record
-from mcp_launch.specs import ServerSpec, SseServer, parse_server
+from mcp_launch.specs import ServerSpec, SseServer
+from mcp_launch.specs.parse import parse_server
 from mcp_launch.terms import Transports
 
 __all__ = ["entries_of", "read_entry"]

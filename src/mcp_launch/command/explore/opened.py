@@ -19,7 +19,7 @@ from mcp_launch.failures import LaunchFailure
 from mcp_launch.fleet import Fleet
 from mcp_launch.servers.launched import LaunchedServer
 from mcp_launch.shapes import ServerReport
-from mcp_launch.specs import parse_server
+from mcp_launch.specs.parse import parse_server
 from mcp_launch.terms import Listing
 
 if TYPE_CHECKING:

@@ -1,0 +1,67 @@
+"""What a server is, in one shape for all protocol versions: a process, or a URL."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import ClassVar, TypeAlias
+
+from acp_bindings.secrets.redact import Redactor, shown_url
+from mcp_launch.shapes import TransportName
+
+__all__ = ["HttpServer", "Pairs", "ServerSpec", "SseServer", "StdioServer"]
+
+Pairs: TypeAlias = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class StdioServer:
+    """A process that speaks MCP on its standard input and output."""
+
+    name: str
+    command: str
+    args: tuple[str, ...] = field(default=(), repr=False)
+    env: Pairs = field(default=(), repr=False)
+
+    transport: ClassVar[TransportName] = "stdio"
+
+    @cached_property
+    def redactor(self) -> Redactor:
+        """What must not be shown of this server."""
+        return Redactor(value for _, value in self.env)
+
+    @property
+    def target(self) -> str:
+        """What is started or connected to, as it may be shown."""
+        return self.command
+
+
+@dataclass(frozen=True, kw_only=True)
+class HttpServer:
+    """A URL that speaks MCP's Streamable HTTP transport."""
+
+    name: str
+    url: str = field(repr=False)
+    headers: Pairs = field(default=(), repr=False)
+
+    transport: ClassVar[TransportName] = "http"
+
+    @cached_property
+    def redactor(self) -> Redactor:
+        """What must not be shown of this server."""
+        return Redactor((value for _, value in self.headers), urls=[self.url])
+
+    @property
+    def target(self) -> str:
+        """What is started or connected to, as it may be shown."""
+        return shown_url(self.url)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SseServer(HttpServer):
+    """A URL that speaks MCP's deprecated SSE transport."""
+
+    transport: ClassVar[TransportName] = "sse"
+
+
+ServerSpec: TypeAlias = StdioServer | HttpServer | SseServer

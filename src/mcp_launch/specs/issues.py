@@ -1,0 +1,61 @@
+"""What is wrong with the shape of an entry, and what to write instead where people are known to get it wrong."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+from acp_bindings import Issue as SchemaIssue
+from mcp_launch.json_values import as_items, as_members
+
+__all__ = ["Issue", "issue_at", "says_nothing", "schema_issue"]
+
+Issue: TypeAlias = dict[str, str]
+"""One thing that is wrong: `path` (a JSON pointer into the entry), `rule`, `message`."""
+
+
+def issue_at(path: str, rule: str, message: str) -> Issue:
+    """The issue with this path, rule and message."""
+    return {"path": path, "rule": rule, "message": message}
+
+
+def says_nothing(members: dict[str, Any]) -> Issue:
+    """That an entry has neither a command nor a URL, or calls it something else."""
+    for member in ("command", "url"):
+        if meant := _meant(member, members):
+            return issue_at(f"/{member}", "missing", f"field required{meant}")
+    return issue_at("", "missing", 'a server must be a map with a "command", or with a "url" and its "type"')
+
+
+def _meant(member: str, entry: object) -> str:
+    """Which member most likely was to be this one, which is missing."""
+    import difflib  # noqa: PLC0415 - for what is misspelt, and most is not
+
+    near = difflib.get_close_matches(member, sorted({*map(str, as_members(entry))} - _MEMBERS), n=1)
+    return f'; is "{near[0]}" meant to be {member}?' if near else ""
+
+
+_MEMBERS = frozenset(("name", "type", "command", "args", "env", "url", "headers"))
+
+
+def schema_issue(issue: SchemaIssue, entry: object) -> Issue:
+    """What breaks the schema in an entry, with what to write instead."""
+    message = issue.message[:1].lower() + issue.message[1:]
+    match issue.path, entry:
+        case (str() as member,), _ if issue.rule == "missing" and (meant := _meant(member, entry)):
+            message += meant
+        case ("args" | "env" | "headers",), _ if issue.rule == "missing":
+            message += "; send [] when there is nothing to say"
+        case (("env", *_), {"env": dict()}) | (("headers", *_), {"headers": dict()}):
+            message += ' of {"name", "value"} objects, not a map'
+        case ("env" | "headers" as member, int() as number, *_), _:
+            message += _whose(entry, member, number)
+        case _:
+            pass
+    return issue_at("".join(f"/{step}" for step in issue.path), issue.rule, message)
+
+
+def _whose(entry: object, member: str, number: int) -> str:
+    """The name of the variable or header that is meant, which is no secret; a client's map has no number for it."""
+    pairs = as_items(as_members(entry).get(member))
+    name = as_members(pairs[number]).get("name") if pairs else None
+    return f" (that of {name})" if isinstance(name, str) and name else ""

@@ -1,0 +1,118 @@
+"""Every way to name a server, a model of any protocol version or its raw JSON, becomes a `ServerSpec`.
+
+The tag decides first: `{"type": "http"}` with the members of stdio is a broken http entry, never a stdio one. A missing
+`type` is stdio. What does not parse is a `LaunchFailure` in stage `spec`, so that no entry is dropped in silence.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+
+from pydantic import BaseModel
+
+from acp_bindings import DecodeError, EncodeError, decode, encode, v1, v2
+from acp_bindings.setup.transports import type_fault
+from mcp_launch.failures import LaunchFailure
+from mcp_launch.json_values import as_members
+from mcp_launch.specs import HttpServer, Pairs, ServerSpec, SseServer, StdioServer
+from mcp_launch.specs.issues import Issue, issue_at, says_nothing, schema_issue
+from mcp_launch.specs.values import value_issues
+
+__all__ = ["parse_server"]
+
+
+def parse_server(server: object, *, index: int | None = None) -> ServerSpec:
+    """Read an `McpServer` model of any protocol version, or its JSON; `index` is its place in `mcpServers`.
+
+    Raises:
+        LaunchFailure: in stage `spec`, with one entry in `.facts["issues"]` for each thing that is wrong.
+    """
+    try:
+        entry: object = json.loads(encode(server)) if isinstance(server, BaseModel) else server
+    except EncodeError as error:
+        name = _name({"name": getattr(server, "name", None)}, index=index)
+        raise _invalid(name, [issue_at("", issue.rule, issue.message) for issue in error.issues]) from None
+    name = _name(entry, index=index)
+    tag = _tag(entry, name=name)
+    try:
+        spec = _read(tag, entry)
+    except DecodeError as error:
+        raise _invalid(name, [schema_issue(issue, entry) for issue in error.issues]) from None
+    if issues := list(value_issues(spec)):
+        raise _invalid(name, issues)
+    # The schema takes an empty name, which nobody could see.
+    return spec if spec.name else replace(spec, name=name)
+
+
+def _name(entry: object, *, index: int | None) -> str:
+    """What to call an entry that may be broken: its name, or its place."""
+    name = as_members(entry).get("name")
+    if isinstance(name, str) and name:
+        return name
+    return "server" if index is None else f"mcpServers[{index}]"
+
+
+def _tag(entry: object, *, name: str) -> str | None:
+    """By which form an entry is to be read.
+
+    Raises:
+        LaunchFailure: by none.
+    """
+    if isinstance(entry, str | bytes | bytearray):
+        # Which `decode` would read as the JSON of an entry.
+        raise _invalid(name, [issue_at("", "type", "must be an object, not a text")])
+    members = as_members(entry)
+    tag = members.get("type")
+    if not isinstance(tag, str | None):
+        raise _invalid(name, [issue_at("/type", "type", "must be a string")])
+    fault = type_fault(members)
+    if fault and not fault.unknown:
+        raise _invalid(name, [issue_at("/type", "value", fault.message)])
+    if tag not in _FORMS:
+        raise LaunchFailure(
+            f"/type: {fault.message}" if fault else f'the transport "{tag}" is not supported; use stdio or http',
+            server=name,
+            stage="spec",
+            code="unsupported_transport",
+            facts={"type": tag},
+        )
+    if members and tag in (None, "stdio") and not members.keys() & {"command", "url"}:
+        raise _invalid(name, [says_nothing(members)])
+    return tag
+
+
+def _invalid(name: str, issues: list[Issue]) -> LaunchFailure:
+    told = "; ".join(f"{issue['path'] or 'the entry'}: {issue['message']}" for issue in issues)
+    return LaunchFailure(told, server=name, stage="spec", code="invalid_spec", facts={"issues": issues})
+
+
+# Which rules hold is seen from the form: only v2 writes the tag of stdio, and then `args` and `env` may be left out, as
+# its http may leave out `headers`; only v1 has sse. What v1 requires of http, v2 allows, and the tag is the same.
+_FORMS: dict[str | None, type[v1.McpServerStdio | v2.McpServerStdio | v2.McpServerHttp | v1.McpServerSse]] = {
+    None: v1.McpServerStdio,
+    "stdio": v2.McpServerStdio,
+    "http": v2.McpServerHttp,
+    "sse": v1.McpServerSse,
+}
+
+
+def _read(tag: str | None, entry: object) -> ServerSpec:
+    model = decode(_FORMS[tag], entry)
+    match model:
+        case v1.McpServerStdio() | v2.McpServerStdio():
+            return StdioServer(
+                name=model.name,
+                command=model.command,
+                args=tuple(model.args),
+                env=tuple((variable.name, variable.value) for variable in model.env),
+            )
+        case v1.McpServerSse():
+            return SseServer(name=model.name, url=model.url, headers=_headers(model.headers))
+        case _:
+            return HttpServer(name=model.name, url=model.url, headers=_headers(model.headers))
+
+
+def _headers(headers: Sequence[v1.HttpHeader | v2.HttpHeader]) -> Pairs:
+    return tuple((header.name, header.value) for header in headers)

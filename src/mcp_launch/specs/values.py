@@ -1,0 +1,68 @@
+"""What the schema lets pass, but no process or HTTP request can be made of. Never quotes a secret."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from urllib.parse import urlsplit
+
+from mcp_launch.specs import ServerSpec, StdioServer
+from mcp_launch.specs.issues import Issue, issue_at
+
+__all__ = ["value_issues"]
+
+_HEADER_NAME = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
+_CONTROL = re.compile(r"[\x00-\x20\x7f]")
+_URL = re.compile(r"https?://(?P<path>[^?#]*)", re.IGNORECASE)
+_NOT_IN_HEADERS = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
+
+
+def value_issues(spec: ServerSpec) -> Iterator[Issue]:
+    """What keeps a process or an HTTP request from being made of it."""
+    if isinstance(spec, StdioServer):
+        yield from _process_issues(spec)
+        return
+    yield from _url_issues(spec.url)
+    for number, (name, value) in enumerate(spec.headers):
+        if not _HEADER_NAME.fullmatch(name):
+            yield issue_at(f"/headers/{number}/name", "value", "is not the name of an HTTP header")
+        if _NOT_IN_HEADERS.search(value):
+            message = f"must not contain line breaks or control characters (that of {name})"
+            yield issue_at(f"/headers/{number}/value", "value", message)
+
+
+def _process_issues(spec: StdioServer) -> Iterator[Issue]:
+    if not spec.command or "\0" in spec.command:
+        yield issue_at("/command", "value", "must be the path of a program")
+    elif found := _URL.match(spec.command):
+        kind = "sse" if found["path"].endswith("/sse") else "http"
+        yield issue_at("/command", "value", f'is a URL, and no program: give it as "url", with "type": "{kind}"')
+    for number, arg in enumerate(spec.args):
+        if "\0" in arg:
+            yield issue_at(f"/args/{number}", "value", "must not contain NUL")
+    for number, (name, value) in enumerate(spec.env):
+        if not name or "=" in name or "\0" in name:
+            yield issue_at(f"/env/{number}/name", "value", "is not the name of an environment variable")
+        if "\0" in value:
+            yield issue_at(f"/env/{number}/value", "value", f"must not contain NUL (that of {name})")
+
+
+def _url_issues(url: str) -> Iterator[Issue]:
+    if _CONTROL.search(url):
+        yield issue_at("/url", "value", "must not contain spaces or control characters")
+        return
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        yield issue_at("/url", "value", "is not a URL")
+        return
+    try:
+        _ = parts.port
+    except ValueError:
+        yield issue_at("/url", "value", "has a port that is no number from 0 to 65535")
+        return
+    if parts.scheme not in ("http", "https"):
+        instead = f", not with {parts.scheme}://" if parts.scheme and "://" in url else ""
+        yield issue_at("/url", "value", f"must start with http:// or https://{instead}")
+    elif not parts.hostname:
+        yield issue_at("/url", "value", "has no host")
