@@ -9,6 +9,23 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 import typer
 
 from mcp_launch.command.light import LightCommand, LightGroup
+from mcp_launch.command.options import (
+    Cwd,
+    Discover,
+    Env,
+    Header,
+    Json,
+    Only,
+    Save,
+    Servers,
+    ShowSecrets,
+    Sse,
+    Strict,
+    Timeout,
+    Verbose,
+    Workspace,
+    complete_server,
+)
 from mcp_launch.config.formats import FORMATS
 
 if TYPE_CHECKING:
@@ -25,81 +42,6 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-
-
-def _complete_server(context: typer.Context, incomplete: str) -> list[str]:
-    """The names of servers in the files that were typed so far."""
-    from mcp_launch.command.explore.choosing import names_in  # noqa: PLC0415
-
-    typed = context.params
-    several: list[str] = typed.get("servers") or []
-    words: list[str] = typed.get("words") or []
-    place: str | None = typed.get("place")
-    places = [*several, *words[:1], *([place] if place else ())]
-    # Behind the name of the server stands that of a tool, which only the server knows. And where an option still lacks
-    # its value, the other words are not sorted yet.
-    return [] if len(words) > 1 else [each for each in names_in(places or context.args) if each.startswith(incomplete)]
-
-
-Servers = Annotated[list[str] | None, typer.Argument(metavar="FILE|URL", hidden=True)]
-Header = Annotated[
-    list[str] | None,
-    typer.Option("--header", "-H", metavar="'NAME: VALUE'", help="A header for the server at the URL; repeatable."),
-]
-Env = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--env",
-        "-e",
-        metavar="NAME[=VALUE]",
-        help="A variable for the server that is a COMMAND, or NAME alone for the value it has here; repeatable.",
-    ),
-]
-Sse = Annotated[bool, typer.Option("--sse", help="The URL speaks the deprecated SSE transport.")]
-Only = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--only",
-        metavar="NAME",
-        help="Only the server of this name; repeatable.",
-        autocompletion=_complete_server,
-    ),
-]
-Discover = Annotated[
-    bool,
-    typer.Option("--discover", help="Also the files of all clients that are there: of the project here, and yours."),
-]
-Workspace = Annotated[
-    str | None,
-    typer.Option(
-        "--workspace",
-        metavar="DIR",
-        help="The project: what ${workspaceFolder} stands for, and of whose servers ~/.claude.json is read.",
-    ),
-]
-Cwd = Annotated[
-    str | None, typer.Option("--cwd", metavar="DIR", help="Working directory of the servers, instead of the file's.")
-]
-Timeout = Annotated[
-    float, typer.Option("--timeout", metavar="SECONDS", help="Seconds until all servers are ready.", min=0.1)
-]
-Strict = Annotated[
-    bool,
-    typer.Option("--strict", help="Take warnings for failures, and refuse a command that is no absolute path."),
-]
-Verbose = Annotated[
-    bool,
-    typer.Option("--verbose", "-v", help="Write the messages that go to and fro to standard error, without secrets."),
-]
-
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
-Save = Annotated[
-    str | None,
-    typer.Option("--save", metavar="DIR", help="Save there what is no text, and resources too.  [default: .]"),
-]
-ShowSecrets = Annotated[
-    bool, typer.Option("--show-secrets", help="Print results as they are, also where they repeat a secret.")
-]
 
 
 def main() -> None:
@@ -287,7 +229,7 @@ def call(
     words: Annotated[
         list[str] | None,
         # It is shown in brackets and with dots behind it.
-        typer.Argument(metavar="FILE|URL] [SERVER] TOOL [NAME=VALUE", hidden=True, autocompletion=_complete_server),
+        typer.Argument(metavar="FILE|URL] [SERVER] TOOL [NAME=VALUE", hidden=True, autocompletion=complete_server),
     ] = None,
     *,
     whole: Annotated[
@@ -345,9 +287,7 @@ def call(
 def shell(
     context: typer.Context,
     place: Annotated[str | None, typer.Argument(metavar="FILE|URL", hidden=True)] = None,
-    server: Annotated[
-        str | None, typer.Argument(metavar="SERVER", hidden=True, autocompletion=_complete_server)
-    ] = None,
+    server: Annotated[str | None, typer.Argument(metavar="SERVER", hidden=True, autocompletion=complete_server)] = None,
     *,
     save: Save = None,
     header: Header = None,
