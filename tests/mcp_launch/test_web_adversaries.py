@@ -17,8 +17,8 @@ from mcp import MCPError
 import mcp_launch
 from mcp_launch import Budgets, LaunchFailure, Options
 from mcp_launch.specs import HttpServer
-from mcp_launch.transports import http as http_transport
 from mcp_launch.transports.headers import follows
+from mcp_launch.transports.http import client as http_client
 from mcp_launch.transports.network import network
 from mcp_launch.transports.sse.client import EventClient
 from tests.mcp_launch.servers.raw import Answer, Request, event, head, raw_server, reply, result, works
@@ -130,7 +130,7 @@ async def test_a_message_under_another_content_type_is_told(
 async def test_a_message_that_cannot_be_read_is_named(
     *, answer: bytes, code: str, says: str, marked: Marked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(http_transport, "LONGEST", 1 << 20)
+    monkeypatch.setattr(http_client, "LONGEST", 1 << 20)
     failure = await failure_of(once(answer), cwd=tmp_path)
 
     assert (failure.stage, failure.code) == ("connect", code)

@@ -16,7 +16,7 @@ from mcp_types import InitializedNotification
 import mcp_launch
 from mcp_launch import Budgets, LaunchedServer, LaunchFailure, Options
 from mcp_launch.specs import HttpServer
-from mcp_launch.transports.http import WebClient
+from mcp_launch.transports.http.client import WebClient
 from mcp_launch.transports.network import network
 from mcp_launch.transports.sse import events
 from mcp_launch.transports.sse.client import EventClient

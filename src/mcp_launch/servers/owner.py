@@ -23,7 +23,7 @@ from mcp_launch.servers.record import Record
 from mcp_launch.specs import HttpServer, ServerSpec, SseServer, StdioServer
 from mcp_launch.terms import Terms
 from mcp_launch.transports import Mode, Transport
-from mcp_launch.transports.http import HttpTransport
+from mcp_launch.transports.http.transport import HttpTransport
 from mcp_launch.transports.stdio.transport import StdioTransport
 from mcp_launch.transports.traffic import Traffic
 

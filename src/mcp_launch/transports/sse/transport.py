@@ -15,7 +15,7 @@ from mcp_launch.diagnosis import Diagnosis
 from mcp_launch.options import Options
 from mcp_launch.specs import HttpServer
 from mcp_launch.transports import DOUBTFUL
-from mcp_launch.transports.http import speaks_http
+from mcp_launch.transports.http.client import speaks_http
 from mcp_launch.transports.network import network
 from mcp_launch.transports.sse.client import EventClient
 from mcp_launch.transports.sse.inbox import Inbox
