@@ -7,7 +7,9 @@ import sys
 
 import pytest
 
-from mcp_launch.diagnosis.hints import explain_end, explain_silence, explain_variable
+from mcp_launch.diagnosis.hints import explain_end
+from mcp_launch.diagnosis.listening import explain_silence
+from mcp_launch.diagnosis.variables import explain_variable
 
 NPM_404 = """\
 npm error code E404

@@ -9,7 +9,9 @@ from typing import Any, Literal
 from acp_bindings.connection.processes.status import how_it_ended, signal_name
 from acp_bindings.secrets.redact import Redactor
 from mcp_launch.diagnosis import Diagnosis
-from mcp_launch.diagnosis.hints import explain_end, explain_silence, explain_variable
+from mcp_launch.diagnosis.hints import explain_end
+from mcp_launch.diagnosis.listening import explain_silence
+from mcp_launch.diagnosis.variables import explain_variable
 from mcp_launch.wording import Wording
 
 __all__ = ["SHOWN", "Seen", "diagnose_process"]

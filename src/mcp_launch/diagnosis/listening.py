@@ -1,0 +1,28 @@
+"""Where a process listens instead of at its standard input, by the URL or the port that it tells of."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+__all__ = ["explain_silence"]
+
+
+def explain_silence(lines: Iterable[str]) -> str | None:
+    """What to try when a process says nothing on standard output, because it says there that it listens elsewhere."""
+    for line in lines:
+        if found := _LISTENS.search(line):
+            scheme, place, port = found.groups(default="")
+            where = f"on port {port}" if port else f"at {scheme}{place.rstrip('.,;:!')}"
+            kind = "sse" if where.endswith("/sse") else "http"
+            return f'it listens {where}; if it speaks MCP there, set "type" to "{kind}" and "url" to that'
+    return None
+
+
+_LISTENS = re.compile(
+    r"(https?://)(?:[^\s/@]*@)?"
+    r"((?:localhost|127(?:\.\d+){3}|0\.0\.0\.0|\[::1?\])(?![\w.-]*\w)(?::\d+)?(?:/[^\s\"'<>()?#\x1b]*)?)"
+    r"|\blistening (?:on|at) (?:port |[\w.*\[\]:]*:)(\d+)\b",
+    re.IGNORECASE,
+)
+"""A URL of this machine, without user-info and query, or a port."""

@@ -1,0 +1,61 @@
+"""Variables that a server ended without, by what it says of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+
+__all__ = ["explain_variable", "lacking"]
+
+
+def explain_variable(lines: Sequence[str], *, given: Collection[str]) -> str | None:
+    """What to try when the lines of a server that ended say that it lacks a variable, unless that is among the given.
+
+    It may well be set where the user looked: in the environment of a shell, which servers do not get.
+    """
+    name, _ = lacking(lines) or (None, None)
+    if name is None or name in given:
+        return None
+    return (
+        f'it was not given {name}, since variables are not passed on from here: name it in "env" '
+        f"(on the command line, -e {name})"
+    )
+
+
+def lacking(lines: Sequence[str]) -> tuple[str, str] | None:
+    """The variable without which a server ended, and the line that says so."""
+    for line in (each[:_READ] for each in reversed(lines)):
+        if line.startswith("KeyError:") and not any(_PYTHON_OS.search(each[:_READ]) for each in lines):
+            continue
+        found = next((match for pattern in _LACKING if (match := pattern.search(line))), None)
+        if found and not _HARMLESS.search(line):
+            return found[1], line
+    return None
+
+
+_READ = 1000
+"""Characters of a line in which a variable is looked for; whoever writes it decides how long it is."""
+_VARIABLE = r"(?i:environment variables?|env(?:ironment)? vars?|env variables?)"
+_CALLED = r"[\"'`]?([A-Z][A-Z0-9_]{2,})\b[\"'`]?"
+_CALLED_SURELY = r"[\"'`]?\b([A-Z][A-Z0-9]*_[A-Z0-9_]+)\b[\"'`]?"
+"""A word in capitals may be anything; with an underline in it, it is hardly anything but a variable."""
+_LACKED = r"(?i:(?:is |are |was )?(?:not set|unset|missing|required|not provided|empty|must be (?:set|provided)))\b"
+_LACKING = tuple(
+    re.compile(pattern)
+    for pattern in (
+        rf"{_VARIABLE}\W{{1,3}}{_CALLED}.*(?:{_LACKED}|(?i:not found|not defined|undefined))",
+        rf"(?i:missing|not found|not set|no)\W.*{_VARIABLE}\W{{1,3}}{_CALLED}",
+        rf"\b{_CALLED} {_VARIABLE} (?:{_LACKED}|(?i:(?:is |was )?(?:not found|not defined|undefined)))",
+        rf"\b{_CALLED} is not set\b",
+        rf"{_CALLED_SURELY} {_LACKED}",
+        rf"(?i:missing)(?: (?i:required))?:? {_CALLED_SURELY}",
+        rf"\b{_CALLED}: (?:unbound variable|parameter (?:null or )?not set)",
+        rf"^KeyError: {_CALLED}$",
+    )
+)
+"""How programs say that a variable is not set, which is their first group."""
+_PYTHON_OS = re.compile(r"<frozen os>|\bos\.py\b|\bos\.environ\b")
+_HARMLESS = re.compile(
+    r"\b(?:warn|warning|info|debug|defaults?|defaulting|optional|falling back|using)\b", re.IGNORECASE
+)
+"""Words of a line that tells of a variable that is not needed."""
