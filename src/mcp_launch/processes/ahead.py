@@ -14,10 +14,11 @@ import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias, cast
+from typing import TypeAlias
 
 from mcp_launch.processes.command import CommandError, resolve_command
 from mcp_launch.processes.env import child_environment
+from mcp_launch.processes.plain import plain_entry
 
 __all__ = ["Ahead", "end_the_rest", "start_ahead", "take"]
 
@@ -48,17 +49,16 @@ def start_ahead(servers: Iterable[object], *, cwd: str, strict: bool = False) ->
         return
     names: set[str] = set()
     for entry in servers:
-        plain = _plain(entry)
+        plain = plain_entry(entry)
         # Of several with one name the first counts.
-        if plain is None or plain[0] in names:
+        if plain is None or plain.name in names:
             continue
-        name, command, args, env = plain
-        names.add(name)
-        environment = child_environment(env)
+        names.add(plain.name)
+        environment = child_environment(plain.env)
         # Why it cannot be started is found out and told when it is started in earnest.
         with contextlib.suppress(CommandError, OSError, ValueError):
-            path, _ = resolve_command(command, cwd=cwd, env=environment, strict=strict)
-            _start([path, *args], cwd=cwd, env=environment)
+            path, _ = resolve_command(plain.command, cwd=cwd, env=environment, strict=strict)
+            _start([path, *plain.args], cwd=cwd, env=environment)
 
 
 def take(command: Sequence[str], *, cwd: str, env: Mapping[str, str]) -> Ahead | None:
@@ -139,42 +139,3 @@ def _start(command: Sequence[str], *, cwd: str, env: Mapping[str, str]) -> None:
 
 def _recipe(command: Sequence[str], cwd: str, env: Mapping[str, str]) -> _Recipe:
     return tuple(command), cwd, frozenset(env.items())
-
-
-def _plain(entry: object) -> tuple[str, str, list[str], list[tuple[str, str]]] | None:
-    """Name, command, arguments and environment of an entry that no reading could find fault with."""
-    if not isinstance(entry, dict):
-        return None
-    members = cast("dict[str, object]", entry)
-    if members.get("type", "stdio") != "stdio":
-        return None
-    # Only where the tag is written may these be left out.
-    absent: list[object] | None = [] if "type" in members else None
-    name, command = members.get("name"), members.get("command")
-    args, env = _texts(members.get("args", absent)), _variables(members.get("env", absent))
-    if not (isinstance(name, str) and name and isinstance(command, str) and command) or args is None or env is None:
-        return None
-    return name, command, args, env
-
-
-def _texts(value: object) -> list[str] | None:
-    """The value, if it is an array of texts."""
-    if not isinstance(value, list):
-        return None
-    items = cast("list[object]", value)
-    texts = [item for item in items if isinstance(item, str)]
-    return texts if len(texts) == len(items) else None
-
-
-def _variables(value: object) -> list[tuple[str, str]] | None:
-    """Names and values, if it is an array of variables."""
-    if not isinstance(value, list):
-        return None
-    pairs: list[tuple[str, str]] = []
-    for item in cast("list[object]", value):
-        match item:
-            case {"name": str(name), "value": str(text)}:
-                pairs.append((name, text))
-            case _:
-                return None
-    return pairs
