@@ -6,6 +6,7 @@ import os
 import shutil
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any
 
 import anyio
@@ -14,6 +15,7 @@ from acp_bindings.connection.connection import LONGEST, MOST_REQUESTS, Connectio
 from acp_bindings.connection.errors import CannotStart, ConnectionClosed
 from acp_bindings.connection.handlers import Handle, Handlers
 from acp_bindings.connection.processes import ChildProcess
+from acp_bindings.connection.processes.attended import attended
 from acp_bindings.connection.processes.forward import LineForwarder
 from acp_bindings.connection.processes.status import how_it_ended
 from acp_bindings.connection.serving import log
@@ -121,22 +123,10 @@ async def connect_process(
         most_requests=most_requests,
         trace=trace,
     )
-    lines = LineForwarder(stderr, hide=connection.hide) if stderr else None
+    lines = LineForwarder(stderr, hide=connection.hide, failed=_log_failed_listener) if stderr else None
     error: BaseException | None = None
-    beside = anyio.CancelScope(shield=True)
-
-    async def run_beside() -> None:
-        # Shielded: it has more to say while it ends, also after a cancellation.
-        with beside:
-            async with anyio.create_task_group() as tasks:
-                tasks.start_soon(_watch, process)
-                if lines:
-                    tasks.start_soon(_tell, lines)
-                await process.drain_stderr(tell=lines.feed if lines else None)
-
     try:
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(run_beside)
+        async with attended(process, watch=partial(_watch, process), lines=lines):
             try:
                 async with connection:
                     yield connection
@@ -146,7 +136,6 @@ async def connect_process(
                 await process.stop(patience=patience)
                 if lines:
                     await lines.finish()
-            beside.cancel()
     finally:
         # Also when the task group was left before that.
         await process.stop(patience=0)
@@ -201,7 +190,5 @@ class _Pipes:
         """Do nothing: `connect_process` ends the process, and the pipes with it."""
 
 
-async def _tell(lines: LineForwarder) -> None:
-    await lines.run()
-    if lines.error:
-        log.error("the listener to standard error failed, and is told no more", exc_info=lines.error)
+def _log_failed_listener(error: Exception) -> None:
+    log.error("the listener to standard error failed, and is told no more", exc_info=error)

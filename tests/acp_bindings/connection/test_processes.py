@@ -270,6 +270,17 @@ async def test_standard_error_is_told_line_by_line() -> None:
     assert told == ["one", "two", "[a line of more than 16384 bytes]", "caf\ufffd", "the rest"]
 
 
+async def test_what_it_says_while_it_ends_is_told_also_after_a_cancellation() -> None:
+    code = "import os, sys; os.write(2, b'up\\n'); sys.stdin.read(); os.write(2, b'farewell\\n')"
+    told: list[str] = []
+    with anyio.fail_after(20), anyio.CancelScope() as scope:
+        async with script(code, stderr=told.append) as connection:
+            while connection.stderr != ["up"]:
+                await anyio.sleep(0.01)
+            scope.cancel()
+    assert told == ["up", "farewell"]
+
+
 async def test_a_listener_that_fails_is_logged_and_told_no_more(caplog: pytest.LogCaptureFixture) -> None:
     calls: list[str] = []
 

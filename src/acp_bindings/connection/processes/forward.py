@@ -22,17 +22,25 @@ _LAST_LINES = 1.0
 class LineForwarder:
     """Takes bytes and tells lines: `feed` never waits, `run` stands beside it, and `finish` is for the end."""
 
-    def __init__(self, listener: Callable[[str], object], *, hide: Callable[[str], str]) -> None:
+    def __init__(
+        self,
+        listener: Callable[[str], object],
+        *,
+        hide: Callable[[str], str],
+        failed: Callable[[Exception], object] | None = None,
+    ) -> None:
         """A forwarder that has told nothing yet.
 
         Args:
             listener: called with each line, from a thread, one at a time.
             hide: gives the line as it may be shown. Called from that thread too.
+            failed: called with what the listener raised, when `run` ends for it.
         """
         self.error: Exception | None = None
         """What the listener raised; it has been told nothing since."""
         self._listener = listener
         self._hide = hide
+        self._failed = failed
         self._rest = b""
         self._too_long = False
         self._lines: deque[tuple[int, str]] = deque(maxlen=_WAITING)
@@ -64,6 +72,8 @@ class LineForwarder:
                 self._news = anyio.Event()
                 if self._lines:
                     await anyio.to_thread.run_sync(self._tell, abandon_on_cancel=True, limiter=limiter)
+            if self.error is not None and self._failed:
+                self._failed(self.error)
         finally:
             # For the thread, if it was left behind.
             self._lines.clear()

@@ -17,6 +17,7 @@ from mcp.shared.message import SessionMessage
 from mcp_types import ErrorData, JSONRPCError, JSONRPCMessage, JSONRPCRequest, JSONRPCResponse
 
 from acp_bindings.connection.processes import ChildProcess
+from acp_bindings.connection.processes.attended import attended
 from acp_bindings.connection.processes.forward import LineForwarder
 from acp_bindings.secrets.redact import Redactor
 from mcp_launch.diagnosis import Diagnosis
@@ -103,27 +104,13 @@ class StdioTransport:
 
     @asynccontextmanager
     async def _opened(self) -> AsyncGenerator[Any]:
-        # Beside the session, and still there while a cancelled one ends.
-        beside = anyio.CancelScope(shield=True)
-
-        async def run_beside() -> None:
-            with beside:
-                async with anyio.create_task_group() as tasks:
-                    tasks.start_soon(self._ending.watch)
-                    if self._stderr:
-                        tasks.start_soon(self._stderr.run)
-                    tell = self._stderr.feed if self._stderr else None
-                    await self._process.drain_stderr(tell=tell)
-
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(run_beside)
+        async with attended(self._process, watch=self._ending.watch, lines=self._stderr):
             try:
                 read, write = shown(self, self, self._traffic)
                 yield bound_probe(read, write, seconds=self._probe, was_read=lambda: self._process.read_input)
             finally:
                 with anyio.CancelScope(shield=True):
                     await self._end()
-                beside.cancel()
 
     async def receive(self) -> SessionMessage:
         """The next message of the server, or the answer that it no longer gave.

@@ -1,0 +1,38 @@
+"""What has to be done beside the use of a child process: it is watched, and its standard error is kept and told."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable, Coroutine
+from contextlib import asynccontextmanager
+from typing import Any
+
+import anyio
+
+from acp_bindings.connection.processes.forward import LineForwarder
+from acp_bindings.connection.processes.process import ChildProcess
+
+__all__ = ["attended"]
+
+
+@asynccontextmanager
+async def attended(
+    process: ChildProcess, *, watch: Callable[[], Coroutine[Any, Any, object]], lines: LineForwarder | None
+) -> AsyncGenerator[None]:
+    """A block for the use of a process and its end, beside which `watch` runs, and `lines` tells its standard error."""
+    # Shielded: it has more to say while it ends, also after a cancellation.
+    beside = anyio.CancelScope(shield=True)
+
+    async def attend() -> None:
+        with beside:
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(watch)
+                if lines:
+                    tasks.start_soon(lines.run)
+                await process.drain_stderr(tell=lines.feed if lines else None)
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(attend)
+        try:
+            yield
+        finally:
+            beside.cancel()
