@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeAlias, cast
 from urllib.parse import unquote
 
 from mcp_launch.json_values import as_items, as_members
 
-__all__ = ["Schema", "alternatives", "kind_of", "properties_of", "resolved"]
+__all__ = ["Schema", "alternatives", "fixed_values", "kind_of", "member_of", "properties_of", "resolved"]
 
 Schema: TypeAlias = Mapping[str, Any]
 _MOST = 1000
@@ -34,13 +35,17 @@ def kind_of(schema: Schema) -> str | None:
     said = schema.get("type")
     if isinstance(said, str):
         return said
-    fixed: list[Any] = [schema["const"]] if "const" in schema else as_items(schema.get("enum"))
-    kinds = {_kind(value) for value in fixed}
+    kinds = {_kind(value) for value in fixed_values(schema)}
     if len(kinds) == 1:
         return kinds.pop()
     if any(word in schema for word in ("properties", "patternProperties", "additionalProperties", "required")):
         return "object"
     return "array" if "items" in schema or "prefixItems" in schema else None
+
+
+def fixed_values(schema: Schema) -> list[Any]:
+    """The only values that an alternative allows; none where there is another rule."""
+    return [schema["const"]] if "const" in schema else as_items(schema.get("enum"))
 
 
 def properties_of(schema: object, root: Schema) -> dict[str, Any]:
@@ -49,6 +54,24 @@ def properties_of(schema: object, root: Schema) -> dict[str, Any]:
     for each in alternatives(schema, root):
         found |= as_members(each.get("properties"))
     return found
+
+
+def member_of(name: str, schema: object, root: Schema) -> object:
+    """The schema of a member, also where the object has no list of them; None where it cannot be there."""
+    known = properties_of(schema, root)
+    if name in known:
+        return known[name]
+    for each in alternatives(schema, root):
+        for pattern, part in as_members(each.get("patternProperties")).items():
+            if _matches(pattern, name):
+                return part
+        more = each.get("additionalProperties")
+        if isinstance(more, dict) or more is True:
+            return cast("object", more)
+        # Nothing is said of any member: then there may be all of them.
+        if more is None and not known and kind_of(each) in ("object", None):
+            return {}
+    return None
 
 
 def _alternatives(schema: object, root: Schema, path: frozenset[str], steps: Iterator[int]) -> Iterator[Schema]:
@@ -69,6 +92,13 @@ def _alternatives(schema: object, root: Schema, path: frozenset[str], steps: Ite
             return
     kinds = as_items(known.get("type"))
     yield from ({**known, "type": kind} for kind in kinds) if kinds else (known,)
+
+
+def _matches(pattern: str, name: str) -> bool:
+    try:
+        return re.search(pattern, name) is not None
+    except re.error:
+        return False
 
 
 def _followed(schema: object, root: Schema) -> tuple[Schema, frozenset[str]]:

@@ -10,7 +10,7 @@ from typing import cast
 from mcp_launch.command.explore.json_schema import Schema, alternatives, kind_of, properties_of, resolved
 from mcp_launch.json_values import as_items
 
-__all__ = ["Argument", "all_arguments_of", "arguments_of", "signature", "type_text"]
+__all__ = ["Argument", "all_arguments_of", "arguments_of", "short", "signature", "type_text"]
 
 _DEEPEST = 2
 """Objects in objects are spelled out that far."""
@@ -86,6 +86,12 @@ def type_text(schema: object, root: Schema, *, depth: int = 0) -> str:
     return " | ".join(sorted(texts, key="null".__eq__))
 
 
+def short(value: object) -> str:
+    """A value as JSON, or the start of it."""
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
+
+
 def _members(schema: object, root: Schema, *, prefix: str = "") -> Iterator[tuple[Argument, object]]:
     """What an object has, each with its schema."""
     required = _required(schema, root)
@@ -95,7 +101,7 @@ def _members(schema: object, root: Schema, *, prefix: str = "") -> Iterator[tupl
             name=f"{prefix}{name}",
             type=type_text(part, root),
             required=name in required,
-            default=_short(known["default"]) if "default" in known else None,
+            default=short(known["default"]) if "default" in known else None,
             limits=tuple(_limits(part, root)),
             description=known["description"] if isinstance(known.get("description"), str) else "",
             inner=bool(prefix),
@@ -118,8 +124,8 @@ def _one(schema: Schema, root: Schema, depth: int) -> str:  # noqa: PLR0911 - a 
     if schema.get("not") == {}:
         return "never"
     if "const" in schema:
-        return _short(schema["const"])
-    if shown := [_short(value) for value in as_items(schema.get("enum"))]:
+        return short(schema["const"])
+    if shown := [short(value) for value in as_items(schema.get("enum"))]:
         return " | ".join([*shown[:_VALUES], *(["..."] if len(shown) > _VALUES else [])])
     match kind_of(schema):
         case None:
@@ -171,8 +177,3 @@ def _limits(schema: object, root: Schema) -> Iterator[str]:
         for word, text in _LIMITS.items():
             if isinstance(each.get(word), str | int | float):
                 yield text.format(each[word])
-
-
-def _short(value: object) -> str:
-    text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."

@@ -1,0 +1,55 @@
+"""What a JSON schema says against the arguments of a tool."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from importlib import import_module
+from typing import Any
+
+from mcp_launch.command.explore.json_schema import Schema, member_of, properties_of
+from mcp_launch.command.explore.nearest import did_you_mean
+from mcp_launch.command.explore.signature import arguments_of, short, type_text
+
+__all__ = ["misfits"]
+
+
+def misfits(arguments: dict[str, Any], schema: Schema) -> Iterator[str]:
+    """What the schema says against the arguments; a schema that is none says nothing."""
+    # Imported late, since that takes a tenth of a second; by name, since neither has types.
+    jsonschema: Any = import_module("jsonschema")
+    referencing: Any = import_module("referencing")
+
+    kind = jsonschema.validators.validator_for(schema)
+    try:
+        kind.check_schema(schema)
+        # An empty registry, so that no `$ref` makes it fetch anything.
+        errors = list(kind(schema, registry=referencing.Registry()).iter_errors(arguments))
+    except (jsonschema.SchemaError, referencing.exceptions.Unresolvable, RecursionError, re.error):
+        return
+    for error in errors:
+        yield from _misfit(error, schema)
+
+
+def _misfit(error: Any, root: Schema) -> Iterator[str]:
+    path = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in error.absolute_path).lstrip(".")
+    within = f"{path}." if path else ""
+    known = list(properties_of(error.schema, root))
+    match error.validator:
+        case "required":
+            missing = [
+                name for name in error.validator_value if name not in error.instance and f"'{name}'" in error.message
+            ]
+            wanted = {each.name: each for each in arguments_of({**root, **error.schema})}
+            for name in missing:
+                about = wanted.get(name)
+                says = f": {about.description.strip().splitlines()[0]}" if about and about.description.strip() else ""
+                yield f"{within}{name}: is missing, must be {about.type if about else 'any'}{says}"
+        case "additionalProperties" if known:
+            for name in error.instance:
+                if member_of(name, error.schema, root) is None:
+                    yield f"{within}{name}: there is no such argument{did_you_mean(name, known)}"
+        case "type" | "enum" | "const" | "anyOf" | "oneOf":
+            yield f"{path or 'arguments'}: must be {type_text(error.schema, root)}, not {short(error.instance)}"
+        case _:
+            yield f"{path or 'arguments'}: {error.message}"
