@@ -1,0 +1,173 @@
+"""The commands of the shell: tools are called, resources read and prompts filled in, of one server."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import TYPE_CHECKING
+
+from mcp_launch.command.explore.calling import call_tool, print_answer, read_or_complain, the_tool
+from mcp_launch.command.explore.contents import pieces_of
+from mcp_launch.command.explore.nearest import did_you_mean
+from mcp_launch.command.explore.offered import blocks_of, in_short, offer_of, tool_lines, write_blocks
+from mcp_launch.command.explore.opened import Opened
+from mcp_launch.command.explore.results import write_pieces
+from mcp_launch.command.show.text import write
+from mcp_launch.failures import UnusableInput
+from mcp_launch.terms import EVERYTHING, Listing
+
+if TYPE_CHECKING:
+    from mcp_types import Prompt, Tool
+
+__all__ = ["COMMANDS", "Commands"]
+
+_LISTING = 30.0
+"""Seconds for listing again what the server offers."""
+COMMANDS = {
+    "tools": ("tools", "what the server can do"),
+    "tool": ("tool NAME", "one tool: its arguments, and what it answers with"),
+    "call": ("call NAME key=value ...", "call a tool; key:=JSON says exactly what"),
+    "resources": ("resources", "what can be read"),
+    "read": ("read URI", "read a resource"),
+    "prompts": ("prompts", "the prompts that it has"),
+    "get": ("get NAME key=value ...", "fill in a prompt"),
+    "help": ("help", "this list"),
+    "quit": ("quit", "leave; so does Ctrl-D"),
+}
+"""How each is typed, and what it does; the shell itself quits."""
+
+
+class Commands:
+    """One server and what has been listed of it, on which the commands act."""
+
+    def __init__(self, one: Opened, stale: set[str], save: str | None) -> None:
+        self._one = one
+        self._stale = stale
+        """The kinds of which the server said that its list has changed."""
+        self._save = save
+        (report,) = one.fleet.report["servers"]
+        self.offer = offer_of(one.server, report)
+        """What it listed, the last time."""
+        self._actions: dict[str, Callable[[list[str]], Awaitable[int]]] = {
+            **{kind: partial(self._list, kind) for kind in EVERYTHING},
+            "tool": self._tool,
+            "call": self._call,
+            "read": self._read,
+            "get": self._get,
+            "help": self._help,
+        }
+
+    async def do(self, words: list[str]) -> int:
+        """Do what a line says; the exit status. What is wrong with it has been told."""
+        command, *rest = words
+        action = self._actions.get(command)
+        try:
+            if action is None:
+                known = did_you_mean(command, COMMANDS) or "; help lists them"
+                raise UnusableInput(f'there is no command "{command}"{known}')
+            # Of a server that is dying, until it is known why.
+            await self._one.server.settled()
+            await self._refresh(anew=command in EVERYTHING)
+            return await action(rest)
+        except UnusableInput as error:
+            self._one.notices.complain(str(error))
+            return 2
+        except BrokenPipeError:
+            raise
+        except Exception as error:  # noqa: BLE001 - what fails with one line is no reason to end
+            self._one.notices.complain(self._one.why(error))
+            return 1
+
+    async def _refresh(self, *, anew: bool) -> None:
+        """List again what has changed, or may have: not every server tells."""
+        if not self._stale and not anew:
+            return
+        # Imported with the SDK.
+        from mcp_launch.servers.listing import list_offer  # noqa: PLC0415
+
+        self._stale.clear()
+        self.offer = await list_offer(self._one.session, EVERYTHING, seconds=_LISTING, warn=self._warn)
+
+    async def _tool(self, words: list[str]) -> int:
+        (name,) = _take(words, "tool", "NAME")
+        write_blocks([tool_lines(await self._the_tool(name), self._one.hide, whole=True)])
+        return 0
+
+    async def _call(self, words: list[str]) -> int:
+        if not words:
+            raise UnusableInput("usage: call NAME key=value ...")
+        tool = await self._the_tool(words[0])
+        arguments = read_or_complain(self._one, tool, words[1:])
+        if arguments is None:
+            return 2
+        answer = await call_tool(self._one, tool, arguments, progress=True)
+        print_answer(self._one, tool, answer, save=self._save)
+        return 0 if answer.ok else 1
+
+    async def _list(self, kind: Listing, words: list[str]) -> int:
+        _take(words, kind)
+        nothing = in_short(kind, self.offer, self._one.server.capabilities)
+        write_blocks(blocks_of(self.offer, kind, self._one.hide) or [[(nothing, "")]])
+        return 0
+
+    async def _read(self, words: list[str]) -> int:
+        (uri,) = _take(words, "read", "URI")
+        result = await self._one.session.read_resource(uri)
+        write_pieces(self._one, list(pieces_of(result.contents)), stem="resource", save=self._save)
+        return 0
+
+    async def _get(self, words: list[str]) -> int:
+        if not words:
+            raise UnusableInput("usage: get NAME key=value ...")
+        prompt = await self._the_prompt(words[0])
+        arguments = dict(_pair(word) for word in words[1:])
+        known = [each.name for each in prompt.arguments or ()]
+        for name in arguments:
+            if name not in known:
+                raise UnusableInput(f"{prompt.name}: {name}: there is no such argument{did_you_mean(name, known)}")
+        missing = [each.name for each in prompt.arguments or () if each.required and each.name not in arguments]
+        if missing:
+            raise UnusableInput(f"{prompt.name}: {', '.join(missing)}: missing")
+        result = await self._one.session.get_prompt(prompt.name, arguments)
+        for message in result.messages:
+            write((f"{message.role}:", "bold"))
+            write_pieces(self._one, list(pieces_of([message.content])), stem=prompt.name, save=self._save)
+        return 0
+
+    async def _help(self, words: list[str]) -> int:
+        del words
+        width = max(len(usage) for usage, _ in COMMANDS.values())
+        for usage, about in COMMANDS.values():
+            write((usage.ljust(width), "bold"), f" {about}")
+        return 0
+
+    def _warn(self, text: str) -> None:
+        self._one.notices.say(f"warning: {self._one.name}: {text}")
+
+    async def _the_tool(self, name: str) -> Tool:
+        if all(tool.name != name for tool in self.offer.tools or ()):
+            await self._refresh(anew=True)
+        return the_tool(self._one, self.offer.tools or [], name)
+
+    async def _the_prompt(self, name: str) -> Prompt:
+        if all(prompt.name != name for prompt in self.offer.prompts or ()):
+            await self._refresh(anew=True)
+        prompts = self.offer.prompts or []
+        for prompt in prompts:
+            if prompt.name == name:
+                return prompt
+        near = did_you_mean(name, [prompt.name for prompt in prompts])
+        raise UnusableInput(f'{self._one.name}: no prompt is called "{name}"{near}')
+
+
+def _take(words: list[str], command: str, *wanted: str) -> list[str]:
+    if len(words) != len(wanted):
+        raise UnusableInput(f"usage: {' '.join((command, *wanted))}")
+    return words
+
+
+def _pair(word: str) -> tuple[str, str]:
+    name, equals, value = word.partition("=")
+    if not name or not equals:
+        raise UnusableInput(f"{word}: must be name=value")
+    return name, value
