@@ -24,6 +24,7 @@ from mcp_launch.command.show.findings import of_files, placed, with_findings
 from mcp_launch.command.show.timeline import Span, elapsed, spans, ticks
 from mcp_launch.command.show.visible import visible
 from mcp_launch.shapes import CheckReport, ServerReport
+from mcp_launch.terms import EVERYTHING
 
 __all__ = ["write"]
 
@@ -79,13 +80,7 @@ class _Server:
 
     @property
     def outcome(self) -> str:
-        match self.kind:
-            case "failed":
-                return "failed"
-            case "works":
-                return "works"
-            case _:
-                return "not ready yet"
+        return "not ready yet" if self.kind == "unsettled" else self.kind
 
     @property
     def elapsed(self) -> float:
@@ -107,11 +102,8 @@ class _Server:
     @property
     def facts(self) -> list[tuple[str, str]]:
         """The evidence of the failure, as texts of one or more lines."""
-        return (
-            [(name, _fact(value)) for name, value in self.raw["failure"]["facts"].items()]
-            if self.raw["failure"]
-            else []
-        )
+        failure = self.raw["failure"]
+        return [(name, _fact(value)) for name, value in failure["facts"].items()] if failure else []
 
     @property
     def capabilities(self) -> str:
@@ -147,15 +139,11 @@ def _policy(style: str) -> str:
 
 
 def _totals(servers: list[_Server]) -> dict[str, int]:
-    return {
-        "failed": sum(server.kind == "failed" for server in servers),
-        "works": sum(server.kind == "works" for server in servers),
-        "unsettled": sum(server.kind == "unsettled" for server in servers),
-        "warned": sum(bool(server.raw["warnings"]) for server in servers),
-        "tools": sum(server.raw["counts"].get("tools", 0) for server in servers),
-        "resources": sum(server.raw["counts"].get("resources", 0) for server in servers),
-        "prompts": sum(server.raw["counts"].get("prompts", 0) for server in servers),
-    }
+    kinds = {kind: sum(server.kind == kind for server in servers) for kind in ("failed", "works", "unsettled")}
+    warned = sum(bool(server.raw["warnings"]) for server in servers)
+    counts = [server.raw["counts"] for server in servers]
+    offered: dict[str, int] = {kind: sum(each.get(kind, 0) for each in counts) for kind in EVERYTHING}
+    return {**kinds, "warned": warned, **offered}
 
 
 def _legend(servers: list[_Server]) -> list[list[str]]:
