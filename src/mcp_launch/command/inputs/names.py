@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from mcp_launch.command.inputs import Entry, Session
-from mcp_launch.failures import UnusableInput
+from mcp_launch.failures import UnknownServer, UnusableInput
 from mcp_launch.json_values import as_members
 
 __all__ = ["name_of", "only_named", "told_apart"]
@@ -30,8 +30,7 @@ def only_named(sessions: Iterable[Session], only: Sequence[str]) -> list[Session
         for session in sessions:
             if told := next((each for each in session.findings if each.server == strange and each.is_note), None):
                 raise UnusableInput(f"{session.source}:{told.line}:{told.column}: {strange}: {told.message}")
-        there_are = f"there are {', '.join(sorted(known))}" if known else "there are none"
-        raise UnusableInput(f'no server is called "{strange}"; {there_are}')
+        raise UnusableInput(str(UnknownServer(strange, sorted(known))))
     return [
         replace(
             session,
