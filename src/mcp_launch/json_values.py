@@ -1,4 +1,7 @@
-"""JSON values of which nobody has seen to it that they are what they should be."""
+"""JSON values of which nobody has seen to it that they are what they should be.
+
+Loads nothing, not even `acp_bindings`, which has two of these of its own: reading a config is not to wait for it.
+"""
 
 from __future__ import annotations
 
