@@ -1,4 +1,4 @@
-"""Which file a command means, and what is wrong when the system will not run it."""
+"""Which file a command means, or why it means none that can be run."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from mcp_launch.shapes import Code, Stage
 
-__all__ = ["CommandError", "explain_refusal", "resolve_command", "wrong_directory"]
+__all__ = ["CommandError", "resolve_command"]
 
 
 class CommandError(Exception):
@@ -43,45 +43,6 @@ def resolve_command(command: str, *, cwd: str, env: Mapping[str, str], strict: b
         advice = _misread(command) or f"{_advice(command, cwd=cwd)} ACP wants an absolute path"
         raise CommandError("command_not_found", f'command not found {where}: "{command}"; {advice}')
     return found, f'the command "{command}" was found on PATH as {found}; ACP wants an absolute path'
-
-
-def explain_refusal(error: OSError, *, path: str, command: str, cwd: str) -> CommandError:
-    """What is wrong, when starting the file at `path` raised that error."""
-    if error.filename == cwd:
-        return wrong_directory(cwd) or CommandError("invalid_spec", f'the working directory is closed to us: "{cwd}"')
-    reason = error.strerror or str(error)
-    code: Code = "not_executable"
-    match error.errno:
-        case errno.ENOENT:
-            message = _no_interpreter(path, command)
-        case errno.ENOEXEC:
-            message = _no_format(path, command)
-        case errno.E2BIG:
-            code = "invalid_spec"
-            message = 'its "args" and "env" are too long: the system starts no process with that much'
-        case errno.EMFILE | errno.ENFILE:
-            code = "failed"
-            message = "too many files are open to start it; raise the limit (ulimit -n), or launch fewer servers"
-        case errno.EAGAIN | errno.ENOMEM:
-            code = "failed"
-            message = f"the system has no room for another process ({reason})"
-        case _:
-            message = f'cannot run "{command}": {reason}'
-    return CommandError(code, message)
-
-
-def wrong_directory(cwd: str) -> CommandError | None:
-    """What is wrong with the session's directory, if it is none."""
-    try:
-        if stat.S_ISDIR(os.stat(cwd).st_mode):
-            return None
-        wrong = "is a file"
-    except PermissionError:
-        wrong = "is closed to us"
-    except OSError:
-        wrong = "does not exist"
-    # The client sent it, and must send another, as with all of a request that cannot be used.
-    return CommandError("invalid_spec", f'the working directory {wrong}: "{cwd}"')
 
 
 _NODE = "is Node.js installed?"
@@ -152,32 +113,3 @@ def _executable(path: str, *, shown: str, relative_to: str | None = None) -> str
     if not os.access(path, os.X_OK):
         raise CommandError("not_executable", f'the command is not executable: "{shown}"; try chmod +x')
     return path
-
-
-def _no_interpreter(path: str, command: str) -> str:
-    """The file is there, so what is missing is the program that it names as its interpreter or loader."""
-    head = _head(path)
-    if not head.startswith(b"#!"):
-        return f'what "{command}" needs to run is not on this system; was it built for another one?'
-    line = head.splitlines(keepends=True)[0]
-    if line.endswith(b"\r\n"):
-        return f'the first line of "{command}" ends as Windows ends lines (CR LF); save it with LF'
-    interpreter = line[2:].decode(errors="replace").split()
-    return f'the interpreter in the first line of "{command}" does not exist: "{interpreter[0] if interpreter else ""}"'
-
-
-def _no_format(path: str, command: str) -> str:
-    head = _head(path)
-    if head.startswith(b"\xef\xbb\xbf#!"):
-        return f'"{command}" has a byte order mark before its "#!" line; save it without one'
-    if head.isascii():
-        return f'"{command}" is no program; does it begin with a "#!" line?'
-    return f'"{command}" is no program for this kind of machine; was it built for another one?'
-
-
-def _head(path: str) -> bytes:
-    try:
-        with open(path, "rb") as file:
-            return file.read(256)
-    except OSError:
-        return b""

@@ -5,8 +5,9 @@ from __future__ import annotations
 from acp_bindings.connection.processes import ChildProcess
 from mcp_launch.failures import LaunchFailure
 from mcp_launch.processes import ahead
-from mcp_launch.processes.command import CommandError, explain_refusal, resolve_command, wrong_directory
+from mcp_launch.processes.command import CommandError, resolve_command
 from mcp_launch.processes.env import child_environment
+from mcp_launch.processes.refusal import explain_refusal, wrong_directory
 from mcp_launch.specs import StdioServer
 
 __all__ = ["spawn"]
