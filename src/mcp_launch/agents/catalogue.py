@@ -1,34 +1,13 @@
-"""The tools of all servers in one catalogue, each by a name that every model accepts and that leads back to it.
-
-The rule is the strictest of what the references of the well-known APIs say of the name of a function or tool: a letter
-first, then letters, digits, `_` and `-`, 60 characters at most. OpenAI, Anthropic and Amazon Bedrock take these
-characters, and 64 of them or more; Google wants a letter or an underscore first and says 63 in one place; some gateways
-stop at 60.
-
-A name is made of the server's name and the tool's, and of nothing else:
-
-    github__create_issue                where both fit as they are
-    My_server__cafe_search__pqiomsj4    where they do not, as "My server" and "café.search": what is left of them, and
-                                        eight characters made of the exact names
-
-So a tool has the same name whatever other servers there are, in every session, and what a user once allowed by its name
-stays allowed. The first form can be taken apart in one way only and never looks like the second; two of the second may
-meet once in 2**40 pairs, and then the later tool gets eight other characters.
-"""
+"""The tools of all servers in one catalogue, each by a name that every model accepts and that leads back to it."""
 
 from __future__ import annotations
 
-import base64
 import difflib
-import hashlib
-import json
-import re
-import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import count
 from typing import TYPE_CHECKING
 
+from mcp_launch.agents.tool_names import LONGEST, tool_names
 from mcp_launch.failures import LaunchError, UnusableInput
 
 if TYPE_CHECKING:
@@ -92,7 +71,7 @@ class Catalogue:
                     raise UnusableInput(f'two servers of the catalogue are called "{server}"; names must differ')
                 named.add(server)
             for tool in first_of_each.values():
-                name = next(each for each in _names(server, tool.name) if each not in self._entries)
+                name = next(each for each in tool_names(server, tool.name) if each not in self._entries)
                 self._entries[name] = CatalogueEntry(name, server, tool)
 
     def __repr__(self) -> str:
@@ -124,40 +103,5 @@ class Catalogue:
         return (without_server or difflib.get_close_matches(_clipped(name), self._entries, n=3))[:3]
 
 
-_LONGEST = 60
-_MARK = re.compile(r"__[a-z2-7]{8}\Z")
-_SERVER = re.compile(r"[A-Za-z][A-Za-z0-9-]*(_[A-Za-z0-9-]+)*")
-"""A server's name that fits: without `__` and with no `_` at the end, so that the first `__` is where it ends."""
-_TOOL = re.compile(r"[A-Za-z0-9_-]+")
-
-
-def _names(server: str, tool: str) -> Iterator[str]:
-    """The names for a tool, the one to use first."""
-    plain = f"{server}__{tool}"
-    fits = _SERVER.fullmatch(server) and _TOOL.fullmatch(tool) and len(plain) <= _LONGEST
-    if fits and not _MARK.search(tool):
-        yield plain
-        return
-    prefix, stem = _cleaned(server) or "server", _cleaned(tool) or "tool"
-    if not prefix[0].isalpha():
-        prefix = f"mcp_{prefix}"
-    room = _LONGEST - len("__") - len("__12345678")
-    prefix = prefix[: max(room - len(stem), 20)].rstrip("_")
-    stem = stem[: room - len(prefix)].rstrip("_")
-    for attempt in count():
-        yield f"{prefix}__{stem}__{_digest(server, tool, attempt)}"
-
-
-def _cleaned(text: str) -> str:
-    """What is left of a name: no accents, and one underscore for whatever has no place."""
-    letters = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
-    return re.sub(r"[^A-Za-z0-9-]+", "_", letters).strip("_")
-
-
-def _digest(server: str, tool: str, attempt: int) -> str:
-    exact = json.dumps([server, tool, attempt]).encode()
-    return base64.b32encode(hashlib.sha256(exact).digest()[:5]).decode().lower()
-
-
 def _clipped(name: str) -> str:
-    return name if len(name) <= 2 * _LONGEST else name[: 2 * _LONGEST] + "…"
+    return name if len(name) <= 2 * LONGEST else name[: 2 * LONGEST] + "…"
