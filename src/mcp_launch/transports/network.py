@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import ssl
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cache
-from typing import NoReturn, TypeAlias, cast
+from typing import cast
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
@@ -19,10 +17,9 @@ from mcp_launch.failures import LaunchFailure
 from mcp_launch.options import Options
 from mcp_launch.specs import HttpServer
 from mcp_launch.transports.auth import WatchedAuth
+from mcp_launch.transports.trust import trusting
 
 __all__ = ["Network", "network", "usable"]
-
-Path: TypeAlias = str | os.PathLike[str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +58,7 @@ def network(spec: HttpServer, options: Options) -> Network:
     if isinstance(options.cert, tuple):
         hide.add(options.cert[2:])
     with usable(spec, "cert" if options.cert else "verify"):
-        verify = _context(options)
+        verify = trusting(options)
     with usable(spec, "auth"):
         auth = _auth(options.auth, hide=hide)
     insecure = spec.url.startswith("https:") and verify.verify_mode is ssl.CERT_NONE
@@ -111,50 +108,6 @@ def _auth(auth: object, *, hide: Redactor) -> httpx2.Auth | None:
 def _kind(value: object) -> str:
     kind: type[object] = type(value)
     return kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__.partition('.')[0]}.{kind.__name__}"
-
-
-def _context(options: Options) -> ssl.SSLContext:
-    match options.verify:
-        case ssl.SSLContext() as context:
-            if options.cert:
-                raise ValueError("a context given as verify has its own certificate; use its load_cert_chain")
-            return context
-        case True if not options.cert:
-            names = ("SSL_CERT_FILE", "SSL_CERT_DIR") if options.trust_env else ()
-            return _trusting_the_system(*(os.environ.get(name) for name in names))
-        case bool(verify):
-            context = httpx2.create_ssl_context(verify=verify, trust_env=options.trust_env)
-        case path:
-            where = os.fspath(path)
-            # Without this the error would not name the file.
-            os.stat(where)
-            is_folder = os.path.isdir(where)
-            context = ssl.create_default_context(
-                cafile=None if is_folder else where, capath=where if is_folder else None
-            )
-    if options.cert:
-        _show_certificate(context, *(options.cert if isinstance(options.cert, tuple) else (options.cert,)))
-    return context
-
-
-def _show_certificate(
-    context: ssl.SSLContext, certificate: Path, key: Path | None = None, password: Path | None = None
-) -> None:
-    for path in (certificate, key):
-        if path is not None:
-            os.stat(path)
-    context.load_cert_chain(certificate, key, str(password) if password else _no_password)
-
-
-@cache
-def _trusting_the_system(*environment: str | None) -> ssl.SSLContext:
-    """One for all: reading the certificates takes longer than anything else a client does at its start."""
-    return httpx2.create_ssl_context(trust_env=bool(environment))
-
-
-def _no_password() -> NoReturn:
-    # Without this, OpenSSL would ask whoever sits at the terminal, and wait.
-    raise ValueError("its key is encrypted: give (certificate, key, password)")
 
 
 def _environment_proxy(url: str) -> str | None:
