@@ -83,19 +83,18 @@ def _piece(raw: dict[str, Any]) -> Piece:
 
 def _resource(raw: dict[str, Any]) -> Piece:
     uri, media_type = str(raw.get("uri", "")), raw.get("mimeType")
-    parts = urlsplit(uri) if _splits(uri) else None
-    name = (parts.path.rstrip("/").rpartition("/")[2] or parts.netloc) if parts else ""
+    name = _last_part(uri)
     if isinstance(text := raw.get("text"), str):
         return Piece(text=text, media_type=media_type, name=name)
     return _binary(str(raw.get("blob", "")), media_type=media_type, about=f"resource {uri}", name=name)
 
 
-def _splits(uri: str) -> bool:
+def _last_part(uri: str) -> str:
     try:
-        urlsplit(uri)
+        parts = urlsplit(uri)
     except ValueError:
-        return False
-    return True
+        return ""
+    return parts.path.rstrip("/").rpartition("/")[2] or parts.netloc
 
 
 def _binary(coded: str, *, media_type: object, about: str, name: str | None = None) -> Piece:
