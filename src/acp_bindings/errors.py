@@ -12,6 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
+from acp_bindings._problems.few import few
 from acp_bindings._problems.message_path import at
 
 Path: TypeAlias = tuple[str | int, ...]
@@ -73,12 +74,8 @@ class Finding:
     def __str__(self) -> str:
         """`authMethods[1]: left out, because name: Field required`."""
         reasons = [_reason(replace(cause, path=cause.path[len(self.path) :])) for cause in self.causes]
-        rest = [f"{len(reasons) - _SHOWN} more"] if len(reasons) > _SHOWN else []
-        return f"{at(self.path)}{_DONE[self.rule]}, because {'; '.join(reasons[:_SHOWN] + rest)}"
+        return f"{at(self.path)}{_DONE[self.rule]}, because {few(reasons)}"
 
-
-_SHOWN = 3
-"""How many causes of one finding a line has room for."""
 
 _DONE = {
     "default-on-error": "read as the default",

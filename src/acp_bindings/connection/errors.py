@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from acp_bindings._problems.few import few
 from acp_bindings.errors import AcpError, Issue
 from acp_bindings.setup.told import told_in
 
@@ -120,11 +121,8 @@ class BadAnswer(AcpError):  # noqa: N818 - says what is wrong, which a suffix wo
     """The peer answered with what is no answer to the request."""
 
     def __init__(self, method: str, reason: str, issues: Sequence[Issue] = ()) -> None:
-        super().__init__("; ".join([f"{method}: the answer cannot be used: {reason}", *map(str, issues[:_SHOWN])]))
+        wrong = f"; {few([*map(str, issues)])}" if issues else ""
+        super().__init__(f"{method}: the answer cannot be used: {reason}{wrong}")
         self.method = method
         self.issues = tuple(issues)
         """What is wrong in the result or the error, with the paths from there on."""
-
-
-_SHOWN = 3
-"""How many issues of an answer a message has room for."""

@@ -6,11 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from acp_bindings._json.shapes import items_of, members_of
+from acp_bindings._problems.few import few
 from acp_bindings.errors import Issue
 from acp_bindings.setup.shown import one_line
-
-_SHOWN = 3
-"""How many issues a message has room for."""
 
 
 def told_in(data: object) -> str:
@@ -18,10 +16,8 @@ def told_in(data: object) -> str:
 
     Nothing else of *data* is shown: nobody knows what a peer puts there.
     """
-    issues = list(_issues(data))
-    shown = [one_line(str(issue)) for issue in issues[:_SHOWN]]
-    more = [f"{len(issues) - _SHOWN} more"] if len(issues) > _SHOWN else []
-    return f": {'; '.join(shown + more)}" if shown else ""
+    told = few([one_line(str(issue)) for issue in _issues(data)])
+    return f": {told}" if told else ""
 
 
 def _issues(data: object) -> Iterator[Issue]:

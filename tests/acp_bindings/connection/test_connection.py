@@ -253,6 +253,15 @@ class TestErrors:
                 await client.request(NEW)
             assert [issue.path for issue in caught.value.issues] == [("sessionId",)]
 
+    def test_of_an_answer_with_much_wrong_the_first_is_told_and_how_much_more_there_is(self) -> None:
+        error = BadAnswer("m", "its result is no R", [Issue((name,), "missing", "Field required") for name in "abcde"])
+        assert str(error) == (
+            "m: the answer cannot be used: its result is no R; "
+            "a: Field required; b: Field required; c: Field required; 2 more"
+        )
+        assert len(error.issues) == 5
+        assert str(BadAnswer("m", "bad")) == "m: the answer cannot be used: bad"
+
     async def test_a_handler_of_a_notification_that_fails_costs_that_message_alone(
         self, caplog: pytest.LogCaptureFixture
     ) -> None:
