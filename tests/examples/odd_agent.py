@@ -17,6 +17,8 @@ def main() -> None:
         message: dict[str, Any] = json.loads(line)
         if "id" in message and "method" in message:
             write({"id": message["id"], **answer(message["method"], message.get("params") or {})})
+            if MODE == "dies_in_a_turn" and message["method"] == "session/prompt":
+                sys.exit("odd: out of memory")
 
 
 def answer(method: str, params: dict[str, Any]) -> dict[str, Any]:
@@ -31,12 +33,7 @@ def answer(method: str, params: dict[str, Any]) -> dict[str, Any]:
             update({"sessionUpdate": "available_commands_update", "availableCommands": []})
             return {"result": {"sessionId": "odd"}}
         case "session/prompt":
-            print("garbage", flush=True)
-            write({"method": "_odd/news", "params": {}})
-            update({"sessionUpdate": "from_the_future", "what": "ever"})
-            update({"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "still "}})
-            update({"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "here"}})
-            return {"result": {"stopReason": "end_turn"}}
+            return {"result": prompted()}
         case "session/load":
             update({"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "in time"}})
             return {"result": None} if MODE == "works" else {"error": {"code": -32603, "message": "Session not found"}}
@@ -50,9 +47,24 @@ def initialized() -> dict[str, Any]:
     result: dict[str, Any] = {"protocolVersion": 1, "agentCapabilities": capabilities}
     if MODE == "dated":
         result["protocolVersion"] = "2025-03-26"
+    if MODE == "dies_in_a_turn":
+        result = {"protocolVersion": 2, "info": {"name": "odd", "version": "1"}, "capabilities": {"session": {}}}
     if MODE == "wants_login":
         result["authMethods"] = [{"id": "browser", "name": "In the browser"}]
     return {"result": result}
+
+
+def prompted() -> dict[str, Any]:
+    """What it says to a prompt."""
+    if MODE == "dies_in_a_turn":
+        # In v2 a state says later that the turn is over.
+        return {"messageId": "odd"}
+    print("garbage", flush=True)
+    write({"method": "_odd/news", "params": {}})
+    update({"sessionUpdate": "from_the_future", "what": "ever"})
+    update({"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "still "}})
+    update({"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "here"}})
+    return {"stopReason": "end_turn"}
 
 
 def update(said: dict[str, Any]) -> None:
