@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, cast, overload
 
 from pydantic_core import from_json, to_json
 
@@ -25,12 +25,17 @@ from acp_bindings.setup.transports import type_fault
 
 if TYPE_CHECKING:
     from acp_bindings.jsonrpc import ProtocolPackage
+    from acp_bindings.setup.packages import HasServers, T
     from acp_bindings.setup.unions import McpServer, McpServerLike
 
 __all__ = ["servers_for", "servers_remarks"]
 
 
-def servers_for(protocol: ProtocolPackage, servers: Iterable[McpServerLike]) -> list[McpServer]:
+@overload
+def servers_for(protocol: HasServers[T], servers: Iterable[McpServerLike]) -> list[T]: ...
+@overload
+def servers_for(protocol: ProtocolPackage, servers: Iterable[McpServerLike]) -> list[McpServer]: ...
+def servers_for(protocol: Any, servers: Iterable[McpServerLike]) -> list[Any]:
     """The *servers* as *protocol* has them, in their order, ready for the `mcp_servers` of its requests.
 
     Each may be a model of any protocol package, or JSON in the form of any version. Lists that are missing are empty

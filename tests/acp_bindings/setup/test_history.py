@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from acp_bindings import decode, encode, v1, v1_unstable, v2, v2_unstable
+from acp_bindings.jsonrpc import ProtocolPackage
 from acp_bindings.setup.errors import InvalidParams
 from acp_bindings.setup.remarks import Remark
 from acp_bindings.setup.sessions.history import (
@@ -60,7 +61,8 @@ def test_r57_a_client_gets_the_transcript_that_was_streamed(name: str) -> None:
     history = [said(protocol, "UserMessageChunk", "Hello", "m1"), said(protocol, "AgentMessageChunk", "Hi", "m2")]
     updates: ReplayCollector[Any] = ReplayCollector()
     updates.expect(load_session(ABLE[name], RECORD))
-    for notification in replay(protocol, "s", history):
+    package: ProtocolPackage = protocol
+    for notification in replay(package, "s", history):
         updates.receive(decode(type(notification), encode(notification)))
     assert [each.update for each in updates.opened("s")][:2] == history
 

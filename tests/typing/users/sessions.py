@@ -5,6 +5,7 @@ from typing import Any, Literal, assert_type
 
 from acp_bindings import v1, v1_unstable, v2, v2_unstable
 from acp_bindings.connection import Connection
+from acp_bindings.jsonrpc import ProtocolPackage
 from acp_bindings.setup import (
     AgentPeer,
     NotAbsolute,
@@ -46,7 +47,8 @@ def asking(agent: AgentPeer, server: v1.McpServer, other: v2.McpServer, raw: dic
     new_session(agent, cwd="/", flavour="dos")  # refused
     new_session(v1, cwd="/")  # refused
     list_sessions(agent, cursor=5)  # refused
-    servers_for(v1, [server])
+    assert_type(servers_for(v1, [server]), list[AnyServer])
+    v2.NewSessionRequest(cwd="/", mcp_servers=servers_for(v2, [server]))
     servers_for("v1", [server])  # refused
 
 
@@ -94,13 +96,35 @@ def collecting(agent: AgentPeer, record: SessionRecord, notification: v1.Session
 
 
 def replaying(prompt: v1.PromptRequest, remarks: list[Remark]) -> None:
-    history = read_history(v1, ["{}"], remarks=remarks)
+    history: list[v1.SessionUpdate] = read_history(v1, ["{}"], remarks=remarks)
     history += user_chunks(v1, prompt)
     history.append(v1.AgentMessageChunk(content=v1.TextContent(text="Hi")))
     for notification in replay(v1, "s", history):
         assert_type(notification.session_id, str)
+    assert_type(next(replay(v1, "s", history)), v1.SessionNotification)
     replay(v1, "s", [prompt])  # refused
     read_history(v1)  # refused
+    read_history("v1", [])  # refused
+
+
+def replaying_v2(prompt: v2.PromptRequest) -> None:
+    """What is given is of the package that was named, whose notification has another name in v2."""
+    history: list[v2.SessionUpdate] = read_history(v2, ["{}"])
+    assert_type(user_chunks(v2, prompt, message_id="m"), list[v2.UserMessageChunk])
+    assert_type(next(replay(v2, "s", history)), v2.UpdateSessionNotification)
+    unstable: list[v2_unstable.SessionUpdate] = read_history(v2_unstable, ["{}"])
+    print(unstable)
+
+
+def replaying_either(protocol: ProtocolPackage, prompt: v1.PromptRequest | v2.PromptRequest) -> None:
+    """A package that is only known when it runs gives what any of them has."""
+    chunk = user_chunks(protocol, prompt, message_id="m")[0]
+    if isinstance(chunk, v1.UserMessageChunk):
+        assert_type(chunk.message_id, str | None)
+    for notification in replay(protocol, "s", read_history(protocol, ["{}"])):
+        assert_type(notification.session_id, str)
+    servers: list[v1.McpServer] = servers_for(protocol, [])  # refused
+    print(servers)
 
 
 def paths(remark: Remark) -> None:

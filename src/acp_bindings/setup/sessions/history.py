@@ -12,7 +12,7 @@ A history is a list of the updates that were streamed, nothing else, so it can b
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, cast, overload
 
 from acp_bindings.decoding import decode
 from acp_bindings.encoding import encode
@@ -23,6 +23,7 @@ from acp_bindings.setup.versions import version_of
 
 if TYPE_CHECKING:
     from acp_bindings.jsonrpc import ProtocolPackage
+    from acp_bindings.setup.packages import HasChunks, HasUpdates, T, Tells
     from acp_bindings.setup.unions import (
         LoadSessionRequest,
         PromptRequest,
@@ -62,9 +63,13 @@ def is_history(update: SessionUpdate) -> bool:
     return update.session_update not in _OF_THE_MOMENT
 
 
+@overload
+def user_chunks(protocol: HasChunks[T], request: PromptRequest, *, message_id: str | None = None) -> list[T]: ...
+@overload
 def user_chunks(
     protocol: ProtocolPackage, request: PromptRequest, *, message_id: str | None = None
-) -> list[UserMessageChunk]:
+) -> list[UserMessageChunk]: ...
+def user_chunks(protocol: Any, request: PromptRequest, *, message_id: str | None = None) -> list[Any]:
     """The user's message as it stands in a history: a chunk for each block of content.
 
     Args:
@@ -72,18 +77,26 @@ def user_chunks(
         request: the prompt.
         message_id: the id that the agent gives the message, which v2 requires.
     """
-    type_: Any = cast("Any", protocol).UserMessageChunk
+    type_: Any = protocol.UserMessageChunk
     more = {} if message_id is None else {"message_id": message_id}
     return [type_(content=each, **more) for each in request.prompt]
 
 
+@overload
 def replay(
-    protocol: ProtocolPackage,
+    protocol: HasUpdates[T], session_id: str, history: Iterable[SessionUpdate], *, state: SessionUpdate | None = None
+) -> Iterator[T]: ...
+@overload
+def replay(
+    protocol: ProtocolPackage, session_id: str, history: Iterable[SessionUpdate], *, state: SessionUpdate | None = None
+) -> Iterator[SessionNotification]: ...
+def replay(
+    protocol: Any,
     session_id: str,
     history: Iterable[SessionUpdate],
     *,
     state: SessionUpdate | None = None,
-) -> Iterator[SessionNotification]:
+) -> Iterator[Any]:
     """Every update of *history* as a notification, in its order; to be sent before the request is answered.
 
     Pieces of text that follow each other in one message of the agent, or one thought, come as one: nobody should have
@@ -96,12 +109,11 @@ def replay(
         history: the conversation.
         state: the `state_update` of v2, where the session is not idle.
     """
-    package = cast("Any", protocol)
-    carries = package.METHODS["session/update"].notification.params
+    carries = protocol.METHODS["session/update"].notification.params
     for update in _merged(each for each in history if is_history(each)):
         yield carries(session_id=session_id, update=update)
     if version_of(protocol) >= 2:
-        yield carries(session_id=session_id, update=package.SessionStateUpdateIdle() if state is None else state)
+        yield carries(session_id=session_id, update=protocol.SessionStateUpdateIdle() if state is None else state)
 
 
 def history_line(update: SessionUpdate) -> bytes:
@@ -109,9 +121,15 @@ def history_line(update: SessionUpdate) -> bytes:
     return encode(update) + b"\n"
 
 
+@overload
+def read_history(
+    protocol: HasUpdates[Tells[T]], lines: Iterable[bytes | str], *, remarks: list[Remark] | None = None
+) -> list[T]: ...
+@overload
 def read_history(
     protocol: ProtocolPackage, lines: Iterable[bytes | str], *, remarks: list[Remark] | None = None
-) -> list[SessionUpdate]:
+) -> list[SessionUpdate]: ...
+def read_history(protocol: Any, lines: Iterable[bytes | str], *, remarks: list[Remark] | None = None) -> list[Any]:
     """What `history_line` wrote, in its order.
 
     Args:
@@ -120,8 +138,8 @@ def read_history(
         remarks: a list that is added to for each line that is skipped because it is no update (`malformed-line`), as
             the last one after a crash.
     """
-    type_: Any = cast("Any", protocol).SessionUpdate
-    found: list[SessionUpdate] = []
+    type_: Any = protocol.SessionUpdate
+    found: list[Any] = []
     for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
