@@ -1,0 +1,76 @@
+"""What stands between a client and an agent: all that they say gets through, whatever it is, and is written down."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from acp_bindings.check import Check
+from tests.examples.support import ROOT
+
+BETWEEN = str(ROOT / "examples" / "between.py")
+ODD_LINES = b"""\
+{"jsonrpc": "2.0", "id": 12345678901234567890, "method": "_acme/do", "params": {"n": 1e999, "_meta": {"a": 1.50}}}
+{"jsonrpc":"2.0","method":"from/the_future","other":["\\ud800",123456789012345678901234567890]}
+[1, 2]
+
+no message, nor \xff UTF-8
+without a line break"""
+
+
+@pytest.fixture
+def record(tmp_path: Path) -> Path:
+    """Where the talk is written down."""
+    return tmp_path / "talk.ndjson"
+
+
+def between(record: Path, agent: str, said: bytes) -> subprocess.CompletedProcess[bytes]:
+    """What a client gets that has said all, from an agent that is a program of Python."""
+    command = [sys.executable, BETWEEN, str(record), sys.executable, "-c", agent]
+    return subprocess.run(command, input=said, capture_output=True, timeout=60, check=False)
+
+
+ECHO = "import sys; sys.stdout.buffer.write(sys.stdin.buffer.read())"
+
+
+def test_what_is_no_request_for_a_session_goes_both_ways_as_it_came(record: Path) -> None:
+    done = between(record, ECHO, ODD_LINES)
+    assert (done.stdout, done.stderr, done.returncode) == (ODD_LINES, b"", 0)
+
+
+def test_the_commands_of_servers_become_absolute_and_nothing_else_changes(record: Path) -> None:
+    servers: list[dict[str, Any]] = [
+        {"name": "one", "command": "sh", "args": ["sh"], "env": [], "_meta": {"n": 10**30}},
+        {"type": "http", "name": "two", "url": "https://example.com", "headers": []},
+    ]
+    request = {"jsonrpc": "2.0", "id": 1, "method": "session/new", "params": {"mcpServers": servers, "x": None}}
+    done = between(record, ECHO, json.dumps(request).encode() + b"\n")
+    servers[0]["command"] = str(shutil.which("sh"))
+    assert json.loads(done.stdout) == request
+
+
+def test_a_request_whose_server_is_not_found_goes_on_as_it_came(record: Path) -> None:
+    line = b'{"id": 1, "params": {"mcpServers": [{"command": "no-such-server"}, 5]}}\n'
+    assert between(record, ECHO, line).stdout == line
+
+
+def test_an_agent_that_leaves_is_the_end_although_the_client_would_go_on(record: Path) -> None:
+    command = [sys.executable, BETWEEN, str(record), sys.executable, "-c", "print('bye'); raise SystemExit(7)"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as proxy:
+        assert proxy.stdout
+        assert (proxy.stdout.read().strip(), proxy.wait(60)) == (b"bye", 7)
+
+
+def test_the_record_is_a_conversation_that_can_be_checked(record: Path) -> None:
+    said = b'{"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": 1, "clientInfo": 5}}\n'
+    answer = '{"jsonrpc": "2.0", "id": 0, "result": {"protocolVersion": "1"}}'
+    between(record, f"input(); print({answer!r})", said)
+    senders = [json.loads(line)["from"] for line in record.read_bytes().splitlines()]
+    assert senders == ["client", "agent"]
+    assert {found.line for found in Check(record.read_bytes().splitlines())} == {1, 2}
