@@ -56,7 +56,8 @@ async def initialize(connection: Connection, handshake: ClientHandshake, *, time
         raise ValueError("the connection speaks a version already; make it with protocol=OPENING to settle on one here")
 
     def settle(result: Any) -> AgentPeer:
-        agent = handshake.accept(result)
+        # A text would be taken for JSON that is still to be read.
+        agent = handshake.accept(encode(result) if isinstance(result, str) else result)
         connection.protocol = agent.protocol
         return agent
 

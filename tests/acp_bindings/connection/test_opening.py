@@ -11,6 +11,7 @@ from acp_bindings.connection import AgentHandlers, Connection, RequestFailed, in
 from acp_bindings.setup import (
     OPENING,
     AgentHandshake,
+    BadProtocolVersion,
     ClientHandshake,
     NotInitialized,
     UnsupportedProtocolVersion,
@@ -74,6 +75,20 @@ async def test_a_client_is_told_of_a_version_that_it_does_not_speak() -> None:
 
         assert isinstance(error_from(caught.value), UnsupportedProtocolVersion)
         assert connection.protocol is OPENING
+
+
+@pytest.mark.parametrize("said", ["ok", '{"protocolVersion": 1}', 5, [], None])
+async def test_an_answer_that_is_no_object_names_no_version(said: Any) -> None:
+    def initialized(params: Any, connection: Connection) -> Any:
+        return said
+
+    one, other = await streams()
+    async with (
+        Connection(one, one, protocol=OPENING, role="agent", handlers={"initialize": initialized}),
+        Connection(other, other, protocol=OPENING, role="client") as connection,
+    ):
+        with pytest.raises(BadProtocolVersion, match="protocolVersion: it is missing"):
+            await initialize(connection, ClientHandshake(info=INFO), timeout=5)
 
 
 async def test_a_connection_that_speaks_a_version_already_settles_on_none() -> None:
