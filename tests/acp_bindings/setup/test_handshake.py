@@ -509,6 +509,13 @@ def test_a_capability_that_is_none_is_refused_and_so_is_one_that_no_package_has_
         ClientHandshake(info=EDITOR, capabilities=v1.ClientCapabilities())  # pyright: ignore[reportArgumentType]
 
 
+@pytest.mark.parametrize("handshake", [ClientHandshake, AgentHandshake])
+@pytest.mark.parametrize("info", ["editor", {"name": "editor"}, v1, v1.TextContent(text="editor")])
+def test_who_one_is_has_to_be_an_implementation(handshake: Any, info: Any) -> None:
+    with pytest.raises(TypeError, match=r"info is an Implementation, such as v1\.Implementation\(name=…, version=…\)"):
+        handshake(info=info)
+
+
 def test_an_agent_cannot_offer_v2_without_what_v2_takes_for_granted() -> None:
     with pytest.raises(ValueError, match=r"can do session\.close, session\.list, session\.resume in v2"):
         AgentHandshake(info=EDITOR, protocols=[v1, v2], capabilities={"session.load"})

@@ -58,6 +58,7 @@ class ClientHandshake:
 
         Raises:
             UnknownCapability: there is no such capability of a client.
+            TypeError: *info* is no `Implementation`; *protocols* is no list, or *capabilities* no set of names.
             ValueError: there is no *info*, and *anonymous* was not asked for; none of the *protocols* has a word for a
                 capability; or they are two of one version, or none.
         """
@@ -149,6 +150,7 @@ class AgentHandshake:
 
         Raises:
             UnknownCapability: there is no such capability of an agent.
+            TypeError: as for `ClientHandshake`.
             ValueError: as for `ClientHandshake`; or v2 is among the *protocols*, and a capability of sessions is there
                 but not all that v2 takes for granted then.
         """
@@ -215,6 +217,8 @@ class _Said:
         self.info = info
         self.capabilities = frozenset(capabilities)
         self.meta = meta
+        if info is not None and not _is_implementation(info):
+            raise TypeError("info is an Implementation, such as v1.Implementation(name=…, version=…)")
         if info is None and not anonymous:
             raise ValueError("say who you are: info=v1.Implementation(name=…, version=…), or else anonymous=True")
         if info is None and max(self.protocols) > 1:
@@ -254,6 +258,11 @@ class _Said:
 def _message(protocol: ProtocolPackage, side: Side) -> Any:
     package: Any = protocol
     return package.InitializeResponse if side == "agent" else package.InitializeRequest
+
+
+def _is_implementation(info: object) -> bool:
+    """Of any package, without loading another."""
+    return isinstance(info, BaseModel) and any(each.__name__ == "Implementation" for each in type(info).__mro__)
 
 
 def _v1_alone() -> Sequence[ProtocolPackage]:
