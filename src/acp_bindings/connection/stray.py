@@ -12,12 +12,15 @@ from collections.abc import Callable
 
 from acp_bindings.connection.errors import StrayLines
 from acp_bindings.connection.serving import log
+from acp_bindings.jsonrpc import INVALID_PARAMS
 from acp_bindings.messages import BadLine
 
 __all__ = ["Stray"]
 
 _WARNINGS = 5
-"""Lines that are logged as warnings; what comes then may be a flood."""
+"""Lines, and notifications that are wrong, that are logged as warnings; what comes then may be a flood."""
+_ISSUES = 3
+"""What is wrong in a message, as far as it is logged."""
 _LONGEST = 16384
 """Bytes of a line that is looked through for secrets."""
 _SHOWN = 300
@@ -35,6 +38,7 @@ class Stray:
             show: gives a text as it may be shown; None where all that the peer sends is nobody else's business.
         """
         self.count = 0
+        self._lost = 0
         self.answered = False
         """Whether the peer has answered anything, so that earlier lines have kept it from nothing."""
         self._show = show
@@ -43,7 +47,7 @@ class Stray:
     def note(self, line: bytes, wrong: BadLine) -> None:
         """Take a line that was read in vain; a message that is wrong, or comes too late, is no such line."""
         if wrong.method is not None or wrong.reply is None:
-            log.debug("a line that cannot be used: %s", wrong.message)
+            self._note_message(wrong)
             return
         self.count += 1
         self._last = line
@@ -51,6 +55,15 @@ class Stray:
         if log.isEnabledFor(level):
             said = self._said()
             log.log(level, "a line of the peer is no message: %s%s", wrong.message, said and f': "{said}"')
+
+    def _note_message(self, wrong: BadLine) -> None:
+        """Take one that is wrong. Of a notification nobody else is told, so that it would be missed in silence."""
+        is_lost = wrong.reply is None and wrong.code == INVALID_PARAMS
+        self._lost += is_lost
+        level = logging.WARNING if is_lost and self._lost <= _WARNINGS else logging.DEBUG
+        if log.isEnabledFor(level):
+            said = f"{wrong.method}: {wrong.message}" if wrong.method else wrong.message
+            log.log(level, "a line that cannot be used: %s", "; ".join([said, *map(str, wrong.issues[:_ISSUES])]))
 
     def since(self, count: int) -> StrayLines | None:
         """Those after so many, or all while nothing was answered; None for none."""

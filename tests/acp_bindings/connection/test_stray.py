@@ -145,4 +145,19 @@ async def test_a_message_that_is_wrong_is_no_such_line(caplog: pytest.LogCapture
         await peer.say(wrong, {"id": 1, "method": "no/such", "params": {}})
         assert (await peer.hear())["error"]["code"] != PARSE_ERROR
         assert (await time_out(client)).stray is None
-    assert caplog.messages == []
+    said = "sessionId: Field required; update: Field required"
+    assert caplog.messages == [f"a line that cannot be used: session/update: Invalid params; {said}"]
+
+
+async def test_a_notification_that_is_lost_is_warned_of_unless_it_is_a_flood(caplog: pytest.LogCaptureFixture) -> None:
+    """Nobody answers it, so that nobody would know why there is no update."""
+    content = {"type": "hologram", "data": SECRET}
+    update = {"sessionUpdate": "agent_message_chunk", "content": content}
+    wrong: dict[str, Any] = {"method": "session/update", "params": {"sessionId": "s", "update": update}}
+    newer: dict[str, Any] = {"method": "session/no_such", "params": {}}
+    async with against(role="client") as (client, peer):
+        await peer.say(newer, *[wrong] * 50)
+        await time_out(client)
+    assert [record.levelno for record in caplog.records] == [logging.WARNING] * 5
+    assert "session/update: Invalid params; update.content.type: 'hologram' is none of 'text'" in caplog.messages[0]
+    assert SECRET not in caplog.text
