@@ -26,6 +26,7 @@ class Side:
         self._view = view
         self._roots = Roots(root)
         self._allow = allow
+        self._busy = set[str]()
         self._idle: dict[str, Callable[[str], None]] = {}
         self.updates: ReplayCollector[Any] = ReplayCollector()
         self.handlers = Handlers()
@@ -43,8 +44,16 @@ class Side:
         for each in updates:
             update = each.notification.update
             self._view.update(update, replay=each.replay)
-            if update.session_update == "state_update" and update.state == "idle" and update.stop_reason:
-                self._idle.pop(each.notification.session_id, _ignore)(update.stop_reason)
+            if update.session_update == "state_update":
+                self._state(each.notification.session_id, update)
+
+    def _state(self, session_id: str, update: v2.SessionStateUpdate) -> None:
+        """A turn of v2 ends when its session is idle after it was not; that it is idle may be said again."""
+        if isinstance(update, v2.SessionStateUpdateRunning | v2.SessionStateUpdateRequiresAction):
+            self._busy.add(session_id)
+        elif isinstance(update, v2.SessionStateUpdateIdle) and session_id in self._busy:
+            self._busy.remove(session_id)
+            self._idle.pop(session_id, _ignore)(update.stop_reason or update.state)
 
     def when_idle(self, session_id: str, then: Callable[[str], None]) -> None:
         """Call *then* with the reason for which the next turn of a session ends, in v2."""

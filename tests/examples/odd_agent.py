@@ -7,6 +7,7 @@ import sys
 from typing import Any
 
 MODE = sys.argv[1]
+SPEAKS_V2 = MODE in ("dies_in_a_turn", "says_idle_twice")
 
 
 def main() -> None:
@@ -47,7 +48,7 @@ def initialized() -> dict[str, Any]:
     result: dict[str, Any] = {"protocolVersion": 1, "agentCapabilities": capabilities}
     if MODE == "dated":
         result["protocolVersion"] = "2025-03-26"
-    if MODE == "dies_in_a_turn":
+    if SPEAKS_V2:
         result = {"protocolVersion": 2, "info": {"name": "odd", "version": "1"}, "capabilities": {"session": {}}}
     if MODE == "wants_login":
         result["authMethods"] = [{"id": "browser", "name": "In the browser"}]
@@ -56,7 +57,11 @@ def initialized() -> dict[str, Any]:
 
 def prompted() -> dict[str, Any]:
     """What it says to a prompt."""
-    if MODE == "dies_in_a_turn":
+    if MODE == "says_idle_twice":
+        # The first ends nothing, and the last has no reason; v2 allows both.
+        for state in ({"state": "idle", "stopReason": "cancelled"}, {"state": "running"}, {"state": "idle"}):
+            update({"sessionUpdate": "state_update", **state})
+    if SPEAKS_V2:
         # In v2 a state says later that the turn is over.
         return {"messageId": "odd"}
     print("garbage", flush=True)

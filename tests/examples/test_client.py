@@ -134,3 +134,9 @@ async def test_r23_r95_what_cannot_go_on_is_told_to_the_user_and_the_agent_is_en
     assert done.returncode == 1
     assert told in done.stderr
     assert "Traceback" not in done.stderr
+
+
+async def test_a_turn_of_v2_is_over_when_the_session_is_idle_again(place: Place) -> None:
+    done = odd(place, "says_idle_twice")
+    # Closing it is more than this agent knows.
+    assert done.stdout.splitlines()[-2:] == ["you      hello", "done     idle"]
