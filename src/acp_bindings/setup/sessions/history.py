@@ -76,6 +76,9 @@ def user_chunks(protocol: Any, request: PromptRequest, *, message_id: str | None
         protocol: the package of *request*.
         request: the prompt.
         message_id: the id that the agent gives the message, which v2 requires.
+
+    Raises:
+        pydantic.ValidationError: v2 got no *message_id*, or *request* is of another package.
     """
     type_: Any = protocol.UserMessageChunk
     more = {} if message_id is None else {"message_id": message_id}
@@ -106,8 +109,11 @@ def replay(
     Args:
         protocol: the package that both sides speak.
         session_id: of the request.
-        history: the conversation.
+        history: the conversation, by the types of *protocol*.
         state: the `state_update` of v2, where the session is not idle.
+
+    Raises:
+        pydantic.ValidationError: an update is of another package; `read_history` reads it by this one.
     """
     carries = protocol.METHODS["session/update"].notification.params
     for update in _merged(each for each in history if is_history(each)):
