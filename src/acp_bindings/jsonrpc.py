@@ -139,7 +139,7 @@ class Codec:
         """A codec that has sent nothing yet.
 
         Args:
-            protocol: `v1`, `v1_unstable`, `v2` or `v2_unstable`.
+            protocol: `v1`, `v1_unstable`, `v2` or `v2_unstable`; or `setup.OPENING` until one is settled on.
             role: who we are.
             pass_unknown: let methods through that the protocol does not have, as if they were extensions: for proxies,
                 which may be older than those who talk through them.

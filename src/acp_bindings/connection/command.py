@@ -90,7 +90,7 @@ async def connect_process(
 
     Args:
         command: the program, by path or by a name on `PATH`, and its arguments. No shell sees it.
-        protocol: `v1`, `v1_unstable`, `v2` or `v2_unstable`.
+        protocol: `v1`, `v1_unstable`, `v2` or `v2_unstable`; or `setup.OPENING` until one is settled on.
         role: who we are; the process is the peer.
         handlers: what is done about what the peer sends, as `Handlers`, or by class of params or method.
         cwd: the directory it runs in; ours if there is none.

@@ -81,7 +81,7 @@ class Connection:
         Args:
             source: where the peer's bytes come from: any `anyio.abc.ByteReceiveStream`. It is closed with the block.
             sink: where ours go: any `anyio.abc.ByteSendStream`. It is closed with the block.
-            protocol: `v1`, `v1_unstable`, `v2` or `v2_unstable`.
+            protocol: `v1`, `v1_unstable`, `v2` or `v2_unstable`; or `setup.OPENING` until one is settled on.
             role: who we are.
             handlers: what is done about what the peer sends, as `Handlers`, or by class of params or method.
             pass_unknown: let methods through that the protocol does not have, as if they were extensions.

@@ -51,7 +51,7 @@ async def connect_stdio(
     input is empty to them. Afterwards the streams are what they were.
 
     Args:
-        protocol: `v1`, `v1_unstable`, `v2` or `v2_unstable`.
+        protocol: `v1`, `v1_unstable`, `v2` or `v2_unstable`; or `setup.OPENING` until one is settled on.
         role: who we are.
         handlers: what is done about what the peer sends, as `Handlers`, or by class of params or method.
         pass_unknown: let methods through that the protocol does not have, as if they were extensions.
