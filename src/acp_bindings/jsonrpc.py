@@ -42,7 +42,7 @@ from acp_bindings._lines.roles import Role, handles, sends
 from acp_bindings._models.reading import notes
 from acp_bindings.decoding import decode, validate_of
 from acp_bindings.encoding import encode
-from acp_bindings.errors import DecodeError, Finding
+from acp_bindings.errors import DecodeError, Finding, Issue
 from acp_bindings.messages import (
     BadLine,
     BadResponse,
@@ -424,7 +424,20 @@ class Codec:
                 return ErrorResponse(None, None, _typed(self.protocol.Error, error))
             except DecodeError:
                 pass
-        return BadLine(INVALID_REQUEST, "It answers no request that is open", None)
+        return BadLine(INVALID_REQUEST, "It answers no request that is open", None, issues=self._misnumbered(id_))
+
+    def _misnumbered(self, id_: object) -> tuple[Issue, ...]:
+        """What is wrong with the id of an answer to no request, where one that is open has it in another type.
+
+        So it comes from peers that take all ids for text, or all numbers for floats.
+        """
+        if isinstance(id_, bool) or not isinstance(id_, str | int | float):
+            return ()
+        own = next((each for each in self._open if each == id_ or str(each) == str(id_)), ...)
+        if own is ...:
+            return ()
+        wrong, right = encode(id_).decode(), encode(own).decode()
+        return (Issue(("id",), "id_type", f"{wrong} is no id of ours; that of {self._open[own][0]} is {right}"),)
 
     def _read_answer(self, id_: Id, method: str, type_: RequestType | None, message: dict[str, Any]) -> Message:
         error, result = message.get("error"), message.get("result")

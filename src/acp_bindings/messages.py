@@ -98,7 +98,7 @@ class BadLine:
     """The answer that is due. Notifications and responses get none."""
     method: str | None = None
     issues: tuple[Issue, ...] = ()
-    """What is wrong in the params, with the paths from there on."""
+    """What is wrong in the params, with the paths from there on; or in the `id` of an answer to nothing."""
 
 
 Message: TypeAlias = Request | Notification | Response | ErrorResponse | BadResponse | BadLine

@@ -299,7 +299,7 @@ class TestResponses:
             assert codec.read(line(id=id_, result={})) == Response(id_, "logout", v1.LogoutResponse())
         assert dict(codec.pending) == {}
 
-    @pytest.mark.parametrize("id_", [1, "0", None, False, 0.0, [0], {"a": 0}])
+    @pytest.mark.parametrize("id_", [1, "1", None, False, 0.5, [0], {"a": 0}])
     def test_an_answer_to_nothing_is_left_unanswered(self, id_: Any) -> None:
         codec = client()
         codec.request(v1.LogoutRequest())
@@ -311,6 +311,21 @@ class TestResponses:
             INVALID_REQUEST, "It answers no request that is open", None
         )
         assert dict(codec.pending) == {0: "logout"}
+
+    @pytest.mark.parametrize(
+        ("own", "id_", "said"), [(0, "0", '"0"'), (0, 0.0, "0.0"), ("7", 7, "7"), (None, "None", '"None"')]
+    )
+    def test_an_answer_to_nothing_tells_which_request_it_seems_to_be_of(self, own: Any, id_: Any, said: str) -> None:
+        codec = client()
+        codec.request(v1.LogoutRequest(), id=own)
+        right = json.dumps(own)
+
+        message = codec.read(line(id=id_, result={}))
+
+        issue = Issue(("id",), "id_type", f"{said} is no id of ours; that of logout is {right}")
+        assert message == BadLine(INVALID_REQUEST, "It answers no request that is open", None, issues=(issue,))
+        assert dict(codec.pending) == {own: "logout"}
+        assert isinstance(codec.read(line(id=own, result={})), Response)
 
     def test_a_second_answer_is_one_to_nothing(self) -> None:
         codec = client()

@@ -10,17 +10,15 @@ import logging
 import re
 from collections.abc import Callable
 
+from acp_bindings._problems.few import few
 from acp_bindings.connection.errors import StrayLines
 from acp_bindings.connection.serving import log
-from acp_bindings.jsonrpc import INVALID_PARAMS
 from acp_bindings.messages import BadLine
 
 __all__ = ["Stray"]
 
 _WARNINGS = 5
-"""Lines, and notifications that are wrong, that are logged as warnings; what comes then may be a flood."""
-_ISSUES = 3
-"""What is wrong in a message, as far as it is logged."""
+"""Lines, and notifications and answers that are lost, that are logged as warnings; what comes then may be a flood."""
 _LONGEST = 16384
 """Bytes of a line that is looked through for secrets."""
 _SHOWN = 300
@@ -57,13 +55,13 @@ class Stray:
             log.log(level, "a line of the peer is no message: %s%s", wrong.message, said and f': "{said}"')
 
     def _note_message(self, wrong: BadLine) -> None:
-        """Take one that is wrong. Of a notification nobody else is told, so that it would be missed in silence."""
-        is_lost = wrong.reply is None and wrong.code == INVALID_PARAMS
+        """Take one that is wrong. A notification or an answer that is lost would be missed in silence."""
+        is_lost = wrong.reply is None and bool(wrong.issues)
         self._lost += is_lost
         level = logging.WARNING if is_lost and self._lost <= _WARNINGS else logging.DEBUG
         if log.isEnabledFor(level):
-            said = f"{wrong.method}: {wrong.message}" if wrong.method else wrong.message
-            log.log(level, "a line that cannot be used: %s", "; ".join([said, *map(str, wrong.issues[:_ISSUES])]))
+            said = [wrong.method, wrong.message, few([*map(str, wrong.issues)])]
+            log.log(level, "a line that cannot be used: %s", ": ".join(filter(None, said)))
 
     def since(self, count: int) -> StrayLines | None:
         """Those after so many, or all while nothing was answered; None for none."""

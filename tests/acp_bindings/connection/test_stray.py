@@ -146,7 +146,21 @@ async def test_a_message_that_is_wrong_is_no_such_line(caplog: pytest.LogCapture
         assert (await peer.hear())["error"]["code"] != PARSE_ERROR
         assert (await time_out(client)).stray is None
     said = "sessionId: Field required; update: Field required"
-    assert caplog.messages == [f"a line that cannot be used: session/update: Invalid params; {said}"]
+    assert caplog.messages == [f"a line that cannot be used: session/update: Invalid params: {said}"]
+
+
+async def test_an_answer_with_the_id_in_another_type_is_warned_of(caplog: pytest.LogCaptureFixture) -> None:
+    async def answer_as_text(peer: Bare) -> None:
+        asked = await peer.hear()
+        await peer.say(
+            {"id": str(asked["id"]), "result": {}}, {"id": 8, "result": {}}, {"id": asked["id"], "result": {}}
+        )
+
+    async with against(role="client") as (client, peer), anyio.create_task_group() as tasks:
+        tasks.start_soon(answer_as_text, peer)
+        await client.request(method="_acme/do")
+    told = 'It answers no request that is open: id: "0" is no id of ours; that of _acme/do is 0'
+    assert caplog.messages == [f"a line that cannot be used: {told}"]
 
 
 async def test_a_notification_that_is_lost_is_warned_of_unless_it_is_a_flood(caplog: pytest.LogCaptureFixture) -> None:
@@ -159,5 +173,5 @@ async def test_a_notification_that_is_lost_is_warned_of_unless_it_is_a_flood(cap
         await peer.say(newer, *[wrong] * 50)
         await time_out(client)
     assert [record.levelno for record in caplog.records] == [logging.WARNING] * 5
-    assert "session/update: Invalid params; update.content.type: 'hologram' is none of 'text'" in caplog.messages[0]
+    assert "session/update: Invalid params: update.content.type: 'hologram' is none of 'text'" in caplog.messages[0]
     assert SECRET not in caplog.text
