@@ -60,7 +60,7 @@ class Outbox:
 
         What is put when nothing can be sent any more is dropped.
         """
-        if self._size >= _FULL:
+        if self.is_full:
             await self.room()
         self.add(line, hurry=hurry)
 
@@ -83,16 +83,17 @@ class Outbox:
     def owe(self, line: bytes) -> None:
         """Send *line*, which answers what was read, by whoever cannot wait for room."""
         self.add(line)
-        self._owed += len(line)
+        # Of what is written already, or goes to nobody, nothing is owed.
+        self._owed = min(self._owed + len(line), self._size)
 
     async def room(self) -> None:
         """Wait until `put` would not."""
-        while self._size >= _FULL:
+        while self.is_full:
             await self._next_progress()
 
     async def paid(self) -> None:
         """Wait until not much is owed."""
-        while self._owed >= _MOST_OWED:
+        while self.owes_much:
             await self._next_progress()
 
     async def flush(self) -> None:
@@ -118,11 +119,10 @@ class Outbox:
 
     def _write_at_once(self) -> None:
         if self._at_once:
-            data = self._lines[0] if len(self._lines) == 1 else b"".join(self._lines)
+            data = b"".join(self._lines)
             rest = data[self._at_once(data) :]
             self._lines = [rest] if rest else []
             self._size = len(rest)
-            self._owed = min(self._owed, self._size)
             self._stuck = bool(rest)
             self._tell_progress()
 
@@ -131,7 +131,7 @@ class Outbox:
         self._size = self._owed = 0
         self._writing = True
         self._tell_progress()
-        await self._sink.send(lines[0] if len(lines) == 1 else b"".join(lines))
+        await self._sink.send(b"".join(lines))
         self._writing = self._stuck = False
         self._tell_progress()
 

@@ -43,6 +43,27 @@ class Slow:
         """Nothing is open."""
 
 
+class Held:
+    """A sink that takes its time for as many writes as may end, and takes nothing at once."""
+
+    def __init__(self) -> None:
+        self.may_end = anyio.Semaphore(0)
+        self.tried: list[bytes] = []
+        """What it should have taken at once."""
+        self.sent: list[bytes] = []
+
+    def send_at_once(self, item: bytes) -> int:
+        self.tried.append(item)
+        return 0
+
+    async def send(self, item: bytes) -> None:
+        await self.may_end.acquire()
+        self.sent.append(item)
+
+    async def aclose(self) -> None:
+        """Nothing is open."""
+
+
 class Prompt:
     """A sink that takes at once what there is room for."""
 
@@ -112,6 +133,76 @@ async def test_what_was_stuck_is_tried_at_once_again_when_it_has_been_written() 
     assert (sink.taken, sink.sent) == ([b"fir", b"two"], [b"st"])
 
 
+async def test_nothing_is_written_at_once_while_something_is_being_written() -> None:
+    sink = Held()
+    outbox = Outbox(sink)
+    with anyio.fail_after(5):
+        async with anyio.create_task_group() as tasks:
+            outbox.add(b"first")
+            tasks.start_soon(outbox.run)
+            await anyio.wait_all_tasks_blocked()
+            outbox.add(b"second", hurry=True)
+            sink.may_end.release()
+            sink.may_end.release()
+            await outbox.flush()
+            tasks.cancel_scope.cancel()
+
+    assert (sink.tried, sink.sent) == ([], [b"first", b"second"])
+
+
+async def test_who_waits_until_all_is_written_waits_for_what_is_being_written_too() -> None:
+    sink = Held()
+    outbox = Outbox(sink)
+    outbox.add(b"first")
+
+    async def flush() -> None:
+        await outbox.flush()
+        assert sink.sent == [b"first"]
+
+    with anyio.fail_after(5):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(outbox.run)
+            async with anyio.create_task_group() as waiting:
+                await anyio.wait_all_tasks_blocked()
+                waiting.start_soon(flush)
+                await anyio.wait_all_tasks_blocked()
+                sink.may_end.release()
+            tasks.cancel_scope.cancel()
+
+
+async def test_who_waits_until_all_is_written_is_told_of_what_was_written_at_once() -> None:
+    sink = Prompt(FULL)
+    outbox = Outbox(sink)
+    outbox.add(b"first")
+    with anyio.fail_after(5):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(outbox.flush)
+            await anyio.wait_all_tasks_blocked()
+            outbox.add(b"second", hurry=True)
+
+    assert sink.taken == [b"firstsecond"]
+
+
+async def test_there_is_room_as_soon_as_what_has_waited_is_being_written() -> None:
+    outbox = Outbox(Held())
+    outbox.owe(b"x" * OWED)
+    with anyio.fail_after(5):
+        async with anyio.create_task_group() as tasks:
+            async with anyio.create_task_group() as waiting:
+                waiting.start_soon(outbox.room)
+                waiting.start_soon(outbox.paid)
+                await anyio.wait_all_tasks_blocked()
+                tasks.start_soon(outbox.run)
+            tasks.cancel_scope.cancel()
+
+
+async def test_what_was_written_at_once_is_neither_owed_nor_in_the_way() -> None:
+    outbox = Outbox(Prompt(OWED))
+    for _ in range(3):
+        outbox.owe(b"x" * OWED)
+        assert (outbox.is_full, outbox.owes_much) == (False, False)
+
+
 async def test_every_line_is_traced_whole_and_once() -> None:
     traced: list[bytes] = []
     outbox = Outbox(Prompt(3), trace=traced.append)
@@ -150,6 +241,8 @@ async def test_once_nothing_can_be_written_nobody_waits() -> None:
         await outbox.run()
         for _ in range(100):
             await outbox.put(LINE)
+        outbox.owe(b"x" * OWED)
+        await outbox.paid()
         await outbox.flush()
 
 
