@@ -228,7 +228,7 @@ class Connection:
             raise RuntimeError("the connection has not begun: tell in its `async with` block")
         line = self._codec.notify(params, method=method)
         outbox = self._outbox
-        if outbox.is_full and not self._reading.cancel_called:
+        if outbox.is_full:
             with self._serving.asking():
                 await outbox.room()
         # Not `_gone`: a peer that says nothing more may still read.
@@ -241,6 +241,7 @@ class Connection:
         self._lose(ConnectionClosed(_CLOSED))
         self._fail_all()
         self._reading.cancel()
+        self._outbox.end()
         self._serving.cancel_all()
 
     async def wait_ended(self) -> ConnectionClosed:

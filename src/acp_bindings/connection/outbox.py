@@ -38,6 +38,7 @@ class Outbox:
         self._lines: list[bytes] = []
         self._size = 0
         self._owed = 0
+        self._ending = False
         self._writing = False
         self._stuck = False
         """Whether not all could be written at once, so that it is not to be tried again before `run` has done it."""
@@ -48,7 +49,7 @@ class Outbox:
     @property
     def is_full(self) -> bool:
         """Whether `put` would wait."""
-        return self._size >= _FULL
+        return self._size >= _FULL and not self._ending
 
     @property
     def owes_much(self) -> bool:
@@ -95,6 +96,11 @@ class Outbox:
         """Wait until not much is owed."""
         while self.owes_much:
             await self._next_progress()
+
+    def end(self) -> None:
+        """Have nobody wait for room any more: what is put from now on is the last."""
+        self._ending = True
+        self._tell_progress()
 
     async def flush(self) -> None:
         """Wait until all is written, or cannot be."""

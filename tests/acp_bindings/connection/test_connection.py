@@ -8,6 +8,7 @@ import copy
 import json
 import logging
 import pickle
+from contextlib import suppress
 from functools import partial, wraps
 from typing import Any
 
@@ -1097,7 +1098,8 @@ class TestClosing:
                 await client.notify([1], method="_acme/did")
             assert await Bare(other).hear() == {"method": "_acme/did", "params": [1]}
 
-    async def test_who_waits_for_room_is_told_when_the_peer_goes(self) -> None:
+    @pytest.mark.parametrize("end", ["the peer goes", "the connection is closed"])
+    async def test_who_waits_for_room_is_told_of_the_end(self, end: str) -> None:
         failed: list[Exception] = []
 
         async def talk(connection: Connection) -> None:
@@ -1114,7 +1116,10 @@ class TestClosing:
                 while not client._outbox.is_full:
                     await anyio.lowlevel.checkpoint()
                 await anyio.wait_all_tasks_blocked()
-                await peer.stream.aclose()
+                if end == "the peer goes":
+                    await peer.stream.aclose()
+                else:
+                    client.close()
         assert len(failed) == 3
         assert not client._outbox._lines
 
@@ -1123,8 +1128,9 @@ class TestClosing:
             async with against(role="client") as (client, _peer), anyio.create_task_group() as tasks:
 
                 async def talk() -> None:
-                    while True:
-                        await client.notify(["x" * 10_000], method="_acme/did")
+                    with suppress(ConnectionClosed):
+                        while True:
+                            await client.notify(["x" * 10_000], method="_acme/did")
 
                 tasks.start_soon(talk)
                 while not client._outbox.is_full:
@@ -1133,7 +1139,6 @@ class TestClosing:
                 client.close()
                 with pytest.raises(ConnectionClosed, match="the connection was closed"):
                     await client.notify([1], method="_acme/did")
-                tasks.cancel_scope.cancel()
 
     async def test_over_pipes_too_a_peer_that_leaves_is_an_end_as_any(self) -> None:
         with anyio.fail_after(10):
