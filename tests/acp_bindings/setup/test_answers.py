@@ -279,6 +279,7 @@ def issue(*path: object, message: object = "Field required") -> dict[str, object
     [
         ({"issues": [issue("mcpServers", 0, "url")]}, ": mcpServers[0].url: Field required"),
         ({"issues": [issue("a"), issue("b")]}, ": a: Field required; b: Field required"),
+        ({"issues": [issue("a")] * 3}, ": a: Field required; a: Field required; a: Field required"),
         ({"issues": [issue("a")] * 5}, ": a: Field required; a: Field required; a: Field required; 2 more"),
         ({"issues": [issue(), issue("x", {}), issue("x", message=5), 7]}, ": Field required"),
         ({"issues": [issue("a", message="two\nlines")]}, r": a: two\nlines"),
