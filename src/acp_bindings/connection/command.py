@@ -109,23 +109,21 @@ async def connect_process(
         CannotStart: it could not be started.
         TypeError: the command is no list, or an empty one.
     """
-    # Before there is a process, which one that is refused would leave behind.
-    handlers = handlers if isinstance(handlers, Handlers) else Handlers(handlers)
     process = await _start(command, cwd=cwd, env=env or {})
-    connection = ProcessConnection(
-        process,
-        secrets=(env or {}).values(),
-        protocol=protocol,
-        role=role,
-        handlers=handlers,
-        pass_unknown=pass_unknown,
-        limit=limit,
-        most_requests=most_requests,
-        trace=trace,
-    )
-    lines = LineForwarder(stderr, hide=connection.hide, failed=_log_failed_listener) if stderr else None
     error: BaseException | None = None
     try:
+        connection = ProcessConnection(
+            process,
+            secrets=(env or {}).values(),
+            protocol=protocol,
+            role=role,
+            handlers=handlers,
+            pass_unknown=pass_unknown,
+            limit=limit,
+            most_requests=most_requests,
+            trace=trace,
+        )
+        lines = LineForwarder(stderr, hide=connection.hide, failed=_log_failed_listener) if stderr else None
         async with attended(process, watch=partial(_watch, process), lines=lines):
             try:
                 async with connection:
@@ -137,7 +135,7 @@ async def connect_process(
                 if lines:
                     await lines.finish()
     finally:
-        # Also when the task group was left before that.
+        # Also when the task group was left before that, or the connection was refused.
         await process.stop(patience=0)
     if error is not None:
         raise error

@@ -267,11 +267,17 @@ async def test_what_no_system_can_start_is_said_without_secrets(command: list[st
     assert "hunter2" not in "".join(traceback.format_exception(refused.value))
 
 
-async def test_handlers_that_are_refused_leave_no_process() -> None:
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"handlers": {"_acme/do": len}}, "cannot be called with the params and the connection"),
+        ({"trace": "trace.log"}, "must be callable"),
+    ],
+)
+async def test_what_is_refused_leaves_no_process(options: dict[str, Any], says: str) -> None:
     before = children()
-    handlers: dict[Any, Any] = {"_acme/do": len}
-    with pytest.raises(TypeError, match="cannot be called with the params and the connection"):
-        async with connect_process([sys.executable, "-S", "-c", "input()"], protocol=v1, handlers=handlers):
+    with pytest.raises(TypeError, match=says):
+        async with connect_process([sys.executable, "-S", "-c", "input()"], protocol=v1, **options):
             pass
     assert children() <= before
 
