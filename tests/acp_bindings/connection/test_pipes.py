@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+from contextlib import suppress
 
 import anyio
 import anyio.lowlevel
@@ -133,6 +134,73 @@ async def test_a_reader_that_asyncio_cancels_while_something_arrives_loses_nothi
     await reader.aclose()
 
 
+@pytest.mark.parametrize("steps", range(4))
+@pytest.mark.parametrize("what", ["something arrives", "nobody waits any more"])
+async def test_a_reader_can_be_closed_while_something_happens(what: str, steps: int) -> None:
+    source, sink = os.pipe()
+    reader = Reader(source)
+    heard: list[bytes] = []
+
+    async def hear(scope: anyio.CancelScope) -> None:
+        with scope, suppress(anyio.ClosedResourceError):
+            heard.append(await reader.receive())
+
+    with anyio.fail_after(5):
+        async with anyio.create_task_group() as tasks:
+            scope = anyio.CancelScope()
+            tasks.start_soon(hear, scope)
+            await anyio.wait_all_tasks_blocked()
+            if what == "something arrives":
+                os.write(sink, b"text")
+            else:
+                scope.cancel()
+            for _ in range(steps):
+                await anyio.lowlevel.checkpoint()
+            await reader.aclose()
+        with pytest.raises(anyio.ClosedResourceError):
+            await reader.receive()
+    assert heard in ([], [b"text"])
+    os.close(sink)
+
+
+async def test_what_is_said_to_be_there_and_is_not_is_waited_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    source, sink = os.pipe()
+    reader, refused = Reader(source), 0
+    read_now = os.read
+
+    def read(descriptor: int, size: int) -> bytes:
+        nonlocal refused
+        if descriptor == source and refused < 3:
+            refused += 1
+            raise BlockingIOError
+        return read_now(descriptor, size)
+
+    monkeypatch.setattr(os, "read", read)
+    os.write(sink, b"text")
+    with anyio.fail_after(5):
+        assert await reader.receive() == b"text"
+    assert refused == 3
+    os.close(sink)
+    await reader.aclose()
+
+
+async def test_what_cannot_be_read_is_told() -> None:
+    source, terminal = os.openpty()
+    reader = Reader(source)
+
+    async def hear() -> None:
+        with pytest.raises(OSError, match="Input/output error"):
+            await reader.receive()
+
+    with anyio.fail_after(5):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(hear)
+            await anyio.wait_all_tasks_blocked()
+            os.close(terminal)
+        await hear()
+    await reader.aclose()
+
+
 MORE_THAN_FITS = b"x" * 1_000_000
 
 
@@ -167,6 +235,19 @@ async def test_what_a_cancelled_writer_has_left_is_written_before_what_comes_nex
         tasks.start_soon(writer.send, b"second")
         heard = await read(source, len(MORE_THAN_FITS) + 11 - 65536)
         assert heard == MORE_THAN_FITS[65536:] + b"firstsecond"
+    await writer.aclose()
+
+
+async def test_what_several_cancelled_writers_have_left_is_written_in_their_order() -> None:
+    source, writer = pipe()
+    for text in (b"first", b"second"):
+        with anyio.move_on_after(0.01):
+            await writer.send(MORE_THAN_FITS + text)
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(writer.send, b"third")
+        heard = await read(source, 2 * len(MORE_THAN_FITS) + 16)
+        assert heard == MORE_THAN_FITS + b"first" + MORE_THAN_FITS + b"secondthird"
     await writer.aclose()
 
 

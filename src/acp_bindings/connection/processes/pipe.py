@@ -64,7 +64,7 @@ class Writer(_End):
     def __init__(self, descriptor: int) -> None:
         super().__init__(descriptor)
         self._sent = 0
-        self._unsent = bytearray()
+        self._unsent = b""
         self._turn = anyio.Lock(fast_acquire=True)
 
     async def send(self, data: bytes) -> None:
@@ -75,9 +75,7 @@ class Writer(_End):
             anyio.ClosedResourceError: it was closed here.
         """
         async with self._turn:
-            if self._unsent:
-                await self._write(bytes(self._unsent))
-            await self._write(data)
+            await self._write(self._unsent + data)
 
     def send_at_once(self, data: bytes) -> int:
         """Write what can be written without waiting; how many bytes that were. What is wrong, `send` tells."""
@@ -104,7 +102,7 @@ class Writer(_End):
                     self._sent += written
                     rest = rest[written:]
         finally:
-            self._unsent[:] = rest
+            self._unsent = bytes(rest)
 
 
 class Reader(_End):
