@@ -13,6 +13,7 @@ import anyio
 
 from acp_bindings.connection.connection import LONGEST, MOST_REQUESTS, Connection, Trace
 from acp_bindings.connection.errors import CannotStart, ConnectionClosed
+from acp_bindings.connection.finishing import to_the_end
 from acp_bindings.connection.handlers import Handle, Handlers
 from acp_bindings.connection.processes import ChildProcess
 from acp_bindings.connection.processes.attended import attended
@@ -124,18 +125,21 @@ async def connect_process(
             trace=trace,
         )
         lines = LineForwarder(stderr, hide=connection.hide, failed=_log_failed_listener) if stderr else None
+
+        async def end() -> None:
+            await process.stop(patience=patience)
+            if lines:
+                await lines.finish()
+
         async with attended(process, watch=partial(_watch, process), lines=lines):
             try:
                 async with connection:
                     yield connection
             except BaseException as caught:  # noqa: BLE001 - kept out of the task group, which would wrap it
                 error = caught
-            with anyio.CancelScope(shield=True):
-                await process.stop(patience=patience)
-                if lines:
-                    await lines.finish()
+            await to_the_end(end)
     finally:
-        # Also when the task group was left before that, or the connection was refused.
+        # Also when the connection was refused.
         await process.stop(patience=0)
     if error is not None:
         raise error

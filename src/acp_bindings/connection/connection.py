@@ -14,6 +14,7 @@ from anyio.abc import TaskStatus
 
 from acp_bindings.connection.errors import BadAnswer, ConnectionClosed, RequestFailed, TimedOut
 from acp_bindings.connection.failures import alone, is_failure
+from acp_bindings.connection.finishing import to_the_end
 from acp_bindings.connection.handlers import Handle, Handlers
 from acp_bindings.connection.lines import LineBuffer
 from acp_bindings.connection.outbox import ByteSink, Outbox
@@ -296,10 +297,15 @@ class Connection:
             # Of handlers, which nobody knows to be tasks of a group.
             raise alone(group) from None
         finally:
-            await _close(self._source)
-            await _close(self._sink)
+            await to_the_end(self._close_both)
         if error is not None:
             raise error
+
+    async def _close_both(self) -> None:
+        for end in (self._source, self._sink):
+            # Some say farewell, as TLS does, and fail or wait for ever where nobody answers.
+            with anyio.move_on_after(_FLUSH), suppress(OSError, *_GONE):
+                await end.aclose()
 
     async def _serve(self, *, task_status: TaskStatus[None]) -> None:
         try:
@@ -474,12 +480,6 @@ class _Call:
 
 _DEAF = "the peer no longer reads"
 _CLOSED = "the connection was closed"
-
-
-async def _close(end: ByteSource | ByteSink) -> None:
-    # Some say farewell, as TLS does, and fail or wait for ever where nobody answers.
-    with anyio.move_on_after(_FLUSH, shield=True), suppress(OSError, *_GONE):
-        await end.aclose()
 
 
 def _cancelled(params: Any) -> Id | EllipsisType:

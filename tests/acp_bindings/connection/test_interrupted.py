@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
@@ -65,3 +67,44 @@ async def test_a_connection_that_is_cancelled_anywhere_leaves_nothing(work: Any,
             assert children() <= before, place
             assert len(open_files()) <= files, place
             assert len(anyio.get_running_tasks()) <= tasks, place
+
+
+STUBBORN = (
+    "import os, signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); os.write(2, b'up\\n'); time.sleep(60)"
+)
+
+
+async def stay_with_a_stubborn_agent(up: anyio.Event) -> None:
+    def hear(line: str) -> None:
+        loop.call_soon_threadsafe(up.set)
+
+    loop = asyncio.get_running_loop()
+    async with connect_process([sys.executable, "-S", "-c", STUBBORN], protocol=v1, stderr=hear, patience=0.2):
+        await anyio.sleep_forever()
+
+
+async def stay(up: anyio.Event) -> None:
+    async with both():
+        up.set()
+        await anyio.sleep_forever()
+
+
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
+@pytest.mark.parametrize("work", [stay, stay_with_a_stubborn_agent])
+@pytest.mark.parametrize("steps", [0, 1, 2, 3, 5, 8])
+async def test_a_task_that_asyncio_cancels_again_and_again_leaves_nothing(
+    work: Callable[[anyio.Event], Awaitable[None]], steps: int
+) -> None:
+    # Unlike anyio's cancellation it knows of no shields.
+    files, before, up = open_files(), children(), anyio.Event()
+    task = asyncio.ensure_future(work(up))
+    with anyio.fail_after(10):
+        await up.wait()
+        for _ in range(5):
+            task.cancel()
+            for _ in range(steps):
+                await anyio.lowlevel.checkpoint()
+        await asyncio.wait([task])
+    assert task.cancelled()
+    assert children() <= before
+    assert open_files() == files

@@ -15,6 +15,7 @@ from typing import Protocol
 import anyio
 import anyio.lowlevel
 
+from acp_bindings.connection.finishing import to_the_end
 from acp_bindings.connection.lines import LineBuffer
 
 if sys.platform == "win32":
@@ -240,7 +241,9 @@ class ChildProcess:
             return True
         self._stopped = True
         left = True
-        with anyio.CancelScope(shield=True):
+
+        async def end() -> None:
+            nonlocal left
             async with anyio.create_task_group() as drain:
                 drain.start_soon(_drain, self._stdout, len)
                 await _close(self._stdin)
@@ -258,6 +261,8 @@ class ChildProcess:
                 await _close(stream)
             if self._process.returncode is not None:
                 await self._process.aclose()
+
+        await to_the_end(end)
         return left
 
     async def _gone_within(self, seconds: float) -> bool:
