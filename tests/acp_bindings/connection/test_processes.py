@@ -26,6 +26,7 @@ from acp_bindings.connection import (
 )
 from acp_bindings.connection import command as command_module
 from acp_bindings.connection.processes import ChildProcess, Tail
+from acp_bindings.connection.processes.posix import ProcessTree
 from acp_bindings.connection.processes.status import how_it_ended
 from tests.acp_bindings.connection.support import NEW
 from tests.leftovers import marked_processes, open_files
@@ -155,7 +156,7 @@ async def test_what_a_process_leaves_behind_is_asked_to_leave_before_it_is_ended
     monkeypatch.setattr("acp_bindings.connection.processes.process._TREE_GRACE", 1.5)
     code = (
         "import os, signal, sys, time\n"
-        "def leave(*_): open('asked', 'w').close(); os._exit(0)\n"
+        "def leave(*_): time.sleep(0.1); open('asked', 'w').close(); os._exit(0)\n"
         "signal.signal(signal.SIGTERM, leave)\n"
         "if os.fork(): sys.stdin.read(); os._exit(0)\n"
         "os.write(2, b'up\\n'); time.sleep(60)"
@@ -211,6 +212,14 @@ async def test_the_children_of_a_process_are_ended_with_it_although_they_ignore_
             assert len(marked_processes("FAMILY", str(os.getpid()))) == 2
     assert connection.exit_status == -signal.SIGKILL
     assert marked_processes("FAMILY", str(os.getpid())) == []
+
+
+async def test_the_status_of_a_process_that_was_killed_is_known_in_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("acp_bindings.connection.processes.process._TREE_GRACE", 0)
+    with anyio.fail_after(10):
+        async with script("import time; time.sleep(60)", patience=0) as connection:
+            pass
+    assert connection.exit_status is not None
 
 
 async def test_a_process_that_dies_while_it_is_written_to_says_how_it_went() -> None:
@@ -371,6 +380,16 @@ async def test_waiting_for_a_process_leaves_no_descriptor(tmp_path: Path) -> Non
     assert open_files() == before
 
 
+def test_a_group_that_cannot_be_signalled_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(group: int, number: int) -> None:
+        raise PermissionError
+
+    monkeypatch.setattr(os, "killpg", refuse)
+    tree = ProcessTree(1)
+
+    assert (tree.lives(), tree.ask(), tree.kill()) == (False, False, False)
+
+
 @pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="there is another way on this system")
 @pytest.mark.parametrize("how", ["no descriptor is left", "the system has no such call"])
 async def test_a_process_is_waited_for_in_another_way_too(
@@ -383,8 +402,13 @@ async def test_a_process_is_waited_for_in_another_way_too(
         monkeypatch.setattr(os, "pidfd_open", refuse)
     else:
         monkeypatch.delattr(os, "pidfd_open")
-    child = await ChildProcess.start([sys.executable, "-S", "-c", ""], cwd=str(tmp_path), env=dict(os.environ))
+    child = await ChildProcess.start([sys.executable, "-S", "-c", "input()"], cwd=str(tmp_path), env=dict(os.environ))
+
+    async def let_it_leave() -> None:
+        await child.send(b"\n")
 
     with anyio.fail_after(20):
-        assert await child.wait() == 0
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(let_it_leave)
+            assert await child.wait() == 0
     await child.stop(patience=5)
