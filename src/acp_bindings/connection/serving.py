@@ -137,25 +137,28 @@ class Serving:
         """Run the handlers until `end`, and then for so many seconds those of requests that have no answer yet."""
         async with self._tasks:
             task_status.started()
-            while not self._ending:
-                while not self._backlog:
-                    self._busy = False
-                    await self._news.wait()
-                    self._news = anyio.Event()
-                size, step = self._backlog.popleft()
-                self._bytes -= size
-                self.look_again()
-                if waiting := step():
-                    await waiting
-            if grace and self._requests and not self._outbox.broken.is_set():
-                self._tasks.cancel_scope.deadline = anyio.current_time() + grace
-                self._tasks.start_soon(self._stop_when_nobody_listens)
-                while self._requests:
-                    await self._something_done()
-            self._tasks.cancel_scope.cancel()
+            try:
+                while not self._ending:
+                    while not self._backlog:
+                        self._busy = False
+                        await self._news.wait()
+                        self._news = anyio.Event()
+                    size, step = self._backlog.popleft()
+                    self._bytes -= size
+                    self.look_again()
+                    if waiting := step():
+                        await waiting
+                if grace and self._requests and not self._outbox.broken.is_set():
+                    self._tasks.cancel_scope.deadline = anyio.current_time() + grace
+                    self._tasks.start_soon(self._stop_when_nobody_listens)
+                    while self._requests:
+                        await self._something_done()
+            finally:
+                self.cancel_all()
 
     def cancel_all(self) -> None:
-        """End the handlers."""
+        """End the handlers, and begin no more."""
+        self._ending = True
         self._tasks.cancel_scope.cancel()
 
     @property
@@ -269,6 +272,9 @@ class Serving:
             self._news.set()
 
     def _begin(self, request: Request, handler: Handler, scope: anyio.CancelScope) -> None:
+        if self._ending:
+            # It was read before that, and there may be no tasks any more.
+            return
         self._unstarted += 1
         self._workers.start_soon(partial(self._serve, request, handler, scope))
 

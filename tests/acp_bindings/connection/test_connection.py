@@ -1200,6 +1200,50 @@ class TestClosing:
                             await heard.wait()
         assert told == ["the connection was closed"]
 
+    @pytest.mark.parametrize("method", ["_acme/do", "_acme/wait", "initialize"])
+    async def test_what_arrives_when_the_handlers_have_ended_is_dropped(self, method: str) -> None:
+        class Late:
+            """What arrives although nobody waits for it any more."""
+
+            async def receive(self, max_bytes: int = 65536, /) -> bytes:
+                if arrived.is_set():
+                    await anyio.sleep_forever()
+                with anyio.CancelScope(shield=True):
+                    await arrived.wait()
+                return json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": {}}).encode() + b"\n"
+
+            async def aclose(self) -> None:
+                """Nothing is open."""
+
+        arrived = anyio.Event()
+        handlers = {"_acme/do": nothing, "_acme/wait": forever, "initialize": nothing}
+        other, sink = await streams()
+        with anyio.fail_after(5):
+            async with other:
+                with anyio.CancelScope() as scope:
+                    async with Connection(Late(), sink, protocol=v1, role="agent", handlers=handlers) as agent:
+                        await anyio.wait_all_tasks_blocked()
+                        scope.cancel()
+                        # The block has still something to do.
+                        with anyio.CancelScope(shield=True):
+                            await agent.wait_ended()
+                            arrived.set()
+                            await anyio.wait_all_tasks_blocked()
+
+    async def test_a_handler_that_asks_when_the_connection_is_closed_has_not_failed(
+        self, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        async def ask(params: Any, connection: Connection) -> None:
+            await connection.request(method="_acme/back")
+
+        with anyio.fail_after(5):
+            async with against({"_acme/ask": ask}) as (agent, peer):
+                await peer.say({"id": 1, "method": "_acme/ask"}, {"method": "_acme/ask"})
+                await peer.hear()
+                await peer.hear()
+                agent.close()
+        assert "failed" not in caplog.text
+
     async def test_a_handler_may_close_the_connection(self) -> None:
         async def leave(params: Any, connection: Connection) -> None:
             connection.close()
