@@ -214,6 +214,49 @@ async def test_the_children_of_a_process_are_ended_with_it_although_they_ignore_
     assert marked_processes("FAMILY", str(os.getpid())) == []
 
 
+async def test_a_process_that_says_much_when_it_is_to_leave_is_let_finish() -> None:
+    code = "import os, sys; sys.stdin.read(); os.write(1, b'x' * 1_000_000); os._exit(7)"
+    with anyio.fail_after(20):
+        async with script(code, patience=10) as connection:
+            pass
+    assert connection.exit_status == 7
+
+
+async def test_a_process_that_goes_on_without_input_is_asked_to_leave_before_it_is_ended() -> None:
+    code = (
+        "import os, signal, time\n"
+        "def leave(*_): time.sleep(0.1); os._exit(7)\n"
+        "signal.signal(signal.SIGTERM, leave); os.write(2, b'up\\n'); time.sleep(60)"
+    )
+    with anyio.fail_after(20):
+        async with script(code, patience=4) as connection:
+            while connection.stderr != ["up"]:
+                await anyio.sleep(0.01)
+    assert connection.exit_status == 7
+
+
+async def test_what_a_process_leaves_behind_is_ended_although_it_ignores_sigterm() -> None:
+    code = (
+        "import os, signal, sys, time; signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
+        "if os.fork(): sys.stdin.read(); os._exit(0)\n"
+        "os.write(2, b'up\\n'); time.sleep(60)"
+    )
+    with anyio.fail_after(10):
+        async with script(code, env={"FAMILY": f"left by {os.getpid()}"}) as connection:
+            while connection.stderr != ["up"]:
+                await anyio.sleep(0.01)
+    assert connection.exit_status == 0
+    assert marked_processes("FAMILY", f"left by {os.getpid()}") == []
+
+
+@pytest.mark.parametrize(("code", "by_itself"), [("input()", True), ("import time; time.sleep(60)", False)])
+async def test_it_is_known_whether_a_process_left_by_itself(code: str, by_itself: bool, tmp_path: Path) -> None:
+    child = await ChildProcess.start([sys.executable, "-S", "-c", code], cwd=str(tmp_path), env=dict(os.environ))
+
+    with anyio.fail_after(20):
+        assert await child.stop(patience=10 if by_itself else 0.2) is by_itself
+
+
 async def test_the_status_of_a_process_that_was_killed_is_known_in_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("acp_bindings.connection.processes.process._TREE_GRACE", 0)
     with anyio.fail_after(10):
