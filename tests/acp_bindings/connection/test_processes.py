@@ -257,6 +257,30 @@ async def test_it_is_known_whether_a_process_left_by_itself(code: str, by_itself
         assert await child.stop(patience=10 if by_itself else 0.2) is by_itself
 
 
+async def test_a_process_that_was_ended_is_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    child = await ChildProcess.start([sys.executable, "-S", "-c", "input()"], cwd=str(tmp_path), env=dict(os.environ))
+    await child.stop(patience=10)
+
+    def refuse(group: int, number: int) -> None:
+        raise AssertionError("its number may be that of another by now")
+
+    monkeypatch.setattr(os, "killpg", refuse)
+    assert await child.stop(patience=0) is True
+
+
+async def test_the_last_words_of_a_process_are_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(command_module, "_LAST_WORDS", 10)
+    code = (
+        "import os, time\n"
+        "if os.fork(): os._exit(3)\n"
+        "os.close(0); os.close(1); time.sleep(0.2); os.write(2, b'last words\\n')"
+    )
+    with anyio.fail_after(20):
+        async with script(code) as connection:
+            end = await connection.wait_ended()
+    assert end.reason == "the process exited with status 3; it said on stderr: last words"
+
+
 async def test_the_status_of_a_process_that_was_killed_is_known_in_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("acp_bindings.connection.processes.process._TREE_GRACE", 0)
     with anyio.fail_after(10):
