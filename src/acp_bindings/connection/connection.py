@@ -12,8 +12,9 @@ import anyio
 import anyio.lowlevel
 from anyio.abc import TaskStatus
 
-from acp_bindings.connection.errors import BadAnswer, ConnectionClosed, RequestFailed, TimedOut
-from acp_bindings.connection.failures import alone, is_failure
+from acp_bindings.connection.calls import Call, Calls
+from acp_bindings.connection.errors import ConnectionClosed, TimedOut
+from acp_bindings.connection.failures import alone
 from acp_bindings.connection.finishing import to_the_end
 from acp_bindings.connection.handlers import Handle, Handlers
 from acp_bindings.connection.lines import LineBuffer
@@ -96,7 +97,9 @@ class Connection:
         self._source, self._sink = source, sink
         self._trace = trace
         self._outbox = Outbox(sink, trace=partial(trace, "us") if trace else None)
-        self._calls: dict[Id, _Call] = {}
+        # What a client sends holds the secrets of its user; an agent's is for users to see.
+        self._stray = Stray(show=self._shown if role == "client" else None)
+        self._calls = Calls(codec=self._codec, outbox=self._outbox, stray=self._stray)
         self._serving = Serving(
             self,
             handlers if isinstance(handlers, Handlers) else Handlers(handlers),
@@ -107,8 +110,6 @@ class Connection:
         )
         self._limit = limit
         self._grace = grace
-        # What a client sends holds the secrets of its user; an agent's is for users to see.
-        self._stray = Stray(show=self._shown if role == "client" else None)
         self._begun = False
         self._gone: ConnectionClosed | None = None
         """Why nothing more will come, when that is so."""
@@ -196,10 +197,10 @@ class Connection:
         # An exclusive one of another connection may be what the turn here waits for, which could not be told of it.
         inside = turn is not None and (turn.exclusive or self._serving.waits_for(turn))
         sent = self._codec.request(params, method=method)
-        call = self._calls[sent.id] = _Call(then, inside=inside, stray=self._stray.count)
+        call = self._calls.begin(sent.id, then, inside=inside)
         try:
             if self._gone:
-                self._fail(sent.id, self._gone)
+                self._calls.fail(sent.id, self._gone)
             else:
                 with self._serving.asking(None if inside else turn) if turn else nullcontext():
                     if timeout is None:
@@ -208,7 +209,7 @@ class Connection:
                         with anyio.move_on_after(timeout):
                             await self._ask(call, sent.line, turn)
         finally:
-            name = self._give_up(sent.id)
+            name = self._calls.give_up(sent.id)
         if timeout is not None and not call.answered.is_set():
             behind = self._serving.turn.method if call.settled and self._serving.turn else None
             raise TimedOut(name or call.method, timeout, stray=self._stray.since(call.stray), behind=behind)
@@ -239,8 +240,7 @@ class Connection:
 
     def close(self) -> None:
         """End the handlers and fail what is pending, without waiting; leaving the block does it too."""
-        self._lose(ConnectionClosed(_CLOSED))
-        self._fail_all()
+        self._calls.fail_all(self._lose(ConnectionClosed(_CLOSED)))
         self._reading.cancel()
         self._outbox.end()
         self._serving.cancel_all()
@@ -320,7 +320,7 @@ class Connection:
             await self._has_read.wait()
         self._reading.cancel()
 
-    async def _ask(self, call: _Call, line: bytes, turn: Turn | None) -> None:
+    async def _ask(self, call: Call, line: bytes, turn: Turn | None) -> None:
         if self._outbox.is_full:
             self._serving.look_again()
             with anyio.CancelScope() as call.sending:
@@ -333,15 +333,6 @@ class Connection:
             await turn.wait(call.answered)
         else:
             await call.answered.wait()
-
-    def _give_up(self, id_: Id) -> str | None:
-        """Have done with a request; its method, if there was no answer."""
-        call = self._calls.pop(id_, None)
-        if call is None or call.settled:
-            return None
-        if call.sent:
-            self._outbox.add(self._codec.cancel(id_))
-        return self._codec.forget(id_)
 
     async def _read(self) -> None:
         end = ConnectionClosed(_DEAF)
@@ -400,82 +391,23 @@ class Connection:
         return None
 
     def _answer(self, message: Response | ErrorResponse | BadResponse, size: int) -> None:
-        # It is kept until its answer may be told: a connection that is closed before that tells it then.
-        call = self._calls.get(message.id)
+        call = self._calls.settle(message)
         if call is None:
             log.warning("the peer could not read a line of ours: %s", message)
-            return
-        self._stray.answered = True
-        call.settle(message)
-        if call.inside:
+        elif call.inside:
             # Its handler is what the others wait for.
             call.answered.set()
         else:
             self._serving.in_turn(call.answered.set, size)
 
-    def _lose(self, end: ConnectionClosed) -> None:
-        if self._gone:
-            return
-        self._gone = end = end.of(None, stray=self._stray.since(self._stray.count))
-        self._has_read.set()
-        for id_, call in list(self._calls.items()):
-            if call.inside:
-                self._fail(id_, end)
-        self._serving.end(self._fail_all)
-
-    def _fail_all(self) -> None:
-        if end := self._gone:
-            for id_ in list(self._calls):
-                self._fail(id_, end)
-
-    def _fail(self, id_: Id, end: ConnectionClosed) -> None:
-        call = self._calls.pop(id_)
-        if not call.settled:
-            call.error = end.of(self._codec.forget(id_), stray=self._stray.since(call.stray))
-            call.settled = True
-        call.answered.set()
-        if call.sending:
-            call.sending.cancel()
-
-
-class _Call:
-    """A request of ours, and what became of it."""
-
-    __slots__ = ("answered", "error", "inside", "method", "result", "sending", "sent", "settled", "stray", "then")
-
-    def __init__(self, then: Callable[[Any], Any] | None, *, inside: bool, stray: int) -> None:
-        self.then = then
-        self.inside = inside
-        """Whether it is a handler that asks, for which everything else waits."""
-        self.sending: anyio.CancelScope | None = None
-        """There while it waits to be sent."""
-        self.sent = False
-        self.stray = stray
-        """How many lines were no messages before."""
-        self.settled = False
-        """Whether it is known what became of it. That it may be told, `answered` says."""
-        self.answered = anyio.Event()
-        self.method = ""
-        self.result: Any = None
-        self.error: BaseException | None = None
-
-    def settle(self, message: Response | ErrorResponse | BadResponse) -> None:
-        """Take the answer."""
-        self.settled = True
-        self.method = message.method or ""
-        if isinstance(message, Response):
-            try:
-                self.result = self.then(message.result) if self.then else message.result
-            except BaseException as error:
-                if not is_failure(error):
-                    raise
-                # It belongs to whoever asks.
-                self.error = error
-        elif isinstance(message, ErrorResponse):
-            failed = message.error
-            self.error = RequestFailed(self.method, failed.code, failed.message, failed.data)
-        else:
-            self.error = BadAnswer(self.method, message.message, message.issues)
+    def _lose(self, end: ConnectionClosed) -> ConnectionClosed:
+        """Have nothing more come; why, which is the first reason that there was."""
+        if self._gone is None:
+            self._gone = end = end.of(None, stray=self._stray.since(self._stray.count))
+            self._has_read.set()
+            self._calls.fail_all(end, inside=True)
+            self._serving.end(partial(self._calls.fail_all, end))
+        return self._gone
 
 
 _DEAF = "the peer no longer reads"
