@@ -1140,6 +1140,40 @@ class TestClosing:
                 with pytest.raises(ConnectionClosed, match="the connection was closed"):
                     await client.notify([1], method="_acme/did")
 
+    @pytest.mark.parametrize("end", ["the peer says no more", "nobody waits any more"])
+    async def test_a_request_that_ends_before_it_is_sent_is_never_sent(self, end: str) -> None:
+        async def talk() -> None:
+            for _ in range(100):
+                await client.notify(["x" * 10_000], method="_acme/did")
+
+        async def ask() -> None:
+            if end == "the peer says no more":
+                with pytest.raises(ConnectionClosed, match="_acme/do: the peer closed the connection"):
+                    await client.request(method="_acme/do")
+            else:
+                with pytest.raises(TimedOut):
+                    await client.request(method="_acme/do", timeout=0.01)
+            told.set()
+            await client.notify(method="_acme/last")
+
+        told = anyio.Event()
+        methods: set[str] = set()
+        with anyio.fail_after(10):
+            async with against(role="client") as (client, peer), anyio.create_task_group() as tasks:
+                tasks.start_soon(talk)
+                while not client._outbox.is_full:
+                    await anyio.lowlevel.checkpoint()
+                await anyio.wait_all_tasks_blocked()
+                tasks.start_soon(ask)
+                await anyio.wait_all_tasks_blocked()
+                if end == "the peer says no more":
+                    await peer.stream.send_eof()
+                await told.wait()
+                while "_acme/last" not in methods:
+                    methods.add((await peer.hear())["method"])
+                tasks.cancel_scope.cancel()
+        assert methods == {"_acme/did", "_acme/last"}
+
     async def test_over_pipes_too_a_peer_that_leaves_is_an_end_as_any(self) -> None:
         with anyio.fail_after(10):
             async with both() as (agent, client), anyio.create_task_group() as tasks:
