@@ -257,6 +257,15 @@ async def test_it_is_known_whether_a_process_left_by_itself(code: str, by_itself
         assert await child.stop(patience=10 if by_itself else 0.2) is by_itself
 
 
+async def test_the_last_line_of_a_process_needs_no_end(tmp_path: Path) -> None:
+    command = [sys.executable, "-S", "-c", "print('one'); print('two', end='')"]
+    child = await ChildProcess.start(command, cwd=str(tmp_path), env=dict(os.environ))
+
+    with anyio.fail_after(20):
+        assert [await child.receive_line(longest=100) for _ in range(4)] == [b"one", b"two", None, None]
+        await child.stop(patience=10)
+
+
 async def test_a_process_that_was_ended_is_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     child = await ChildProcess.start([sys.executable, "-S", "-c", "input()"], cwd=str(tmp_path), env=dict(os.environ))
     await child.stop(patience=10)
