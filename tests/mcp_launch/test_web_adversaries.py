@@ -439,11 +439,12 @@ class Sse:
         self.start = start
         self.said: list[bytes] = []
         self.refuses = b""
+        self.answers: Callable[[dict[str, Any]], dict[str, Any]] = result
 
     def __call__(self, request: Request) -> Any:
         if request.method == "POST":
             if "id" in request.message and not self.refuses:
-                self.said.append(event(result(request.message)))
+                self.said.append(event(self.answers(request.message)))
             yield self.refuses or reply(202)
             return
         named = self.endpoint.format(host=request.headers["host"])
@@ -475,6 +476,16 @@ async def test_an_endpoint_may_be_named_in_any_way_of_a_url(
     posts = [request for request in raw.seen if request.method == "POST"]
     assert {request.target for request in posts} == {target}
     assert not any("authorization" in request.headers for request in posts)
+
+
+async def test_a_refusal_over_sse_that_names_no_request_is_heard(marked: Marked, tmp_path: Path) -> None:
+    answer = Sse("/messages")
+    answer.answers = lambda _: json.loads(rpc_error(-32600, "no licence"))
+
+    failure = await failure_of(answer, kind="sse", cwd=tmp_path)
+
+    assert (failure.stage, failure.code) == ("handshake", "rejected")
+    assert failure.facts["jsonrpc_error"]["message"] == "no licence"
 
 
 async def test_sse_without_its_session_is_over(marked: Marked, tmp_path: Path) -> None:

@@ -39,6 +39,7 @@ class Inbox:
             anyio.BrokenResourceError: the session no longer reads.
             anyio.ClosedResourceError: it is closed.
         """
+        message = self._unanswered.named(message)
         self._unanswered.received(message)
         await self._to_session.send(SessionMessage(message))
 
