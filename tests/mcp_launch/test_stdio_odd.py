@@ -104,6 +104,15 @@ async def test_a_refusal_that_names_no_request_is_heard(marked: Marked, tmp_path
     assert failure.facts["jsonrpc_error"]["message"] == "no licence"
 
 
+async def test_answers_with_ids_that_nobody_asked_for_are_told_from_silence(marked: Marked, tmp_path: Path) -> None:
+    failure = await failure_of(odd(marked, "answers_as_another"), cwd=tmp_path)
+
+    assert (failure.stage, failure.code) == ("handshake", "timeout")
+    assert (
+        ' gave answers with ids that nobody had asked for ("no-1", "no-2", where the request had 2)' in failure.message
+    )
+
+
 async def test_json_that_answers_nothing_is_a_stray_line(marked: Marked, tmp_path: Path) -> None:
     log = '{"id": 1, "level": "info", "error": null}'
     script = f"read -r probe; echo '{log}'; exec {sys.executable} -S {SERVERS / 'odd.py'} works"

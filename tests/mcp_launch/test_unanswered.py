@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from mcp_types import ErrorData, JSONRPCMessage, jsonrpc_message_adapter
 
+from mcp_launch.diagnosis import Diagnosis
+from mcp_launch.failures import Code
 from mcp_launch.transports.unanswered import Unanswered, Unsaid
 
 ENDED = ErrorData(code=-32000, message="it ended")
+SLOW = Diagnosis("timeout", "did not answer")
 
 
 def message(**members: Any) -> JSONRPCMessage:
@@ -45,6 +49,59 @@ def test_what_answers_nothing_ends_no_wait() -> None:
     others = [message(id=1, method="ping"), message(method="notifications/message"), message(id=7, result={})]
     assert [unanswered.received(each) for each in others] == [False, False, False]
     assert unanswered
+
+
+def test_at_a_timeout_answers_that_nobody_asked_for_are_told_beside_what_was_asked() -> None:
+    unanswered = asked(0, 1)
+    for number in (0, "1f-a", 7, 7):
+        unanswered.received(message(id=number, result={}))
+    unanswered.sent(message(method="notifications/cancelled", params={"requestId": 1}))
+
+    found = unanswered.explain(Diagnosis("timeout", "did not answer", {"stderr": []}), waited=2.0)
+
+    assert found == Diagnosis(
+        "timeout",
+        'did not answer within 2.0 s, but gave answers with ids that nobody had asked for ("1f-a", 7, where the '
+        "request had 1); is there a newer release of it?",
+        {"stderr": []},
+    )
+
+
+@pytest.mark.parametrize("code", ["exited", "unauthorized"])
+def test_what_else_went_wrong_is_not_laid_to_answers_that_nobody_asked_for(code: Code) -> None:
+    unanswered = asked(1)
+    unanswered.received(message(id=7, result={}))
+
+    assert unanswered.explain(Diagnosis(code, "it ended"), waited=2.0) == Diagnosis(code, "it ended")
+
+
+def test_answers_that_came_late_or_twice_were_asked_for() -> None:
+    unanswered = asked(0, 1, 2)
+    unanswered.sent(message(method="notifications/cancelled", params={"requestId": 0}))
+    for number in (1, 1, "0"):
+        unanswered.received(message(id=number, result={}))
+
+    assert unanswered.explain(SLOW, waited=2.0) == SLOW
+
+
+def test_answers_from_before_the_requests_that_wait_say_nothing_of_these() -> None:
+    unanswered = asked(0)
+    for number in (7, 0):
+        unanswered.received(message(id=number, result={}))
+    unanswered.sent(message(id=1, method="tools/list"))
+
+    assert unanswered.explain(SLOW, waited=2.0) == SLOW
+
+
+def test_of_many_answers_that_nobody_asked_for_some_are_told() -> None:
+    unanswered = asked(0)
+    for number in range(1, 100):
+        unanswered.received(message(id=number, result={}))
+
+    found = unanswered.explain(SLOW, waited=2.0)
+
+    assert found is not None
+    assert "(1, 2, 3, where" in found.message
 
 
 def test_a_request_that_is_cancelled_waits_no_longer() -> None:

@@ -335,6 +335,16 @@ async def test_a_refusal_that_names_no_request_is_heard(status: int, marked: Mar
     assert failure.facts["jsonrpc_error"]["message"] == "no licence"
 
 
+async def test_answers_with_ids_that_nobody_asked_for_are_told_from_silence(marked: Marked, tmp_path: Path) -> None:
+    def answers_as_another(request: Request) -> bytes:
+        return reply(200, json.dumps(result(request.message) | {"id": 4711}).encode())
+
+    failure = await failure_of(at_list(answers_as_another), cwd=tmp_path)
+
+    assert (failure.stage, failure.code) == ("list", "timeout")
+    assert " gave answers with ids that nobody had asked for (4711, where the request had " in failure.message
+
+
 @pytest.mark.parametrize("as_event", [False, True], ids=["json", "event"])
 @pytest.mark.parametrize(
     ("code", "message"), [(-32000, "Not Acceptable: must accept text/event-stream"), (-32001, "Unauthorized")]
@@ -486,6 +496,18 @@ async def test_a_refusal_over_sse_that_names_no_request_is_heard(marked: Marked,
 
     assert (failure.stage, failure.code) == ("handshake", "rejected")
     assert failure.facts["jsonrpc_error"]["message"] == "no licence"
+
+
+async def test_answers_over_sse_with_ids_that_nobody_asked_for_are_told_from_silence(
+    marked: Marked, tmp_path: Path
+) -> None:
+    answer = Sse("/messages")
+    answer.answers = lambda message: result(message) | {"id": f"no-{message['id']}"}
+
+    failure = await failure_of(answer, kind="sse", cwd=tmp_path)
+
+    assert (failure.stage, failure.code) == ("handshake", "timeout")
+    assert ' gave answers with ids that nobody had asked for ("no-1", where the request had 1)' in failure.message
 
 
 async def test_sse_without_its_session_is_over(marked: Marked, tmp_path: Path) -> None:

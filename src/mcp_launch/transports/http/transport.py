@@ -57,6 +57,7 @@ class HttpTransport:
         self._network = network(spec, options)
         self._client = WebClient(spec, self._network, connect=budgets.connect)
         self._probe = budgets.probe
+        self._unanswered = Unanswered()
         self.warnings = [*self._client.rule.warnings, *self._network.warnings]
 
     def prove(self) -> None:
@@ -71,10 +72,9 @@ class HttpTransport:
     async def _opened(self) -> AsyncGenerator[Any]:
         streams = streamable_http_client(self._spec.url, http_client=self._client, max_sse_event_size=LONGEST)
         async with self._client, streams as (read, write):
-            unanswered = Unanswered()
             watched, noted = shown(
-                _WatchedStream(read, self._client, unanswered, self._on_lost),
-                _NotedStream(write, unanswered),
+                _WatchedStream(read, self._client, self._unanswered, self._on_lost),
+                _NotedStream(write, self._unanswered),
                 self._traffic,
             )
             # Withdrawn, its request is closed, so that what comes of it late is not taken for what came of others.
@@ -92,7 +92,8 @@ class HttpTransport:
         if (answer := memory.answer) is None:
             return None
         if waited is not None:
-            return Diagnosis("timeout", f"did not answer within {waited:.1f} s; {self._wording.longer}?", answer.facts)
+            told = f"did not answer within {waited:.1f} s; {self._wording.longer}?"
+            return self._unanswered.explain(Diagnosis("timeout", told, answer.facts), waited=waited)
         if answer.media_type == EVENT_STREAM and not answered:
             message = "its event stream ended without an answer; its own log may say why"
             return Diagnosis("disconnected" if proven else "not_mcp", message, answer.facts)

@@ -20,11 +20,11 @@ __all__ = ["Inbox"]
 class Inbox:
     """Filled from the event stream, and from the POSTs that fail."""
 
-    def __init__(self, to_session: MemoryObjectSendStream[SessionMessage]) -> None:
+    def __init__(self, to_session: MemoryObjectSendStream[SessionMessage], unanswered: Unanswered) -> None:
         self.ended: ErrorData | None = None
         """Why there will be no more answers."""
         self._to_session = to_session
-        self._unanswered = Unanswered()
+        self._unanswered = unanswered
         # Held while somebody is told that no answer will come, for which the session must still be there.
         self._refusing = anyio.Lock()
 

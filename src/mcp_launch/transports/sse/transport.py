@@ -22,6 +22,7 @@ from mcp_launch.transports.sse.inbox import Inbox
 from mcp_launch.transports.sse.listening import Listener
 from mcp_launch.transports.sse.posting import Poster
 from mcp_launch.transports.traffic import Traffic, shown
+from mcp_launch.transports.unanswered import Unanswered
 
 if TYPE_CHECKING:
     from mcp.client import Transport as Streams
@@ -49,6 +50,7 @@ class SseTransport:
         self._client = EventClient(spec, self._network, connect=budgets.connect)
         self.warnings = [*self._client.rule.warnings, *self._network.warnings]
         self._on_lost = on_lost
+        self._unanswered = Unanswered()
         self._listener = Listener(self._client, warn=self.warnings.append, on_lost=on_lost, give_up=give_up)
 
     def prove(self) -> None:
@@ -64,7 +66,7 @@ class SseTransport:
         to_session, read = anyio.create_memory_object_stream[SessionMessage](0)
         write, from_session = anyio.create_memory_object_stream[SessionMessage](0)
         async with self._client, to_session, read, write, from_session, anyio.create_task_group() as tasks:
-            inbox = Inbox(to_session)
+            inbox = Inbox(to_session, self._unanswered)
             endpoint = await tasks.start(self._listener.run, self._spec.url, inbox)
             poster = Poster(self._client, endpoint, inbox, on_lost=self._on_lost)
             tasks.start_soon(poster.run, from_session)
@@ -87,7 +89,8 @@ class SseTransport:
             nowhere = listener.endpoint is None
             told = "its event stream named no endpoint" if nowhere else "did not answer"
             advice = "is this the URL of an SSE server" if nowhere else self._wording.longer
-            return Diagnosis("timeout", f"{told} within {waited:.1f} s; {advice}?", answer.facts, stage=listener.stage)
+            late = Diagnosis("timeout", f"{told} within {waited:.1f} s; {advice}?", answer.facts, stage=listener.stage)
+            return self._unanswered.explain(late, waited=waited)
         if answered:
             return None
         return Diagnosis("disconnected", "its event stream ended", answer.facts, stage=listener.stage)

@@ -179,7 +179,8 @@ class StdioTransport:
             closed=self._ending.closed,
             given=self._given,
         )
-        return diagnose_process(seen, waited=waited, hide=self._hide, wording=self._wording)
+        found = diagnose_process(seen, waited=waited, hide=self._hide, wording=self._wording)
+        return self._unanswered.explain(found, waited=waited)
 
     def _farewell(self) -> ErrorData:
         """What whoever waits for an answer is told instead."""
