@@ -12,6 +12,7 @@ from mcp_launch.command.ahead import started_ahead
 from mcp_launch.command.inputs import Session, Typed
 from mcp_launch.command.inputs.read import read_inputs
 from mcp_launch.command.show.findings import found_in
+from mcp_launch.command.show.refusal import write_refusal
 from mcp_launch.command.show.text import complain, write
 from mcp_launch.command.show.waiting import settled
 from mcp_launch.failures import UnusableInput
@@ -66,7 +67,7 @@ def _once(
         sessions = read_inputs(typed, unusable=None if whole else pass_over)
     except UnusableInput as error:
         if as_json:
-            _write_json(CheckReport(ok=False, servers=[], findings=[], unusable=[*unusable, str(error)]))
+            write_refusal("check", [*unusable, str(error)])
         raise
     with started_ahead(sessions, strict=strict):
         # Imported late: it takes time, in which the servers get going.

@@ -268,18 +268,20 @@ def call(
     signal.
     """  # noqa: D301 - that of the help, which keeps the lines of a paragraph
     from mcp_launch.command.call import Call, call, read_words  # noqa: PLC0415
+    from mcp_launch.command.show.refusal import refusing  # noqa: PLC0415
 
-    places, server, tool, arguments = read_words(words or (), has_command=context.obj is not None)
-    status = call(
-        _typed(context, places, header=header, env=env, sse=sse, only=only, cwd=cwd, workspace=workspace),
-        Call(server=server, tool=tool, words=arguments, whole=whole, checked=not unchecked),
-        timeout=timeout,
-        wait=wait,
-        save=save,
-        as_json=as_json,
-        verbose=verbose,
-        show_secrets=show_secrets,
-    )
+    with refusing("call", as_json=as_json):
+        places, server, tool, arguments = read_words(words or (), has_command=context.obj is not None)
+        status = call(
+            _typed(context, places, header=header, env=env, sse=sse, only=only, cwd=cwd, workspace=workspace),
+            Call(server=server, tool=tool, words=arguments, whole=whole, checked=not unchecked),
+            timeout=timeout,
+            wait=wait,
+            save=save,
+            as_json=as_json,
+            verbose=verbose,
+            show_secrets=show_secrets,
+        )
     raise typer.Exit(status)
 
 
@@ -375,5 +377,8 @@ def _typed(
 
 def _offers(typed: Typed, kind: Listing, *, timeout: float, as_json: bool, verbose: bool) -> NoReturn:
     from mcp_launch.command.offers import offers  # noqa: PLC0415
+    from mcp_launch.command.show.refusal import refusing  # noqa: PLC0415
 
-    raise typer.Exit(offers(typed, kind, timeout=timeout, as_json=as_json, verbose=verbose))
+    with refusing(kind, as_json=as_json):
+        status = offers(typed, kind, timeout=timeout, as_json=as_json, verbose=verbose)
+    raise typer.Exit(status)

@@ -11,13 +11,28 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from typer import BadParameter
 from typer.core import TyperCommand, TyperGroup
 
 __all__ = ["LightCommand", "LightGroup"]
 
 
 class LightCommand(TyperCommand):
-    """A command of typer's."""
+    """A command of typer's; what typer refuses is told as JSON too, where that was asked for."""
+
+    def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
+        """The context, as typer makes it."""
+        as_json = "--json" in args
+        try:
+            return super().make_context(info_name, args, parent, **extra)
+        except _REFUSAL as error:
+            if as_json:
+                # Imported late: few make a mistake.
+                from mcp_launch.command.show.refusal import DOCUMENTS, write_refusal  # noqa: PLC0415
+
+                if info_name in DOCUMENTS:
+                    write_refusal(info_name, [error.format_message()])
+            raise
 
     def get_params(self, ctx: Any) -> list[Any]:
         """The parameters, as typer has them."""
@@ -30,6 +45,10 @@ class LightGroup(TyperGroup):
     def get_params(self, ctx: Any) -> list[Any]:
         """The parameters, as typer has them."""
         return [_light(param) for param in super().get_params(ctx)]
+
+
+_REFUSAL: Any = BadParameter.__base__
+"""What typer raises of anything that was typed wrong; it has no name for it that is public."""
 
 
 def _light(param: Any) -> Any:

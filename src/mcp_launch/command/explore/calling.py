@@ -19,6 +19,7 @@ from mcp_launch.command.explore.opened import Opened, Use, use_one
 from mcp_launch.command.explore.results import save_pieces, with_structured, write_pieces
 from mcp_launch.command.explore.signature import signature
 from mcp_launch.command.inputs import Session
+from mcp_launch.command.show.refusal import write_refusal
 from mcp_launch.command.show.text import write
 from mcp_launch.failures import LaunchFailure, UnusableInput
 from mcp_launch.shapes import FailureJson, ServerReport
@@ -27,7 +28,7 @@ from mcp_launch.terms import TOOLS
 if TYPE_CHECKING:
     from mcp_types import CallToolResult, Tool
 
-__all__ = ["Answer", "call_once", "call_tool", "print_answer", "read_or_complain", "the_tool"]
+__all__ = ["Answer", "call_once", "call_tool", "complain_of", "print_answer", "the_tool"]
 
 _DYING = 5.0
 """Seconds until it has to be known why a connection was closed."""
@@ -69,8 +70,13 @@ def call_once(
 
     async def ready(one: Opened) -> int:
         tool = the_tool(one, one.server.tools, meant.tool)
-        arguments = read_or_complain(one, tool, meant.words, whole=meant.whole, checked=meant.checked)
-        if arguments is None:
+        try:
+            arguments = read_arguments(meant.words, tool.input_schema, whole=meant.whole, checked=meant.checked)
+        except WrongArguments as wrong:
+            complain_of(wrong, one, tool)
+            if as_json:
+                reasons = [one.hide(f"{tool.name}: {fault}") for fault in wrong.faults]
+                write_refusal("call", reasons, server=one.name, tool=tool.name)
             return 2
         answer = await call_tool(one, tool, arguments, wait=wait, progress=sys.stderr.isatty())
         if as_json:
@@ -97,17 +103,11 @@ def the_tool(one: Opened, tools: Sequence[Tool], name: str) -> Tool:
     raise UnusableInput(one.hide(f'{one.name}: no tool is called "{name}"{near}'))
 
 
-def read_or_complain(
-    one: Opened, tool: Tool, words: Sequence[str], *, whole: str | None = None, checked: bool = True
-) -> dict[str, Any] | None:
-    """The arguments of a tool, as `read_arguments` reads them; None when they are wrong, and it was said how."""
-    try:
-        return read_arguments(words, tool.input_schema, whole=whole, checked=checked)
-    except WrongArguments as wrong:
-        for fault in wrong.faults:
-            one.notices.complain(f"{tool.name}: {fault}")
-        one.notices.say(f"usage: {signature(tool.name, tool.input_schema)}")
-        return None
+def complain_of(wrong: WrongArguments, one: Opened, tool: Tool) -> None:
+    """Say what is wrong with the arguments of a tool, and what it takes."""
+    for fault in wrong.faults:
+        one.notices.complain(f"{tool.name}: {fault}")
+    one.notices.say(f"usage: {signature(tool.name, tool.input_schema)}")
 
 
 async def call_tool(

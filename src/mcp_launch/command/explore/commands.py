@@ -6,7 +6,8 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
-from mcp_launch.command.explore.calling import call_tool, print_answer, read_or_complain, the_tool
+from mcp_launch.command.explore.arguments import WrongArguments, read_arguments
+from mcp_launch.command.explore.calling import call_tool, complain_of, print_answer, the_tool
 from mcp_launch.command.explore.contents import pieces_of
 from mcp_launch.command.explore.nearest import did_you_mean
 from mcp_launch.command.explore.offered import blocks_of, in_short, offer_of, tool_lines, write_blocks
@@ -97,8 +98,10 @@ class Commands:
         if not words:
             raise UnusableInput("usage: call NAME key=value ...")
         tool = await self._the_tool(words[0])
-        arguments = read_or_complain(self._one, tool, words[1:])
-        if arguments is None:
+        try:
+            arguments = read_arguments(words[1:], tool.input_schema)
+        except WrongArguments as wrong:
+            complain_of(wrong, self._one, tool)
             return 2
         answer = await call_tool(self._one, tool, arguments, progress=True)
         print_answer(self._one, tool, answer, save=self._save)
