@@ -68,21 +68,24 @@ def call(
         )
 
 
-def read_words(words: Sequence[str], *, has_command: bool) -> tuple[list[str], str | None, str, list[str]]:
+def read_words(
+    words: Sequence[str], *, tool: str | None = None, has_command: bool
+) -> tuple[list[str], str | None, str, list[str]]:
     """Where the servers are, which of them is meant, the tool, and its arguments.
 
-    That is `[FILE|URL] [SERVER] TOOL [NAME=VALUE]...`: behind -- stands a server too, and instead of the first.
+    That is `[FILE|URL] [SERVER] TOOL [NAME=VALUE]...`: behind -- stands a server too, and instead of the first. A tool
+    that was named otherwise is not among them.
 
     Raises:
         UnusableInput: there is no tool among them.
     """
     places = [] if has_command else list(words[:1])
-    rest = words[len(places) :]
+    rest = list(words[len(places) :])
     names = next((number for number, word in enumerate(rest) if "=" in word), len(rest))
-    if not names:
+    if not names and tool is None:
         raise UnusableInput("no tool was named: call FILE [SERVER] TOOL name=value ..., or call TOOL ... -- COMMAND")
     # Only a file may hold several servers. One word too many is an argument without a value, and said to be that.
     several = "-" in places or Typed(servers=places).files
-    server = rest[0] if several and names > 1 else None
-    tool, *arguments = rest if server is None else rest[1:]
-    return places, server, tool, arguments
+    server = rest[0] if several and names > (tool is None) else None
+    rest = rest if server is None else rest[1:]
+    return (places, server, rest[0], rest[1:]) if tool is None else (places, server, tool, rest)

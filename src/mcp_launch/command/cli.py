@@ -232,8 +232,12 @@ def call(
         typer.Argument(metavar="FILE|URL] [SERVER] TOOL [NAME=VALUE", hidden=True, autocompletion=complete_server),
     ] = None,
     *,
+    tool: Annotated[
+        str | None,
+        typer.Option("--tool", metavar="NAME", help="TOOL, where its name has = in it or begins with -."),
+    ] = None,
     whole: Annotated[
-        str | None, typer.Option("--args", metavar="JSON|@FILE|-", help="All arguments as one JSON object.")
+        str | None, typer.Option("--args", metavar="JSON|@FILE|-", help="Arguments as one JSON object, of any names.")
     ] = None,
     unchecked: Annotated[bool, typer.Option("--unchecked", help="Send arguments that the schema forbids too.")] = False,
     wait: Annotated[
@@ -271,7 +275,7 @@ def call(
     from mcp_launch.command.show.refusal import refusing  # noqa: PLC0415
 
     with refusing("call", as_json=as_json):
-        places, server, tool, arguments = read_words(words or (), has_command=context.obj is not None)
+        places, server, tool, arguments = read_words(words or (), tool=tool, has_command=context.obj is not None)
         status = call(
             _typed(context, places, header=header, env=env, sse=sse, only=only, cwd=cwd, workspace=workspace),
             Call(server=server, tool=tool, words=arguments, whole=whole, checked=not unchecked),

@@ -13,8 +13,9 @@ from mcp_launch import UnusableInput
 from mcp_launch.command.call import read_words
 from tests.mcp_launch.explore.here import ODD, Command
 from tests.mcp_launch.servers.offers import PIXEL, RUDE
-from tests.mcp_launch.support import SECRET, web_server
+from tests.mcp_launch.support import SECRET, SERVERS, web_server
 
+NAMED_ANYHOW = [sys.executable, "-S", str(SERVERS / "named.py")]
 SCRIPT = [sys.executable, *ODD["args"]]
 
 
@@ -80,6 +81,30 @@ PLACES: list[tuple[list[str], bool, tuple[list[str], str | None, str, list[str]]
 @pytest.mark.parametrize(("words", "has_command", "read"), PLACES)
 def test_each_word_has_its_place(words: list[str], has_command: bool, read: tuple[object, ...]) -> None:
     assert read_words(words, has_command=has_command) == read
+
+
+PLACES_BESIDE_A_TOOL: list[tuple[list[str], bool, tuple[list[str], str | None, str, list[str]]]] = [
+    (["f.json", "server", "a=1"], False, (["f.json"], "server", "x=y", ["a=1"])),
+    (["f.json", "a=1", "b"], False, (["f.json"], None, "x=y", ["a=1", "b"])),
+    (["f.json"], False, (["f.json"], None, "x=y", [])),
+    (["https://h/", "a=1"], False, (["https://h/"], None, "x=y", ["a=1"])),
+    (["a=1"], True, ([], None, "x=y", ["a=1"])),
+    ([], True, ([], None, "x=y", [])),
+]
+
+
+@pytest.mark.parametrize(("words", "has_command", "read"), PLACES_BESIDE_A_TOOL)
+def test_a_tool_that_an_option_names_is_no_word(words: list[str], has_command: bool, read: tuple[object, ...]) -> None:
+    assert read_words(words, tool="x=y", has_command=has_command) == read
+
+
+@pytest.mark.parametrize("name", ["-x", "a=b"])
+def test_a_tool_and_its_arguments_may_be_called_anything(name: str, command: Command) -> None:
+    args = json.dumps({"-y": 1, "b=c": 2})
+
+    done = command("call", "--tool", name, "--args", args, "--", *NAMED_ANYHOW, name)
+
+    assert (done.status, done.err, json.loads(done.out)) == (0, "", {"name": name, "arguments": {"-y": 1, "b=c": 2}})
 
 
 @pytest.mark.parametrize(("words", "has_command"), [([], False), (["f.json"], False), ([], True), (["a=1"], True)])
