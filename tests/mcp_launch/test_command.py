@@ -52,6 +52,20 @@ sys.meta_path.insert(0, Interrupting())
 from mcp_launch.__main__ import main
 main()
 """
+INTERRUPTED_IN_CALLBACK = """
+import importlib.abc, signal, sys, weakref
+class Module:
+    pass
+class Interrupting(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, path, target=None):
+        if name == "mcp_launch.fleet":
+            module = Module()
+            # As the import system itself has one for each module.
+            self.module = weakref.ref(module, lambda _: signal.raise_signal(signal.SIGINT))
+sys.meta_path.insert(0, Interrupting())
+from mcp_launch.__main__ import main
+main()
+"""
 STUBBORN = "trap '' TERM; cat; sleep 30"
 
 
@@ -520,6 +534,16 @@ def test_ctrl_c_while_something_is_imported_leaves_nothing(module: str) -> None:
     config = json.dumps([marked.plain("mute"), marked.stdio("stubborn", "/bin/sh", "-c", STUBBORN)])
 
     done = run("check", "-", python=("-c", INTERRUPTED.format(module=module)), stdin=config)
+
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+    assert marked.running() == []
+
+
+def test_ctrl_c_in_a_callback_from_which_nothing_can_be_raised_counts_all_the_same() -> None:
+    marked = Marked()
+    config = json.dumps([marked.plain("mute")])
+
+    done = run("check", "-", python=("-c", INTERRUPTED_IN_CALLBACK), stdin=config)
 
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
     assert marked.running() == []

@@ -13,7 +13,7 @@ import anyio
 
 from mcp_launch.budgets import Budgets
 from mcp_launch.command.inputs import Session
-from mcp_launch.command.signals import ENDING, exit_on_signals, heeded
+from mcp_launch.command.signals import ENDING, exit_if_asked, exit_on_signals, heeded
 from mcp_launch.fleet import Fleet, launch
 from mcp_launch.options import Options
 from mcp_launch.terms import EVERYTHING, Listing
@@ -67,6 +67,8 @@ async def _run(
         with contextlib.suppress(NotImplementedError):
             for number in filter(heeded, ENDING):
                 asyncio.get_running_loop().add_signal_handler(number, stop, number)
+        # Of those that came before.
+        exit_if_asked()
         async with contextlib.AsyncExitStack() as stack:
             fleets = [
                 await stack.enter_async_context(

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import NoReturn
 
-__all__ = ["ENDING", "exit_on_signals", "heeded", "held"]
+__all__ = ["ENDING", "exit_if_asked", "exit_on_signals", "heeded", "held"]
 
 ENDING = [signal.SIGINT, signal.SIGTERM]
 if sys.platform != "win32":
@@ -44,8 +44,30 @@ def held() -> Generator[None]:
             signal.raise_signal(came[0])
 
 
+def exit_if_asked() -> None:
+    """End the command if a signal has come, and what that raised was dropped: of a callback of an import, Python does.
+
+    Raises:
+        SystemExit: one has.
+    """
+    if _came:
+        raise SystemExit(128 + _came[0])
+
+
+_came: list[int] = []
+"""The signal that ends the command, once it is there."""
+
+
 def _exit(number: int, _frame: FrameType | None) -> NoReturn:
+    _came.append(number)
+    sys.unraisablehook = _tell_of_others
     # A second one does not cut short what the first began, and that is bounded.
     for each in ENDING:
         signal.signal(each, signal.SIG_IGN)
     raise SystemExit(128 + number)
+
+
+def _tell_of_others(dropped: sys.UnraisableHookArgs) -> None:
+    """Tell of what was dropped, unless it is our own exit, which is not lost."""
+    if not issubclass(dropped.exc_type, SystemExit):
+        sys.__unraisablehook__(dropped)
