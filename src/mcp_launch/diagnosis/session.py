@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from mcp_launch.diagnosis import Diagnosis
 
-__all__ = ["diagnose_session", "is_closed", "server_answered"]
+__all__ = ["diagnose_session", "is_closed", "is_timeout", "server_answered"]
 
 # The SDK has no exception of its own for these.
 _UNSUPPORTED = "Unsupported protocol version from the server: "
@@ -41,10 +41,15 @@ def is_closed(error: MCPError) -> bool:
     return error.code == CONNECTION_CLOSED and error.message.startswith(("Connection closed", "SSE stream "))
 
 
+def is_timeout(error: MCPError) -> bool:
+    """Whether the SDK, or the probe, has waited in vain; servers use the same code, often for a lost session."""
+    return error.code == REQUEST_TIMEOUT and _IN_VAIN.search(error.message) is not None
+
+
 def _is_answer(leaf: BaseException) -> bool:
     match leaf:
         case MCPError():
-            return not (_is_timeout(leaf) or is_closed(leaf))
+            return not (is_timeout(leaf) or is_closed(leaf))
         case RuntimeError():
             return str(leaf).startswith(_UNSUPPORTED)
         case _:
@@ -64,7 +69,7 @@ def _meaning(leaf: BaseException) -> Diagnosis | None:
             return Diagnosis("invalid_response", message, {"field": field})
         case MCPError() if is_closed(leaf):
             return Diagnosis("disconnected", "the connection was closed")
-        case MCPError(message=message) if _is_timeout(leaf):
+        case MCPError(message=message) if is_timeout(leaf):
             return Diagnosis("timeout", message)
         case MCPError(code=code, message=message):
             facts = {"jsonrpc_error": {"code": code, "message": message}}
@@ -75,11 +80,6 @@ def _meaning(leaf: BaseException) -> Diagnosis | None:
             return Diagnosis("unsupported_version", message, {"server": version, "supported": known})
         case _:
             return None
-
-
-def _is_timeout(error: MCPError) -> bool:
-    """Whether the SDK, or the probe, has waited in vain; servers use the same code, often for a lost session."""
-    return error.code == REQUEST_TIMEOUT and _IN_VAIN.search(error.message) is not None
 
 
 def _leaves(error: BaseException | None) -> Iterator[BaseException]:

@@ -8,9 +8,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from mcp_types import REQUEST_TIMEOUT
 
 from mcp_launch import UnusableInput
 from mcp_launch.command.call import read_words
+from mcp_launch.command.explore import calling
 from tests.mcp_launch.explore.here import ODD, Command
 from tests.mcp_launch.servers.offers import PIXEL, RUDE
 from tests.mcp_launch.support import SECRET, SERVERS, web_server
@@ -208,7 +210,29 @@ def test_an_answer_is_waited_for_as_long_as_is_said(file: str, command: Command)
     done = command("call", file, "odd", "hang", "--wait", "0.5")
 
     assert (done.status, done.out) == (1, "")
-    assert done.err.splitlines()[0] == "info: hanging with [redacted]"
+    assert done.err.splitlines() == [
+        "info: hanging with [redacted]",
+        "mcp-launch: odd: hang did not answer within 0.5 s; does it need longer (mcp-launch call --wait)?",
+    ]
+
+
+def test_an_answer_that_did_not_come_in_time_is_an_error_in_json(file: str, command: Command) -> None:
+    done = command("call", file, "odd", "hang", "--wait", "0.5", "--json")
+
+    message = "hang did not answer within 0.5 s; does it need longer (mcp-launch call --wait)?"
+    assert (done.status, json.loads(done.out)["error"]) == (1, {"code": REQUEST_TIMEOUT, "message": message})
+
+
+def test_whoever_sits_at_a_terminal_is_told_how_long_a_silent_tool_may_take(
+    file: str, monkeypatch: pytest.MonkeyPatch, command: Command
+) -> None:
+    monkeypatch.setattr(calling, "SILENCE", 0.1)
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    monkeypatch.setenv("TERM", "dumb")
+
+    done = command("call", file, "odd", "hang", "--wait", "1")
+
+    assert "waiting for hang, which has 1 s to answer (--wait); Ctrl-C ends it\n" in done.err
 
 
 def test_text_is_printed_and_the_rest_is_saved_where_one_is(

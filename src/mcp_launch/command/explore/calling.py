@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import anyio
 
+from mcp_launch.budgets import Budgets
 from mcp_launch.command.call import Call
 from mcp_launch.command.explore.arguments import WrongArguments, read_arguments
 from mcp_launch.command.explore.contents import pieces_of
@@ -30,6 +32,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Answer", "call_once", "call_tool", "complain_of", "print_answer", "the_tool"]
 
+SILENCE = 10.0
+"""Seconds after which somebody may wonder whether anything happens."""
 _DYING = 5.0
 """Seconds until it has to be known why a connection was closed."""
 
@@ -78,7 +82,9 @@ def call_once(
                 reasons = [one.hide(f"{tool.name}: {fault}") for fault in wrong.faults]
                 write_refusal("call", reasons, server=one.name, tool=tool.name)
             return 2
-        answer = await call_tool(one, tool, arguments, wait=wait, progress=sys.stderr.isatty())
+        terminal = sys.stderr.isatty()
+        async with _told_of_silence(one, tool, wait=wait) if terminal else nullcontext():
+            answer = await call_tool(one, tool, arguments, wait=wait, progress=terminal)
         if as_json:
             _write_json(one, tool, answer, save=save)
         else:
@@ -121,11 +127,44 @@ async def call_tool(
         one.notices.complain(str(failure))
         return Answer(failure=failure.to_json())
     except Exception as error:  # noqa: BLE001 - whatever the SDK makes of the answer, there is none
-        one.notices.complain(one.why(error))
+        message = _late(tool, error, wait=wait)
+        one.notices.complain(f"{one.name}: {message}" if message else one.why(error))
         if death := await _death(one, error):
             return Answer(failure=death)
-        said = {"code": getattr(error, "code", None), "message": one.hide(getattr(error, "message", str(error)))}
-        return Answer(error=said)
+        said = message or str(getattr(error, "message", error))
+        return Answer(error={"code": getattr(error, "code", None), "message": one.hide(said)})
+
+
+def _late(tool: Tool, error: Exception, *, wait: float | None) -> str | None:
+    """That it took too long, if that is why there is no answer."""
+    # Imported with the SDK.
+    from mcp import MCPError  # noqa: PLC0415
+
+    from mcp_launch.diagnosis.session import is_timeout  # noqa: PLC0415
+
+    if isinstance(error, MCPError) and is_timeout(error):
+        return f"{tool.name} did not answer within {_patience(wait):g} s; does it need longer (mcp-launch call --wait)?"
+    return None
+
+
+def _patience(wait: float | None) -> float:
+    """The seconds for an answer."""
+    return Budgets().call if wait is None else wait
+
+
+@asynccontextmanager
+async def _told_of_silence(one: Opened, tool: Tool, *, wait: float | None) -> AsyncGenerator[None]:
+    """A block that waits for a tool, and says so when that takes long."""
+
+    async def tell() -> None:
+        await anyio.sleep(SILENCE)
+        told = f"waiting for {tool.name}, which has {_patience(wait):g} s to answer (--wait); Ctrl-C ends it"
+        one.notices.say(told)
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(tell)
+        yield
+        tasks.cancel_scope.cancel()
 
 
 async def _death(one: Opened, error: Exception) -> FailureJson | None:
