@@ -21,6 +21,8 @@ __all__ = ["read_json"]
 LONGEST_NUMBER = 4000
 """Digits; from 4,301 on Python reads no integer."""
 
+_QUOTES = "'`\u2018\u2019\u201c\u201d\u201e"
+"""What is taken for a quotation mark of JSON; text processors put it in the place of one."""
 _STRING = r'(?s)"(?:[^"\\\r\n]|\\.)*"?'
 _COMMENT = rf"{_STRING}|(?P<comment>//[^\r\n]*|/\*.*?\*/)|(?P<open>/\*)"
 _COMMA = rf"{_STRING}|(?P<kept>[\[{{,:][ \t\r\n]*,)|(?P<comma>,)(?=[ \t\r\n]*[\]}}])"
@@ -30,6 +32,8 @@ _NUMBER = rf"{_STRING}|(?P<number>-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)"
 
 def read_json(text: str, *, source: str, comments: bool = False, trailing_commas: bool = False) -> Document:
     """Read a text; what is wrong with it is an error by its place."""
+    if not text.strip():
+        raise unusable(source, Place(1, 1), "is empty")
     blanked = text
     if comments and "/" in text:
         blanked = re.sub(_COMMENT, lambda found: _without_comment(found, source=source), blanked)
@@ -130,10 +134,25 @@ def _told(text: str, error: json.JSONDecodeError, *, comments: bool, trailing_co
         return comma, "; there must be no comma before the end" if not trailing_commas else ""
     if error.msg.startswith("Invalid \\"):
         return error.pos, "; write \\\\ for each backslash"
-    if error.msg == "Extra data":
-        # Behind a whole document: most likely a recording, with one message on each line.
-        return error.pos, "; give one request, not a whole conversation"
-    return error.pos, ""
+    return error.pos, _advice(text, text[at : at + 1], is_behind=error.msg == "Extra data")
+
+
+def _advice(text: str, found: str, *, is_behind: bool) -> str:  # noqa: PLR0911 - a list of cases
+    """What to try where a character is that should not be, perhaps behind a whole document."""
+    if text.startswith("```"):
+        return "; leave out the lines with ```"
+    if re.search(r"(?m)^\[[A-Za-z_][\w.\"-]*\][ \t\r]*$", text):
+        return "; it looks like TOML, which is not read here"
+    if is_behind and found in "}]":
+        return "; that closes nothing"
+    if is_behind and '"jsonrpc"' in text:
+        # Most likely a recording, with one message on each line.
+        return "; give one request, not a whole conversation"
+    if is_behind:
+        return "; all of it must stand in one object"
+    if not found:
+        return "; it ends where a bracket is still open"
+    return '; write " around names and texts' if found in _QUOTES else ""
 
 
 class _TwiceError(Exception):

@@ -167,7 +167,10 @@ def test_what_is_found_and_cannot_be_used_is_told_and_the_others_are_checked(tmp
     (tmp_path / ".cursor" / "mcp.json").unlink()
     none = check("--discover", "--workspace", str(tmp_path), "--json", **home)
 
-    told = f"mcp-launch: {broken}:1:2: not JSON: Expecting property name enclosed in double quotes\n"
+    told = (
+        f"mcp-launch: {broken}:1:2: not JSON: Expecting property name enclosed in double quotes; "
+        "it ends where a bracket is still open\n"
+    )
     assert (done.returncode, done.stderr, done.stdout.split()[:2]) == (2, told, ["ok", "one"])
     assert (strict.returncode, strict.stderr, strict.stdout) == (2, told, "")
     nothing = "--discover found no file with servers, of the project here or of the user"
