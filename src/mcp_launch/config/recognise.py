@@ -68,12 +68,20 @@ def has_shape_of(name: str, value: Any) -> bool:
 
 
 def meant_by(value: Any, wanted: str) -> str:
-    """What to ask where a member is not there: whether another, that is spelt like it, is meant to be it."""
+    """What to ask where a member is not there: whether another is meant to be it, or what belongs into it is there."""
     import difflib  # noqa: PLC0415 - for what is misspelt, and most is not
 
+    if _is_server(value):
+        return "; is it a server? It belongs there, in a map of servers by their names"
     members = {str(member).lower(): member for member in as_members(value)}
     near = difflib.get_close_matches(wanted.lower(), sorted(members), n=1, cutoff=0.8)
-    return f'; is "{members[near[0]]}" meant to be {wanted}?' if near else ""
+    if near:
+        return f'; is "{members[near[0]]}" meant to be {wanted}?'
+    # Settings may have one of the kind, of which this is no word.
+    maps = [name for name, member in as_members(value).items() if as_members(member)]
+    if maps and all(_is_server(value[name]) for name in maps):
+        return f'; is "{maps[0]}" a server? It belongs there'
+    return ""
 
 
 def project_of(source: str, *, home: str | None) -> str | None:
@@ -119,6 +127,10 @@ def _is_gemini(value: Any) -> bool:
 def _is_goose(value: Any) -> bool:
     # Other clients have settings of that name, in which there are no maps.
     return any(isinstance(each, dict) for each in as_members(as_members(value).get("extensions")).values())
+
+
+def _is_server(value: Any) -> bool:
+    return not as_members(value).keys().isdisjoint(("command", "cmd", "url", "httpUrl", "serverUrl"))
 
 
 def _servers(value: Any) -> list[dict[str, Any]]:

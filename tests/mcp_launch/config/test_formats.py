@@ -365,6 +365,25 @@ def test_a_comment_is_refused_where_the_client_refuses_it() -> None:
             ),
         ),
         (
+            '{"command": "npx", "args": []}',
+            "f",
+            "f:1:1: holds no mcpServers; is it a server? It belongs there, in a map of servers by their names",
+        ),
+        (
+            '{"web": {"url": "https://h/"}}',
+            "claude_desktop_config.json",
+            (
+                "claude_desktop_config.json:1:1: holds no mcpServers, where Claude Desktop has its servers; "
+                'is "web" a server? It belongs there'
+            ),
+        ),
+        (
+            '{"statusLine": {"command": "date"}, "permissions": {"deny": []}}',
+            ".mcp.json",
+            ".mcp.json:1:1: holds no mcpServers, where Claude Code has its servers\n",
+        ),
+        ("fs: {cmd: npx}\n", "x.yml", 'x.yml:1:1: holds no extensions, where Goose has its servers; is "fs" a server?'),
+        (
             '{"extensions": {"disabled": ["a"]}}',
             ".gemini/settings.json",
             ".gemini/settings.json:1:1: holds no mcpServers, where Gemini CLI has its servers",
@@ -376,7 +395,7 @@ def test_what_holds_no_servers_is_said_clearly(text: str, source: str, says: str
     with pytest.raises(UnusableInput) as raised:
         read_config(text, source=source)
 
-    assert str(raised.value).startswith(says)
+    assert f"{raised.value}\n".startswith(says)
 
 
 def test_an_unknown_format_is_refused() -> None:
