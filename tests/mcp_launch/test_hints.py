@@ -153,6 +153,10 @@ Run 'docker run --help' for more information"""
         ("/usr/bin/env: \u2018python3\\r\u2019: No such file or directory", "Windows line ends"),
         ("sh: 1: exec: /srv/server.py: Permission denied", "/srv/server.py may not be run; try chmod +x"),
         ("PermissionError: [Errno 13] Permission denied: '/data/db'", "look at the permissions"),
+        (
+            'TypeError [ERR_UNKNOWN_FILE_EXTENSION]: Unknown file extension ".ts" for /srv/index.ts',
+            "node does not run TypeScript by itself; build it, or run it with tsx",
+        ),
     ],
 )
 def test_what_to_try_is_said_for_what_is_known(said: str, hint: str) -> None:

@@ -184,6 +184,23 @@ async def test_lines_that_end_with_cr_alone_are_told_from_silence(marked: Marked
 
 
 @pytest.mark.parametrize(
+    ("mode", "says"),
+    [
+        ("frames_as_language_servers", "does it frame messages as language servers do? MCP wants one on each line"),
+        ("writes_on_several_lines", "a message must stand on one line"),
+        ("writes_utf_16", "does it write UTF-16? Messages are UTF-8"),
+    ],
+)
+async def test_messages_in_another_form_are_told_from_other_output(
+    mode: str, says: str, marked: Marked, tmp_path: Path
+) -> None:
+    failure = await failure_of(odd(marked, mode), cwd=tmp_path)
+
+    assert (failure.stage, failure.code) == ("handshake", "not_mcp")
+    assert failure.message.endswith(f" on stdout, which is no JSON-RPC message; {says}")
+
+
+@pytest.mark.parametrize(
     ("tool", "says", "facts"),
     [
         ("die_with_helper", "was ended by SIGKILL; it said on stderr: out of paper", {"signal": "SIGKILL"}),

@@ -85,6 +85,10 @@ _HINTS = tuple(
         ),
         (r"Cannot find (?:module|package) '([^']+)'", "node cannot find {}; was npm install run where the server is?"),
         (r"Unable to access jarfile (\S+)", "there is no file {}; is the path right?"),
+        (
+            r"Unknown file extension \"\.[cm]?tsx?\"",
+            "node does not run TypeScript by itself; build it, or run it with tsx",
+        ),
         (r"Unsupported engine|EBADENGINE", "it wants another version of Node.js"),
         (r"Cannot use import statement outside a module", 'node wants "type": "module" in its package.json'),
         (r"^SyntaxError: ", "it cannot be read: is it written for a newer version, or another language?"),

@@ -81,6 +81,16 @@ def _no_mcp(seen: Seen, hide: Redactor) -> str | None:
     return None
 
 
+def _other_form(seen: Seen) -> str | None:
+    """What is to be changed where it writes messages, but not in the form of MCP."""
+    first = seen.stray[0] if seen.stray else ""
+    if first.lower().startswith("content-length:"):
+        return "does it frame messages as language servers do? MCP wants one on each line"
+    if first.rstrip() == "{":
+        return "a message must stand on one line"
+    return "does it write UTF-16? Messages are UTF-8" if "\0" in first else None
+
+
 def _last_words(seen: Seen, hide: Redactor) -> str:
     said = [line for line in seen.stderr if line.strip()]
     hint, line = explain_end(said, status=seen.status)
@@ -101,6 +111,8 @@ def _advice(seen: Seen, hide: Redactor, wording: Wording) -> str:
     # Redacted first: of a secret that is cut in two, neither half would be recognised.
     if hint := explain_silence(hide(line) for line in (*seen.stray, seen.unfinished, *seen.stderr)):
         return hint
+    if form := _other_form(seen):
+        return form
     if seen.echoes or seen.stray or seen.unfinished:
         return "is that the right program, and does it need an argument to speak MCP on stdio?"
     return f"{wording.longer}, or an argument to speak MCP on stdio?"

@@ -113,7 +113,21 @@ def send(message: dict[str, Any]) -> None:
                 sys.stdout.write(each)
                 sys.stdout.flush()
         case _:
-            write(text)
+            sys.stdout.buffer.write(framed(text))
+            sys.stdout.flush()
+
+
+def framed(text: str) -> bytes:
+    """A message in the form of the mode, which mostly is that of MCP."""
+    match MODE:
+        case "frames_as_language_servers":
+            return f"Content-Length: {len(text)}\r\n\r\n{text}".encode()
+        case "writes_on_several_lines":
+            return f"{json.dumps(json.loads(text), indent=2)}\n".encode()
+        case "writes_utf_16":
+            return f"{text}\n".encode("utf-16-le")
+        case _:
+            return f"{text}\n".encode()
 
 
 def write(line: str) -> None:
