@@ -248,7 +248,7 @@ def test_what_the_command_needs_is_what_the_extra_brings() -> None:
 @pytest.mark.parametrize(
     ("stdin", "says"),
     [
-        (b"\xff\xfe[\0]\0", ": not UTF-8 at byte 0"),
+        (b"\xff\xfe[\0]\0", ": not UTF-8 at byte 0; is it UTF-16? Save it as UTF-8"),
         (b"[" + b"1" * 5000 + b"]", ":1:2: holds a number that is too long"),
     ],
 )

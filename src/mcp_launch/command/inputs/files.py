@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 
 from mcp_launch.command.inputs.given import is_like_a_url, source_of
 from mcp_launch.config.entries import Config
@@ -48,7 +49,9 @@ def text_of(file: str, *, source: str) -> str:
     except OSError as error:
         raise UnusableInput(f"{source}: {error.strerror}") from None
     except UnicodeDecodeError as error:
-        raise UnusableInput(f"{source}: not UTF-8 at byte {error.start}") from None
+        # As PowerShell and Notepad write it.
+        other = "; is it UTF-16? Save it as UTF-8" if error.object[:2] in (BOM_UTF16_LE, BOM_UTF16_BE) else ""
+        raise UnusableInput(f"{source}: not UTF-8 at byte {error.start}{other}") from None
     except ValueError:
         raise UnusableInput(f"{source}: is no name that a file can have") from None
 
