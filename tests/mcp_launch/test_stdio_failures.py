@@ -35,6 +35,7 @@ async def failure_of(server: object, *, cwd: Path) -> LaunchFailure:
     [
         ("/usr/bin/python3 server.py", 'arguments belong in "args"'),
         ("npx -y server", 'arguments belong in "args"'),
+        ("cmd", "that is the shell of Windows; elsewhere what stands behind its /c is the command"),
         ("~/bin/server", "write the whole path"),
         ("$HOME/bin/server", "write what it stands for"),
         ("${workspaceFolder}/server", "write what it stands for"),

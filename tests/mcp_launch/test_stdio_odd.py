@@ -403,12 +403,14 @@ async def test_what_is_no_program_is_told_by_its_kind(marked: Marked, tmp_path: 
     (tmp_path / "folder").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "folder")
     (tmp_path / "dangling").symlink_to(tmp_path / "gone")
+    (tmp_path / "server.py").write_text("print()")
     foreign = _script(tmp_path / "foreign", b"\x7fELF\xff\xff" + bytes(60))
 
     marked_script = _script(tmp_path / "script", b"\xef\xbb\xbf#!/bin/sh\n")
 
     kinds = {
         Path(marked_script).name: ("not_executable", "save it without one"),
+        "server.py": ("not_executable", 'try chmod +x, or give it to python: that is the command, and this in "args"'),
         "fifo": ("not_executable", "a device, pipe or socket"),
         "link": ("not_executable", "is a directory"),
         "dangling": ("command_not_found", "a link to what does not exist"),

@@ -75,6 +75,8 @@ def _misread(command: str) -> str | None:
 
     if advice := _MISREAD.get(likeness(command)):
         return advice
+    if command.lower() in _OF_WINDOWS and os.name != "nt":
+        return "that is the shell of Windows; elsewhere what stands behind its /c is the command"
     if any(each.isspace() for each in command.rstrip()):
         return 'it is taken as the path of one program; arguments belong in "args"'
     if command != command.rstrip():
@@ -90,6 +92,8 @@ _MISREAD: dict[str, str] = {
     "quoted": "its quotes are taken as part of its name; leave them out",
     "padded": "it begins with white space, which is taken as part of its name",
 }
+_RUNNERS = {".cjs": "node", ".js": "node", ".mjs": "node", ".py": "python", ".sh": "sh"}
+_OF_WINDOWS = frozenset(("cmd", "cmd.exe"))
 if os.name != "nt":
     _MISREAD["windows"] = _MISREAD["drive"] = "it is a path of Windows, which this system is not"
 
@@ -111,5 +115,7 @@ def _executable(path: str, *, shown: str, relative_to: str | None = None) -> str
     if not stat.S_ISREG(mode):
         raise CommandError("not_executable", f'the command is a device, pipe or socket, not a program: "{shown}"')
     if not os.access(path, os.X_OK):
-        raise CommandError("not_executable", f'the command is not executable: "{shown}"; try chmod +x')
+        runner = _RUNNERS.get(os.path.splitext(path)[1])
+        other = f', or give it to {runner}: that is the command, and this in "args"' if runner else ""
+        raise CommandError("not_executable", f'the command is not executable: "{shown}"; try chmod +x{other}')
     return path
