@@ -223,6 +223,31 @@ async def test_all_ways_to_log_in_are_told(kind: str, marked: Marked, tmp_path: 
 
 
 @pytest.mark.parametrize(
+    ("given", "advice"),
+    [
+        (SECRET, 'does its Authorization header want "Bearer " before the token?'),
+        ("Bearer ", "its Authorization header has no token; is a variable empty?"),
+        (f"Bearer Bearer {SECRET}", "its Authorization header names its scheme twice"),
+        (f'Bearer "{SECRET}"', "does its token stand in quotes or brackets that are not part of it?"),
+        (f"Bearer <{SECRET}>", "does its token stand in quotes or brackets that are not part of it?"),
+        ("Bearer ${TOKEN}", "its Authorization header holds a variable that was not replaced"),
+        (f"Bearer {SECRET}", "is its Authorization header still valid?"),
+    ],
+)
+async def test_a_slip_in_an_authorization_header_is_told(
+    given: str, advice: str, marked: Marked, tmp_path: Path
+) -> None:
+    with raw_server(once(reply(401, WWW_Authenticate="Bearer"))) as raw:
+        server = http(f"{raw.origin}/mcp", headers={"Authorization": given})
+        async with mcp_launch.launch([server], cwd=tmp_path, budgets=SHORT) as fleet:
+            [failure] = fleet.failures
+
+    assert failure.code == "unauthorized"
+    assert failure.message.endswith(f"; {advice}")
+    assert SECRET not in f"{failure}{fleet.report}"
+
+
+@pytest.mark.parametrize(
     ("location", "says"),
     [
         ("/mcp", "which is where it came from"),

@@ -77,10 +77,11 @@ class Answer:
         return f"{self.method} {self.url}{through}{around}"
 
 
-def judge(answer: Answer, *, authorized: bool, usual: str) -> Diagnosis | None:  # noqa: PLR0911 - a list of cases
+def judge(answer: Answer, *, authorized: bool, slip: str | None, usual: str) -> Diagnosis | None:  # noqa: PLR0911 - a list of cases
     """What an answer says against the server; None when it is good, or tells of an error in MCP.
 
-    `authorized` says whether the request carried credentials, `usual` is the path that most servers have.
+    `authorized` says whether the request carried credentials, `slip` what may be wrong with their form, and `usual` is
+    the path that most servers have.
     """
     if answer.is_mcp and answer.status < HTTPStatus.BAD_REQUEST:
         return None
@@ -93,9 +94,8 @@ def judge(answer: Answer, *, authorized: bool, usual: str) -> Diagnosis | None: 
             asks = ", ".join(_schemes(challenge))
             why = "".join(f"; {reason}" for reason in re.findall(r'error(?:_description)?="?([^",]+)', challenge))
             told += f" (it asks for {asks}{why})" if asks else ""
-            return Diagnosis(
-                "unauthorized", f"{told}; {_login(challenge, authorized=authorized)}{_said(answer)}", facts
-            )
+            advice = slip or _login(challenge, authorized=authorized)
+            return Diagnosis("unauthorized", f"{told}; {advice}{_said(answer)}", facts)
         case HTTPStatus.FORBIDDEN:
             return Diagnosis("forbidden", f"{told}; is this user allowed to use it?{_said(answer)}", facts)
         case HTTPStatus.NOT_FOUND | HTTPStatus.BAD_REQUEST if _lost(answer):

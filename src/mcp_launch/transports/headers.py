@@ -40,6 +40,8 @@ class HeaderRule:
         self._names = {name.lower() for name, _ in self._kept}
         self.authorizes = logs_in or bool(self.url.userinfo) or b"authorization" in self._names
         """Whether it sends credentials in the way of HTTP."""
+        self.slip = next((_slip(value) for name, value in kept if name.lower() == "authorization"), None)
+        """What may be wrong with the form of its `Authorization` header, if anything."""
 
     @property
     def adds(self) -> bool:
@@ -66,6 +68,22 @@ def follows(sent: Request, following: Request | None) -> bool:
 def origin(url: Url) -> str:
     """Scheme, host and port of a URL, in the one way of writing them."""
     return f"{url.scheme}://{url.netloc.decode('ascii')}"
+
+
+def _slip(authorization: str) -> str | None:
+    """What people get wrong who write that header from memory."""
+    scheme, _, token = authorization.strip().partition(" ")
+    if "${" in authorization:
+        return "its Authorization header holds a variable that was not replaced"
+    if not token and scheme.lower() in ("bearer", "basic"):
+        return "its Authorization header has no token; is a variable empty?"
+    if not token:
+        return 'does its Authorization header want "Bearer " before the token?'
+    if token.lower().startswith(f"{scheme.lower()} "):
+        return "its Authorization header names its scheme twice"
+    if token[0] in "\"'<[{":
+        return "does its token stand in quotes or brackets that are not part of it?"
+    return None
 
 
 def _within(ours: Url, url: Url) -> bool:

@@ -79,7 +79,10 @@ class Memory:
         )
         # What is as it should be is not looked into, since every call of a tool comes here.
         fine = is_mcp and response.status_code < HTTPStatus.BAD_REQUEST
-        self.found = None if fine else judge(self._tell(), authorized=self._rule.authorizes, usual=self._usual)
+        self.found = None if fine else self._judged(self._tell())
+
+    def _judged(self, answer: Answer) -> Diagnosis | None:
+        return judge(answer, authorized=self._rule.authorizes, slip=self._rule.slip, usual=self._usual)
 
     def _answer_of(
         self,
