@@ -222,6 +222,15 @@ async def test_all_ways_to_log_in_are_told(kind: str, marked: Marked, tmp_path: 
     assert "(it asks for Basic, Negotiate, Bearer; invalid_token); it wants an OAuth login" in failure.message
 
 
+async def test_what_another_api_says_is_told(marked: Marked, tmp_path: Path) -> None:
+    failure = await failure_of(once(reply(200, b'{"error": {"message": "no key"}}')), cwd=tmp_path)
+
+    assert failure.code == "not_mcp"
+    assert failure.message.endswith(
+        ' and application/json, which is no MCP message; is the path right?; it says "no key"'
+    )
+
+
 @pytest.mark.parametrize(
     ("given", "advice"),
     [

@@ -118,7 +118,7 @@ def judge(answer: Answer, *, authorized: bool, slip: str | None, usual: str) -> 
                 advice = "which is where it came from; is a login or a proxy in the way?"
             return Diagnosis("redirected", f"{told} to {target}; {advice}", facts)
         case _:
-            return Diagnosis("not_mcp", f"{told} and {_misfit(answer)}", facts)
+            return Diagnosis("not_mcp", f"{told} and {_misfit(answer)}{_said(answer)}", facts)
 
 
 def _schemes(challenge: str) -> Iterator[str]:
