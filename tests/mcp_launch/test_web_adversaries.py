@@ -522,6 +522,21 @@ async def test_an_endpoint_may_be_named_in_any_way_of_a_url(
     assert not any("authorization" in request.headers for request in posts)
 
 
+@pytest.mark.parametrize(("status", "code"), [(404, "not_found"), (405, "method_not_allowed")])
+async def test_an_endpoint_of_sse_that_is_not_there_is_not_laid_to_the_url(
+    status: int, code: str, marked: Marked, tmp_path: Path
+) -> None:
+    answer = Sse("/messages")
+    answer.refuses = reply(status)
+
+    failure = await failure_of(answer, kind="sse", cwd=tmp_path)
+
+    assert (failure.stage, failure.code) == ("handshake", code)
+    assert failure.message.endswith(
+        "; the server itself named that endpoint: does a proxy in front of it change paths?"
+    )
+
+
 async def test_a_refusal_over_sse_that_names_no_request_is_heard(marked: Marked, tmp_path: Path) -> None:
     answer = Sse("/messages")
     answer.answers = lambda _: json.loads(rpc_error(-32600, "no licence"))

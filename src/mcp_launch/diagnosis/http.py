@@ -32,6 +32,7 @@ _TRY = {
     503: "it cannot serve now; try again later",
     504: "the gateway in front of it waited in vain; is the server behind it running?",
 }
+_NAMED = "the server itself named that endpoint: does a proxy in front of it change paths?"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +52,8 @@ class Answer:
     """Whether it is what a server of this transport may say."""
     had_session: bool = False
     """Whether the request belonged to a session."""
+    named: bool = False
+    """Whether it was the server that named the URL."""
     via: str | None = None
     """The proxy that the answer came through, and may be of."""
     bypass: str | None = None
@@ -104,9 +107,11 @@ def judge(answer: Answer, *, authorized: bool, slip: str | None, usual: str) -> 
             return None
         case HTTPStatus.NOT_FOUND:
             often = "" if answer.url.endswith(usual) else f" Often it is {usual}"
-            return Diagnosis("not_found", f"{told}; is the path right?{often}", facts)
+            advice = _NAMED if answer.named else f"is the path right?{often}"
+            return Diagnosis("not_found", f"{told}; {advice}", facts)
         case HTTPStatus.METHOD_NOT_ALLOWED:
-            return Diagnosis("method_not_allowed", f"{told}; is this the URL of an MCP server?", facts)
+            advice = _NAMED if answer.named else "is this the URL of an MCP server?"
+            return Diagnosis("method_not_allowed", f"{told}; {advice}", facts)
         case HTTPStatus.TOO_MANY_REQUESTS:
             after = answer.headers.get("retry_after")
             return Diagnosis("rate_limited", f"{told}; try again {_when(after) if after else 'later'}", facts)

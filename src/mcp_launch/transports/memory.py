@@ -61,7 +61,14 @@ class Memory:
         self._tell = self.found = None
 
     def answered(
-        self, request: Request, response: Response, *, is_mcp: bool, body: bytes = b"", in_session: bool = False
+        self,
+        request: Request,
+        response: Response,
+        *,
+        is_mcp: bool,
+        body: bytes = b"",
+        in_session: bool = False,
+        named: bool = False,
     ) -> None:
         """Keep an answer; `body` is the start of it where it may explain something."""
         # Not the request and the answer themselves, whose bodies may be large.
@@ -75,6 +82,7 @@ class Memory:
             body=body[:ENOUGH],
             is_mcp=is_mcp,
             in_session=in_session,
+            named=named,
             sent=request.headers,
         )
         # What is as it should be is not looked into, since every call of a tool comes here.

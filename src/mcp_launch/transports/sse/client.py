@@ -93,7 +93,8 @@ class EventClient(httpx.AsyncClient):
     async def send(self, request: httpx.Request, **options: Any) -> httpx.Response:
         """Send it, and keep what came back or why nothing did; only the body of an event stream is left to read."""
         options["stream"] = True
-        memory, in_session = self.memory, self.proven and request.method == "POST"
+        memory, named = self.memory, request.method == "POST"
+        in_session = self.proven and named
         try:
             response = await super().send(request, **options)
         except (httpx.RequestError, *UNMAPPED) as error:
@@ -102,7 +103,7 @@ class EventClient(httpx.AsyncClient):
         # What matters of a POST is its status: the answer comes with the event stream.
         is_mcp = response.is_success and (request.method == "POST" or media_type(response.headers) == EVENT_STREAM)
         # Kept at once, because the body may be slow to come.
-        memory.answered(request, response, is_mcp=is_mcp, in_session=in_session)
+        memory.answered(request, response, is_mcp=is_mcp, in_session=in_session, named=named)
         body = b""
         if not is_mcp and not follows(request, response.next_request):
             body = await start_of(response)
@@ -112,7 +113,7 @@ class EventClient(httpx.AsyncClient):
                 await start_of(response)
             await response.aclose()
         # Again, with what explains it: others were answered meanwhile, and whoever sent this asks the memory next.
-        memory.answered(request, response, is_mcp=is_mcp, body=body, in_session=in_session)
+        memory.answered(request, response, is_mcp=is_mcp, body=body, in_session=in_session, named=named)
         if memory.found is not None and memory.found.code == "session_lost":
             self.lost = memory.found
         return response
