@@ -118,6 +118,15 @@ docker: Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is t
 Run 'docker run --help' for more information"""
 
 
+UV_CERTIFICATE = """\
+error: Failed to fetch: `https://index.example/mcp-server/`
+  Caused by: Request failed after 3 retries
+  Caused by: error sending request for url (https://index.example/mcp-server/)
+  Caused by: client error (Connect)
+  Caused by: invalid peer certificate: UnknownIssuer
+"""
+
+
 @pytest.mark.parametrize(
     ("said", "hint"),
     [
@@ -153,6 +162,25 @@ Run 'docker run --help' for more information"""
         ("/usr/bin/env: \u2018python3\\r\u2019: No such file or directory", "Windows line ends"),
         ("sh: 1: exec: /srv/server.py: Permission denied", "/srv/server.py may not be run; try chmod +x"),
         ("PermissionError: [Errno 13] Permission denied: '/data/db'", "look at the permissions"),
+        ("npm error code SELF_SIGNED_CERT_IN_CHAIN\nnpm error errno SELF_SIGNED_CERT_IN_CHAIN", "NODE_EXTRA_CA_CERTS"),
+        ("npm ERR! code UNABLE_TO_GET_ISSUER_CERT_LOCALLY", "npm does not trust the certificate"),
+        (UV_CERTIFICATE, "uv does not trust the certificate"),
+        (
+            "error: Failed to spawn: `server.py`\n  Caused by: No such file or directory (os error 2)",
+            "uv finds no program server.py; is its --directory right?",
+        ),
+        (
+            "java.lang.UnsupportedClassVersionError: Main has been compiled by a more recent version",
+            "it wants a newer Java",
+        ),
+        (
+            "/srv/mcp: /lib/x86_64-linux-gnu/libc.so.6: version `GLIBC_2.38' not found (required by /srv/mcp)",
+            "it was built for a newer system than this one",
+        ),
+        (
+            "Error: connect ECONNREFUSED 127.0.0.1:5432",
+            "nothing answers at 127.0.0.1:5432; does what",
+        ),
         (
             'TypeError [ERR_UNKNOWN_FILE_EXTENSION]: Unknown file extension ".ts" for /srv/index.ts',
             "node does not run TypeScript by itself; build it, or run it with tsx",

@@ -49,6 +49,10 @@ _HINTS = tuple(
         ),
         (_NPM + r"enoent Could not read package\.json: .*'([^']+)'", "there is no file {}; is the path right?"),
         (_NPM + r"code ENOTCACHED", "the npm package is not in the cache, and npm is offline; run it once online"),
+        (
+            _NPM + r"code (?:SELF_SIGNED_CERT|DEPTH_ZERO_SELF_SIGNED_CERT|UNABLE_TO_(?:GET_ISSUER|VERIFY_LEAF))",
+            'npm does not trust the certificate that it is shown; name who issued it in "env" (NODE_EXTRA_CA_CERTS)',
+        ),
         (_NPM + r"(?:code )?EACCES", "npm may not write where it wants to; who owns its cache and its directory?"),
         (
             r"(?:ENOENT|ENOTEMPTY|EEXIST).*[/\\]_(?:npx|cacache)[/\\]",
@@ -57,6 +61,11 @@ _HINTS = tuple(
         (r"Because (\S+) was not found in the package registry", _NO_PYTHON_PACKAGE),
         (r"No matching distribution found for (\S+)", _NO_PYTHON_PACKAGE),
         (r"executable named `([^`]+)` is not provided by package `([^`]+)`", "{1} has no program {0}; try uvx --from"),
+        (
+            r"invalid peer certificate",
+            'uv does not trust the certificate that it is shown; name who issued it in "env" (SSL_CERT_FILE)',
+        ),
+        (r"error: Failed to spawn: `([^`]+)`", "uv finds no program {}; is its --directory right?"),
         (
             r"tunnel error|error sending request for url",
             "the Python registry cannot be reached; is there a network, or a proxy to name (HTTPS_PROXY)?",
@@ -91,8 +100,11 @@ _HINTS = tuple(
         ),
         (r"Unsupported engine|EBADENGINE", "it wants another version of Node.js"),
         (r"Cannot use import statement outside a module", 'node wants "type": "module" in its package.json'),
+        (r"UnsupportedClassVersionError", "it wants a newer Java"),
+        (r"version [`']GLIBC\w*_[\d.]+' not found", "it was built for a newer system than this one"),
         (r"^SyntaxError: ", "it cannot be read: is it written for a newer version, or another language?"),
         (r"(?:EADDRINUSE|[Aa]ddress already in use)", "its port is taken; does it run already?"),
+        (r"connect ECONNREFUSED (\S+)", "nothing answers at {}; does what it needs run there?"),
         (r"^(?:Error: EACCES|PermissionError)", "it may not do what it tries to; look at the permissions"),
     )
 )
