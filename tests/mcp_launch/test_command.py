@@ -66,6 +66,13 @@ sys.meta_path.insert(0, Interrupting())
 from mcp_launch.__main__ import main
 main()
 """
+TELLS_OF_SIGINT_AT_END = """
+import atexit, signal
+# What is ignored now stays so while the interpreter is taken down.
+atexit.register(lambda: print("SIGINT is ignored:", signal.getsignal(signal.SIGINT) is signal.SIG_IGN))
+from mcp_launch.__main__ import main
+main()
+"""
 STUBBORN = "trap '' TERM; cat; sleep 30"
 
 
@@ -536,6 +543,24 @@ def test_ctrl_c_while_something_is_imported_leaves_nothing(module: str) -> None:
     done = run("check", "-", python=("-c", INTERRUPTED.format(module=module)), stdin=config)
 
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+    assert marked.running() == []
+
+
+def test_once_ctrl_c_has_ended_the_command_another_changes_no_exit_status() -> None:
+    marked = Marked()
+    command = [sys.executable, "-c", TELLS_OF_SIGINT_AT_END, "check", "--verbose", "-"]
+
+    with subprocess.Popen(command, stdin=PIPE, stdout=PIPE, stderr=PIPE, env=ENV) as process:
+        assert process.stdin is not None
+        process.stdin.write(json.dumps([marked.plain("mute", name="mute")]).encode())
+        process.stdin.close()
+        assert process.stderr is not None
+        assert process.stderr.readline().startswith(b"mute -> ")
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=20) == 130
+        assert process.stdout is not None
+        assert process.stdout.read() == b"SIGINT is ignored: True\n"
+
     assert marked.running() == []
 
 

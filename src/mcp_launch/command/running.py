@@ -13,7 +13,7 @@ import anyio
 
 from mcp_launch.budgets import Budgets
 from mcp_launch.command.inputs import Session
-from mcp_launch.command.signals import ENDING, exit_if_asked, exit_on_signals, heeded
+from mcp_launch.command.signals import ENDING, exit_if_asked, exit_on_signals, heeded, note
 from mcp_launch.fleet import Fleet, launch
 from mcp_launch.options import Options
 from mcp_launch.terms import EVERYTHING, Listing
@@ -60,6 +60,7 @@ async def _run(
 
         def stop(number: int) -> None:
             stopped_by.append(number)
+            note(number)
             scope.cancel()
 
         # They stay until the servers are gone: a second Ctrl-C does not cut that short, and it is bounded. Where there

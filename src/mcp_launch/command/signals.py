@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import NoReturn
 
-__all__ = ["ENDING", "exit_if_asked", "exit_on_signals", "heeded", "held"]
+__all__ = ["ENDING", "exit_if_asked", "exit_on_signals", "heeded", "held", "note"]
 
 ENDING = [signal.SIGINT, signal.SIGTERM]
 if sys.platform != "win32":
@@ -23,9 +23,15 @@ def heeded(number: int) -> bool:
 
 
 def exit_on_signals() -> None:
-    """Let each of them raise SystemExit, so that what was begun is cleared up."""
+    """Let each of them raise SystemExit, so that what was begun is cleared up; ignored, once one has come."""
     for number in filter(heeded, ENDING):
-        signal.signal(number, _exit)
+        # What is ignored stays so until the interpreter is gone: a second Ctrl-C does not change the exit status.
+        signal.signal(number, signal.SIG_IGN if _came else _exit)
+
+
+def note(number: int) -> None:
+    """Know that this one ends the command."""
+    _came.append(number)
 
 
 @contextmanager
@@ -59,7 +65,7 @@ _came: list[int] = []
 
 
 def _exit(number: int, _frame: FrameType | None) -> NoReturn:
-    _came.append(number)
+    note(number)
     sys.unraisablehook = _tell_of_others
     # A second one does not cut short what the first began, and that is bounded.
     for each in ENDING:
