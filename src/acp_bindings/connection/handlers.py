@@ -77,6 +77,7 @@ class Handlers:
         """
         self._by_type: dict[NotificationType, Handler] = {}
         self._by_method: dict[str, Handler] = {}
+        self._otherwise: Handle[Request | Notification] | None = None
         for calls, handle in (handlers or {}).items():
             register: Callable[[Handle[Any]], object] = self.on(calls)
             register(handle)
@@ -114,7 +115,7 @@ class Handlers:
 
         def register(handle: Handle[Any]) -> Handle[Any]:
             _refuse_uncallable(handle)
-            waits = iscoroutinefunction(handle) or iscoroutinefunction(getattr(handle, "__call__", None))  # noqa: B004
+            waits = _waits(handle)
             if calls in self._by_method or any(type_ in self._by_type for type_ in types):
                 name = calls if isinstance(calls, str) else _name_of(calls)
                 raise ValueError(f"there is a handler for {name} already")
@@ -131,6 +132,23 @@ class Handlers:
         types = () if isinstance(calls, str) else _types_of(calls)
         return register
 
+    def otherwise(self, handle: Handle[Request | Notification]) -> Handle[Request | Notification]:
+        """Register what is decorated as the handler of all that has none of its own.
+
+        It is called with the whole message instead of its params, and tells by the method what it is: an extension that
+        was not known beforehand, what the protocol has besides, or, where a connection passes that, what is newer than
+        it. All else is as with the handlers that `on` registers.
+
+        Raises:
+            TypeError: the handler cannot be called with a message and the connection.
+            ValueError: there is such a handler already.
+        """
+        _refuse_uncallable(handle)
+        if self._otherwise is not None:
+            raise ValueError("there is a handler for all others already")
+        self._otherwise = handle
+        return handle
+
     def __iter__(self) -> Iterator[str]:
         """The methods that they are for."""
         return iter({*self._by_method, *(type_.method for type_ in self._by_type)})
@@ -139,12 +157,21 @@ class Handlers:
         """What handles *message*, which has just come on *connection*, if anything does."""
         handler = self._by_method.get(message.method) if self._by_method else None
         if handler is None and message.type is not None:
-            return self._by_type.get(message.type)
+            handler = self._by_type.get(message.type)
+        if handler is None and (handle := self._otherwise):
+            return Handler(
+                lambda _, connection: handle(message, connection), _waits(handle), message.method in _EXCLUSIVE
+            )
         return handler
 
 
 _EXCLUSIVE = {"initialize"}
 """The method that settles the version, and with it what the next line means."""
+
+
+def _waits(handle: object) -> bool:
+    """Whether it is an `async def`, or an object that is called by one."""
+    return iscoroutinefunction(handle) or iscoroutinefunction(getattr(handle, "__call__", None))  # noqa: B004
 
 
 def _refuse_uncallable(handle: object) -> None:

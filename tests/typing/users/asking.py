@@ -5,7 +5,7 @@ from typing import Any, TypeVar, assert_type
 
 from acp_bindings import decode, v1, v1_unstable, v2, v2_unstable
 from acp_bindings.connection import Connection, Handlers
-from acp_bindings.jsonrpc import Codec, Response, Sent
+from acp_bindings.jsonrpc import Codec, Notification, Request, Response, Sent
 from acp_bindings.methods import Asks
 
 T = TypeVar("T")
@@ -128,6 +128,16 @@ async def cancel(params: v1.CancelNotification, connection: Connection) -> None:
 
 @handlers.on("_acme/do")
 async def do(params: Any, connection: Connection) -> Any:
+    raise NotImplementedError
+
+
+@handlers.otherwise
+async def all_else(message: Request | Notification, connection: Connection) -> Any:
+    return await connection.request(message.params, method=message.method)
+
+
+@handlers.otherwise  # refused
+async def params_of_one(params: v1.PromptRequest, connection: Connection) -> Any:
     raise NotImplementedError
 
 

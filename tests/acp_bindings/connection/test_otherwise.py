@@ -1,0 +1,193 @@
+"""One handler for all that has none of its own: extensions nobody knew of, and what is passed on to somebody else."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import anyio
+import pytest
+
+from acp_bindings import v1
+from acp_bindings.connection import AgentHandlers, Connection, Handlers, RequestFailed
+from acp_bindings.jsonrpc import INTERNAL_ERROR, METHOD_NOT_FOUND, REQUEST_CANCELLED, Notification, Request
+from acp_bindings.setup import AgentHandshake, RequestError, error_from
+from tests.acp_bindings.connection.support import HELLO, NEW, against, both
+
+pytestmark = pytest.mark.anyio
+
+
+def known(params: Any, connection: Connection) -> str:
+    return "known"
+
+
+async def test_what_has_no_handler_of_its_own_comes_with_its_method_and_params() -> None:
+    heard: list[Request | Notification] = []
+    handlers = Handlers({"_acme/known": known})
+
+    @handlers.otherwise
+    async def other(message: Request | Notification, connection: Connection) -> Any:
+        heard.append(message)
+        return None if message.type else {"asked": message.method}
+
+    async with against(handlers) as (_, peer):
+        await peer.say(
+            {"method": "_acme/did", "params": [1]},
+            {"id": 1, "method": "_acme/do", "params": {"a": 1}},
+            {"id": 2, "method": "_acme/known"},
+            {"id": 3, "method": "logout"},
+            {"id": 4, "method": "session/prompt", "params": {"sessionId": "s", "prompt": []}},
+            {"id": 5, "method": "newer/than/this"},
+        )
+        answers = {(said := await peer.hear())["id"]: said for _ in range(5)}
+
+    assert [(each.method, each.params) for each in heard] == [
+        ("_acme/did", [1]),
+        ("_acme/do", {"a": 1}),
+        ("logout", v1.LogoutRequest()),
+        ("session/prompt", v1.PromptRequest(session_id="s", prompt=[])),
+    ]
+    assert answers[1]["result"] == {"asked": "_acme/do"}
+    assert answers[2]["result"] == "known"
+    assert answers[3]["result"] == {}
+    # Nothing can be made of nothing here.
+    assert answers[4]["error"]["code"] == INTERNAL_ERROR
+    assert answers[5]["error"]["code"] == METHOD_NOT_FOUND
+
+
+async def test_what_the_protocol_does_not_have_comes_where_it_is_let_through() -> None:
+    handlers = Handlers()
+    handlers.otherwise(lambda message, connection: message.method)
+
+    async with against(handlers, pass_unknown=True) as (_, peer):
+        await peer.say({"id": 5, "method": "newer/than/this"})
+        assert await peer.hear() == {"id": 5, "result": "newer/than/this"}
+
+
+async def test_notifications_are_heard_in_their_order_whoever_handles_them() -> None:
+    heard: list[Any] = []
+    handlers = Handlers()
+
+    @handlers.on("_acme/a")
+    async def slow(params: Any, connection: Connection) -> None:
+        await anyio.sleep(0.01)
+        heard.append(params)
+
+    @handlers.otherwise
+    def rest(message: Request | Notification, connection: Connection) -> None:
+        heard.append(message.params)
+
+    async with against(handlers) as (_, peer):
+        await peer.say(*({"method": f"_acme/{name}", "params": at} for at, name in enumerate("abcaba")))
+        await peer.say({"id": 1, "method": "_acme/end"})
+        await peer.hear()
+    assert heard == [0, 1, 2, 3, 4, 5, None]
+
+
+async def test_it_fails_and_is_cancelled_as_any_handler(caplog: pytest.LogCaptureFixture) -> None:
+    handlers = Handlers()
+    begun = anyio.Event()
+
+    @handlers.otherwise
+    async def other(message: Request | Notification, connection: Connection) -> None:
+        match message.method:
+            case "_acme/refused":
+                raise RequestError(-5, "not now")
+            case "_acme/failed":
+                raise ValueError("hunter2")
+            case _:
+                begun.set()
+                await anyio.sleep_forever()
+
+    async with against(handlers) as (_, peer):
+        await peer.say({"id": 1, "method": "_acme/refused"}, {"id": 2, "method": "_acme/failed"})
+        assert (await peer.hear())["error"] == {"code": -5, "message": "not now"}
+        assert (await peer.hear())["error"]["code"] == INTERNAL_ERROR
+        await peer.say({"id": 3, "method": "_acme/wait"})
+        await begun.wait()
+        await peer.say({"method": "$/cancel_request", "params": {"requestId": 3}})
+        assert (await peer.hear())["error"]["code"] == REQUEST_CANCELLED
+    assert [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING] == [
+        "the handler of _acme/failed failed"
+    ]
+
+
+async def test_the_rules_of_an_agent_come_before_it() -> None:
+    asked: list[str] = []
+    handlers = AgentHandlers(AgentHandshake(info=v1.Implementation(name="a", version="1")))
+    handlers.otherwise(lambda message, connection: asked.append(message.method))
+
+    async with against(handlers) as (_, peer):
+        await peer.say({"id": 1, "method": "_acme/do"}, {"method": "_acme/did"})
+        assert "initialize" in (await peer.hear())["error"]["message"]
+        await peer.say({"id": 2, "method": "initialize", "params": {"protocolVersion": 1}})
+        assert (await peer.hear())["result"]["protocolVersion"] == 1
+        await peer.say({"id": 3, "method": "_acme/do"})
+        assert await peer.hear() == {"id": 3, "result": None}
+    assert asked == ["_acme/do"]
+
+
+def test_there_is_one_and_it_takes_a_message_and_a_connection() -> None:
+    handlers = Handlers()
+    with pytest.raises(TypeError, match="cannot be called with the params and the connection"):
+        handlers.otherwise(lambda message: None)  # type: ignore[arg-type,misc]
+    handlers.otherwise(lambda message, connection: None)
+    with pytest.raises(ValueError, match="there is a handler for all others already"):
+        handlers.otherwise(lambda message, connection: None)
+    assert list(handlers) == []
+
+
+@asynccontextmanager
+async def proxied(agent: Any, client: Any) -> AsyncGenerator[tuple[Connection, Connection]]:
+    """An agent and a client, and between them what passes on all that either of them says."""
+    ends: dict[str, Connection] = {}
+
+    def to(end: str) -> Handlers:
+        handlers = Handlers()
+
+        @handlers.otherwise
+        async def pass_on(message: Request | Notification, connection: Connection) -> Any:
+            if isinstance(message, Notification):
+                return await ends[end].notify(message.params, method=message.method)
+            try:
+                return await ends[end].request(message.params, method=message.method)
+            except RequestFailed as failed:
+                raise error_from(failed) from failed
+
+        return handlers
+
+    async with (
+        both(agent=agent, client=to("client")) as (agent_, to_agent),
+        both(agent=to("agent"), client=client) as (to_client, client_),
+    ):
+        ends |= {"agent": to_agent, "client": to_client}
+        yield agent_, client_
+
+
+async def test_two_connections_pass_on_what_they_hear() -> None:
+    heard: list[Any] = []
+
+    async def new_session(request: v1.NewSessionRequest, connection: Connection) -> v1.NewSessionResponse:
+        await connection.notify(HELLO)
+        raw = await connection.request({"big": 2**70}, method="_acme/ask")
+        return v1.NewSessionResponse(session_id=raw["told"])
+
+    def refuse(request: v1.PromptRequest, connection: Connection) -> v1.PromptResponse:
+        raise RequestError(-7, "no more", data={"left": 0})
+
+    def tell(params: Any, connection: Connection) -> Any:
+        return {"told": str(params["big"])}
+
+    def hear(params: v1.SessionNotification, connection: Connection) -> None:
+        heard.append(params)
+
+    agent = {v1.NewSessionRequest: new_session, v1.PromptRequest: refuse}
+    client = {v1.SessionNotification: hear, "_acme/ask": tell}
+    async with proxied(agent, client) as (_, end):
+        assert (await end.request(NEW)).session_id == str(2**70)
+        assert heard == [HELLO]
+        with pytest.raises(RequestFailed) as caught:
+            await end.request(v1.PromptRequest(session_id="s", prompt=[]))
+    assert (caught.value.code, caught.value.message, caught.value.data) == (-7, "no more", {"left": 0})
