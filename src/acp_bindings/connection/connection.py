@@ -123,6 +123,11 @@ class Connection:
         return f"<{type(self).__name__} of {self.role}, {state}>"
 
     @property
+    def handlers(self) -> Handlers:
+        """What is done about what the peer sends."""
+        return self._serving.handlers
+
+    @property
     def role(self) -> Role:
         """Who we are."""
         return self._codec.role

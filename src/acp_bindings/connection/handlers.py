@@ -149,6 +149,10 @@ class Handlers:
         self._otherwise = handle
         return handle
 
+    def handles(self, method: str) -> bool:
+        """Whether there is a handler that would be called for *method*, in any version."""
+        return self._otherwise is not None or method in set(self)
+
     def __iter__(self) -> Iterator[str]:
         """The methods that they are for."""
         return iter({*self._by_method, *(type_.method for type_ in self._by_type)})

@@ -14,8 +14,10 @@ from pydantic_core import from_json
 
 from acp_bindings._models.base import Model
 from acp_bindings.connection.handlers import Handle, Handler, Handlers
+from acp_bindings.connection.serving import log
 from acp_bindings.encoding import encode
 from acp_bindings.messages import Notification, Request
+from acp_bindings.setup.capabilities import METHODS
 from acp_bindings.setup.errors import NotInitialized
 from acp_bindings.setup.gates import refuse_unadvertised
 from acp_bindings.setup.initialization.lifecycle import Lifecycle
@@ -26,7 +28,7 @@ from acp_bindings.setup.versions import version_of
 if TYPE_CHECKING:
     from acp_bindings.connection.connection import Connection
     from acp_bindings.setup.initialization.handshake import AgentHandshake, ClientHandshake, Settled
-    from acp_bindings.setup.peer import AgentPeer
+    from acp_bindings.setup.peer import AgentPeer, Peer
 
 __all__ = ["AgentHandlers", "initialize"]
 
@@ -36,6 +38,8 @@ async def initialize(connection: Connection, handshake: ClientHandshake, *, time
 
         async with connect_process(command, protocol=OPENING) as connection:
             agent = await initialize(connection, ClientHandshake(info=…, protocols=[v1, v2]))
+
+    The log has a warning where the client advertises what it has no handler for.
 
     Args:
         connection: a client's, which speaks `OPENING`.
@@ -59,9 +63,23 @@ async def initialize(connection: Connection, handshake: ClientHandshake, *, time
         # A text would be taken for JSON that is still to be read.
         agent = handshake.accept(encode(result) if isinstance(result, str) else result)
         connection.protocol = agent.protocol
+        _warn_of_unhandled(handshake.own(agent.protocol), connection.handlers)
         return agent
 
     return await connection.request(handshake.request(), method=INITIALIZE, timeout=timeout, then=settle)
+
+
+def _warn_of_unhandled(own: Peer, handlers: Handlers) -> None:
+    """Tell whoever wrote it of what we have advertised, but would answer with "Method not found"."""
+    lacking = [
+        method
+        for method, need in METHODS[own.side].items()
+        # Not all that comes with sessions is for every agent: one without modes is never asked to set one.
+        if need not in (None, "session") and method in own.protocol.METHODS
+        if own.supports(need) and not handlers.handles(method)
+    ]
+    if lacking:
+        log.warning("advertised, but nothing handles it: %s", ", ".join(lacking))
 
 
 class AgentHandlers(Handlers):
@@ -76,6 +94,7 @@ class AgentHandlers(Handlers):
 
     - `initialize` is answered by the handshake, which settles the version; `settled` has what came of it.
     - What comes before that is refused (`NotInitialized`), also `initialize` when it may not come again.
+    - The log has a warning, once, where it advertises what it has no handler for.
     - What was not advertised is refused (`refuse_unadvertised`), and so is a path that is not absolute (`check_paths`).
 
     So a handler gets nothing that it need not answer. It may serve any number of connections.
@@ -93,6 +112,7 @@ class AgentHandlers(Handlers):
         super().__init__()
         self._handshake = handshake
         self._flavour: Flavour = flavour
+        self._is_warned = False
         self._opened: WeakKeyDictionary[Connection, _Opened] = WeakKeyDictionary()
 
     def settled(self, connection: Connection) -> Settled:
@@ -130,6 +150,9 @@ class AgentHandlers(Handlers):
         opened.lifecycle.response(None, version=version_of(settled.protocol))
         opened.settled = settled
         connection.protocol = settled.protocol
+        if not self._is_warned:
+            self._is_warned = True
+            _warn_of_unhandled(settled.agent, self)
         return settled.result
 
     def _checked(self, opened: _Opened, method: str, handle: Handle[Any], params: Any, connection: Connection) -> Any:

@@ -111,7 +111,7 @@ class Serving:
         self._asking = 0
         """Handlers, of any connection, that wait for an answer; and all who wait until the peer reads."""
         self._connection = connection
-        self._handlers = handlers
+        self.handlers = handlers
         self._codec = codec
         self._outbox = outbox
         self._calls = calls
@@ -220,7 +220,7 @@ class Serving:
 
     def request(self, request: Request, size: int) -> anyio.Event | None:
         """Answer a request when it is its turn; with it, what to wait for before the next line is read, if anything."""
-        handler = self._handlers.of(request, self._connection)
+        handler = self.handlers.of(request, self._connection)
         if handler is None:
             self._outbox.owe(self._codec.fail(request, METHOD_NOT_FOUND, "Method not found"))
             return None
@@ -235,7 +235,7 @@ class Serving:
 
     def notification(self, message: Notification, size: int) -> None:
         """Have a notification handled when it is its turn."""
-        handler = self._handlers.of(message, self._connection)
+        handler = self.handlers.of(message, self._connection)
         if handler is None:
             log.debug("nothing handles %s", message.method)
         elif handler.waits or self._busy or self._unstarted:

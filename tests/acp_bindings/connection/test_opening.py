@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from acp_bindings import encode, v1, v2
-from acp_bindings.connection import AgentHandlers, Connection, RequestFailed, initialize
+from acp_bindings.connection import AgentHandlers, Connection, Handlers, RequestFailed, initialize
 from acp_bindings.setup import (
     OPENING,
     AgentHandshake,
@@ -222,3 +222,43 @@ async def test_a_trace_has_every_line_and_who_says_it() -> None:
 async def test_nobody_answers_initialize_but_the_handshake(calls: Any) -> None:
     with pytest.raises(ValueError, match="initialize is answered by AgentHandlers itself"):
         agent().on(calls)(answer)
+
+
+async def test_a_client_is_warned_of_what_it_advertises_and_does_not_handle(caplog: pytest.LogCaptureFixture) -> None:
+    handlers = Handlers({"terminal/create": answer, "terminal/kill": answer, "terminal/output": answer})
+    lacking = "fs/read_text_file, terminal/release, terminal/wait_for_exit"
+    assert await warned_of_client(handlers, caplog) == [f"advertised, but nothing handles it: {lacking}"]
+
+
+async def test_a_client_is_not_warned_where_one_handler_takes_all_else(caplog: pytest.LogCaptureFixture) -> None:
+    handlers = Handlers()
+    handlers.otherwise(answer)
+    assert await warned_of_client(handlers, caplog) == []
+
+
+async def warned_of_client(handlers: Handlers, caplog: pytest.LogCaptureFixture) -> list[str]:
+    one, other = await streams()
+    handshake = ClientHandshake(info=INFO, capabilities={"fs.read_text_file", "terminal"})
+    async with (
+        Connection(one, one, protocol=OPENING, role="agent", handlers=agent()),
+        Connection(other, other, protocol=OPENING, role="client", handlers=handlers) as connection,
+    ):
+        await initialize(connection, handshake, timeout=5)
+    return caplog.messages
+
+
+@pytest.mark.parametrize(
+    ("package", "lacking"),
+    [(v1, "session/delete"), (v2, "session/close, session/delete, session/list, session/resume")],
+)
+async def test_an_agent_is_warned_once_of_what_it_advertises_and_does_not_handle(
+    package: Any, lacking: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    asked = {"protocolVersion": 1} if package is v1 else {"protocolVersion": 2, "info": {"name": "c", "version": "1"}}
+    capabilities = {"session.load", "session.delete"} | (BASELINE if package is v2 else set[str]())
+    handlers = agent(*capabilities, protocols=[package])
+    for _ in range(2):
+        async with against(handlers, protocol=OPENING) as (_, peer):
+            await peer.say({"id": 1, "method": "initialize", "params": asked})
+            assert "result" in await peer.hear()
+    assert caplog.messages == [f"advertised, but nothing handles it: {lacking}"]
