@@ -193,7 +193,7 @@ def failures(session: nox.Session) -> None:
 @nox.session(default=False)
 def update_schema(session: nox.Session) -> None:
     """Replace the schemas: `-- npm:@agentclientprotocol/sdk@latest`, `-- github:TAG`, a URL or a folder."""
-    session.install(*group("codegen"))
+    session.install("-e", ".", *group("codegen"))
     session.run("python", "-m", "codegen.update", *session.posargs)
 
 
@@ -207,7 +207,7 @@ def watch_schema(session: nox.Session) -> None:
 @nox.session(default=False)
 def compare(session: nox.Session) -> None:
     """Print what changed from one source to another: `-- npm:PACKAGE@2.0.0 npm:PACKAGE@2.4.0`."""
-    session.install(*group("codegen"))
+    session.install("-e", ".", *group("codegen"))
     session.run("python", "-m", "codegen.compare", *session.posargs)
 
 

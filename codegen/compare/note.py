@@ -24,6 +24,8 @@ def note(file: str, old: dict[str, Any], new: dict[str, Any]) -> list[str]:
             names.append(_names(file, schema))
         except CodegenError as refusal:
             return [*lines, f"- They cannot be compared: the {which} schema cannot be built: {refusal}"]
+        except ImportError:
+            raise  # of what this environment lacks, which no schema can help
         except Exception as defect:  # noqa: BLE001 - what else changed is worth reading all the same
             return [*lines, f"- They cannot be compared: the {which} schema cannot be built: {_about(defect)}"]
     changes = compare_names(*names)

@@ -231,6 +231,15 @@ class TestNote:
         assert ("- definitions added: `Bar`" in lines) == (broken == "build")
         assert ("- names added: `Bar`" in lines) == (broken == "compare")
 
+    def test_what_is_not_installed_is_no_matter_of_the_schema(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        def fail(*_arguments: object) -> None:
+            raise ModuleNotFoundError("No module named 'acp_bindings'")
+
+        monkeypatch.setattr(import_module("codegen.compare.note"), "build", fail)
+
+        with pytest.raises(ModuleNotFoundError):
+            note(FILE, {"$defs": {"Foo": TEXT}}, {"$defs": {"Foo": TEXT, "Bar": TEXT}})
+
     def test_equal_names_are_said_to_be_equal(self) -> None:
         assert note(FILE, {"$defs": {"Foo": TEXT}}, {"$defs": {"Foo": TEXT | {"title": "A"}}})[-1] == "- No change"
 
