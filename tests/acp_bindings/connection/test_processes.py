@@ -257,8 +257,9 @@ async def test_it_is_known_whether_a_process_left_by_itself(code: str, by_itself
         assert await child.stop(patience=10 if by_itself else 0.2) is by_itself
 
 
-async def test_the_last_line_of_a_process_needs_no_end(tmp_path: Path) -> None:
-    command = [sys.executable, "-S", "-c", "print('one'); print('two', end='')"]
+@pytest.mark.parametrize("end", ["", "\n"])
+async def test_the_last_line_of_a_process_needs_no_end(end: str, tmp_path: Path) -> None:
+    command = [sys.executable, "-S", "-c", f"print('one'); print('two', end={end!r})"]
     child = await ChildProcess.start(command, cwd=str(tmp_path), env=dict(os.environ))
 
     with anyio.fail_after(20):
