@@ -77,7 +77,7 @@ class Handlers:
         """
         self._by_type: dict[NotificationType, Handler] = {}
         self._by_method: dict[str, Handler] = {}
-        self._otherwise: Handle[Request | Notification] | None = None
+        self._otherwise: Handler | None = None
         for calls, handle in (handlers or {}).items():
             register: Callable[[Handle[Any]], object] = self.on(calls)
             register(handle)
@@ -146,12 +146,12 @@ class Handlers:
         _refuse_uncallable(handle)
         if self._otherwise is not None:
             raise ValueError("there is a handler for all others already")
-        self._otherwise = handle
+        self._otherwise = Handler(handle, _waits(handle), exclusive=False)
         return handle
 
     def handles(self, method: str) -> bool:
         """Whether there is a handler that would be called for *method*, in any version."""
-        return self._otherwise is not None or method in set(self)
+        return self._otherwise is not None or method in self
 
     def __iter__(self) -> Iterator[str]:
         """The methods that they are for."""
@@ -162,10 +162,9 @@ class Handlers:
         handler = self._by_method.get(message.method) if self._by_method else None
         if handler is None and message.type is not None:
             handler = self._by_type.get(message.type)
-        if handler is None and (handle := self._otherwise):
-            return Handler(
-                lambda _, connection: handle(message, connection), _waits(handle), message.method in _EXCLUSIVE
-            )
+        if handler is None and (other := self._otherwise):
+            handle = other.handle
+            return Handler(lambda _, on: handle(message, on), other.waits, message.method in _EXCLUSIVE)
         return handler
 
 

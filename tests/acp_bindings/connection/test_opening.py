@@ -249,13 +249,13 @@ async def warned_of_client(handlers: Handlers, caplog: pytest.LogCaptureFixture)
 
 @pytest.mark.parametrize(
     ("package", "lacking"),
-    [(v1, "session/delete"), (v2, "session/close, session/delete, session/list, session/resume")],
+    [(v1, "logout, session/delete"), (v2, "session/close, session/delete, session/list, session/resume")],
 )
 async def test_an_agent_is_warned_once_of_what_it_advertises_and_does_not_handle(
     package: Any, lacking: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     asked = {"protocolVersion": 1} if package is v1 else {"protocolVersion": 2, "info": {"name": "c", "version": "1"}}
-    capabilities = {"session.load", "session.delete"} | (BASELINE if package is v2 else set[str]())
+    capabilities = {"session.load", "session.delete", "auth.logout"} | (BASELINE if package is v2 else set[str]())
     handlers = agent(*capabilities, protocols=[package])
     for _ in range(2):
         async with against(handlers, protocol=OPENING) as (_, peer):

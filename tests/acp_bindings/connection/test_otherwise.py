@@ -13,7 +13,7 @@ import pytest
 from acp_bindings import v1
 from acp_bindings.connection import AgentHandlers, Connection, Handlers, RequestFailed
 from acp_bindings.jsonrpc import INTERNAL_ERROR, METHOD_NOT_FOUND, REQUEST_CANCELLED, Notification, Request
-from acp_bindings.setup import AgentHandshake, RequestError, error_from
+from acp_bindings.setup import OPENING, AgentHandshake, RequestError, error_from
 from tests.acp_bindings.connection.support import HELLO, NEW, against, both
 
 pytestmark = pytest.mark.anyio
@@ -112,6 +112,27 @@ async def test_it_fails_and_is_cancelled_as_any_handler(caplog: pytest.LogCaptur
     assert [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING] == [
         "the handler of _acme/failed failed"
     ]
+
+
+async def test_nothing_more_is_read_before_it_is_done_with_what_settles_the_version() -> None:
+    handlers = Handlers()
+
+    @handlers.otherwise
+    async def settle(message: Request | Notification, connection: Connection) -> Any:
+        if message.method == "initialize":
+            await anyio.sleep(0.01)
+            connection.protocol = v1
+            return {"protocolVersion": 1}
+        assert isinstance(message.params, v1.NewSessionRequest)
+        return v1.NewSessionResponse(session_id="s")
+
+    async with against(handlers, protocol=OPENING) as (_, peer):
+        await peer.say(
+            {"id": 1, "method": "initialize", "params": {"protocolVersion": 1}},
+            {"id": 2, "method": "session/new", "params": {"cwd": "/", "mcpServers": []}},
+        )
+        assert await peer.hear() == {"id": 1, "result": {"protocolVersion": 1}}
+        assert await peer.hear() == {"id": 2, "result": {"sessionId": "s"}}
 
 
 async def test_the_rules_of_an_agent_come_before_it() -> None:

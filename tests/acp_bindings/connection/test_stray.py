@@ -11,7 +11,7 @@ import pytest
 
 from acp_bindings import v1
 from acp_bindings.connection import Connection, ConnectionClosed, StrayLines, TimedOut, connect_process
-from acp_bindings.jsonrpc import PARSE_ERROR
+from acp_bindings.jsonrpc import INVALID_PARAMS, METHOD_NOT_FOUND
 from tests.acp_bindings.connection.support import NEW, Bare, against
 
 pytestmark = pytest.mark.anyio
@@ -141,9 +141,14 @@ async def test_the_first_ones_are_warned_of_and_a_flood_is_not(caplog: pytest.Lo
 
 async def test_a_message_that_is_wrong_is_no_such_line(caplog: pytest.LogCaptureFixture) -> None:
     wrong: dict[str, Any] = {"method": "session/update", "params": {}}
+    # Of these the peer is told.
+    answered: list[dict[str, Any]] = [
+        {"id": 1, "method": "no/such", "params": {}},
+        {"id": 2, "method": "fs/read_text_file", "params": {}},
+    ]
     async with against(role="client") as (client, peer):
-        await peer.say(wrong, {"id": 1, "method": "no/such", "params": {}})
-        assert (await peer.hear())["error"]["code"] != PARSE_ERROR
+        await peer.say(wrong, *answered)
+        assert [(await peer.hear())["error"]["code"] for _ in answered] == [METHOD_NOT_FOUND, INVALID_PARAMS]
         assert (await time_out(client)).stray is None
     said = "sessionId: Field required; update: Field required"
     assert caplog.messages == [f"a line that cannot be used: session/update: Invalid params: {said}"]
