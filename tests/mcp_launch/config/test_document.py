@@ -98,6 +98,11 @@ def test_what_it_does_not_is_told_by_line_and_column(text: str, grammar: Grammar
     assert str(raised.value).startswith(says)
 
 
+def test_quotation_marks_are_asked_for_only_where_another_kind_stands() -> None:
+    with pytest.raises(UnusableInput, match=r"not JSON: Expecting value$"):
+        read_document('{"a": x}', source="f", grammar=JSON)
+
+
 def test_what_is_not_allowed_here_is_called_by_its_name() -> None:
     with pytest.raises(UnusableInput, match=r"^f:1:9: not JSON: .*; comments are not allowed in this file$"):
         read_document('{"a": 1 // x\n}', source="f")
