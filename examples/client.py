@@ -20,7 +20,7 @@ from client_view import View
 from demo import example_request
 
 from acp_bindings import AcpError, v1, v2
-from acp_bindings.connection import Connection, ConnectionClosed, RequestFailed, connect_process, initialize
+from acp_bindings.connection import Connection, RequestFailed, connect_process, initialize
 from acp_bindings.jsonrpc import ProtocolPackage
 from acp_bindings.setup import (
     OPENING,
@@ -89,9 +89,7 @@ class Client:
         if self.agent.version == 1:
             stop(answer.stop_reason)
         # The answer of v2 says that the prompt has come; a state says that its turn is over.
-        ended = await self._wait(idle)
-        if ended and not reasons:
-            raise ended
+        await self._connection.wait_for(idle.wait())
         self._view.note("done", reasons[0])
         return session.after_prompt()
 
@@ -119,21 +117,6 @@ class Client:
         self._view.flush()
         for remark in self._side.updates.remarks:
             self._view.note("remark", remark)
-
-    async def _wait(self, event: anyio.Event) -> ConnectionClosed | None:
-        """Wait for what an update brings; an agent that goes before that brings none any more."""
-        ended: ConnectionClosed | None = None
-
-        async def lost() -> None:
-            nonlocal ended
-            ended = await self._connection.wait_ended()
-            event.set()
-
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(lost)
-            await event.wait()
-            tasks.cancel_scope.cancel()
-        return ended
 
     async def _ask(self, request: Any, then: Callable[[Any], Any] = lambda answer: answer) -> Any:
         """The answer to what the agent has advertised; an error as what it means."""

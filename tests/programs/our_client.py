@@ -78,26 +78,8 @@ class Client:
         if isinstance(response, v1.PromptResponse):
             self.stop = response.stop_reason
         else:
-            await self.turn(session_id)
+            await self.connection.wait_for(self.idle.wait())
         return {"stop": self.stop, "said": texts(self.updates)}
-
-    async def turn(self, session_id: str) -> None:
-        """Wait until the turn of a prompt is over, which v2 says by a state.
-
-        Raises:
-            ConnectionClosed: the agent has gone before that.
-        """
-        async with anyio.create_task_group() as tasks:
-
-            async def lost() -> None:
-                await self.connection.wait_ended()
-                tasks.cancel_scope.cancel()
-
-            tasks.start_soon(lost)
-            await self.idle.wait()
-            tasks.cancel_scope.cancel()
-        if not self.idle.is_set():
-            await self.connection.request(close_session(self.peer, session_id))
 
     async def come_back(self, request: Any) -> dict[str, Any]:
         """Load or resume a session, and prompt again: what was said of its past."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext, suppress
 from functools import partial
+from inspect import iscoroutine
 from types import EllipsisType, NoneType, TracebackType
 from typing import Any, Literal, Protocol, Self, TypeAlias, TypeVar, cast, overload
 
@@ -21,6 +22,7 @@ from acp_bindings.connection.lines import LineBuffer
 from acp_bindings.connection.outbox import ByteSink, Outbox
 from acp_bindings.connection.serving import TURN, Serving, Turn, log
 from acp_bindings.connection.stray import Stray
+from acp_bindings.connection.waiting import Waiting
 from acp_bindings.encoding import encode
 from acp_bindings.jsonrpc import CANCEL, PARSE_ERROR, Codec, ProtocolPackage, Role
 from acp_bindings.messages import BadLine, BadResponse, ErrorResponse, Id, Notification, Request, Response
@@ -100,6 +102,7 @@ class Connection:
         # What a client sends holds the secrets of its user; an agent's is for users to see.
         self._stray = Stray(show=self._shown if role == "client" else None)
         self._calls = Calls(codec=self._codec, outbox=self._outbox, stray=self._stray)
+        self._waiting = Waiting()
         self._serving = Serving(
             self,
             handlers if isinstance(handlers, Handlers) else Handlers(handlers),
@@ -199,8 +202,7 @@ class Connection:
         turn = TURN.get()
         if turn and turn.exclusive and turn is self._serving.turn:
             raise RuntimeError("an exclusive handler cannot ask the peer: nothing is read before it is done")
-        # An exclusive one of another connection may be what the turn here waits for, which could not be told of it.
-        inside = turn is not None and (turn.exclusive or self._serving.waits_for(turn))
+        inside = self._is_inside(turn)
         sent = self._codec.request(params, method=method)
         call = self._calls.begin(sent.id, then, inside=inside)
         try:
@@ -243,9 +245,33 @@ class Connection:
             raise self._gone or ConnectionClosed(_DEAF)
         outbox.add(line)
 
+    async def wait_for(self, what: Awaitable[T]) -> T:
+        """What *what* gives, which messages of the peer bring about: an event that a handler sets, say.
+
+        Who waited for the event alone would wait for ever once there is no peer any more.
+
+        Raises:
+            ConnectionClosed: the peer has gone and what it had sent has been handled, or `close` was called. *What* is
+                cancelled then.
+            RuntimeError: the connection has not begun, or nothing is handled before the handler is done that waits.
+        """
+        try:
+            if not self._begun:
+                raise RuntimeError("the connection has not begun: wait in its `async with` block")
+            if self._serving.is_here:
+                raise RuntimeError("no message is handled before this handler is done: wait in a task of its own")
+        except RuntimeError:
+            if iscoroutine(what):
+                what.close()
+            raise
+        turn = TURN.get()
+        inside = self._is_inside(turn)
+        with self._serving.asking(None if inside else turn) if turn else nullcontext():
+            return await self._waiting.wait_for(what, inside=inside)
+
     def close(self) -> None:
         """End the handlers and fail what is pending, without waiting; leaving the block does it too."""
-        self._calls.fail_all(self._lose(ConnectionClosed(_CLOSED)))
+        self._fail_all(self._lose(ConnectionClosed(_CLOSED)))
         self._reading.cancel()
         self._outbox.end()
         self._serving.cancel_all()
@@ -410,9 +436,18 @@ class Connection:
         if self._gone is None:
             self._gone = end = end.of(None, stray=self._stray.since(self._stray.count))
             self._has_read.set()
-            self._calls.fail_all(end, inside=True)
-            self._serving.end(partial(self._calls.fail_all, end))
+            self._fail_all(end, inside=True)
+            self._serving.end(partial(self._fail_all, end))
         return self._gone
+
+    def _fail_all(self, end: ConnectionClosed, *, inside: bool = False) -> None:
+        self._calls.fail_all(end, inside=inside)
+        self._waiting.end(end, inside=inside)
+
+    def _is_inside(self, turn: Turn | None) -> bool:
+        """Whether everything else waits for it, perhaps by way of other connections."""
+        # An exclusive one of another connection may be what the turn here waits for, which could not be told of it.
+        return turn is not None and (turn.exclusive or self._serving.waits_for(turn))
 
 
 _DEAF = "the peer no longer reads"

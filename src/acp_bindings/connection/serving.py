@@ -117,6 +117,8 @@ class Serving:
         self._calls = calls
         """What we ask the peer."""
         self._most_requests = most_requests
+        self._task = 0
+        """In which all handlers run that everything else waits for."""
         self._tasks = anyio.create_task_group()
         self._workers = Workers(self._tasks)
         self._backlog: deque[tuple[int, Callable[[], Awaitable[None] | None]]] = deque()
@@ -135,6 +137,7 @@ class Serving:
 
     async def run(self, *, grace: float, task_status: TaskStatus[None]) -> None:
         """Run the handlers until `end`, and then for so many seconds those of requests that have no answer yet."""
+        self._task = anyio.get_current_task().id
         async with self._tasks:
             task_status.started()
             try:
@@ -209,6 +212,11 @@ class Serving:
         if self._room is not None:
             self._room.set()
             self._room = None
+
+    @property
+    def is_here(self) -> bool:
+        """Whether this task is in a handler that everything else waits for."""
+        return self.turn is not None and anyio.get_current_task().id == self._task
 
     def held_by(self, turn: Turn) -> int:
         """How many messages wait for the end of that turn."""

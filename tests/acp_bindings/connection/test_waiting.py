@@ -1,0 +1,172 @@
+"""`wait_for`: what messages of the peer bring about, or the end of the connection."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import anyio
+import pytest
+
+from acp_bindings import v1
+from acp_bindings.connection import Connection, ConnectionClosed, Handlers, connect_process
+from tests.acp_bindings.connection.support import against, streams
+
+pytestmark = pytest.mark.anyio
+
+TOLD = {"method": "_acme/did"}
+
+
+def sets(event: anyio.Event) -> dict[str, Callable[..., Any]]:
+    def hear(_params: object, _connection: Connection) -> None:
+        event.set()
+
+    return {"_acme/did": hear}
+
+
+async def test_what_an_update_brings() -> None:
+    event = anyio.Event()
+
+    async def value() -> str:
+        await event.wait()
+        return "brought"
+
+    async with against(sets(event), role="client") as (client, peer), anyio.create_task_group() as tasks:
+        tasks.start_soon(peer.say, TOLD)
+        with anyio.fail_after(5):
+            assert await client.wait_for(value()) == "brought"
+
+
+async def test_a_peer_that_goes_brings_nothing() -> None:
+    async with against(role="client") as (client, peer), anyio.create_task_group() as tasks:
+        tasks.start_soon(peer.stream.aclose)
+        with anyio.fail_after(5), pytest.raises(ConnectionClosed, match="the peer closed the connection"):
+            await client.wait_for(anyio.sleep_forever())
+
+
+async def test_of_a_process_it_is_told_how_it_ended() -> None:
+    command = [sys.executable, "-c", "import sys; sys.exit('no licence')"]
+    with anyio.fail_after(10), pytest.raises(ConnectionClosed) as caught:
+        async with connect_process(command, protocol=v1) as agent:
+            await agent.wait_for(anyio.sleep_forever())
+    assert caught.value.exit_status == 1
+    assert "no licence" in str(caught.value)
+
+
+async def test_what_the_last_message_brings_although_its_handler_takes_long() -> None:
+    event = anyio.Event()
+
+    async def hear(_params: object, _connection: Connection) -> None:
+        await anyio.sleep(0.3)
+        event.set()
+
+    async with against({"_acme/did": hear}, role="client") as (client, peer):
+        await peer.say(TOLD)
+        await peer.stream.aclose()
+        with anyio.fail_after(5):
+            await client.wait_for(event.wait())
+
+
+async def test_what_was_brought_already_when_the_connection_ended() -> None:
+    event = anyio.Event()
+    async with against(sets(event), role="client") as (client, peer):
+        await peer.say(TOLD)
+        await peer.stream.aclose()
+        with anyio.fail_after(5):
+            await client.wait_ended()
+            await client.wait_for(event.wait())
+            with pytest.raises(ConnectionClosed):
+                await client.wait_for(anyio.sleep_forever())
+
+
+async def test_closing_ends_it() -> None:
+    async with against(role="client") as (client, _), anyio.create_task_group() as tasks:
+
+        async def wait() -> None:
+            with pytest.raises(ConnectionClosed, match="the connection was closed"):
+                await client.wait_for(anyio.sleep_forever())
+
+        tasks.start_soon(wait)
+        await anyio.wait_all_tasks_blocked()
+        with anyio.fail_after(5):
+            client.close()
+
+
+async def test_what_it_raises_is_raised_as_it_is() -> None:
+    async def fail() -> None:
+        raise ExceptionGroup("of its own", [ValueError("a")])
+
+    async with against(role="client") as (client, _):
+        with pytest.raises(ExceptionGroup, match="of its own"):
+            await client.wait_for(fail())
+        with anyio.move_on_after(0.05) as scope:
+            await client.wait_for(anyio.sleep_forever())
+        assert scope.cancelled_caught
+
+
+@pytest.mark.filterwarnings("error")
+async def test_a_handler_that_all_that_comes_waits_for_cannot_wait_for_it() -> None:
+    refused: list[str] = []
+    handlers = Handlers()
+
+    async def wait(_params: object, connection: Connection) -> None:
+        try:
+            await connection.wait_for(anyio.sleep_forever())
+        except RuntimeError as error:
+            refused.append(str(error))
+
+    handlers.on("_acme/did")(wait)
+    handlers.on("_acme/alone", exclusive=True)(wait)
+    async with against(handlers) as (_, peer):
+        await peer.say(TOLD, {"id": 1, "method": "_acme/alone"})
+        await peer.hear()
+    assert refused == ["no message is handled before this handler is done: wait in a task of its own"] * 2
+
+
+@pytest.mark.filterwarnings("error")
+async def test_a_connection_that_has_not_begun_brings_nothing() -> None:
+    one, other = await streams()
+    async with one, other:
+        connection = Connection(one, one, protocol=v1, role="agent")
+        with pytest.raises(RuntimeError, match="the connection has not begun"):
+            await connection.wait_for(anyio.sleep_forever())
+
+
+async def test_a_handler_of_a_request_may_wait_as_those_of_others_run_beside_it() -> None:
+    event = anyio.Event()
+
+    async def work(_params: object, connection: Connection) -> str:
+        await connection.wait_for(event.wait())
+        return "done"
+
+    async with against({"_acme/do": work, **sets(event)}, most_requests=1) as (_, peer):
+        await peer.say({"id": 1, "method": "_acme/do"})
+        await anyio.wait_all_tasks_blocked()
+        # More requests than are handled at a time: reading goes on, as it waits for what is behind them.
+        await peer.say({"id": 2, "method": "_acme/do"})
+        await anyio.wait_all_tasks_blocked()
+        await peer.say(TOLD)
+        assert [(await peer.hear())["result"] for _ in range(2)] == ["done", "done"]
+
+
+async def test_a_task_of_a_handler_may_wait_and_is_told_of_the_end_although_all_waits_for_the_handler() -> None:
+    told: list[ConnectionClosed] = []
+
+    async def hear(_params: object, connection: Connection) -> None:
+        async def wait() -> None:
+            try:
+                await connection.wait_for(anyio.sleep_forever())
+            except ConnectionClosed as end:
+                told.append(end)
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(wait)
+
+    async with against({"_acme/did": hear}) as (agent, peer):
+        await peer.say(TOLD)
+        await anyio.wait_all_tasks_blocked()
+        await peer.stream.aclose()
+        with anyio.fail_after(5):
+            await agent.wait_ended()
+    assert len(told) == 1
