@@ -42,8 +42,7 @@ def target(node: Node) -> str | None:
 
 def children(node: Node) -> Iterator[Node]:
     """The schemas directly inside *node*. Data (`default`, `const`, `enum`) is not a schema and is not entered."""
-    for keyword in ("properties", "$defs"):
-        yield from node.get(keyword, {}).values()
+    yield from node.get("properties", {}).values()
     for keyword in ("anyOf", "oneOf", "allOf"):
         yield from node.get(keyword, [])
     for keyword in ("items", "additionalProperties", "not"):
@@ -62,9 +61,8 @@ def walk(node: Node) -> Iterator[Node]:
 def rewrite(node: Node, change: Callable[[Node], Node]) -> Node:
     """A copy of *node* with *change* applied to every schema in it, innermost first."""
     copy = dict(node)
-    for keyword in ("properties", "$defs"):
-        if keyword in copy:
-            copy[keyword] = {name: rewrite(child, change) for name, child in copy[keyword].items()}
+    if "properties" in copy:
+        copy["properties"] = {name: rewrite(child, change) for name, child in copy["properties"].items()}
     for keyword in ("anyOf", "oneOf", "allOf"):
         if keyword in copy:
             copy[keyword] = [rewrite(child, change) for child in copy[keyword]]

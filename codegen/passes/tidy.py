@@ -20,9 +20,8 @@ def _open(schema: Any) -> Any:
     if not isinstance(schema, dict):
         return schema
     node = dict(cast("Node", schema))
-    for keyword in ("properties", "$defs"):
-        if keyword in node:
-            node[keyword] = {name: _open(child) for name, child in node[keyword].items()}
+    if "properties" in node:
+        node["properties"] = {name: _open(child) for name, child in node["properties"].items()}
     for keyword in ("anyOf", "oneOf", "allOf"):
         if keyword in node:
             node[keyword] = [_open(child) for child in node[keyword]]

@@ -45,7 +45,15 @@ def test_what_the_passes_read_is_accepted(node: Node) -> None:
 
 @pytest.mark.parametrize(
     "keyword",
-    ["contentMediaType", "maxLength", "exclusiveMinimum", "patternProperties", "$comment", "x-deserialize-trim"],
+    [
+        "$comment",
+        "$defs",
+        "contentMediaType",
+        "exclusiveMinimum",
+        "maxLength",
+        "patternProperties",
+        "x-deserialize-trim",
+    ],
 )
 def test_an_unknown_keyword_is_refused_wherever_it_stands(keyword: str) -> None:
     said = f"no rule for the keyword {keyword}"
