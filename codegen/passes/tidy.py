@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Literal
 
 from codegen.tree import Definitions, Node, rewrite_all, without
 
@@ -11,15 +11,13 @@ ENVELOPE = "x-docs-ignore"
 
 def open_booleans(defs: Definitions) -> Definitions:
     """`true` as a schema becomes `{}`, which says the same; old releases wrote the former."""
-    return {name: cast("Node", _open(node)) for name, node in defs.items()}
+    return {name: _open(node) for name, node in defs.items()}
 
 
-def _open(schema: Any) -> Any:
+def _open(schema: Node | Literal[True]) -> Node:
     if schema is True:
         return {}
-    if not isinstance(schema, dict):
-        return schema
-    node = dict(cast("Node", schema))
+    node = dict(schema)
     if "properties" in node:
         node["properties"] = {name: _open(child) for name, child in node["properties"].items()}
     for keyword in ("anyOf", "oneOf", "allOf"):
