@@ -220,7 +220,7 @@ class _Naming:
         if tag is None:
             raise CodegenError(f"{union}: its catch-all excludes other tags than the alternatives have")
         check_catch_all(union, arm, tag, known)
-        added = _merged(union, node, without(arm, "not"), tag)
+        added = _merged(union, node, arm, tag)
         unlike: Node = {"type": "string", "x-unlike": sorted(known)}
         added["properties"] = {tag: unlike} | without(added["properties"], tag)
         name = catch_all_name(union)
