@@ -20,11 +20,7 @@ Alternatives: TypeAlias = dict[str, Node]
 
 
 def compare(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[Change]:
-    """The differences from `old` to `new`, by method, then by definition; envelopes are left out.
-
-    Raises:
-        CodegenError: one of the two has something else where a schema has to be.
-    """
+    """The differences from `old` to `new`, by method, then by definition; envelopes are left out."""
     before, after = (_without_envelopes(spelt(schema["$defs"])) for schema in (old, new))
     changes = list(compare_methods(before, after))
     for name in sorted(before.keys() | after.keys()):

@@ -35,8 +35,6 @@ def note(file: str, old: dict[str, Any], new: dict[str, Any]) -> list[str]:
 def _meaning(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
     try:
         return render(compare(old, new))
-    except CodegenError as refusal:
-        return [f"- It cannot be compared: {refusal}"]
     except Exception as defect:  # noqa: BLE001 - the names may still be told
         return [f"- It cannot be compared: {_about(defect)}"]
 

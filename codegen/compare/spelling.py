@@ -18,7 +18,7 @@ import json
 from typing import Any, cast
 
 from codegen.compare.overlap import is_tagged, json_types, overlaps
-from codegen.tree import CodegenError, Definitions, Node, arms, rewrite_all, without
+from codegen.tree import Definitions, Node, arms, rewrite_all, without
 
 __all__ = ["NOTHING", "OMITTED", "ORDER", "OVERLAP", "TEXT", "UNIONS", "is_about", "same", "spelt"]
 
@@ -41,31 +41,12 @@ SAYS_NOTHING: Node = {
     "minLength": 0,
     "minItems": 0,
 }
-SHAPES: dict[str, tuple[type, ...]] = {
-    **dict.fromkeys(("allOf", "anyOf", "enum", "oneOf", "required"), (list,)),
-    **dict.fromkeys(("$ref", "format", "x-method", "x-side"), (str,)),
-    **dict.fromkeys(("maximum", "minItems", "minLength", "minimum"), (int, float)),
-    "properties": (dict,),
-    "type": (str, list),
-}
-"""What the keywords need to be, so that they can be compared."""
-JSON_NAMES: dict[type, str] = {
-    dict: "an object",
-    list: "a list",
-    str: "a text",
-    int: "an integer",
-    float: "another number",
-}
 ON_ERROR = "x-deserialize-default-on-error"
 
 
 def spelt(definitions: Definitions) -> Definitions:
-    """*definitions* in the one spelling.
-
-    Raises:
-        CodegenError: something stands where a schema has to be, or no list or object where one has to be.
-    """
-    alone = {name: _spelt_alone(name, node) for name, node in definitions.items()}
+    """*definitions* in the one spelling."""
+    alone = {name: _spelt_alone(node) for name, node in definitions.items()}
     return rewrite_all(alone, lambda node: _spelt_together(node, alone))
 
 
@@ -79,34 +60,21 @@ def same(old: object, new: object) -> bool:
     return old is new or json.dumps(old, sort_keys=True) == json.dumps(new, sort_keys=True)
 
 
-def _spelt_alone(where: str, schema: object) -> Node:
+def _spelt_alone(schema: Node | bool) -> Node:
     """*schema* with everything that can be said in another way without a look at what it refers to."""
     if isinstance(schema, bool):
         return {} if schema else NOTHING
-    node: Node = dict(_checked(where, schema, dict))
-    for keyword in SHAPES.keys() & node.keys():
-        value = _checked(f"{where}.{keyword}", node[keyword], *SHAPES[keyword])
-        names: list[Any] = [] if keyword not in ("required", "type") or isinstance(value, str) else value
-        for item in names:
-            _checked(f"{where}.{keyword}", item, str)
+    node = dict(schema)
     if "properties" in node:
-        members = node["properties"].items()
-        node["properties"] = {name: _spelt_alone(f"{where}.{name}", child) for name, child in members}
+        node["properties"] = {name: _spelt_alone(child) for name, child in node["properties"].items()}
     for keyword in node.keys() & {*UNIONS, "allOf"}:
-        node[keyword] = [_spelt_alone(f"{where}.{keyword}", child) for child in node[keyword]]
+        node[keyword] = [_spelt_alone(child) for child in node[keyword]]
     for keyword in node.keys() & {"items", "additionalProperties", "unevaluatedProperties", "not"}:
-        node[keyword] = _spelt_alone(f"{where}.{keyword}", node[keyword])
+        node[keyword] = _spelt_alone(node[keyword])
     node = {key: value for key, value in node.items() if not _says_nothing(key, value)}
     if "not" in node and arms(node["not"]):
         node["not"] = {"anyOf": sorted(arms(node["not"]), key=_json)} | without(node["not"], *UNIONS)
     return _without_type_list(_without_enum(_without_wrapping(node)))
-
-
-def _checked(where: str, value: Any, *kinds: type) -> Any:
-    if type(value) not in kinds:
-        wanted = " or ".join(JSON_NAMES[kind] for kind in kinds)
-        raise CodegenError(f"{where}: {_json(value)} stands where {wanted} has to be")
-    return value
 
 
 def _says_nothing(keyword: str, value: object) -> bool:

@@ -5,7 +5,6 @@ import pytest
 
 from codegen.compare import Change, compare, render
 from codegen.sources import FILES, lock
-from codegen.tree import CodegenError
 from tests.codegen.test_sources import SCHEMAS
 
 Schema = dict[str, Any]
@@ -373,30 +372,6 @@ class TestVariantsAndValues:
 
     def test_another_constant_is_another_type(self) -> None:
         assert changes({"const": "a"}, {"const": "b"}) == [("type", "Foo", 'type changed from `"a"` to `"b"`', True)]
-
-
-class TestMalformedSchemas:
-    @pytest.mark.parametrize(
-        ("schema", "message"),
-        [
-            ({"type": "array", "items": [STRING]}, 'Foo.items: [{"type": "string"}] stands where an object has to be'),
-            ({"properties": {"a": None}}, "Foo.a: null stands where an object has to be"),
-            ({"properties": [STRING]}, 'Foo.properties: [{"type": "string"}] stands where an object has to be'),
-            ({"anyOf": STRING}, 'Foo.anyOf: {"type": "string"} stands where a list has to be'),
-            ({"enum": "a"}, 'Foo.enum: "a" stands where a list has to be'),
-            ({"required": "a"}, 'Foo.required: "a" stands where a list has to be'),
-            ({"required": [["a"]]}, 'Foo.required: ["a"] stands where a text has to be'),
-            ({"minimum": True}, "Foo.minimum: true stands where an integer or another number has to be"),
-            ({"type": {}}, "Foo.type: {} stands where a text or a list has to be"),
-            ({"$ref": 1}, "Foo.$ref: 1 stands where a text has to be"),
-            ({"x-method": ["m"]}, 'Foo.x-method: ["m"] stands where a text has to be'),
-        ],
-    )
-    def test_what_is_no_schema_is_refused(self, schema: Schema, message: str) -> None:
-        with pytest.raises(CodegenError) as refused:
-            compare({"$defs": {"Foo": STRING}}, {"$defs": {"Foo": schema}})
-
-        assert str(refused.value) == message
 
 
 class TestRules:

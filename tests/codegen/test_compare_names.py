@@ -205,11 +205,6 @@ class TestNote:
             "- They cannot be compared: the new schema cannot be built: $defs/Foo: no rule for the keyword maxLength"
         )
 
-    def test_what_is_no_schema_is_named_in_place_of_the_meaning(self) -> None:
-        lines = note(FILE, {"$defs": {"Foo": TEXT}}, {"$defs": {"Foo": TEXT | {"enum": "a"}}})
-
-        assert lines[0] == '- It cannot be compared: Foo.enum: "a" stands where a list has to be'
-
     @pytest.mark.parametrize(
         ("broken", "said"),
         [
