@@ -30,12 +30,10 @@ def check_exclusive(defs: Definitions) -> None:
 
 
 def _places(name: str, node: Node) -> Iterator[tuple[str, Node]]:
-    """Every schema in the definition *name*, with the member that it is in."""
-    members = node.get("properties", {})
-    for key, member in members.items():
+    """Every schema in the definition *name*; those in a member first, with the member."""
+    for key, member in node.get("properties", {}).items():
         yield from ((f"{name}.{key}", part) for part in walk(member))
-    inside = {id(part) for member in members.values() for part in walk(member)}
-    yield from ((name, part) for part in walk(node) if id(part) not in inside)
+    yield from ((name, part) for part in walk(node))
 
 
 def _apart(one: Node, other: Node, defs: Definitions) -> bool:
