@@ -66,6 +66,7 @@ def test_a_one_of_whose_alternatives_a_value_may_fit_together_is_refused_with_it
         [ref("Id"), ref("Name")],
         [ref("Ids"), ref("Names")],
         [ref("Ids"), listed(TEXT)],
+        [TEXT | {"title": "one"}, TEXT | {"title": "other"}],
     ],
 )
 def test_a_union_that_names_one_type_twice_is_refused(arms: list[Node]) -> None:
