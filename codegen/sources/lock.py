@@ -9,7 +9,7 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from codegen.sources.errors import LockError
 
@@ -116,9 +116,7 @@ def _verified(folder: Path, file: str, locked: Mapping[str, LockedFile]) -> byte
 
 
 def _record(file: str, entry: object) -> LockedFile:
-    if not isinstance(entry, dict):
-        raise LockError(LOCK, f"{file!r} is not a table")
-    match cast("dict[str, object]", entry):
+    match entry:
         case {
             "source": str(source),
             "version": str(version),
