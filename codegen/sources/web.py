@@ -58,8 +58,7 @@ def download(urls: Mapping[str, httpx.URL], *, timeout: float) -> dict[str, byte
     Raises:
         DownloadError: any other failure; at most `timeout` seconds for each URL.
     """
-    # Asking for no compression makes Content-Length the length of the file itself.
-    with httpx.Client(follow_redirects=True, timeout=timeout, headers={"Accept-Encoding": "identity"}) as client:
+    with httpx.Client(follow_redirects=True, timeout=timeout) as client:
         client.max_redirects = 5
         bodies = {key: _download_one(client, url, timeout=timeout) for key, url in urls.items()}
     return {key: body for key, body in bodies.items() if body is not None}
