@@ -32,8 +32,6 @@ class GitHubSource:
 
     tag: str
     timeout: float
-    releases: str | None = None
-    """The URL under which there is a folder for each tag."""
 
     def __post_init__(self) -> None:
         """Refuse a tag of another kind."""
@@ -47,7 +45,7 @@ class GitHubSource:
 
     def fetch(self, files: Sequence[str]) -> Delivery:
         """Those of `files` that are attached to the release."""
-        releases = httpx.URL(self.releases or os.environ.get(RELEASES_VARIABLE) or RELEASES)
+        releases = httpx.URL(os.environ.get(RELEASES_VARIABLE) or RELEASES)
         path = releases.path.rstrip("/")
         assets = _assets(self.tag)
         urls = {file: releases.copy_with(path=f"{path}/{self.tag}/{assets[file]}") for file in files if file in assets}

@@ -331,13 +331,16 @@ class TestGitHub:
         assert delivery.version == tag.removeprefix("schema-v")
         assert delivery.files == dict(zip(files, (stable, unstable), strict=True))
 
-    def test_an_older_release_has_version_2_under_names_of_its_own(self, site: Site) -> None:
+    def test_an_older_release_has_version_2_under_names_of_its_own(
+        self, site: Site, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         assets = {
             "v0.13.0/schema.json": publishing.schema("v1"),
             "v0.13.0/schema.unstable.json": publishing.schema("v1 unstable"),
             "v0.13.0/schema.v2.unstable.json": publishing.schema("v2 unstable"),
         }
-        source = GitHubSource(tag="v0.13.0", timeout=10, releases=site.publish("mirror", assets))
+        monkeypatch.setenv(RELEASES_VARIABLE, site.publish("mirror", assets))
+        source = parse("github:v0.13.0")
 
         with pytest.raises(MissingFilesError) as caught:
             fetch(source)
@@ -347,12 +350,14 @@ class TestGitHub:
             zip((*V1, "v2/schema.unstable.json"), assets.values(), strict=True)
         )
 
-    def test_a_file_of_the_other_version_is_missing_not_mixed_up(self, site: Site) -> None:
+    def test_a_file_of_the_other_version_is_missing_not_mixed_up(
+        self, site: Site, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         assets = {"schema-v1.21.0/schema.json": publishing.schema()}
-        source = GitHubSource(tag="schema-v1.21.0", timeout=10, releases=site.publish("mirror", assets))
+        monkeypatch.setenv(RELEASES_VARIABLE, site.publish("mirror", assets))
 
         with pytest.raises(MissingFilesError) as caught:
-            fetch(source, only=["v2/schema.json"])
+            fetch(parse("github:schema-v1.21.0"), only=["v2/schema.json"])
 
         assert caught.value.missing == ("v2/schema.json",)
 
