@@ -30,7 +30,6 @@ __all__ = ["NpmSource", "newest_version", "published_versions"]
 _PACKAGE = re.compile(
     r"(?P<name>(?:@[a-z0-9][a-z0-9._-]*/)?[a-z0-9][a-z0-9._-]*)@(?P<version>[0-9A-Za-z][0-9A-Za-z.+-]*)"
 )
-_BEFORE_2 = {"v1/schema.unstable.json": "schema/schema.json"}
 _MAX_BYTES = 32 * 1024 * 1024
 
 
@@ -53,9 +52,8 @@ class NpmSource:
             packed = _pack(self.package, Path(scratch), timeout=self.timeout)
             members = _schemas(self.package, packed.tarball)
         found = {file: members[f"schema/{file}"] for file in FILES if f"schema/{file}" in members}
-        for file, member in _BEFORE_2.items():
-            if file not in found and "v1/schema.json" not in found and member in members:
-                found[file] = members[member]
+        if "schema/schema.json" in members and not any(file.startswith("v1/") for file in found):
+            found["v1/schema.unstable.json"] = members["schema/schema.json"]
         return Delivery(source=f"npm:{packed.name}@{packed.version}", version=packed.version, files=found)
 
 
@@ -162,7 +160,7 @@ def _schemas(package: str, tarball: Path) -> dict[str, bytes]:
             for member in archive:
                 # A tarball has one top folder, usually but not always called "package".
                 path = member.name.partition("/")[2]
-                if not (member.isfile() and path.startswith("schema/") and path.endswith(".json")):
+                if not (member.isfile() and path.startswith("schema/")):
                     continue
                 if member.size > _MAX_BYTES:
                     raise NpmError(package, f"{path} has {member.size} bytes: this is no schema")

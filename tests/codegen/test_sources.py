@@ -151,16 +151,30 @@ class TestNpm:
         assert caught.value.found == ("v1/schema.unstable.json", "v2/schema.unstable.json")
         assert taken.files == {"v1/schema.unstable.json": unstable, "v2/schema.unstable.json": draft}
 
-    def test_a_flat_file_beside_the_others_is_none_of_them(self, bin_folder: Path) -> None:
-        archive = publishing.tarball(
-            {f"schema/{file}": publishing.schema() for file in ("schema.json", "v1/schema.json")}
-        )
+    @pytest.mark.parametrize("other", V1)
+    def test_a_flat_file_beside_the_others_is_none_of_them(self, bin_folder: Path, other: str) -> None:
+        archive = publishing.tarball({"schema/schema.json": b"flat", f"schema/{other}": publishing.schema()})
         publishing.install_npm(bin_folder, report=publishing.packed("3.0.0", archive), archive=archive)
 
         with pytest.raises(MissingFilesError) as caught:
             fetch(parse(f"npm:{PACKAGE}@3.0.0"))
 
-        assert caught.value.found == ("v1/schema.json",)
+        assert caught.value.found == (other,)
+        assert fetch(parse(f"npm:{PACKAGE}@3.0.0"), only=[other]).files == {other: publishing.schema()}
+
+    def test_only_what_should_be_a_schema_has_a_largest_size(
+        self, bin_folder: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        files = {f"schema/{file}": data for file, data in publishing.release("3").items()}
+        archive = publishing.tarball({"index.js": b"x" * 1000, **files})
+        publishing.install_npm(bin_folder, report=publishing.packed("3.0.0", archive), archive=archive)
+        source = parse(f"npm:{PACKAGE}@3.0.0")
+
+        monkeypatch.setattr("codegen.sources.npm._MAX_BYTES", 999)
+        assert fetch(source).files == publishing.release("3")
+        monkeypatch.setattr("codegen.sources.npm._MAX_BYTES", 20)
+        with pytest.raises(NpmError, match=r"^npm pack .*: schema/v1/schema.json has \d+ bytes: this is no schema$"):
+            fetch(source)
 
     def test_a_package_without_schemas_is_refused(self, bin_folder: Path) -> None:
         archive = publishing.tarball({"index.js": b"", "docs/schema/v1/schema.json": publishing.schema()})
