@@ -1,3 +1,4 @@
+import errno
 import hashlib
 import json
 import os
@@ -537,3 +538,35 @@ class TestReplacing:
             replace_together(folder, {"a": b"new a", "b/c": b"new c"})
 
         assert publishing.contents(folder) == before
+
+    def test_an_interrupt_half_way_puts_everything_back(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        folder = publishing.write(tmp_path, {"a": b"old a", "b": b"old b"})
+        before = publishing.contents(folder)
+        replace = os.replace
+
+        def interrupted(source: Path, target: Path) -> None:
+            replace(source, target)
+            monkeypatch.undo()
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr(os, "replace", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            replace_together(folder, {"a": b"new a", "b": b"new b"})
+
+        assert publishing.contents(folder) == before
+
+    def test_what_cannot_be_put_back_is_kept_and_named(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        folder = publishing.write(tmp_path, {"a": b"old a", "b": b"old b"})
+        replace = os.replace
+
+        def refused(source: Path, target: Path) -> None:
+            if source.name != ".a.new":
+                raise OSError(errno.EIO, "Input/output error")
+            replace(source, target)
+
+        monkeypatch.setattr(os, "replace", refused)
+        with pytest.raises(ReplaceError) as caught:
+            replace_together(folder, {"a": b"new a", "b": b"new b"})
+
+        assert (caught.value.path, caught.value.lost) == (folder / "b", (folder / ".a.old", folder / ".b.old"))
+        assert publishing.contents(folder) == {"a": b"new a", "b": b"old b", ".a.old": b"old a", ".b.old": b"old b"}
