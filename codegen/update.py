@@ -86,10 +86,15 @@ class Update:
         lines = [f"From {self.source}:"]
         for file, entry in self.locked.items():
             lines.append(f"  {file:<24} {entry.size:>8} bytes  sha256 {entry.sha256}  {self._fate(file)}")
+        return lines + self.differences()
+
+    def differences(self) -> list[str]:
+        """Say what changed in meaning and in Python names, file by file, each after an empty line."""
+        lines: list[str] = []
         for file, data in self.new.items():
             if self._fate(file) == "changed":
                 lines += ["", f"### {file}: {self._origin(file)} → {self.locked[file].version}", ""]
-                lines += self._differences(file, data)
+                lines += self._compared(file, data)
         return lines
 
     def _fate(self, file: str) -> str:
@@ -102,7 +107,7 @@ class Update:
     def _origin(self, file: str) -> str:
         return self.previous[file].version if file in self.previous else lock.UNKNOWN_VERSION
 
-    def _differences(self, file: str, data: bytes) -> list[str]:
+    def _compared(self, file: str, data: bytes) -> list[str]:
         try:
             before = parse_schema(file, self.old[file])
         except SourceError as error:

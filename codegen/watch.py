@@ -161,9 +161,7 @@ def _body(version: str, changes: Update, outcomes: Sequence[Outcome]) -> str:
     for each in outcomes:
         if each.failed:
             lines += ["", f"### python -m {' '.join(each.gate.command)}", "", "~~~text", each.failed, "~~~"]
-    report = changes.report()
-    lines += ["", *report[next(index for index, line in enumerate(report) if line.startswith("### ")) :]]
-    text = "\n".join(lines)
+    text = "\n".join([*lines, *changes.differences()])
     if len(text) <= BODY_LIMIT:
         return text
     kept = text[:BODY_LIMIT].rpartition("\n")[0]

@@ -116,8 +116,10 @@ def test_the_body_says_what_changed_and_what_held(tmp_path: Path, npm: Path, rep
     body = (tmp_path / "out" / "body.md").read_text(encoding="utf-8")
     assert body.startswith(f"npm has `{PACKAGE}` 2.1.0; the schemas here are of 2.0.0.\n\n- [x] ")
     assert "- [x] Python starts\n" in body
+    changed = body.partition('"A new schema came out".\n\n')[2]
+    assert changed.startswith("### ")
     for file in FILES:
-        assert f"### {file}: 2.0.0 → 2.1.0\n\n- 1 description changed\n" in body
+        assert f"### {file}: 2.0.0 → 2.1.0\n\n- 1 description changed\n" in changed
 
 
 def test_what_the_pipeline_has_no_rule_for_is_proposed_with_its_complaint(
