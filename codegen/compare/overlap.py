@@ -52,7 +52,7 @@ def _types(node: Node) -> set[str]:
     if "type" in node:
         declared: set[str] = {node["type"]} if isinstance(node["type"], str) else {*node["type"]}
         return declared | ({"integer"} if "number" in declared else set())
-    return {"object"} if node.keys() & {"properties", "required", "allOf"} else {*TYPES}
+    return {*TYPES}
 
 
 def _are_apart(one: Node, two: Node, defs: Definitions) -> bool:
