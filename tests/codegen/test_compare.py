@@ -328,11 +328,17 @@ class TestVariantsAndValues:
 
     @pytest.mark.parametrize(
         ("one", "two"),
-        [(ref("Foo"), ref("Bar")), (ref("Foo"), {}), ({"type": "array"}, {"type": "array", "items": MAP})],
+        [
+            (ref("Foo"), ref("Bar")),
+            (ref("Foo"), {}),
+            (ref("Either"), ref("Bar")),
+            ({"type": "array"}, {"type": "array", "items": MAP}),
+        ],
     )
     def test_what_fits_two_variants_is_refused_or_read_as_the_first(self, one: Schema, two: Schema) -> None:
         def compared(old: Schema, new: Schema) -> list[tuple[str, bool]]:
             others = {"Foo": properties(a=STRING), "Bar": properties(b=STRING)}
+            others["Either"] = {"anyOf": [ref("Bar"), STRING]}
             before, after = ({"$defs": {**others, "Union": properties(a=each)}} for each in (old, new))
             return [(change.what, change.breaking) for change in compare(before, after)]
 
@@ -366,6 +372,8 @@ class TestVariantsAndValues:
     def test_the_order_decides_neither_where_a_tag_does_nor_for_text_and_numbers(self) -> None:
         for one, two in ((variant("a"), properties(b=STRING)), (CONSTANTS[0], STRING), (INTEGER, {"type": "number"})):
             assert changes({"anyOf": [one, two]}, {"anyOf": [two, one]}) == []
+            said = ("rule", "Foo", "`anyOf` became `oneOf`, for what fits several variants", True)
+            assert changes({"anyOf": [one, two]}, {"oneOf": [one, two]}) == [said]
 
     def test_an_enumeration_written_another_way_is_the_same(self) -> None:
         assert changes({"enum": ["a", 1]}, {"oneOf": [{"const": 1}, {"const": "a"}]}) == []
@@ -446,6 +454,7 @@ class TestRules:
             ({"maximum": 9}, {"maximum": 10}, "`maximum: 9` became `maximum: 10`", False),
             ({"format": "uint32"}, {"format": "uint32", "minimum": 0}, "`minimum: 0` added", False),
             ({"format": "int32"}, {"format": "int64"}, '`format: "int32"` became `format: "int64"`', False),
+            ({"format": "uint32"}, {"format": "uint64"}, '`format: "uint32"` became `format: "uint64"`', False),
             ({"format": "int64"}, {"format": "uint64"}, '`format: "int64"` became `format: "uint64"`', True),
             ({"minimum": 0}, {"minimum": 0, "format": "uint64"}, '`format: "uint64"` added', True),
             ({"format": "uri"}, {"format": "date-time"}, '`format: "uri"` became `format: "date-time"`', True),
@@ -485,6 +494,11 @@ class TestRendering:
             "- `Foo.c` added, optional (`string`)",
             "- 2 descriptions changed",
         ]
+
+    def test_moves_to_another_module_are_told_in_one_line(self) -> None:
+        moves = [Change(kind="module", where=name, what="moved", breaking=False) for name in ("Foo", "Bar")]
+
+        assert render(moves) == ["- in another module, which importing from the package does not show: `Foo`, `Bar`"]
 
     def test_no_change_is_said(self) -> None:
         assert render([]) == ["- No change in meaning"]

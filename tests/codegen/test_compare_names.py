@@ -114,6 +114,10 @@ def test_what_a_base_brings_and_takes_is_told_where_the_base_changes(changes: Co
         ("attribute", "Foo.meta", "added, optional (`dict[str, Any] | None`)", False),
         ("attribute", "Foo.x", "removed", True),
     ]
+    assert changes({"Foo": one}, {"Foo": obj(x=TEXT, _meta=META)}) == [
+        ("base", "Foo", "is based on `Extensible` instead of `Model`", False),
+        ("attribute", "Foo.meta", "added, optional (`dict[str, Any] | None`)", False),
+    ]
 
 
 def union(*arms: Node) -> Definitions:
@@ -249,11 +253,23 @@ class TestCommand:
         assert main(sources) == 0
 
         printed = capsys.readouterr().out
-        assert printed.startswith("### v1/schema.json: unknown → unknown\n\n- No change at all\n\n")
-        assert "- **Breaking:** gone: folder:two has no such file\n" in printed
-        assert "### v2/schema.json: unknown → unknown\n\n- 1 description changed\n" in printed
-        assert "- new: folder:one has no such file\n" in printed
+        assert printed.startswith(
+            "### v1/schema.json: unknown → unknown\n\n- No change at all\n\n"
+            "### v1/schema.unstable.json: unknown → unknown\n\n- **Breaking:** gone: folder:two has no such file\n\n"
+            "### v2/schema.json: unknown → unknown\n\n- 1 description changed\n"
+        )
+        assert printed.endswith(
+            "\n\n### v2/schema.unstable.json: unknown → unknown\n\n- new: folder:one has no such file\n\n"
+        )
 
     def test_an_unknown_source_is_an_error(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         assert main([str(tmp_path), "svn:acp"]) == 2
         assert capsys.readouterr().err.startswith("error: svn:acp: there is no such folder")
+
+    def test_a_source_that_does_not_answer_in_time_is_an_error(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        monkeypatch.setenv("PATH", str(publishing.install_hanging_npm(publishing.write(tmp_path / "bin", {}))))
+
+        assert main(["--timeout", "0.2", f"npm:{publishing.PACKAGE}@2.4.0", str(tmp_path)]) == 2
+        assert "no answer within 0.2 s" in capsys.readouterr().err
