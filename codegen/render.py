@@ -265,7 +265,7 @@ def _format(output: Path) -> None:
         "--config=lint.isort.split-on-trailing-comma=false",
         "--config=lint.isort.combine-as-imports=true",
     ]
-    rules = ["--select=F401,I", "--fix", "--unsafe-fixes", '--config=lint.isort.known-first-party=["acp_bindings"]']
+    rules = ["--select=F401,I", "--fix", '--config=lint.isort.known-first-party=["acp_bindings"]']
     for command in (["check", *common, *rules], ["format", *common]):
         result = subprocess.run([*ruff, *command, str(output)], capture_output=True, text=True, check=False)
         if result.returncode:
