@@ -74,9 +74,7 @@ def _complete(definition: Any) -> None:
 def _imported(package: Path) -> Generator[ModuleType]:
     """The package in a folder, under a name of its own and without a trace when the block ends."""
     name = f"_completed_{next(_numbers)}"
-    spec = importlib.util.spec_from_file_location(
-        name, package / "__init__.py", submodule_search_locations=[str(package)]
-    )
+    spec = importlib.util.spec_from_file_location(name, package / "__init__.py")
     if spec is None or spec.loader is None:
         raise CodegenError(f"{package}: this is no package that could be imported")
     module = importlib.util.module_from_spec(spec)

@@ -72,9 +72,7 @@ def built(defs: Definitions, folder: Path) -> Path:
 def imported(package: Path) -> Generator[ModuleType]:
     """The package in a folder, with all of its modules loaded, until the block ends."""
     name = f"imported_{next(_numbers)}"
-    spec = importlib.util.spec_from_file_location(
-        name, package / "__init__.py", submodule_search_locations=[str(package)]
-    )
+    spec = importlib.util.spec_from_file_location(name, package / "__init__.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
