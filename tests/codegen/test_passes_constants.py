@@ -35,7 +35,7 @@ def test_constants_beside_any_text_stay_open() -> None:
 
 
 def test_an_open_set_of_numbers_is_any_number() -> None:
-    number = {"type": "integer", "format": "int32", "minimum": -9}
+    number = {"type": "integer", "format": "int32", "minimum": -9, "maximum": 9}
     union = {"anyOf": [const(-1, "integer", format="int32", description="Bad."), number | {"title": "other"}]}
 
     assert merge_constants({"Code": union}) == {"Code": {"description": "- `-1`: Bad.", **number}}

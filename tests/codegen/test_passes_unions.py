@@ -19,6 +19,7 @@ def tag(value: str) -> Node:
 
 
 MORE_EXCLUDED = catch_all("a") | {"not": {"anyOf": [tagged("a", x=TEXT)]}}
+LESS_EXCLUDED = catch_all("a") | {"not": {"anyOf": [tagged("a") | {"allOf": [ref("Own")]}]}}
 NARROWER = catch_all("a") | {"not": {"anyOf": [tagged("a")], "type": "object", "required": ["type"]}}
 OWN_TYPE = obj("type", type=TEXT) | {"title": "own"}
 UNTAGGED = obj(type=TEXT) | {"not": {"anyOf": [tagged("a")]}}
@@ -214,8 +215,11 @@ class TestVariants:
             "ServerAcp": obj("type", type=tag("acp")),
         }
 
-    def test_the_catch_all_takes_every_tag_but_the_known_ones(self) -> None:
-        other = catch_all("a", "b") | {"description": "Newer."}
+    @pytest.mark.parametrize("keyword", ["anyOf", "oneOf"])
+    def test_the_catch_all_takes_every_tag_but_the_known_ones(self, keyword: str) -> None:
+        texts = {"title": "a", "description": "One."}
+        excluded = {keyword: [texts | obj("type", type=tag("a") | texts), tagged("b")]}
+        other = catch_all() | {"description": "Newer.", "not": texts | excluded}
         union = obj("id", id=TEXT) | {"anyOf": [tagged("b"), tagged("a"), other]}
 
         unlike = {"type": "string", "x-unlike": ["a", "b"]}
@@ -381,6 +385,7 @@ class TestVariants:
             ([obj() | {"title": "a"}, catch_all("b")], "its catch-all excludes other tags than the alternatives have"),
             ([tagged("a"), TEXT], "members beside alternatives that are not all objects"),
             ([tagged("a"), MORE_EXCLUDED], "its catch-all excludes more than the tag type, which would be lost"),
+            ([tagged("a"), LESS_EXCLUDED], "its catch-all excludes more than the tag type, which would be lost"),
             ([tagged("a"), NARROWER], "its catch-all excludes by required, type too, which would be lost"),
             ([tagged("a"), UNTAGGED], "its catch-all takes objects whose type is missing or no text"),
             ([tagged("a"), OWN_TYPE], "its alternative own describes the tag type without a constant"),

@@ -165,6 +165,7 @@ def test_half_of_what_makes_a_part_of_a_method_is_refused(word: str) -> None:
         {"type": "object", "oneOf": [ref("Bar"), {"title": "anything"}]},
         {"type": "object", "allOf": [ref("Id")]},
         obj(x=listed({"type": "object", "anyOf": [ref("Bar"), {"type": "null"}]})),
+        {"anyOf": [obj() | {"not": {"type": "object", "anyOf": [TEXT]}}]},
     ],
 )
 def test_alternatives_of_an_object_that_may_be_something_else_are_refused(node: Node) -> None:
