@@ -261,11 +261,8 @@ class Talk:
         try:
             if said.kind == "request":
                 self._lifecycle.request(said.method or "", said.id, sender=said.sender)
-            elif said.kind == "response" and said.asked is not None:
-                version = _version_in(said.body) if said.asked.method == "initialize" else None
-                self._lifecycle.response(said.id, sender=said.sender, version=version)
-            elif said.kind == "error":
-                self._lifecycle.response(said.id, sender=said.sender)
+            elif said.kind in ("response", "error"):
+                self._lifecycle.response(said.id, sender=said.sender, version=_version_in(said.body))
             elif said.method is not None and said.kind in ("notification", "unreadable"):
                 self._lifecycle.check(said.method, sender=said.sender)
         except AcpError as error:
@@ -277,7 +274,7 @@ class Talk:
             return None
         self._told_untimely.add(method)
         # Where no `initialize` has been seen, there may never be one, and once is enough.
-        self.begun_before = self._opened_with is None and self._lifecycle.phase == "new"
+        self.begun_before = self._opened_with is None
         return error
 
     def _collected(self, said: Said) -> tuple[Remark, ...]:
