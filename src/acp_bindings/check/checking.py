@@ -101,7 +101,7 @@ class Check:
             return
         items = [_item(each, index) for index, each in enumerate(items_of(self._input.value))]
         if self._type is None and _begins_conversation(items):
-            yield from self._placed(self._conversation(enumerate(items, start=1), numbered=False))
+            yield from self._placed(self._conversation(enumerate(items, start=1)))
         else:
             yield from self._placed(each for item in items for each in self._one(item, None))
 
@@ -111,7 +111,7 @@ class Check:
         placed = [replace(each, line=places.line_of(each.path)) for each in found]
         yield from sorted(placed, key=lambda each: each.line or 0)
 
-    def _conversation(self, lines: Iterable[Numbered], *, numbered: bool = True) -> Iterator[Found]:
+    def _conversation(self, lines: Iterable[Numbered]) -> Iterator[Found]:
         self.kind = "conversation"
         talk = Talk(self._protocol)
         unread: list[int] = []
@@ -120,7 +120,7 @@ class Check:
             self._count(name_of(said.protocol))
             unread += [number] if line.value is None else []
             if line.value is not None or len(unread) <= MOST_NO_JSON:
-                yield from _found(said, number if numbered else None, show_values=self._show_values)
+                yield from _found(said, number, show_values=self._show_values)
             talk.take(said)
         if untold := unread[MOST_NO_JSON:]:
             told = f"this and {len(untold) - 1} more lines from here on are no JSON either"
@@ -130,8 +130,8 @@ class Check:
                 rule=END.id,
                 severity=END.severity,
                 message="it has no answer here; was the recording cut off?",
-                line=each.line if numbered else None,
-                path=() if numbered else (each.line - 1,),
+                line=each.line,
+                path=(each.line - 1,) if isinstance(self._input, Document) else (),
                 sender=each.sender,
                 method=each.method,
             )
