@@ -35,7 +35,7 @@ def said_of(message: Message, line: Line, sender: Side | None, protocol: Protoco
     value = members_of(line.value)
     id_: Any = value.get("id")
     has_id = "id" in value and isinstance(id_, int | str) and not isinstance(id_, bool)
-    said = Said(kind="unreadable", protocol=protocol, sender=sender, at=line.at, message=line.value, top=line.at)
+    said = Said(kind="unreadable", protocol=protocol, sender=sender, message=line.value, top=line.at)
     said.id, said.has_id = (id_, True) if has_id else (None, False)
     if isinstance(method := value.get("method"), str):
         said.method = method
