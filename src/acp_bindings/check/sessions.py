@@ -6,8 +6,6 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any, Literal, TypeAlias
 
-from acp_bindings._json.shapes import items_of
-
 Speaker: TypeAlias = Literal["user", "agent"]
 
 Phase: TypeAlias = Literal["loading", "known", "open", "closed"]
@@ -18,15 +16,15 @@ class Transcript:
     """The words of a conversation in their order, as a digest: however they were cut into pieces, and however long."""
 
     def __init__(self) -> None:
-        self.turns: dict[Speaker, int] = {"user": 0, "agent": 0}
-        """How often each began to speak."""
-        self._digest = blake2b(digest_size=16)
+        self.turns_of_user = 0
+        """How often the user began to speak."""
+        self._digest = blake2b()
         self._last: Speaker | None = None
 
     def add(self, speaker: Speaker, text: str) -> None:
         """Take down what *speaker* says, or goes on to say."""
         if speaker != self._last:
-            self.turns[speaker] += 1
+            self.turns_of_user += speaker == "user"
             self._digest.update(b"\xff" + speaker.encode())  # which is no part of any text
             self._last = speaker
         self._digest.update(text.encode(errors="surrogatepass"))
@@ -63,9 +61,7 @@ class Session:
         speaker = _SPEAKERS.get(update.session_update)
         if speaker is None or (self.replay is None and speaker == "user"):  # live, this is the prompt once more
             return
-        content: Any = getattr(update, "content", None)
-        blocks = items_of(content) or [content]
-        (self.replay or self.transcript).add(speaker, "".join(map(_text, blocks)))
+        (self.replay or self.transcript).add(speaker, _text(update.content))
 
 
 _SPEAKERS: dict[str, Speaker] = {
@@ -77,6 +73,6 @@ _SPEAKERS: dict[str, Speaker] = {
 
 
 def _text(block: Any) -> str:
-    """The text of a block of content; that of others may be replayed in another form."""
+    """The text of a block of content: that of others, and of the lists of v2, may be replayed in another form."""
     text: Any = getattr(block, "text", "")
     return text if isinstance(text, str) else ""

@@ -163,7 +163,7 @@ def replay_incomplete(said: Said) -> Iterator[Remark]:
     """A session is loaded, and less of the user's messages is replayed than this connection has seen."""
     if said.talk and said.kind == "response" and (told := said.talk.replay_of(said)):
         session, replayed = told
-        if (had := session.transcript.turns["user"]) > (has := replayed.turns["user"]):
+        if (had := session.transcript.turns_of_user) > (has := replayed.turns_of_user):
             text = f"{has} of {had} messages of the user are replayed; the entire conversation should be"
             yield whole(said, "lifecycle.replay-incomplete", text)
 
@@ -173,7 +173,7 @@ def replay_differs(said: Said) -> Iterator[Remark]:
     """A session is loaded, and what is replayed is not what was said before, or not in that order."""
     if said.talk and said.kind == "response" and said.version == 1 and (told := said.talk.replay_of(said)):
         session, replayed = told
-        if session.transcript.turns["user"] <= replayed.turns["user"] and session.transcript != replayed:
+        if session.transcript.turns_of_user <= replayed.turns_of_user and session.transcript != replayed:
             text = (
                 "the messages that are replayed are not those that were said on this connection, or not in that order"
             )
