@@ -422,6 +422,11 @@ def test_r58_a_replay_in_another_order_is_told() -> None:
     assert rules(*talk, *load(9, *whole[2:], *whole[:2])) == ["lifecycle.replay-differs"]
 
 
+@pytest.mark.parametrize("text", ["hellohi", "helloagenthi"])
+def test_r58_a_replay_in_which_the_user_says_what_the_agent_did_is_told(text: str) -> None:
+    assert rules(*opening(), *new(), *prompt(2), *load(3, update(USER, text))) == ["lifecycle.replay-differs"]
+
+
 def test_r59_an_update_that_is_a_request_is_an_error() -> None:
     found = the("schema.method", *opening(), *new(), {**update(AGENT, "hi"), "id": 1}, error(1, -32601))
     assert where(found) == "5 method"
