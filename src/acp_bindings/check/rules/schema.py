@@ -14,7 +14,7 @@ from acp_bindings.setup.versions import read_version
 @rules(
     {
         "error": {
-            "schema.json": "A line is no JSON, or none that could be written again.",
+            "schema.json": "A line is no JSON.",
             "schema.message": "It is no message of JSON-RPC 2.0.",
             "schema.method": "There is no such method, or not for whom it is sent to.",
             "schema.params": "The params are not those of the method.",
