@@ -94,7 +94,7 @@ def said_as(value: Any, type_: Type, *, at: Path = ()) -> Said:
 
 def _is_server(value: object) -> bool:
     members = members_of(value).keys()
-    return bool(members & {"command", "url"}) and not members & {"method", "sessionId", "cwd", "terminalId", "message"}
+    return bool(members & {"command", "url"}) and not members & {"sessionId", "message"}
 
 
 def _by_members(members: Iterable[str], protocol: ProtocolPackage) -> list[str]:

@@ -32,6 +32,8 @@ def read_as(value: Any, **options: Any) -> list[str]:
         ({"protocolVersion": 1, "agentInfo": INFO}, "v1.InitializeResponse"),
         ({"sessionId": "s", "update": {"sessionUpdate": "plan", "entries": []}}, "v1.SessionNotification"),
         ({"stopReason": "end_turn"}, "v1.PromptResponse"),
+        ({"sessionId": "s", "command": "ls"}, "v1.CreateTerminalRequest"),
+        ({"requestId": 1, "message": "?", "mode": "url", "url": "https://x"}, "v1.CreateElicitationRequest"),
         (STDIO, "v1.McpServer"),
         ([STDIO, HTTP], "v1.McpServers"),
         ([], "v1.McpServers"),
