@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Iterator
+from keyword import iskeyword
 from pathlib import Path
 
 from codegen.methods import MODULE as METHODS
@@ -27,7 +28,7 @@ def check_possible(defs: Definitions, taken: Iterable[str]) -> None:
         CodegenError: names the definition.
     """
     for name, node in defs.items():
-        if not CLASS_NAME.fullmatch(name) or name in ("None", "True", "False"):
+        if not CLASS_NAME.fullmatch(name) or iskeyword(name):
             raise CodegenError(f"{name}: this is no name that a class of the package can have")
         if name in taken:
             raise CodegenError(f"{name}: the generated code needs this name itself, for what it imports")

@@ -502,7 +502,7 @@ class TestPossibleNames:
         check_possible({name: TEXT}, {"Literal"})
 
     @pytest.mark.parametrize(
-        "name", ["list", "str", "class", "None", "True", "foo", "Foo_Bar", "Foo.Bar", "2nd", "É", ""]
+        "name", ["list", "str", "class", "None", "True", "False", "foo", "Foo_Bar", "Foo.Bar", "2nd", "É", ""]
     )
     def test_what_cannot_name_a_class_is_refused(self, name: str) -> None:
         assert self.refusal({name: TEXT}) == f"{name}: this is no name that a class of the package can have"
