@@ -98,7 +98,7 @@ def check_names(defs: Definitions, modules: dict[str, str], output: Path) -> Non
 def _check_tags(name: str, node: Node, statement: ast.stmt) -> None:
     """What other code finds by the name of a member must have just that name as an attribute."""
     members = node.get("properties", {})
-    sought = {key for key, member in members.items() if member.keys() & {"const", "x-implied", "x-unlike"}}
+    sought = {key for key, member in members.items() if member.keys() & {"const", "x-unlike"}}
     sought |= {member["x-when"]["member"] for member in members.values() if "x-when" in member}
     attributes = {defined(each) for each in getattr(statement, "body", [])}
     if lost := sorted(key for key in sought if snake(key) not in attributes):
