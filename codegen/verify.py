@@ -150,7 +150,7 @@ class _Used(ast.NodeVisitor):
             self.visit(node.value)
 
     def visit_Call(self, node: ast.Call) -> None:
-        self.names |= {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
+        """A mark or a default has no names but those of its type."""
 
     def visit_Expr(self, node: ast.Expr) -> None:
         """A docstring is made of no names."""
