@@ -64,9 +64,10 @@ class TestInlineObjects:
 
         assert hoist_inline_objects({"Foo": obj(bar=union)}) == {"Foo": obj(bar=ref("FooBar")), "FooBar": union}
 
-    def test_objects_are_found_in_the_members_of_alternatives(self) -> None:
-        assert hoist_inline_objects({"Foo": {"anyOf": [tagged("a", x=obj(y=TEXT)), tagged("b")]}}) == {
-            "Foo": {"anyOf": [tagged("a", x=ref("FooX")), tagged("b")]},
+    @pytest.mark.parametrize("keyword", ["anyOf", "oneOf"])
+    def test_objects_are_found_in_the_members_of_alternatives(self, keyword: str) -> None:
+        assert hoist_inline_objects({"Foo": {keyword: [tagged("a", x=obj(y=TEXT)), tagged("b")]}}) == {
+            "Foo": {keyword: [tagged("a", x=ref("FooX")), tagged("b")]},
             "FooX": obj(y=TEXT),
         }
 
@@ -164,7 +165,7 @@ class TestOptionalTags:
         assert members["note"] == note | {"x-when": {"member": "reason", "values": ["done", "failed"]}}
 
     def test_an_open_one_stays_open(self) -> None:
-        union = obj(reason=REASON) | {
+        union = obj(reason=REASON | {"default": "done"}) | {
             "anyOf": [
                 obj("reason", reason={"const": "done", "type": "string"}),
                 obj("reason", reason=TEXT) | {"not": {"anyOf": [tagged("done", by="reason")]}},
@@ -179,6 +180,7 @@ class TestOptionalTags:
             "Idle": obj(
                 reason={
                     "description": "Why.",
+                    "default": "done",
                     "x-deserialize-default-on-error": True,
                     "anyOf": [known, {"type": "null"}],
                 }

@@ -18,6 +18,7 @@ def tag(value: str) -> Node:
     return {"type": "string", "const": value}
 
 
+EITHER: Node = {"anyOf": [obj("a", a=TEXT) | {"title": "a"}, obj("b", b=TEXT) | {"title": "b"}]}
 MORE_EXCLUDED = catch_all("a") | {"not": {"anyOf": [tagged("a", x=TEXT)]}}
 LESS_EXCLUDED = catch_all("a") | {"not": {"anyOf": [tagged("a") | {"allOf": [ref("Own")]}]}}
 NARROWER = catch_all("a") | {"not": {"anyOf": [tagged("a")], "type": "object", "required": ["type"]}}
@@ -92,14 +93,15 @@ class TestNotifications:
 
 
 class TestListArms:
-    def test_a_titled_list_becomes_a_definition(self) -> None:
+    @pytest.mark.parametrize("keyword", ["anyOf", "oneOf"])
+    def test_a_titled_list_becomes_a_definition(self, keyword: str) -> None:
         groups = listed(ref("Group")) | {"title": "grouped", "minItems": 1, "description": "By group."}
-        options = {"anyOf": [listed(TEXT) | {"title": "Ungrouped"}, groups, TEXT | {"title": "one"}], "x-foo": True}
+        options = {keyword: [listed(TEXT) | {"title": "Ungrouped"}, groups, TEXT | {"title": "one"}], "x-foo": True}
         defs = {"Options": options, "Group": obj()}
 
         assert name_list_arms(defs) == {
             "Options": {
-                "anyOf": [ref("OptionsUngrouped"), ref("OptionsGrouped"), TEXT | {"title": "one"}],
+                keyword: [ref("OptionsUngrouped"), ref("OptionsGrouped"), TEXT | {"title": "one"}],
                 "x-foo": True,
             },
             "Group": obj(),
@@ -428,9 +430,10 @@ class TestVariants:
             (obj("x", x=TEXT), obj("x y", x=TEXT, y=TEXT)),
             (obj("x", x=TEXT, y=TEXT), obj("y", y=TEXT)),
             (obj("x", x=TEXT, s=TEXT), obj("s", s=TEXT)),
-            ({"anyOf": [obj("a", a=TEXT) | {"title": "a"}, obj("b", b=TEXT) | {"title": "b"}]}, obj("y", y=TEXT)),
+            (EITHER, obj("y", y=TEXT)),
+            (obj("l", l=TEXT) | EITHER, obj("y", y=TEXT)),
         ],
-        ids=["nothing required", "more required", "told by what both have", "told by the union's", "a union"],
+        ids=["nothing required", "more required", "told by both", "told by the union's", "a union", "one with members"],
     )
     def test_a_one_of_of_which_a_value_may_fit_two_alternatives_is_refused(self, left: Node, right: Node) -> None:
         defs = {"Foo": {"oneOf": [ref("Left"), ref("Right")]}, "Left": left, "Right": right}

@@ -547,6 +547,9 @@ class TestPossibleNames:
         assert self.refusal({"Foo": own | extends, "Bar": obj() | EXTENSIBLE}) == said
         assert self.refusal({"Foo": obj() | EXTENSIBLE | extends, "Bar": own}) == said
 
+    def test_what_extends_an_object_may_have_meta_too(self) -> None:
+        check_possible({"Foo": obj(x=TEXT) | EXTENSIBLE | {"allOf": [ref("Bar")]}, "Bar": obj() | EXTENSIBLE}, set())
+
     @pytest.mark.parametrize("key", ["fooBar", "foo_bar"])
     def test_a_member_that_would_hide_an_inherited_one_is_refused(self, key: str) -> None:
         middle = obj(y=TEXT) | {"allOf": [ref("Base")]}
