@@ -36,10 +36,9 @@ def drop_envelopes(defs: Definitions) -> Definitions:
 
 def unwrap_references(defs: Definitions) -> Definitions:
     """`allOf: [$ref]` that adds nothing becomes the `$ref` itself."""
-    structural = {"properties", "required", "anyOf", "oneOf", "not"}
 
     def unwrap(node: Node) -> Node:
-        if "allOf" not in node or node.keys() & structural:
+        if "allOf" not in node or "properties" in node:
             return node
         inner: Node = node["allOf"][0]
         return without(node, "allOf", "type") | inner
