@@ -1,3 +1,5 @@
+import copy
+
 from codegen.passes.tidy import drop_envelopes, keep_text, open_booleans, open_objects, unwrap_references
 from codegen.tree import Definitions
 from tests.codegen.small import TEXT, obj, ref
@@ -11,8 +13,9 @@ def test_true_becomes_the_schema_that_takes_anything_wherever_a_schema_stands() 
             "properties": {"a": True, "b": {"type": "array", "items": True}, "c": {"default": True}},
             "additionalProperties": True,
         },
-        "Bar": {"anyOf": [True, {"not": True}]},
+        "Bar": {"anyOf": [True, {"not": True}], "oneOf": [True], "allOf": [True]},
     }
+    untouched = copy.deepcopy(defs)
 
     assert open_booleans(defs) == {  # pyright: ignore[reportArgumentType]
         "Any": {},
@@ -21,8 +24,9 @@ def test_true_becomes_the_schema_that_takes_anything_wherever_a_schema_stands() 
             "properties": {"a": {}, "b": {"type": "array", "items": {}}, "c": {"default": True}},
             "additionalProperties": True,
         },
-        "Bar": {"anyOf": [{}, {"not": {}}]},
+        "Bar": {"anyOf": [{}, {"not": {}}], "oneOf": [{}], "allOf": [{}]},
     }
+    assert defs == untouched
 
 
 def test_envelopes_are_left_out() -> None:
