@@ -22,6 +22,8 @@ from tests.acp_bindings.check.conversations import (
     opening_v2,
     prompt,
     result,
+    rules,
+    the,
     update,
 )
 
@@ -42,10 +44,18 @@ def test_nothing_is_found_in_a_conversation_that_is_right(conversation: list[obj
 
 
 def test_a_check_knows_what_there_was_when_it_is_through() -> None:
-    inspected = Check(as_lines([*opening(), *new(cwd="."), b"5"]))
-    assert len(list(inspected)) == 2
+    inspected = Check(as_lines([*opening(), *new(cwd=".", mcpServers=[STDIO | {"command": "npx"}]), b"5"]))
+    assert len(list(inspected)) == 3
     assert (inspected.kind, inspected.messages, inspected.read_as) == ("conversation", 5, ["v1"])
-    assert (inspected.errors, inspected.warnings, inspected.unusable) == (2, 0, None)
+    assert (inspected.errors, inspected.warnings, inspected.unusable) == (2, 1, None)
+
+
+def test_what_stands_at_a_place_is_shown_where_that_is_asked_for_and_cut_where_it_is_long() -> None:
+    talk = [*opening(), *new(cwd=".")]
+    assert str(the("path.cwd", *talk, show_values=True)).endswith(' (it is ".")')
+    assert "(it is" not in str(the("path.cwd", *talk))
+    found = the("path.cwd", *opening(), *new(cwd="x" * 300), show_values=True)
+    assert found.value == '"' + "x" * 199 + "…"
 
 
 def test_nothing_is_wrong_in_a_conversation_of_v2() -> None:
@@ -80,6 +90,7 @@ def test_the_initialize_of_a_new_connection_begins_anew() -> None:
     session = [*new(), *prompt(2)]
     again = load(1, update(USER, "hello"), update(AGENT, "hi"))
     assert check(*opening(), *session, *opening(), *again, *prompt(2)) == []
+    assert rules(*opening(), *session, *opening(), *load(1)) == ["lifecycle.replay-incomplete"]
 
 
 def test_a_recording_that_begins_late_is_read_by_the_protocol_that_is_named() -> None:

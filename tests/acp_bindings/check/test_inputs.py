@@ -196,6 +196,8 @@ def test_a_wrapper_with_words_of_its_own_is_one_all_the_same() -> None:
     talk = [{"direction": "→", "time": 5, "message": each} for each in [*opening(), *new(cwd=".")]]
     (found,) = check(*talk)
     assert (found.rule, where(found)) == ("path.cwd", "3 message.params.cwd")
+    found = check(*talk[:2], {"direction": "→", "message": new(cwd=5)[0]})[0]
+    assert (found.rule, where(found)) == ("schema.params", "3 message.params.cwd")
 
 
 def test_a_wrapper_that_tells_the_wrong_side_shows() -> None:

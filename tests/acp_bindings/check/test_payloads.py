@@ -7,7 +7,7 @@ import pytest
 
 from acp_bindings import v2
 from acp_bindings.check import Check, Found, Unusable
-from tests.acp_bindings.check.conversations import CLEAN, HTTP, INFO, STDIO, call, opening, where
+from tests.acp_bindings.check.conversations import CLEAN, HTTP, INFO, STDIO, as_lines, call, opening, where
 
 
 def check(value: Any, **options: Any) -> list[Found]:
@@ -86,8 +86,15 @@ def test_r63_r64_a_request_needs_no_conversation() -> None:
 
 
 def test_a_message_alone_has_no_wrong_time() -> None:
-    assert check(call("session/new", {"cwd": "/x", "mcpServers": []}, id=1)) == []
+    inspected = Check(as_lines([call("session/new", {"cwd": "/x", "mcpServers": []}, id=1)]))
+    assert list(inspected) == []
+    assert (inspected.kind, inspected.messages, inspected.read_as) == ("messages", 1, ["v1"])
     (found,) = check(call("session/new", {"cwd": ".", "mcpServers": []}, id=1))
+    assert (found.rule, where(found)) == ("path.cwd", "1 params.cwd")
+
+
+def test_of_a_message_alone_the_params_are_of_the_type_that_is_named() -> None:
+    (found,) = check(call("_acme/new", {"cwd": ".", "mcpServers": []}, id=1), type="v1.NewSessionRequest")
     assert (found.rule, where(found)) == ("path.cwd", "1 params.cwd")
 
 
@@ -133,10 +140,14 @@ def test_a_list_that_begins_with_initialize_is_a_conversation() -> None:
 
 
 def test_the_lines_of_a_document_are_told() -> None:
-    document = json.dumps({"cwd": ".", "mcpServers": [STDIO, STDIO | {"name": "b", "command": "npx"}]}, indent=1)
+    document = json.dumps({"cwd": ".", "mcpServers": [STDIO | {"name": "my files", "command": "npx"}]}, indent=1)
     lines = document.splitlines(keepends=True)
     found = list(Check(each.encode() for each in lines))
-    assert [lines[(each.line or 0) - 1].strip() for each in found] == ['"cwd": ".",', '"command": "npx",']
+    assert [lines[(each.line or 0) - 1].strip() for each in found] == [
+        '"cwd": ".",',
+        '"name": "my files",',
+        '"command": "npx",',
+    ]
 
 
 def test_a_payload_on_each_line_is_checked_when_its_type_is_named() -> None:

@@ -432,6 +432,30 @@ def test_r59_an_update_that_is_a_request_is_an_error() -> None:
     assert where(found) == "5 method"
 
 
+@pytest.mark.parametrize(
+    ("method", "told"),
+    [
+        ("session/nwe", "there is no method session/nwe; did you mean session/new?"),
+        ("session/fork", "v1 has no session/fork, which v1_unstable and v2_unstable have"),
+        ("acme", "there is no method acme; names of extensions begin with an underscore"),
+    ],
+)
+def test_a_method_that_there_is_not_is_told_with_what_may_help(method: str, told: str) -> None:
+    assert the("schema.method", *opening(), call(method, {}, id=1), error(1, -32601)).message == told
+
+
+@pytest.mark.parametrize(
+    ("more", "told"),
+    [
+        ({}, "it has neither a result nor an error"),
+        (error(1, -32000) | {"result": {}}, "it has both a result and an error"),
+    ],
+)
+def test_an_answer_that_is_none_is_told(more: dict[str, Any], told: str) -> None:
+    found = the("schema.message", *opening(), call("session/list", {}, id=1), {"jsonrpc": "2.0", "id": 1} | more)
+    assert (where(found), found.message) == ("4", told)
+
+
 def test_r60_history_after_the_answer_to_the_load_is_an_error() -> None:
     found = the("lifecycle.replay-after-answer", *opening(), *load(1), update(USER, "late"))
     assert (where(found), found.severity) == ("5 params.update", "error")
