@@ -79,7 +79,7 @@ class Said:
     def session_id(self) -> str | None:
         """The session that a call is about."""
         id_ = self.members.get("sessionId")
-        return id_ if isinstance(id_, str) and self.kind in ("request", "notification", "unreadable") else None
+        return id_ if isinstance(id_, str) else None
 
     @property
     def opens(self) -> bool:
