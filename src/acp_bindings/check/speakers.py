@@ -10,7 +10,6 @@ from pydantic_core import to_json
 from acp_bindings._json.shapes import members_of
 from acp_bindings.decoding import decode
 from acp_bindings.errors import DecodeError
-from acp_bindings.jsonrpc import CANCEL
 from acp_bindings.setup.capabilities import Side
 from acp_bindings.setup.versions import PACKAGES, package_named
 
@@ -29,9 +28,6 @@ def sender_of(value: Any, talk: Talk) -> Side | None:
     """
     message = members_of(value)
     if isinstance(method := message.get("method"), str):
-        if method == CANCEL and "params" in message:
-            id_: Any = members_of(message["params"]).get("requestId")
-            return next((side for side in SIDES if talk.open_request(side, id_)), None)
         handlers = _handlers(method, asks="id" in message)
         return OTHER[handlers[0]] if len(handlers) == 1 else None
     asked: list[tuple[Side, Asked]] = [
@@ -50,7 +46,7 @@ def _handlers(method: str, *, asks: bool) -> list[Side]:
     # It may be the wrong kind of message, which is said elsewhere.
     types = meant or [type_ for each in known for type_ in (each.request, each.notification) if type_]
     handled = {type_.side for type_ in types}
-    return [side for side in SIDES if handled.intersection((side, "both", "protocol"))]
+    return [side for side in SIDES if handled.intersection((side, "both"))]
 
 
 def _fits(result: Any, type_: Any) -> bool:
