@@ -25,6 +25,7 @@ from tests.acp_bindings.check.conversations import (
     rules,
     the,
     update,
+    where,
 )
 
 STDIO_V2 = {"type": "stdio", "name": "files", "command": "/usr/bin/files-mcp"}
@@ -72,6 +73,19 @@ def test_ids_that_both_sides_use_are_told_apart_by_the_result() -> None:
         result(7, {"content": "late"}),
     ]
     assert check(*talk) == []
+
+
+def test_ids_that_both_sides_use_are_told_apart_by_who_asked_last_where_the_result_tells_nothing() -> None:
+    talk = [
+        *opening(),
+        *new(),
+        call("session/prompt", {"sessionId": "s1", "prompt": []}, id=7),
+        call("fs/read_text_file", {"sessionId": "s1", "path": "/x"}, id=7),
+    ]
+    answer = result(7, {"stopReason": "end_turn"})
+    assert check(*talk, error(7, -32000), answer) == []
+    (found,) = check(*talk, result(7, {"text": "x"}), answer)
+    assert (found.rule, found.sender, where(found)) == ("schema.result", "client", "7 result.content")
 
 
 def test_who_says_what_is_told_by_a_wrapper() -> None:

@@ -85,6 +85,7 @@ def test_a_conversation_whose_first_line_is_cut_off_is_one_all_the_same() -> Non
     ("text", "likeness"),
     [
         (b"# Read me\n\nIt *is*\n", "Markdown"),
+        (b"5\n# Read me\n", "Markdown"),
         (b"The [start](x)\n\n```console\n$ it\n```\n", "Markdown"),
         (b'"""It is."""\n\nfrom pathlib import Path\n', "Python source"),
         (b"x\n\ndef it(a):\n    pass\n", "Python source"),
@@ -190,6 +191,8 @@ def test_a_wrapper_may_hold_a_line_as_text() -> None:
     assert check(*talk) == []
     (found,) = check(*talk, {"from": "client", "message": "no json"})
     assert (found.rule, where(found)) == ("schema.json", "3 message")
+    (found,) = check(*talk, {"from": "client", "message": {"id": 5}})
+    assert (found.rule, where(found)) == ("schema.message", "3 message")
 
 
 def test_a_wrapper_with_words_of_its_own_is_one_all_the_same() -> None:

@@ -111,6 +111,7 @@ def test_an_error_alone_is_one() -> None:
 
 def test_a_message_alone_without_its_version_is_none() -> None:
     assert [each.rule for each in check({"id": 1, "result": {"stopReason": "end_turn"}})] == ["schema.message"]
+    assert [each.rule for each in check({"id": 1, "method": "session/list"})] == ["schema.message"]
 
 
 def test_servers_alone_are_checked_as_in_a_request() -> None:
@@ -121,6 +122,12 @@ def test_servers_alone_are_checked_as_in_a_request() -> None:
     ]
     found = check(STDIO | {"command": "npx"})
     assert [(each.rule, where(each)) for each in found] == [("path.command", "1 command")]
+
+
+def test_the_servers_of_a_fork_are_checked() -> None:
+    fork = {"sessionId": "s", "cwd": "/x", "mcpServers": [STDIO | {"command": "npx"}]}
+    (found,) = check(fork, type="v1_unstable.ForkSessionRequest")
+    assert (found.rule, where(found)) == ("path.command", "1 mcpServers[0].command")
 
 
 def test_each_payload_of_a_list_is_checked() -> None:

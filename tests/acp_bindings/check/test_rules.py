@@ -429,7 +429,7 @@ def test_r58_a_replay_in_which_the_user_says_what_the_agent_did_is_told(text: st
 
 def test_r59_an_update_that_is_a_request_is_an_error() -> None:
     found = the("schema.method", *opening(), *new(), {**update(AGENT, "hi"), "id": 1}, error(1, -32601))
-    assert where(found) == "5 method"
+    assert (where(found), found.sender) == ("5 method", "agent")
 
 
 @pytest.mark.parametrize(
@@ -448,7 +448,7 @@ def test_a_method_that_there_is_not_is_told_with_what_may_help(method: str, told
     ("more", "told"),
     [
         ({}, "it has neither a result nor an error"),
-        (error(1, -32000) | {"result": {}}, "it has both a result and an error"),
+        (error(1, -32000) | result(1, {}), "it has both a result and an error"),
     ],
 )
 def test_an_answer_that_is_none_is_told(more: dict[str, Any], told: str) -> None:
