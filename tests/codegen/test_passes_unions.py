@@ -20,6 +20,9 @@ def tag(value: str) -> Node:
 
 EITHER: Node = {"anyOf": [obj("a", a=TEXT) | {"title": "a"}, obj("b", b=TEXT) | {"title": "b"}]}
 MORE_EXCLUDED = catch_all("a") | {"not": {"anyOf": [tagged("a", x=TEXT)]}}
+NO_TAG_EXCLUDED = catch_all("a") | {"not": {"anyOf": [{"type": "object"}]}}
+NARROWER_TAG = catch_all("a") | {"not": {"anyOf": [obj("type", type=tag("a") | {"format": "uri"})]}}
+NO_TEXT = catch_all("a") | obj("type", type={"type": "integer"})
 LESS_EXCLUDED = catch_all("a") | {"not": {"anyOf": [tagged("a") | {"allOf": [ref("Own")]}]}}
 NARROWER = catch_all("a") | {"not": {"anyOf": [tagged("a")], "type": "object", "required": ["type"]}}
 OWN_TYPE = obj("type", type=TEXT) | {"title": "own"}
@@ -387,6 +390,9 @@ class TestVariants:
             ([obj() | {"title": "a"}, catch_all("b")], "its catch-all excludes other tags than the alternatives have"),
             ([tagged("a"), TEXT], "members beside alternatives that are not all objects"),
             ([tagged("a"), MORE_EXCLUDED], "its catch-all excludes more than the tag type, which would be lost"),
+            ([tagged("a"), NO_TAG_EXCLUDED], "its catch-all excludes more than the tag type, which would be lost"),
+            ([tagged("a"), NARROWER_TAG], "its catch-all excludes more than the tag type, which would be lost"),
+            ([tagged("a"), NO_TEXT], "its catch-all takes objects whose type is missing or no text"),
             ([tagged("a"), LESS_EXCLUDED], "its catch-all excludes more than the tag type, which would be lost"),
             ([tagged("a"), NARROWER], "its catch-all excludes by required, type too, which would be lost"),
             ([tagged("a"), UNTAGGED], "its catch-all takes objects whose type is missing or no text"),
