@@ -67,6 +67,8 @@ def test_a_one_of_whose_alternatives_a_value_may_fit_together_is_refused_with_it
         [ref("Ids"), ref("Names")],
         [ref("Ids"), listed(TEXT)],
         [TEXT | {"title": "one"}, TEXT | {"title": "other"}],
+        [listed(TEXT), {"items": TEXT, "type": "array"}],
+        [listed({"anyOf": [ref("Id"), INTEGER]}), listed({"anyOf": [ref("Name"), INTEGER]})],
     ],
 )
 def test_a_union_that_names_one_type_twice_is_refused(arms: list[Node]) -> None:

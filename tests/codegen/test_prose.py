@@ -22,6 +22,7 @@ def test_nothing_to_say_is_no_docstring(text: str | None) -> None:
     ("text", "expected"),
     [
         ("The id.", '"""The id."""'),
+        ("\n\nThe id.\n\n", '"""The id."""'),
         ("The id", '"""The id."""'),
         ("One of `a`", '"""One of `a`."""'),
         ("Is it so?", '"""Is it so?"""'),

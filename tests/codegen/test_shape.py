@@ -26,7 +26,7 @@ def test_the_published_schemas_have_the_shape(file: str) -> None:
 WRONG: list[tuple[str, list[Any], str]] = [
     ("type", [5, None, {}, [1]], "text or a list of texts"),
     ("properties", [[], None, True], "an object"),
-    ("required", [None, "x", True, [1]], "a list of texts"),
+    ("required", [None, "x", True, [1], ["x", 1]], "a list of texts"),
     ("enum", [None, "ab", {}], "a list"),
     ("anyOf", [{"a": TEXT}, None], "a list"),
     ("oneOf", ["a"], "a list"),
@@ -36,6 +36,7 @@ WRONG: list[tuple[str, list[Any], str]] = [
     ("title", [5], "text"),
     ("pattern", [5], "text"),
     ("format", [["uri"]], "text"),
+    ("contentEncoding", [64], "text"),
     ("x-method", [None, ["a"]], "text"),
     ("x-side", [None], "text"),
     ("discriminator", ["type", None], "an object"),
@@ -83,6 +84,10 @@ def test_a_long_value_is_cut() -> None:
     assert refusal({"type": {"x" * 99: 1}}) == (
         "$defs/Foo: type is {'" + "x" * 58 + "… instead of text or a list of texts"
     )
+
+
+def test_a_size_may_be_none() -> None:
+    check_shape({"$defs": {"Foo": {"type": "array", "minItems": 0}}})
 
 
 def test_data_is_no_schema() -> None:
