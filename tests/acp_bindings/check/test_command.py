@@ -170,6 +170,15 @@ def test_a_file_that_does_not_end_is_given_up() -> None:
     assert "more than 256 MB" in told
 
 
+def test_a_closed_standard_input_is_no_matter_where_a_file_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "talk.ndjson"
+    file.write_bytes(text_of(CLEAN))
+    monkeypatch.setattr(sys, "stdin", None)
+    assert main(["check", str(file)]) == 0
+
+
 def test_a_closed_standard_input_is_told() -> None:
     command = [sys.executable, "-m", "acp_bindings", "check", "-"]
     closed = subprocess.run(
@@ -218,6 +227,7 @@ def test_the_version_is_printed() -> None:
 def test_the_schema_of_the_json_is_printed() -> None:
     status, printed, _ = run("check", "--json-schema")
     assert status == 0
+    assert printed.endswith("}\n")
     assert json.loads(printed) == SCHEMA
     jsonschema_rs.meta.validate(SCHEMA)
 
@@ -266,6 +276,22 @@ def test_what_a_peer_writes_cannot_move_the_cursor() -> None:
     talk = [*opening(), *new(mcpServers=[STDIO | {"name": "a.\u001b[31m"}], cwd="\u001b[2J")]
     _, printed, _ = run("check", "-", given=text_of(talk))
     assert "\u001b" not in printed
+
+
+def test_neither_can_the_name_of_a_file(tmp_path: Path) -> None:
+    file = tmp_path / "a\u001b[2J.ndjson"
+    file.write_bytes(text_of(opening()))
+    assert run("check", str(file))[1].startswith(f"{tmp_path}/a [2J.ndjson: nothing wrong in ")
+
+
+def test_a_name_that_the_terminal_cannot_show_is_shown_in_other_characters(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "é.ndjson"
+    file.write_bytes(text_of(opening()))
+    monkeypatch.setenv("PYTHONIOENCODING", "ascii")
+    status, printed, _ = run_apart("check", str(file))
+    assert (status, printed.partition(": ")[0]) == (0, f"{tmp_path}/\\xe9.ndjson")
 
 
 def test_who_stops_reading_gets_no_complaint() -> None:

@@ -39,11 +39,11 @@ def test_a_place_is_on_its_line(path: tuple[str | int, ...], line: int) -> None:
     assert Places(DOCUMENT.encode()).line_of(path) == line
 
 
-@pytest.mark.parametrize("indent", [None, 0, 2])
-def test_every_place_of_a_written_document_is_found(indent: int | None) -> None:
+@pytest.mark.parametrize(("indent", "colon"), [(None, ":"), (None, ": "), (0, ":"), (2, ": ")])
+def test_every_place_of_a_written_document_is_found(indent: int | None, colon: str) -> None:
     items = [{"n": n, "list": [{"x": n}]} for n in range(50)]
-    text = json.dumps({"items": items}, indent=indent)
+    text = json.dumps({"items": items}, indent=indent, separators=(",", colon))
     places = Places(text.encode())
     for n in range(50):
         line = places.line_of(("items", n, "list", 0, "x"))
-        assert f'"x": {n}' in text.splitlines()[line - 1]
+        assert f'"x"{colon}{n}' in text.splitlines()[line - 1]
