@@ -81,6 +81,14 @@ def test_a_conversation_whose_first_line_is_cut_off_is_one_all_the_same() -> Non
     assert [each.rule for each in found] == ["schema.json", "lifecycle.not-initialized"]
 
 
+def test_a_conversation_whose_lines_all_have_a_slip_is_one_all_the_same() -> None:
+    lines = [each.rstrip().removesuffix(b"}") + b",}\n" for each in LINES[:2]]
+    check = Check(lines)
+
+    assert [each.message.split(":")[1].split(" at ")[0].strip() for each in check] == ["trailing comma"] * 2
+    assert check.kind == "conversation"
+
+
 @pytest.mark.parametrize(
     ("text", "likeness"),
     [
