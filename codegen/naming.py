@@ -42,10 +42,7 @@ def variant_name(union: str, label: str, taken: set[str]) -> str:
     A label of several words speaks for itself when its name is free; any other says which union it belongs to.
     """
     alone = pascal(label, where=union)
-    name = alone if len(words(label)) > 1 and alone not in taken else joined(union, label)
-    if name in taken:
-        raise CodegenError(f"{union}: two alternatives would be named {name}")
-    return name
+    return alone if len(words(label)) > 1 and alone not in taken else joined(union, label)
 
 
 def catch_all_name(union: str) -> str:

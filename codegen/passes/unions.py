@@ -193,14 +193,14 @@ class _Naming:
                 return payload
         speaks_for_itself = constant(arm, tag) is not None
         name = variant_name(union, label, self.taken()) if speaks_for_itself else joined(union, label)
+        if name in self.taken():
+            raise CodegenError(f"{union}: the name {name} of its alternative {label} is taken")
         described = arm if "description" in arm or payload is None else self.out[payload]
         description = {key: described[key] for key in ("description",) if key in described}
         if inner is not None:
             parts = [ref(each) | {"title": part_label} for part_label, each in inner.variants]
             self.unions[name] = self.split(name, description | added | {"anyOf": parts}, inner.tag)
             return name
-        if name in self.taken():
-            raise CodegenError(f"{union}: two alternatives would be named {name}")
         base: Node = {"allOf": [ref(payload)]} if payload is not None else {}
         self.out[name] = description | {"type": "object"} | added | base
         return name

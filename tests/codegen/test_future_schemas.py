@@ -629,7 +629,17 @@ REFUSED: list[tuple[str, Definitions, str]] = [
     (
         "tags that differ in case only",
         {"Foo": {"anyOf": [tagged("bar"), tagged("Bar")]}},
-        "Foo: two alternatives would be named FooBar",
+        "Foo: the name FooBar of its alternative Bar is taken",
+    ),
+    (
+        "a union among alternatives whose name is taken",
+        {
+            "Foo": obj("s", s=TEXT) | {"anyOf": [ref("Parts") | {"title": "bar"}, ref("Baz")]},
+            "Parts": {"anyOf": [tagged("a"), tagged("b")]},
+            "Baz": obj("z", z=TEXT),
+            "FooBar": obj("q", q=INTEGER),
+        },
+        "Foo: the name FooBar of its alternative bar is taken",
     ),
     (
         "one tag twice",

@@ -77,12 +77,5 @@ def test_a_label_of_several_words_speaks_for_itself_when_its_name_is_free(
     assert variant_name("SessionUpdate", label, taken) == expected
 
 
-def test_a_name_that_is_taken_in_both_forms_is_refused() -> None:
-    with pytest.raises(CodegenError) as refused:
-        variant_name("Content", "text", {"ContentText"})
-
-    assert str(refused.value) == "Content: two alternatives would be named ContentText"
-
-
 def test_the_catch_all_is_named_after_its_union() -> None:
     assert catch_all_name("ContentBlock") == "OtherContentBlock"

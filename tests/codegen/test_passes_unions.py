@@ -382,7 +382,7 @@ class TestVariants:
         [
             ([tagged("a"), tagged("a", by="kind")], "kind and type both look like the tag of the union"),
             ([tagged("a"), tagged("a", x=TEXT)], "two alternatives have the tag a"),
-            ([tagged("foo"), tagged("Foo")], "two alternatives would be named FooFoo"),
+            ([tagged("foo"), tagged("Foo")], "the name FooFoo of its alternative Foo is taken"),
             ([tagged("a"), obj(type=tag("b"))], "the constant type may be absent, so it is no tag and has no rule"),
             ([tagged("a"), obj(x=TEXT)], "an alternative has neither a tag nor a title to be named by"),
             ([tagged("1"), tagged("b")], "no class name can be made of '1'"),
@@ -398,7 +398,7 @@ class TestVariants:
             ([tagged("a"), UNTAGGED], "its catch-all takes objects whose type is missing or no text"),
             ([tagged("a"), OWN_TYPE], "its alternative own describes the tag type without a constant"),
             ([tagged("a"), ref("Own")], "its alternative Own describes the tag type without a constant"),
-            ([obj() | {"title": "bar"}, obj() | {"title": "bar"}], "two alternatives would be named FooBar"),
+            ([obj() | {"title": "bar"}, obj() | {"title": "bar"}], "the name FooBar of its alternative bar is taken"),
         ],
     )
     def test_a_union_without_an_exact_rule_is_refused(self, arms: list[Node], said: str) -> None:
