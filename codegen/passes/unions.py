@@ -193,6 +193,8 @@ class _Naming:
                 return payload
         speaks_for_itself = constant(arm, tag) is not None
         name = variant_name(union, label, self.taken()) if speaks_for_itself else joined(union, label)
+        if name == payload:  # which something else is made of too, or which lacks more than the tag
+            name += "Variant"
         if name in self.taken():
             raise CodegenError(f"{union}: the name {name} of its alternative {label} is taken")
         described = arm if "description" in arm or payload is None else self.out[payload]

@@ -313,6 +313,23 @@ BUILT = [
         [{"type": "x", "y": "1"}, {"kind": "a", "y": "1"}, {"kind": "a", "type": "x"}, {"kind": "d"}],
     ),
     Case(
+        "payloads that are named as their alternatives would be, and are used elsewhere too",
+        {
+            "Foo": obj(s=TEXT)
+            | {
+                "anyOf": [
+                    tagged("bar") | {"allOf": [ref("FooBar")]},
+                    {"title": "baz", "allOf": [ref("FooBaz")]},
+                    catch_all("bar"),
+                ]
+            },
+            "FooBar": obj("x", x=TEXT),
+            "FooBaz": obj("y", y=TEXT, bar=ref("FooBar")),
+        },
+        [{"type": "bar", "x": "1"}, {"y": "1", "bar": {"x": "2"}, "s": "3"}, {"type": "qux"}],
+        [{"type": "bar"}, {"x": "1"}, {"type": "bar", "x": "1", "s": 5}, {"y": "1", "bar": {}}],
+    ),
+    Case(
         "bounded lists and text",
         {"Foo": obj("a", a=listed(TEXT) | {"minItems": 2}, b={"type": ["string", "null"], "minLength": 2})},
         [{"a": ["x", "y"]}, {"a": ["x", "y"], "b": None}, {"a": ["x", "y"], "b": "zz"}],
