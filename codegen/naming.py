@@ -30,7 +30,7 @@ def joined(union: str, label: str) -> str:
 
     `SessionUpdate` and `state_update` give `SessionStateUpdate`.
     """
-    name, last = pascal(label, where=union), words(union)[-1]
+    name, last = pascal(label, where=union), (words(union) or [""])[-1]
     if words(label)[-1].lower() == last.lower() and len(words(label)) > 1:
         union = union.removesuffix(last)
     return union + name

@@ -880,6 +880,13 @@ def test_a_definition_that_is_named_as_no_class_can_be_is_refused(name: str, tmp
     assert str(refused.value) == f"{name}: this is no name that a class of the package can have"
 
 
+def test_a_union_that_is_named_as_no_class_can_be_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(CodegenError) as refused:
+        built({"É": {"anyOf": [tagged("a"), tagged("b")]}}, tmp_path)
+
+    assert str(refused.value) == "É: this is no name that a class of the package can have"
+
+
 @pytest.mark.parametrize(
     "name",
     [
