@@ -93,6 +93,14 @@ def reachable(defs: Definitions, names: set[str]) -> set[str]:
     return found
 
 
+def lineage(name: str, defs: Definitions) -> Iterator[str]:
+    """The class *name* and all that it is derived from."""
+    yield name
+    for part in defs[name].get("allOf", []):
+        if parent := target(part):
+            yield from lineage(parent, defs)
+
+
 def arms(node: Node) -> list[Node]:
     """The alternatives of a union, empty when *node* is none."""
     return node.get("anyOf") or node.get("oneOf") or []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from codegen.methods import parts_of_methods
-from codegen.tree import Definitions, Node, arms, is_class, ref, target
+from codegen.tree import Definitions, Node, arms, is_class, lineage, ref, target
 
 ANYTHING = "Any"
 
@@ -19,9 +19,9 @@ def name_answers(defs: Definitions) -> Definitions:
     asking = {cls for cls, _ in calls}
     answers: dict[str, set[str]] = {}
     for cls, answer in calls:
-        family = [each for each in _lineage(cls, defs) if each in asking]
+        family = [each for each in lineage(cls, defs) if each in asking]
         for each in family:
-            if not asking.intersection(list(_lineage(each, defs))[1:]):
+            if not asking.intersection(list(lineage(each, defs))[1:]):
                 answers.setdefault(each, set()).add(answer)
     return {name: node | _said(answers[name]) if name in answers else node for name, node in defs.items()}
 
@@ -49,11 +49,3 @@ def _classes(node: Node, defs: Definitions) -> Iterator[str]:
             yield from _classes(defs[name], defs)
     for arm in arms(node):
         yield from _classes(arm, defs)
-
-
-def _lineage(name: str, defs: Definitions) -> Iterator[str]:
-    """The class *name* and all that it is derived from."""
-    yield name
-    for part in defs[name].get("allOf", []):
-        if parent := target(part):
-            yield from _lineage(parent, defs)

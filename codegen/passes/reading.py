@@ -12,6 +12,8 @@ from codegen.tree import (
     Node,
     arms,
     is_class,
+    lineage,
+    reachable,
     target,
     targets,
     types_of,
@@ -124,23 +126,15 @@ def _defaulted(where: str, node: Node, defs: Definitions) -> Node:
     default = cast("dict[str, Any]", default)
     if any(default[key] != value for key, value in _reads_as(name, defs).items() if key in default):
         raise CodegenError(f"{where}: its default differs from what an empty {name} reads as")
-    required = [member for node in _family(name, defs) for member in node.get("required", [])]
+    required = [member for each in lineage(name, defs) for member in defs[each].get("required", [])]
     if default.keys() - _reads_as(name, defs).keys() or required:
         raise CodegenError(f"{where}: its default has members that an empty {name} has not")
     return without(node, "default") | {"x-default-object": name}
 
 
 def _reads_as(name: str, defs: Definitions) -> dict[str, Any]:
-    members = [item for node in _family(name, defs) for item in node.get("properties", {}).items()]
+    members = [item for each in lineage(name, defs) for item in defs[each].get("properties", {}).items()]
     return {key: value["default"] for key, value in members if "default" in value}
-
-
-def _family(name: str, defs: Definitions) -> Iterator[Node]:
-    """The class *name* and all that it extends."""
-    yield defs[name]
-    for part in defs[name].get("allOf", []):
-        if parent := target(part):
-            yield from _family(parent, defs)
 
 
 def _fits(default: object, node: Node, defs: Definitions) -> bool:
@@ -160,19 +154,31 @@ SECRET_MEMBERS = {"env", "headers"}
 
 
 def mark_secrets(defs: Definitions) -> Definitions:
-    """What stands in `env` or `headers` is never shown: the values of a map, or the `value` of each item."""
-    secret_items: set[str] = set()
-    marked: Definitions = {}
+    """What stands in `env` or `headers` is never shown: the values of a map, or the `value` of each item.
+
+    Where it may be something else, such as text or an item without `value`, nothing of it is shown.
+    """
+    secret: set[tuple[str, str]] = set()
     for name, node in defs.items():
-        members = dict(node.get("properties", {}))
-        for key in SECRET_MEMBERS & members.keys():
-            if any("additionalProperties" in part for part in walk(members[key])):
-                members[key] = members[key] | {"x-secret": True}
-            secret_items |= targets(members[key])
-        marked[name] = node | {"properties": members} if members else node
-    for name in secret_items:
-        members = marked[name].get("properties", {})
-        if "value" in members:
-            secret = members["value"] | {"x-secret": True}
-            marked[name] = marked[name] | {"properties": members | {"value": secret}}
-    return marked
+        for key in SECRET_MEMBERS & node.get("properties", {}).keys():
+            holders = list(_holders(node["properties"][key], defs))
+            if not all(holders):
+                secret.add((name, key))
+            secret |= {(holder, "value") for each in holders for holder in each}
+    return {name: _hidden(node, {key for each, key in secret if each == name}) for name, node in defs.items()}
+
+
+def _holders(node: Node, defs: Definitions) -> Iterator[set[str]]:
+    """For each thing that *node* may be, or be a list of, the classes that say its `value`: none where it has none."""
+    named = reachable({name: {} if is_class(body) else body for name, body in defs.items()}, targets(node))
+    classes = {name for name in named if is_class(defs[name])}
+    for name in classes:
+        yield {each for each in lineage(name, defs) if "value" in defs[each].get("properties", {})}
+    for part in [part for body in (node, *(defs[name] for name in named - classes)) for part in walk(body)]:
+        if not part.keys() & {"$ref", "anyOf", "oneOf", "items"} and part.get("type") != "null":
+            yield set()
+
+
+def _hidden(node: Node, keys: set[str]) -> Node:
+    members = {key: node["properties"][key] | {"x-secret": True} for key in keys}
+    return node | {"properties": node["properties"] | members} if members else node

@@ -276,3 +276,41 @@ class TestSecrets:
         omittable: Node = {"anyOf": [MAP, NULL], "x-omittable": True}
 
         assert mark_secrets({"Foo": obj(env=omittable)}) == {"Foo": obj(env=omittable | {"x-secret": True})}
+
+    @pytest.mark.parametrize(
+        "env",
+        [
+            ref("Values"),
+            {"anyOf": [ref("Values"), NULL]},
+            listed(MAP),
+            TEXT,
+            listed(TEXT),
+            listed({}),
+            ref("Anything"),
+            {"type": ["array", "null"]},
+            listed(ref("Unnamed")),
+            listed({"anyOf": [ref("Pair"), ref("Unnamed")]}),
+        ],
+    )
+    def test_what_is_no_list_of_things_with_a_value_is_secret_as_a_whole(self, env: Node) -> None:
+        defs = {"Foo": obj(env=env), "Values": MAP, "Anything": {}, "Unnamed": obj(x=TEXT), "Pair": obj(value=TEXT)}
+
+        assert mark_secrets(defs)["Foo"] == obj(env=env | {"x-secret": True})
+
+    @pytest.mark.parametrize(
+        ("env", "defs"),
+        [
+            (ref("Pairs"), {"Pairs": listed(ref("Pair")), "Pair": obj(value=TEXT)}),
+            (listed(ref("Name")), {"Name": ref("Pair"), "Pair": obj(value=TEXT)}),
+            ({"type": ["array", "null"], "items": ref("Pair")}, {"Pair": obj(value=TEXT)}),
+            ({"anyOf": [listed(ref("Pair")), NULL]}, {"Pair": obj(value=TEXT)}),
+            (listed(ref("More")), {"More": obj(x=TEXT) | {"allOf": [ref("Pair")]}, "Pair": obj(value=TEXT)}),
+            (listed(ref("Either")), {"Either": {"anyOf": [ref("Pair"), ref("Pair")]}, "Pair": obj(value=TEXT)}),
+        ],
+    )
+    def test_the_value_of_each_item_is_secret_however_the_list_is_written(self, env: Node, defs: Definitions) -> None:
+        assert mark_secrets({"Foo": obj(env=env), **defs}) == {
+            "Foo": obj(env=env),
+            **defs,
+            "Pair": obj(value=TEXT | {"x-secret": True}),
+        }
