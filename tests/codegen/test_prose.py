@@ -48,6 +48,33 @@ def test_paragraphs_and_list_items_stay_apart() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        'As in:\n\n```json\n{\n  "a": 1,\n\n  "b": 2\n}\n```\n\nAnd so on.',
+        '```json\n{ "a": 1 }\n```',
+        "A table:\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\nAnd so on.",
+        "A table:\n\n| a |\n|---|\n| " + "wide " * 40 + "|",
+        "A list:\n\n- one\n  - of the first\n    - of this\n- two\n\n> It is\n> quoted.\n\n# More\nIt goes on.",
+    ],
+)
+def test_code_tables_quotations_and_nested_lists_keep_their_lines(text: str) -> None:
+    assert read(docstring(text, indent=4)) == text
+
+
+def test_code_stands_apart_and_hangs_under_nothing() -> None:
+    literal = docstring("Write\n```\na\tb\n  c\n```\nor nothing", indent=4)
+
+    assert literal == '"""Write\n\n    ```\n    a   b\n      c\n    ```\n\n    or nothing\n    """'
+
+
+def test_a_nested_item_that_is_long_hangs_under_itself() -> None:
+    lines = docstring(f"Items:\n\n- one\n  - {LONG}", indent=0).splitlines()
+
+    assert lines[3].startswith("  - It goes")
+    assert lines[4].startswith("    ")
+
+
 def test_a_long_first_paragraph_begins_with_its_first_sentence() -> None:
     literal = docstring(f"A summary. {LONG}.", indent=0)
 
