@@ -329,6 +329,16 @@ BUILT = [
         [{"type": "bar", "x": "1"}, {"y": "1", "bar": {"x": "2"}, "s": "3"}, {"type": "qux"}],
         [{"type": "bar"}, {"x": "1"}, {"type": "bar", "x": "1", "s": 5}, {"y": "1", "bar": {}}],
     ),
+    *(
+        Case(
+            f"an alternative without a tag that is named by the tag of another, {order}",
+            {"Foo": {"anyOf": arms}, "Bar": obj("x", x=TEXT), "Baz": obj("y", y=TEXT)},
+            [{"type": "a", "x": "1"}, {"y": "1"}],
+            [{"x": "1"}, {"type": "a"}],
+        )
+        for named in [[tagged("a") | {"allOf": [ref("Bar")]}, {"title": "a", "allOf": [ref("Baz")]}]]
+        for order, arms in (("after it", named), ("before it", named[::-1]))
+    ),
     Case(
         "bounded lists and text",
         {"Foo": obj("a", a=listed(TEXT) | {"minItems": 2}, b={"type": ["string", "null"], "minLength": 2})},

@@ -112,15 +112,18 @@ class Tagged(_Mark):
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         by_tag: dict[Any, CoreSchema] = {}
+        by_implied: dict[Any, CoreSchema] = {}
         fallbacks: list[CoreSchema | tuple[CoreSchema, str]] = []
         catch_alls: list[str] = []
         for arm in get_args(source) or (source,):
             schema = handler.generate_schema(arm)
             tags, implied = _tags(arm, self.member)
-            by_tag.update(dict.fromkeys(tags, schema))
+            (by_implied if implied else by_tag).update(dict.fromkeys(tags, schema))
             if implied or not tags:
                 fallbacks.append((schema, fallback_label(arm)))
                 catch_alls += [] if implied else [fallback_label(arm)]
+        # A tag that goes without saying may be that of another alternative, which says it.
+        by_tag |= {tag: schema for tag, schema in by_implied.items() if tag not in by_tag}
         tagged = cs.tagged_union_schema(by_tag, discriminator=self.member, serialization=_AS_IT_IS)
         if not fallbacks:
             return tagged
