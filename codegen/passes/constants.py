@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from codegen.passes.numbers import RANGES
+from codegen.passes.numbers import is_in_range
 from codegen.tree import CodegenError, Definitions, Node, arms, rewrite, without
 
 
@@ -44,14 +44,9 @@ def _merged(node: Node, constants: list[Node], others: list[Node]) -> Node:
     if catch_all.get("type") != kind or catch_all.keys() - {"type", "format", "minimum", "maximum"}:
         return node
     if kind != "string":
-        in_reach = all(_is_in_reach(arm["const"], catch_all) for arm in constants)
+        in_reach = all(is_in_range(arm["const"], catch_all) for arm in constants)
         return merged | catch_all if in_reach else node
     return merged | {"anyOf": [values, catch_all]}
-
-
-def _is_in_reach(value: int, catch_all: Node) -> bool:
-    least, most = RANGES.get(catch_all.get("format", ""), (value, value))
-    return bool(max(least, catch_all.get("minimum", value)) <= value <= min(most, catch_all.get("maximum", value)))
 
 
 def _explain(node: Node, constants: list[Node]) -> str:

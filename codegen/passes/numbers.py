@@ -14,6 +14,12 @@ RANGES = {
 }
 
 
+def is_in_range(value: float, node: Node) -> bool:
+    """Whether *value* keeps to the format and the bounds of *node*."""
+    least, most = RANGES.get(node.get("format", ""), (value, value))
+    return bool(max(least, node.get("minimum", value)) <= value <= min(most, node.get("maximum", value)))
+
+
 def bound_numbers(defs: Definitions) -> Definitions:
     """A format becomes the type of the same name (`UInt32`, `Number`), a tighter bound is written out."""
     return rewrite_all(defs, _bound)

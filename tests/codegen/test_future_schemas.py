@@ -466,7 +466,7 @@ BUILT = [
         {
             "Foo": obj(
                 a=TEXT | {"default": "it's \"\\\n"},
-                b={"type": "number", "default": 1.5},
+                b={"type": "number", "default": 1.5, "maximum": 2},
                 c=ref("Bar") | {"default": {}},
             ),
             "Bar": obj(d={"type": "boolean", "default": True}),
@@ -588,6 +588,16 @@ def test_of_a_tagged_union_among_other_types_the_place_that_is_wrong_is_told(
             below = (member,) if member else ()
             assert {issue.path for issue in refused.value.issues} == {("p", *below), ("many", 0, *below)}
 
+
+OUT_OF_BOUNDS: list[tuple[str, Node, Any]] = [
+    ("minimum", INTEGER | {"minimum": 1}, 0),
+    ("maximum", {"type": ["number", "null"], "maximum": 1}, 1.5),
+    ("format", INTEGER | {"format": "uint16"}, -1),
+    ("length", TEXT | {"minLength": 1}, ""),
+    ("pattern", TEXT | {"pattern": "^[a-z]+$"}, "A"),
+    ("number of items", listed(TEXT) | {"minItems": 1}, []),
+]
+"""Members with a default that is not valid."""
 
 REFUSED: list[tuple[str, Definitions, str]] = [
     (
@@ -746,6 +756,14 @@ REFUSED: list[tuple[str, Definitions, str]] = [
         "a default of another type",
         {"Foo": obj(x=TEXT | {"default": 1})},
         "Foo.x: no rule for 1 as the default of this type",
+    ),
+    *(
+        (
+            f"a default out of the {word}",
+            {"Foo": obj(x=member | {"default": default} | ON_ERROR)},
+            f"Foo.x: no rule for {default!r} as the default of this type",
+        )
+        for word, member, default in OUT_OF_BOUNDS
     ),
     (
         "a default list that is not empty",
