@@ -88,6 +88,8 @@ def _split_families(defs: Definitions, modules: dict[str, str]) -> None:
         if len(family) < LARGE_FAMILY or snake(name) in modules.values():
             continue
         needed = reachable(defs, {name}) - family
+        if name in reachable(defs, needed | {other for other, module in modules.items() if module == COMMON} - family):
+            continue  # the two modules would need each other
         if needed & {other for other, module in modules.items() if module not in (COMMON, modules[name])}:
             continue  # it would need a module that may come to need it
         modules.update(dict.fromkeys(family, snake(name)))

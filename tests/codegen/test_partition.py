@@ -158,6 +158,23 @@ def test_a_family_that_needs_another_one_stays_where_both_are_shared() -> None:
     assert {modules[name] for name in ("ContentBlock", "Arm0")} == {"content_block"}
 
 
+def test_a_family_that_is_held_by_what_it_needs_stays_where_both_are_shared() -> None:
+    defs = with_family(LARGE_FAMILY) | {"Shared": obj(content=ref("ContentBlock"))}
+
+    assert set(partition(defs).values()) == {"session", "session_update", "session_types"}
+
+
+def test_a_family_that_is_held_by_what_another_one_needs_stays_with_that() -> None:
+    tool = {"anyOf": [ref(f"Else{number}") for number in range(LARGE_FAMILY - 1)], "x-tag": "type"}
+    others = {f"Else{number}": obj(text=ref("Text")) for number in range(LARGE_FAMILY - 1)}
+    defs = with_family(LARGE_FAMILY) | {"Shared": obj(tool=ref("Tool")), "Tool": tool, **others, "Text": TEXT}
+
+    modules = partition(defs)
+
+    assert {modules[name] for name in ("ContentBlock", "Arm0")} == {"content_block"}
+    assert {modules[name] for name in ("Shared", "Tool", "Else0", "Text")} == {"common"}
+
+
 def test_a_small_family_does_not() -> None:
     assert set(partition(with_family(LARGE_FAMILY - 1)).values()) == {"session", "session_update", "session_types"}
 
