@@ -82,6 +82,8 @@ def _collapse(name: str, node: Node, defs: Definitions) -> Node:
     catch_alls = [arm for arm in arms(node) if "not" in arm]
     for arm in catch_alls:
         check_catch_all(name, arm, tag, known)
+    if own.get("x-deserialize-default-on-error") and not catch_alls:
+        raise CodegenError(f"{name}.{tag}: a bad value is excused, which no alternative takes; no rule for such a tag")
     choices: list[Node] = [*values, *([{"title": "other", "type": "string"}] if catch_alls else [])]
     shape = {"anyOf": [{"anyOf": choices}, {"type": "null"}]}
     members = node["properties"] | {tag: without(own, "type") | shape}
@@ -152,6 +154,8 @@ def _conditional(
                 if not _same(outer[key], member):
                     raise CodegenError(f"{name}.{key}: the object and what goes with {value} describe it differently")
                 continue
+            if key == META:
+                raise CodegenError(f"{name}: no rule for {META} that goes with {value} alone")
             before = found.get(key, member)
             if not _same(without(before, "x-when"), member):
                 raise CodegenError(

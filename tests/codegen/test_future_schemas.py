@@ -883,6 +883,22 @@ REFUSED: list[tuple[str, Definitions, str]] = [
         "Foo.x: a value may fit two alternatives of its oneOf, which would be read as one",
     ),
     (
+        "meta of one value of a tag that may be absent",
+        {
+            "Foo": obj(why={"type": ["string", "null"]})
+            | {"anyOf": [tagged("a", by="why") | {"allOf": [ref("Bar")]}, obj(why=NULL)]},
+            "Bar": obj(_meta=META),
+        },
+        "Foo: no rule for _meta that goes with a alone",
+    ),
+    (
+        "a bad tag that is excused in a union that is closed",
+        {
+            "Foo": obj(why={"type": ["string", "null"]} | ON_ERROR) | {"anyOf": [tagged("a", by="why"), obj(why=NULL)]},
+        },
+        "Foo.why: a bad value is excused, which no alternative takes; no rule for such a tag",
+    ),
+    (
         "false as a schema",
         {"Foo": obj(x=False)},
         "$defs/Foo/properties/x: False is no schema that the pipeline has a rule for",
