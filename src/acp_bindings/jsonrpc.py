@@ -369,7 +369,7 @@ class Codec:
         if not isinstance(value, dict):
             return refuse(None, INVALID_REQUEST, "Invalid request: a message is an object")
         members = cast("dict[str, Any]", value)
-        if "method" not in members and members.keys() & {"id", "result", "error"}:
+        if "method" not in members and (members.keys() & {"result", "error"} or self._is_open(members.get("id", ...))):
             return self._read_response(members)
         return self._read_call(members)
 
@@ -377,7 +377,7 @@ class Codec:
         """A request or a notification, or neither."""
         asks, id_ = "id" in message, message.get("id")
         if asks and not self._is_id(id_):
-            return refuse(None, INVALID_REQUEST, "Invalid request: it has no valid id")
+            return refuse(None, INVALID_REQUEST, "Invalid request: it has no valid id, an integer or a string")
         if wrong := unmarked(message) or (None if isinstance(message.get("method"), str) else "it has no method"):
             return refuse(id_, INVALID_REQUEST, f"Invalid request: {wrong}")
         name: str = message["method"]
@@ -390,7 +390,8 @@ class Codec:
         except _NotFoundError as error:
             return refuse(id_, METHOD_NOT_FOUND, f"Method not found{error}", name, answer=asks)
         except DecodeError as error:
-            return refuse(id_, INVALID_PARAMS, "Invalid params", name, error.issues, answer=asks)
+            told = "Invalid params" if "params" in message else "Invalid params: there are none"
+            return refuse(id_, INVALID_PARAMS, told, name, error.issues, answer=asks)
         if asks:
             return Request(id_, name, params, cast("RequestType | None", type_), findings)
         return Notification(name, params, type_, findings)
@@ -408,15 +409,16 @@ class Codec:
             raise _NotFoundError
         type_ = known.request if asks else known.notification
         if type_ is None:
-            raise _NotFoundError(f": {name} is no {'request' if asks else 'notification'}")
+            raise _NotFoundError(f": {name} is a {'notification, and has no id' if asks else 'request, and has an id'}")
         if not handles(self.role, type_):
             raise _NotFoundError(f": {name} is for the {type_.side}, which this is not")
         return type_
 
     def _read_response(self, message: dict[str, Any]) -> Message:
         """What a request of ours is answered with, or the peer's word that it could not read a line of ours."""
-        id_, error = message.get("id"), message.get("error")
-        if isinstance(id_, int | str | None) and not isinstance(id_, bool) and id_ in self._open:
+        id_: Any = message.get("id")
+        error = message.get("error")
+        if self._is_open(id_):
             method, type_ = self._open.pop(id_)
             return self._read_answer(id_, method, type_, message)
         if id_ is None and error is not None:
@@ -425,6 +427,10 @@ class Codec:
             except DecodeError:
                 pass
         return BadLine(INVALID_REQUEST, "It answers no request that is open", None, issues=self._misnumbered(id_))
+
+    def _is_open(self, id_: object) -> bool:
+        """Whether a request of ours with this id has no answer yet."""
+        return isinstance(id_, int | str | None) and not isinstance(id_, bool) and id_ in self._open
 
     def _misnumbered(self, id_: object) -> tuple[Issue, ...]:
         """What is wrong with the id of an answer to no request, where one that is open has it in another type.

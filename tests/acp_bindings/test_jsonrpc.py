@@ -91,7 +91,9 @@ class TestCalls:
     def test_what_is_no_id_is_answered_with_null(self, id_: Any) -> None:
         refused = agent().read(line(id=id_, method="logout", params={}))
 
-        assert answered(refused) == error(None, INVALID_REQUEST, "Invalid request: it has no valid id")
+        assert answered(refused) == error(
+            None, INVALID_REQUEST, "Invalid request: it has no valid id, an integer or a string"
+        )
 
     def test_null_is_no_id_in_v2(self) -> None:
         refused = agent(v2).read(line(id=None, method="session/list", params={}))
@@ -193,15 +195,17 @@ class TestBadLines:
             (
                 line(id=1, method="session/cancel"),
                 METHOD_NOT_FOUND,
-                "Method not found: session/cancel is no request",
+                "Method not found: session/cancel is a notification, and has no id",
             ),
-            (line(method="logout"), METHOD_NOT_FOUND, "Method not found: logout is no notification"),
+            (line(method="logout"), METHOD_NOT_FOUND, "Method not found: logout is a request, and has an id"),
             (
                 line(method="session/update", params={}),
                 METHOD_NOT_FOUND,
                 "Method not found: session/update is for the client, which this is not",
             ),
-            (line(id=1, method="session/prompt"), INVALID_PARAMS, "Invalid params"),
+            (line(id=1, methd="logout", params={}), INVALID_REQUEST, "Invalid request: it has no method"),
+            (line(id=1, method="session/prompt"), INVALID_PARAMS, "Invalid params: there are none"),
+            (line(id=1, method="session/prompt", params={}), INVALID_PARAMS, "Invalid params"),
         ],
     )
     def test_a_bad_line_says_what_is_wrong(self, text: str, code: int, message: str) -> None:
@@ -310,6 +314,15 @@ class TestResponses:
         assert codec.read(line(id=id_ or 5, error={"code": 1, "message": "m"})) == BadLine(
             INVALID_REQUEST, "It answers no request that is open", None
         )
+        assert dict(codec.pending) == {0: "logout"}
+
+    @pytest.mark.parametrize("id_", [1, "1", False, 0.5, [0], {"a": 0}])
+    def test_what_is_neither_a_call_nor_an_answer_is_refused(self, id_: Any) -> None:
+        """Nobody would know otherwise why a request without its method is never answered."""
+        codec = client()
+        codec.request(v1.LogoutRequest())
+
+        assert answered(codec.read(line(id=id_)))["error"]["code"] == INVALID_REQUEST
         assert dict(codec.pending) == {0: "logout"}
 
     @pytest.mark.parametrize(
