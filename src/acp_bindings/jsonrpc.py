@@ -200,7 +200,10 @@ class Codec:
         except ValueError as error:
             if not line.strip():
                 return BadLine(PARSE_ERROR, "The line is empty", None)
-            return refuse(None, PARSE_ERROR, f"Parse error: {error}")
+            from acp_bindings._problems.mistakes import hint_about  # noqa: PLC0415 - only errors need it
+
+            hint = hint_about(line, "json_invalid", str(error))
+            return refuse(None, PARSE_ERROR, f"Parse error: {error}{hint}")
         return self._read_value(value)
 
     @overload

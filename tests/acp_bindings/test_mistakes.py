@@ -9,6 +9,7 @@ from typing import Any, cast
 import pytest
 
 from acp_bindings import DecodeError, decode, v1
+from acp_bindings.jsonrpc import BadLine, Codec
 
 untyped: Any = decode
 PARAMS: dict[str, Any] = {"sessionId": "hunter2", "prompt": []}
@@ -59,6 +60,21 @@ def test_what_only_mentions_json_rpc_is_no_message() -> None:
         (b"/home/me/hunter2", "; it looks like the path of a file, which is not opened here"),
         (r"C:\hunter2", "; it looks like the path of a file, which is not opened here"),
         ('{"sessionId": "hunter2"}\n{}\n', "; there is one value on each line: read each alone"),
+        ('{"sessionId": "hunter2"}{}', "; there is more than one value in it"),
+        ('{"sessionId":\n "hunter2"}\n{', "; there is more than one value in it"),
+        ('Starting\n{"sessionId": "hunter2"}', "; a line that is no JSON stands before it"),
+        ('Content-Length: 24\r\n\r\n{"sessionId": "hunter2"}', "; it is a header as of LSP, and ACP has none"),
+        ("{", "; it was cut short, or is one line of several"),
+        ('{"sessionId": "hunter2', "; it was cut short, or is one line of several"),
+        ("{ 'sessionId': 'hunter2'}", "; it is written as Python writes a dict, see json.dumps"),
+        ('{"sessionId": None}', "; it is written as Python writes a dict, see json.dumps"),
+        ('{"sessionId":\n\n True}', "; it is written as Python writes a dict, see json.dumps"),
+        ('{"sessionId": "hunter2", "prompt": [], "x": NaN}', "; JSON has no NaN and no infinity"),
+        ('{"sessionId": "hunter2", "prompt": [], "x": -Infinity}', "; JSON has no NaN and no infinity"),
+        ('{"sessionId": "hunter2", // mine\n"prompt": []}', "; JSON has no comments"),
+        ('# mine\n{"sessionId": "hunter2"}', "; JSON has no comments"),
+        (r'{"sessionId": "C:\hunter2"}', r"; a backslash is written twice, as in C:\\Users"),
+        ('{"sessionId": "hünter2"}'.encode("latin-1"), "; it is not UTF-8"),
         (json.dumps(json.dumps(PARAMS)), "; it is JSON within a text: was it encoded twice?"),
     ],
 )
@@ -66,9 +82,21 @@ def test_text_that_is_something_else_is_told_what(data: str | bytes, hint: str) 
     assert told(data).endswith(hint)
 
 
-@pytest.mark.parametrize("data", ["hunter2", "{", '"hunter2"', "[]", "\ud800", object(), "{}}", "{\n}}", float("nan")])
+@pytest.mark.parametrize(
+    "data",
+    ["hunter2", '"hunter2"', "[]", "\ud800", object(), "{}}", "{\n}}", float("nan"), "C# hunter2", "{\n" * 3 + "NaN"],
+)
 def test_text_that_looks_like_nothing_has_no_hint(data: Any) -> None:
     assert "; " not in told(data)
+
+
+def test_a_codec_says_the_same_of_a_line() -> None:
+    refused = Codec(v1, role="agent").read('{"jsonrpc": "2.0", "method": "_x", "params": {"hunter2": NaN}}')
+
+    assert isinstance(refused, BadLine)
+    assert refused.message == "Parse error: expected value at line 1 column 58; JSON has no NaN and no infinity"
+    assert refused.reply
+    assert json.loads(refused.reply)["error"]["message"] == refused.message
 
 
 def test_what_is_no_data_is_told() -> None:

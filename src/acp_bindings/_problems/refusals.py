@@ -27,10 +27,16 @@ def undecodable(type_: Any, data: Any, text: bytes | bytearray, error: Exception
     if isinstance(error, ValidationError):
         issues = _issues(type_, text, error, strict=strict)
     else:
-        issues = [Issue((), "json_invalid", f"Invalid JSON: {error}")]
+        issues = [Issue((), "json_invalid", f"{_INVALID}{error}")]
     if len(issues) == 1:
-        issues = [replace(issues[0], message=issues[0].message + hint_about(text, issues[0].rule))]
+        (issue,) = issues
+        hint = hint_about(text, issue.rule, issue.message.removeprefix(_INVALID))
+        issues = [replace(issue, message=issue.message + hint)]
     return DecodeError(_name(type_), issues)
+
+
+_INVALID = "Invalid JSON: "
+"""What pydantic puts before the complaint of its parser."""
 
 
 def excused_null(type_: Any, text: bytes | bytearray, error: ValidationError) -> Finding:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from pydantic_core import from_json
 
+from acp_bindings._problems.mistakes import hint_about
 from acp_bindings.check.likeness import EXPECTED, likeness_of, looks_logged
 from acp_bindings.check.lines import Line, is_message, unwrap
 
@@ -62,14 +63,14 @@ def read_input(raw: Iterable[bytes], *, of_messages: bool = True) -> Document | 
             return _document(kept)
         except ValueError as error:
             if not any(is_message(line_of(line).value) for _, line in kept[1:]):
-                raise _no_json(error, first[1]) from None
+                raise _no_json(error, kept) from None
         return _conversation(_filled(kept), of_messages=of_messages)
     second = next(lines, None)
     if second is None:
         try:
             return _document([first])
         except ValueError as error:
-            raise _no_json(error, first[1]) from None
+            raise _no_json(error, [first]) from None
     return _conversation(chain((first, second), lines), of_messages=of_messages)
 
 
@@ -87,12 +88,18 @@ def _filled(lines: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, bytes]]:
 
 
 def _document(lines: Sequence[tuple[int, bytes]]) -> Document:
-    text = b"\n" * (lines[0][0] - 1) + b"".join(line for _, line in lines)
+    text = _text_of(lines)
     return Document(text, from_json(text))
 
 
-def _no_json(error: ValueError, line: bytes) -> Unusable:
-    return Unusable(f"it is no JSON: {error}{_like([line])}")
+def _text_of(lines: Sequence[tuple[int, bytes]]) -> bytes:
+    return b"\n" * (lines[0][0] - 1) + b"".join(line for _, line in lines)
+
+
+def _no_json(error: ValueError, lines: Sequence[tuple[int, bytes]]) -> Unusable:
+    hint = _like([lines[0][1]]) or hint_about(_text_of(lines), "json_invalid", str(error))
+    several = f". {EXPECTED}" if str(error).startswith("trailing") else ""
+    return Unusable(f"it is no JSON: {error}{hint}{several}")
 
 
 def _conversation(lines: Iterator[tuple[int, bytes]], *, of_messages: bool) -> Iterator[Numbered]:

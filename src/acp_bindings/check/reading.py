@@ -105,10 +105,10 @@ def _bad_line(message: BadLine, said: Said, at: Path) -> Iterator[Remark]:
 
 def _no_json(reason: str) -> str:
     """Why a line is no JSON, by its characters: the number of the line within it is always 1."""
-    reason = re.sub(r" at line 1 column (\d+)$", r" at character \1", reason.removeprefix("Parse error: "))
+    reason = re.sub(r" at line 1 column (\d+)", r" at character \1", reason.removeprefix("Parse error: "))
     if reason.startswith("EOF"):
         return "it ends in the middle of a message; was it cut off?"
-    return f"it is no JSON: {reason}; a message is one line of JSON in UTF-8"
+    return f"it is no JSON: {reason}" + ("" if "; " in reason else "; a message is one line of JSON in UTF-8")
 
 
 def _unknown(method: str, protocol: ProtocolPackage) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from acp_bindings.check import Check, Unusable
+from acp_bindings.check.likeness import EXPECTED
 from tests.acp_bindings.check.conversations import (
     AGENT,
     CLEAN,
@@ -56,6 +57,23 @@ def test_utf_16_cannot_be_used() -> None:
 def test_what_is_no_json_cannot_be_used(raw: bytes) -> None:
     with pytest.raises(Unusable, match="no JSON"):
         Check(raw.splitlines(keepends=True))
+
+
+@pytest.mark.parametrize(
+    ("raw", "told"),
+    [
+        (b"{'a': 1}", "key must be a string at line 1 column 2; it is written as Python writes a dict, see json.dumps"),
+        (b'{"a":\n [1, // one\n 2]}', "expected value at line 2 column 6; JSON has no comments"),
+        (
+            b'{\n"jsonrpc": "2.0"\n}\n{\n"jsonrpc": "2.0"\n}\n',
+            f"trailing characters at line 4 column 1; there is more than one value in it. {EXPECTED}",
+        ),
+    ],
+)
+def test_what_keeps_a_document_from_being_one_is_told(raw: bytes, told: str) -> None:
+    with pytest.raises(Unusable) as raised:
+        Check(raw.splitlines(keepends=True))
+    assert str(raised.value) == f"it is no JSON: {told}"
 
 
 def test_a_line_that_is_no_utf_8_is_told_and_the_next_one_read() -> None:
@@ -156,6 +174,10 @@ def test_of_many_lines_that_are_no_json_the_first_are_told() -> None:
     [
         (b'{"jsonrpc": "2.0", "meth', "it ends in the middle of a message; was it cut off?"),
         (b"hello", "it is no JSON: expected value at character 1; a message is one line of JSON in UTF-8"),
+        (
+            b"{'jsonrpc': '2.0'}",
+            "it is no JSON: key must be a string at character 2; it is written as Python writes a dict, see json.dumps",
+        ),
     ],
 )
 def test_a_line_that_is_no_json_is_told_why(line: bytes, told: str) -> None:
