@@ -301,6 +301,9 @@ def test_of_a_tag_that_there_is_not_no_alternative_is_told_and_the_tag_if_it_is_
 
 def test_a_tag_that_is_missing_is_a_field_that_is() -> None:
     assert issues_of(v1.ContentBlock, {"text": "t"}) == [Issue(("type",), "union_tag_not_found", "Field required")]
+    # Nobody meant the alternative that is for a tag which nobody knows.
+    assert issues_of(v2.McpServer, {"name": "s"}) == [Issue(("type",), "missing", "Field required")]
+    assert issues_of(v1.SessionUpdate, {}) == [Issue(("sessionUpdate",), "missing", "Field required")]
 
 
 def test_what_is_wrong_with_each_item_is_told_of_the_alternative_that_it_is() -> None:
@@ -338,7 +341,7 @@ def test_what_is_wrong_with_each_item_is_told_of_the_alternative_that_it_is() ->
             Issue(("content", "type"), "union_tag_not_found", "Field required", "agent_message_chunk"),
         ),
         (v2.SessionUpdate, {"type": "text"}, Issue(("content", "text"), "missing", "Field required", "text")),
-        (v2.SessionUpdate, {}, Issue(("content", "type"), "missing", "Field required", "OtherContentBlock")),
+        (v2.SessionUpdate, {}, Issue(("content", "type"), "missing", "Field required", "agent_message_chunk")),
     ],
 )
 def test_of_unions_within_unions_the_innermost_alternative_is_told(type_: Any, content: Json, issue: Issue) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import groupby
 from typing import Any, NamedTuple
 
@@ -151,5 +152,10 @@ def _meant(located: Sequence[_Located], depth: int) -> list[Issue]:
         # With a tag that nobody knows what keeps everything was meant, or else none, those without a tag neither.
         unknown = [each.issue for each in unread if each.issue.rule == BAD_TAG]
         fitting = [each for each in alternatives.values() if not unknown or each[0].unions[depth].is_catch_all]
-        kept += _meant(min(fitting, key=len), depth + 1) if fitting else unknown
+        # What has no tag is of no alternative that is told by its tag.
+        untagged = {each.issue.path: each.issue.branch for each in unread if not unknown}
+        kept += (
+            replace(issue, branch=untagged.get(issue.path, issue.branch))
+            for issue in (_meant(min(fitting, key=len), depth + 1) if fitting else unknown)
+        )
     return kept
