@@ -3,12 +3,13 @@
 import codecs
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
 
-from acp_bindings import DecodeError, decode, v1
+from acp_bindings import DecodeError, Finding, decode, v1
 from acp_bindings.jsonrpc import BadLine, Codec
 
 untyped: Any = decode
@@ -88,6 +89,101 @@ def test_text_that_is_something_else_is_told_what(data: str | bytes, hint: str) 
 )
 def test_text_that_looks_like_nothing_has_no_hint(data: Any) -> None:
     assert "; " not in told(data)
+
+
+@pytest.mark.parametrize(
+    ("type_", "data", "issue"),
+    [
+        (v1.LogoutRequest, {}, None),
+        (v1.NewSessionResponse, {"session_id": "hunter2"}, 'sessionId: Field required; it is spelt "session_id" here'),
+        (v1.NewSessionResponse, {"SessionID": 5}, 'sessionId: Field required; it is spelt "SessionID" here'),
+        (v1.NewSessionResponse, {"session-id": 5, "x": 1}, 'sessionId: Field required; it is spelt "session-id" here'),
+        (v1.NewSessionResponse, {"session\nid": 5, "id": 5, "": 5}, "sessionId: Field required"),
+        (
+            v1.SessionNotification,
+            {"sessionId": "s", "update": {"session_update": "plan"}},
+            'update.sessionUpdate: Field required; it is spelt "session_update" here',
+        ),
+        (
+            v1.PromptRequest,
+            {"sessionId": "s", "prompt": [{"type": "text", "text": "a"}, {"Type": "text"}]},
+            'prompt[1].type: Field required; it is spelt "Type" here',
+        ),
+        (
+            v1.PromptRequest,
+            {"sessionId": "s", "prompt": [{"type": "image", "data": "", "mime_type": "a"}]},
+            'prompt[0].mimeType: Field required; it is spelt "mime_type" here (in image)',
+        ),
+    ],
+)
+@pytest.mark.parametrize("strict", [False, True])
+def test_a_member_that_is_spelt_otherwise_is_told(type_: Any, data: Any, issue: str | None, strict: bool) -> None:
+    if issue is None:
+        decode(type_, data, strict=strict)
+        return
+    with pytest.raises(DecodeError) as raised:
+        decode(type_, data, strict=strict)
+    assert str(raised.value) == f"{type_.__name__}: {issue}"
+
+
+def test_so_it_is_of_what_is_excused() -> None:
+    found: list[Finding] = []
+    diff = {"type": "diff", "path": "/a", "new_text": "hunter2"}
+
+    decode(v1.ToolCall, {"toolCallId": "c", "title": "t", "content": [diff]}, findings=found)
+
+    assert [*map(str, found)] == [
+        'content[0]: left out, because newText: Field required; it is spelt "new_text" here (in diff)'
+    ]
+
+
+def test_of_a_long_message_no_spelling_is_told() -> None:
+    with pytest.raises(DecodeError, match=r"sessionId: Field required$"):
+        decode(v1.NewSessionResponse, {"session_id": "a" * 50_000})
+
+
+AS_STDIO = (
+    'http has a url and no command; did you mean "stdio", which v1 writes without a type, and v2 with "type": "stdio"?'
+)
+PAIRS = 'write [{"name": …, "value": …}], not a map'
+
+
+@pytest.mark.parametrize(
+    ("server", "told"),
+    [
+        ({"command": "/x", "args": [], "env": {"TOKEN": "hunter2"}}, [f"env: Input should be a valid array; {PAIRS}"]),
+        (
+            {"type": "http", "url": "https://hunter2", "headers": {"A": "hunter2"}},
+            [f"headers: Input should be a valid array; {PAIRS}"],
+        ),
+        ({"command": "/x", "args": "hunter2", "env": []}, ["args: Input should be a valid array"]),
+        (
+            {"url": "https://hunter2", "headers": []},
+            [
+                'command: Field required; without a type it is read as stdio; write "type": "http"',
+                "args: Field required",
+                "env: Field required",
+            ],
+        ),
+        (
+            {"type": "http", "command": "/x", "headers": []},
+            [f"url: Field required; {AS_STDIO}"],
+        ),
+        ({"args": [], "env": []}, ["command: Field required"]),
+    ],
+)
+def test_what_people_get_wrong_in_mcp_servers_is_told(server: dict[str, Any], told: list[str]) -> None:
+    with pytest.raises(DecodeError) as raised:
+        decode(v1.NewSessionRequest, {"cwd": "/", "mcpServers": [{"name": "a", **server}]})
+    assert [str(replace(each, path=each.path[2:], branch=None)) for each in raised.value.issues] == told
+
+
+def test_a_map_of_mcp_servers_is_told() -> None:
+    with pytest.raises(DecodeError) as raised:
+        decode(v1.NewSessionRequest, {"cwd": "/", "mcpServers": {"files": {"command": "hunter2"}}})
+    assert str(raised.value) == (
+        'NewSessionRequest: mcpServers: Input should be a valid array; write [{"name": …, …}], not a map'
+    )
 
 
 def test_a_codec_says_the_same_of_a_line() -> None:

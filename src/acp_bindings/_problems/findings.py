@@ -19,6 +19,7 @@ from pydantic_core import core_schema as cs
 from acp_bindings._models.reading import EXCUSED_BY
 from acp_bindings._problems.blame import blame
 from acp_bindings._problems.complaints import to_the_end
+from acp_bindings._problems.mistakes import explained
 from acp_bindings.errors import Finding, Issue, Path, ReadingRule
 
 
@@ -72,7 +73,8 @@ class _Excuse:
         try:
             self._reader.validate_json(to_json(value))
         except ValidationError as error:
-            return blame(self.schema, error.errors(include_url=False, include_input=False), self.around.definitions)
+            found = error.errors(include_url=False, include_input=False)
+            return explained(blame(self.schema, found, self.around.definitions), value)
         return []
 
     @cached_property

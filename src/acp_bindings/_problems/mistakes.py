@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterable
+from dataclasses import replace
 from types import ModuleType
 from typing import Any, cast
 
 from pydantic import BaseModel
 from pydantic_core import from_json
 
+from acp_bindings._json.shapes import members_of
 from acp_bindings.errors import Issue
+from acp_bindings.setup.transports import type_fault
 
 
 def refuse_no_type(type_: Any, data: Any) -> None:
@@ -45,6 +49,38 @@ def mistake_in(data: Any, text: Any) -> Issue | None:
         told = f'This is a whole JSON-RPC message; read its "{inner}", or the line by acp_bindings.jsonrpc'
         return Issue((), "whole_message", told)
     return None
+
+
+def explained(issues: Iterable[Issue], value: Any) -> list[Issue]:
+    """The *issues* with parts of *value*, and what each most likely comes from."""
+    return [replace(each, message=each.message + _hint_within(value, each)) for each in issues]
+
+
+def _hint_within(value: Any, issue: Issue) -> str:
+    if not issue.path:
+        return ""
+    *way, last = issue.path
+    for step in way:
+        value = value[step]
+    around, name = members_of(value), str(last)
+    if issue.rule in ("missing", "union_tag_not_found"):
+        if spelt := next((each for each in around if _letters(each) == _letters(name)), None):
+            return f'; it is spelt "{spelt}" here'
+        if name in ("command", "url") and (fault := type_fault(around)):
+            return f"; {fault.message}"
+    elif issue.rule == "list_type" and name in _AS_LISTS and isinstance(around.get(name), dict):
+        return f"; write {_AS_LISTS[name]}, not a map"
+    return ""
+
+
+_PAIRS = '[{"name": …, "value": …}]'
+_AS_LISTS = {"env": _PAIRS, "headers": _PAIRS, "mcpServers": '[{"name": …, …}]'}
+"""What others write as maps, the files of desktop clients above all."""
+
+
+def _letters(name: str) -> str:
+    """A name of a member without what spells it one way or another; nothing of what can be none."""
+    return re.sub("[_ -]", "", name).lower() if re.fullmatch(r"[\w -]{1,40}", name) else ""
 
 
 def hint_about(text: Any, rule: str, complaint: str) -> str:

@@ -13,8 +13,8 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import PydanticSerializationError, from_json
 
 from acp_bindings._problems.blame import blame
-from acp_bindings._problems.complaints import Complaints
-from acp_bindings._problems.mistakes import hint_about, mistake_in
+from acp_bindings._problems.complaints import LONGEST, Complaints
+from acp_bindings._problems.mistakes import explained, hint_about, mistake_in
 from acp_bindings.decoding import core_schema_of, decode
 from acp_bindings.encoding import write_unchecked
 from acp_bindings.errors import DecodeError, EncodeError, Finding, Issue, Path
@@ -56,6 +56,8 @@ _MOST = 200
 def _issues(type_: Any, text: bytes | bytearray, error: ValidationError, *, strict: bool) -> list[Issue]:
     errors = _complaints(type_).errors(text, error, strict=strict)
     issues = blame(core_schema_of(type_), errors[:_MOST])
+    if len(text) <= LONGEST and issues[0].rule != "json_invalid":
+        issues = explained(issues, from_json(text))
     return [*issues, Issue((), "too_many", "More is wrong than these")] if len(errors) > _MOST else issues
 
 

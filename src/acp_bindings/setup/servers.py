@@ -106,13 +106,9 @@ def _as_said(raw: object) -> Any:
 
 
 def _advised(issue: Issue, raw: object) -> str:
-    """The message, with what to write instead where people are known to get it wrong."""
-    entry = members_of(raw)
-    if issue.path in (("env",), ("headers",)) and isinstance(entry.get(str(issue.path[0])), dict):
-        return f"{issue.message}; {_AS_PAIRS}"
-    if issue.path in (("type",), ("command",), ("url",)) and (fault := type_fault(entry)):
-        return fault.message if issue.path == ("type",) else f"{issue.message}; {fault.message}"
-    return issue.message
+    """The message, or what to write instead where the type is one that others have."""
+    fault = type_fault(members_of(raw)) if issue.path == ("type",) else None
+    return fault.message if fault else issue.message
 
 
 _AS_PAIRS = 'write [{"name": …, "value": …}], not a map'
