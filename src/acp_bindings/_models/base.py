@@ -122,7 +122,13 @@ class Model(BaseModel):  # noqa: PLW1641 - what can change has no hash
         for name in omittable:
             if members.get(name, ...) is None:
                 del members[name]
-        check(tags | members if tags else members, self_instance=self, strict=True, by_alias=False, by_name=True)
+        try:
+            check(tags | members if tags else members, self_instance=self, strict=True, by_alias=False, by_name=True)
+        except ValidationError as error:
+            from acp_bindings._models.unfit import refuse_unfit  # noqa: PLC0415 - only errors need it
+
+            refuse_unfit(cls, members, error)
+            raise
         for name, value in members.items():
             if type(value) not in _PLAIN:
                 _accept(self, name, value)
@@ -234,7 +240,13 @@ def _assign(model: Model, name: str, value: Any) -> None:
         trial = model.__copy__()
         trial.__pydantic_extra__ = {}  # in which there may be a member of that name
         assign = cls.__pydantic_validator__.validate_assignment
-        assign(trial, name, value, strict=True)
+        try:
+            assign(trial, name, value, strict=True)
+        except ValidationError as error:
+            from acp_bindings._models.unfit import refuse_unfit  # noqa: PLC0415 - only errors need it
+
+            refuse_unfit(cls, {name: value}, error)
+            raise
         _accept(trial, name, value)
         for each in _judged_by(cls, name) & trial.__pydantic_fields_set__:
             assign(trial, each, vars(trial)[each], strict=True)

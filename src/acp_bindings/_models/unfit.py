@@ -1,0 +1,91 @@
+"""What a constructor was given in place of an object, in our own words: pydantic's ask for a dict, or for a tag."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, cast, get_args, get_origin
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import InitErrorDetails, PydanticCustomError
+
+_OF_OBJECTS = {"model_type", "model_attributes_type", "union_tag_not_found", "union_tag_invalid"}
+_MOST_NAMED = 5
+
+
+def refuse_unfit(cls: type[BaseModel], members: Mapping[str, Any], error: ValidationError) -> None:
+    """Say of each of the *members* of *cls* that is no object, or none that belongs there, which do.
+
+    Args:
+        cls: the class of the object that was to be made or changed.
+        members: what was given, by name.
+        error: what pydantic says of it; where that says enough, nothing is raised.
+
+    Raises:
+        TypeError: a dict stands where an object belongs.
+        pydantic.ValidationError: in place of *error*; all else that is wrong is in it as well.
+    """
+    unfit: set[tuple[int | str, ...]] = set()
+    said: list[InitErrorDetails] = []
+    for each in error.errors(include_url=False):
+        place, given = _place_of(each["loc"], members)
+        wanted = _classes_of(cls, place)
+        if wanted and isinstance(given, dict):
+            raise TypeError(
+                f"{cls.__name__}.{place[0]} wants an object, not a dict; `decode` makes one of it"
+            ) from None
+        if not wanted or each["type"] not in _OF_OBJECTS or isinstance(given, tuple(wanted)):
+            said.append(_error(each["type"], each["msg"], each["loc"], each["input"]))
+        elif place not in unfit:
+            unfit.add(place)
+            told = f"Input should be {_any_of(wanted, given)}, not {_kind_of(given)}"
+            said.append(_error("model_type", told, place, given))
+    if unfit:
+        raise ValidationError.from_exception_data(cls.__name__, said, hide_input=True) from None
+
+
+def full_name(kind: type) -> str:
+    """The name of a class, with its package where that is one of the protocol: `v1.TextContent`."""
+    found = re.match(r"acp_bindings\.(v\d+(?:_unstable)?)\.", kind.__module__)
+    return f"{found[1]}.{kind.__name__}" if found else kind.__name__
+
+
+def _place_of(loc: tuple[int | str, ...], members: Mapping[str, Any]) -> tuple[tuple[int | str, ...], Any]:
+    """Where the member stands, or the item of it, that an error at *loc* is about, and what was given there."""
+    given: Any = members.get(str(loc[0])) if loc else None
+    if len(loc) > 1 and isinstance(loc[1], int) and isinstance(given, list):
+        return loc[:2], given[loc[1]]  # pyright: ignore[reportUnknownVariableType]
+    return loc[:1], given
+
+
+def _error(rule: str, message: str, loc: tuple[int | str, ...], given: Any) -> InitErrorDetails:
+    return {"type": PydanticCustomError(cast("Any", rule), cast("Any", message)), "loc": loc, "input": given}
+
+
+def _classes_of(cls: type[BaseModel], place: tuple[int | str, ...]) -> list[type[BaseModel]]:
+    """The classes of the objects in a member; none of one that has maps, in which a dict may stand."""
+    field = cls.__pydantic_fields__.get(str(place[0])) if place else None
+    parts = [*_parts(field.annotation)] if field else []
+    if any(get_origin(part) is dict for part in parts):
+        return []
+    return [part for part in parts if isinstance(part, type) and issubclass(part, BaseModel)]
+
+
+def _parts(annotation: Any) -> Iterator[Any]:
+    yield annotation
+    for part in get_args(annotation):
+        yield from _parts(part)
+
+
+def _any_of(wanted: list[type[BaseModel]], given: Any) -> str:
+    """The classes that are *wanted*, or the likest of very many."""
+    names = [*map(full_name, wanted)]
+    if len(names) > _MOST_NAMED:
+        likest = difflib.get_close_matches(_kind_of(given), names, n=3, cutoff=0)
+        names = [*likest, f"another of {len(names)}"]
+    return " or ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+
+
+def _kind_of(given: object) -> str:
+    return f"the class {full_name(given)}" if isinstance(given, type) else full_name(type(given))

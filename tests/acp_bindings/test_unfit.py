@@ -1,0 +1,104 @@
+"""Who gives a constructor something else than the object that belongs there is told which does."""
+
+from collections.abc import Callable
+from typing import Any, Self, cast
+
+import pytest
+from pydantic import ValidationError, model_validator
+
+from acp_bindings import v1, v1_unstable, v2
+
+CHUNK = v1.AgentMessageChunk(content=v1.TextContent(text="hunter2"))
+BLOCKS = "v1.TextContent, v1.ImageContent, v1.AudioContent, v1.ResourceLink or v1.EmbeddedResource"
+OF_ANY: Any = v1
+"""To make what type checkers refuse."""
+
+
+def told(make: Callable[[], object]) -> list[tuple[tuple[int | str, ...], str, str]]:
+    with pytest.raises(ValidationError) as raised:
+        make()
+    assert raised.value.__cause__ is None
+    assert "hunter2" not in str(raised.value)
+    return [(each["loc"], each["type"], each["msg"]) for each in raised.value.errors()]
+
+
+@pytest.mark.parametrize(
+    ("given", "kind"),
+    [
+        ("hunter2", "str"),
+        (None, "NoneType"),
+        ([v1.TextContent(text="hunter2")], "list"),
+        (CHUNK, "v1.AgentMessageChunk"),
+        (v2.TextContent(text="hunter2"), "v2.TextContent"),
+        (v1_unstable.TextContent(text="hunter2"), "v1_unstable.TextContent"),
+        (v1.TextContent, "the class v1.TextContent"),
+    ],
+)
+def test_what_belongs_there_is_told_and_what_was_given(given: Any, kind: str) -> None:
+    expected = [(("content",), "model_type", f"Input should be {BLOCKS}, not {kind}")]
+    chunk = v1.AgentMessageChunk(content=v1.TextContent(text="hunter2"))
+
+    assert told(lambda: v1.AgentMessageChunk(content=given)) == expected
+    assert told(lambda: setattr(chunk, "content", given)) == expected
+    assert told(lambda: chunk.model_copy(update={"content": given})) == expected
+    assert chunk == CHUNK
+
+
+def test_an_item_of_a_list_is_told_by_its_place() -> None:
+    blocks: list[Any] = [v1.TextContent(text="hunter2"), "hunter2"]
+    told_ = told(lambda: v1.PromptRequest(session_id=cast("Any", 5), prompt=blocks))
+
+    assert told_ == [
+        (("session_id",), "string_type", "Input should be a valid string"),
+        (("prompt", 1), "model_type", f"Input should be {BLOCKS}, not str"),
+    ]
+
+
+def test_of_very_many_the_likest_are_told() -> None:
+    update: Any = v1.ToolCallUpdate(tool_call_id="hunter2")
+    ((loc, _, message),) = told(lambda: v1.SessionNotification(session_id="s", update=update))
+
+    assert loc == ("update",)
+    assert message.startswith("Input should be v1.SessionToolCallUpdate, v1.ToolCall, ")
+    assert message.endswith(" or another of 15, not v1.ToolCallUpdate")
+
+
+def test_where_but_one_will_do_it_is_told() -> None:
+    call: Any = v1.ToolCall(tool_call_id="c", title="t")
+    assert told(lambda: v1.RequestPermissionRequest(session_id="s", tool_call=call, options=[])) == [
+        (("tool_call",), "model_type", "Input should be v1.ToolCallUpdate, not v1.ToolCall")
+    ]
+
+
+@pytest.mark.parametrize("outcome", [{"outcome": "selected", "optionId": "hunter2"}, {"outcome": "hunter2"}, {}])
+def test_a_dict_in_place_of_an_object_is_told_whatever_is_in_it(outcome: Any) -> None:
+    with pytest.raises(TypeError) as raised:
+        v1.RequestPermissionResponse(outcome=outcome)
+    assert (
+        str(raised.value) == "RequestPermissionResponse.outcome wants an object, not a dict; `decode` makes one of it"
+    )
+    assert raised.value.__cause__ is None
+
+
+def test_other_mistakes_are_told_as_pydantic_does() -> None:
+    with pytest.raises(ValidationError, match=r"list_type\]\n.*errors\.pydantic\.dev"):
+        v1.PromptRequest(session_id="s", prompt=OF_ANY.TextContent(text="a"))
+    assert told(lambda: OF_ANY.TextContent(text=5)) == [(("text",), "string_type", "Input should be a valid string")]
+    assert told(OF_ANY.SessionNotification) == [
+        (("session_id",), "missing", "Field required"),
+        (("update",), "missing", "Field required"),
+    ]
+
+
+def test_what_is_wrong_in_a_map_is_told_as_pydantic_does() -> None:
+    wrong: Any = {"a": 5}
+    assert {loc[:2] for loc, *_ in told(lambda: v1.ElicitationSchema(properties=wrong))} == {("properties", "a")}
+
+
+def test_so_is_what_a_validator_of_a_users_own_refuses() -> None:
+    class Loud(v1.AgentMessageChunk):
+        @model_validator(mode="after")
+        def refuse(self) -> Self:
+            raise ValueError("too loud")
+
+    assert told(lambda: Loud(content=CHUNK.content)) == [((), "value_error", "Value error, too loud")]
