@@ -9,7 +9,7 @@ import sys
 import threading
 import warnings
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Generator
 from functools import cached_property
 from typing import Annotated, Any, Self
 
@@ -41,6 +41,7 @@ from acp_bindings import (
 )
 from acp_bindings._models.base import Model
 from acp_bindings._models.types import Rule, Within
+from acp_bindings.errors import Path
 from tests.acp_bindings.exact_json import Json
 
 SECRET = "hunter2-hunter2"
@@ -322,11 +323,14 @@ def test_a_json_schema_states_the_rule_of_the_writer() -> None:
 @pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf])
 def test_a_number_that_json_does_not_have_is_refused_not_nulled(number: float) -> None:
     values: list[Any] = [v1.TextContent(text="t", meta={"deep": [number]}), [number], {1: number, "1": 0}]
+    paths: list[Path] = []
     for value in values:
         with pytest.raises(EncodeError) as caught:
             encode(value)
         told = "NaN, infinity and integers of over 4300 digits cannot be sent"
-        assert caught.value.issues == (Issue((), "not_json", told),)
+        ((path, *_),) = [(each.path, each.message) for each in caught.value.issues if each.message == told]
+        paths.append(path)
+    assert paths == [("_meta", "deep", 0), (0,), ("1",)]
     with pytest.raises(ValidationError):
         v1.Cost(amount=number, currency="EUR")
 
@@ -372,8 +376,33 @@ def test_a_dict_in_place_of_an_object_is_refused_and_not_shown(wrap: Callable[[A
     server.env.append({"name": "TOKEN", "value": SECRET})  # pyright: ignore[reportArgumentType]
     with pytest.raises(EncodeError) as caught:
         encode(wrap(server))
-    told = "An object in it is a plain dict or of another class than belongs there"
-    assert caught.value.issues == (Issue((), "model_type", told),)
+    (issue,) = caught.value.issues
+    assert (issue.path[-2:], issue.rule, issue.message) == (
+        ("env", 0),
+        "model_type",
+        "Input should be v1.EnvVariable, not dict",
+    )
+    assert_hidden(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("part", "kind"),
+    [
+        ({"type": "text", "text": SECRET}, "dict"),
+        ({}, "dict"),
+        (v2.TextContent(text=SECRET), "v2.TextContent"),
+        (v1.AgentMessageChunk(content=v1.TextContent(text=SECRET)), "v1.AgentMessageChunk"),
+    ],
+)
+def test_an_object_that_was_put_where_another_belongs_is_told_with_what_does(part: Any, kind: str) -> None:
+    request = v1.PromptRequest(session_id="s", prompt=[v1.TextContent(text=SECRET)])
+    request.prompt.append(part)
+    with pytest.raises(EncodeError) as caught:
+        encode({"params": [request]})
+    (issue,) = caught.value.issues
+    assert issue.path == ("params", 0, "prompt", 1)
+    assert issue.message.startswith("Input should be v1.TextContent, v1.ImageContent, ")
+    assert issue.message.endswith(f"v1.EmbeddedResource, not {kind}")
     assert_hidden(caught.value)
 
 
@@ -430,17 +459,33 @@ def test_null_in_a_list_of_anything_is_written() -> None:
     assert written["params"]["_meta"] == {"a": [None]}
 
 
-def test_what_json_has_no_word_for_is_refused() -> None:
+def test_what_json_has_no_word_for_is_refused_by_its_place() -> None:
     cycle: dict[str, Any] = {}
     cycle["cycle"] = cycle
-    for value, told in (
-        (object(), "unknown type"),
-        ("\ud800", "surrogates not allowed"),
-        (cycle, "Circular reference"),
-    ):
-        with pytest.raises(EncodeError, match=rf"^TextContent: JSON cannot hold it: .*{told}") as caught:
-            encode(v1.TextContent(text="t", meta={"a": value}))
-        assert [(each.path, each.rule) for each in caught.value.issues] == [((), "not_json")]
+    values: list[tuple[object, Path, str]] = [
+        (object(), ("_meta", "a", 0), "JSON has nothing for an object of object"),
+        (v1.TextContent, ("_meta", "a", 0), "This is the class v1.TextContent, and no object of it"),
+        ("\ud800", ("_meta", "a", 0), "Half of a surrogate pair cannot be sent"),
+        ({"\ud800": 1}, ("_meta", "a", 0), "A name in it cannot be sent"),
+        (cycle, (), "It holds itself, or is nested too deep"),
+    ]
+    for value, path, told in values:
+        with pytest.raises(EncodeError) as caught:
+            encode(v1.TextContent(text="t", meta={"b": 1, "a": [value]}))
+        assert caught.value.type_name == "TextContent"
+        assert caught.value.issues == (Issue(path, "not_json", told),)
+
+
+def test_what_is_no_object_yet_is_not_written() -> None:
+    with pytest.raises(EncodeError, match=r"^TextContent: This is the class v1\.TextContent, and no object of it$"):
+        encode(v1.TextContent)
+
+    class Later(Awaitable[None]):
+        def __await__(self) -> Generator[None, None, None]:
+            yield
+
+    with pytest.raises(EncodeError, match=r"^Later: JSON has nothing for an object of Later; was await forgotten\?$"):
+        encode(Later())
 
 
 def test_models_in_parsed_json_keep_what_they_omit() -> None:

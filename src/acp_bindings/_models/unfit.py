@@ -45,6 +45,20 @@ def refuse_unfit(cls: type[BaseModel], members: Mapping[str, Any], error: Valida
         raise ValidationError.from_exception_data(cls.__name__, said, hide_input=True) from None
 
 
+def misplaced(model: BaseModel) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    """Each dict in *model*, and object, that was put where another object belongs: by wire name and index."""
+    cls = type(model)
+    for name, info in cls.__pydantic_fields__.items():
+        held: object = vars(model).get(name)
+        wanted, here = _classes_of(cls, (name,)), (info.alias or name,)
+        items = enumerate(cast("list[object]", held)) if isinstance(held, list) else ()
+        parts: list[tuple[tuple[str | int, ...], object]] = [(here, held)]
+        parts += (((*here, index), each) for index, each in items)
+        for place, each in parts:
+            if wanted and isinstance(each, dict | BaseModel) and not isinstance(each, tuple(wanted)):
+                yield place, f"Input should be {_any_of(wanted, each)}, not {_kind_of(cast('object', each))}"
+
+
 def full_name(kind: type) -> str:
     """The name of a class, with its package where that is one of the protocol: `v1.TextContent`."""
     found = re.match(r"acp_bindings\.(v\d+(?:_unstable)?)\.", kind.__module__)

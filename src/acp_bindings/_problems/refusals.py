@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import cache
+from inspect import isawaitable
 from types import UnionType
 from typing import Annotated, Any, Union, cast, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
-from pydantic_core import PydanticSerializationError, from_json
+from pydantic_core import from_json
 
+from acp_bindings._models.unfit import full_name, misplaced
 from acp_bindings._problems.blame import blame
 from acp_bindings._problems.complaints import LONGEST, Complaints
 from acp_bindings._problems.mistakes import explained, hint_about, mistake_in
@@ -46,7 +48,7 @@ def excused_null(type_: Any, text: bytes | bytearray, error: ValidationError) ->
 
 def unencodable(value: Any) -> EncodeError:
     """The error that *value* cannot be written."""
-    return EncodeError(type(value).__name__, _faults(value))
+    return EncodeError(_name(value if isinstance(value, type) else type(value)), _faults(value))
 
 
 _MOST = 200
@@ -68,15 +70,68 @@ def _complaints(type_: Any) -> Complaints:
 
 def _faults(value: Any) -> list[Issue]:
     """What is wrong with a *value* that cannot be written: pydantic tells too, but shows values, maybe secret ones."""
+    if not _is_writable(value):
+        return [_unwritable(value)]
+    if issues := [*_foreign(value, ())] or [*_misfits(value, ())]:
+        return issues
+    return [Issue((), "model_type", "An object in it is a plain dict or of another class than belongs there")]
+
+
+def _is_writable(value: Any) -> bool:
     try:
         from_json(write_unchecked(value), allow_inf_nan=False)
-        if issues := list(_misfits(value, ())):
-            return issues
-    except PydanticSerializationError as error:
-        return [Issue((), "not_json", f"JSON cannot hold it: {error}")]
-    except ValueError:
-        return [Issue((), "not_json", "NaN, infinity and integers of over 4300 digits cannot be sent")]
-    return [Issue((), "model_type", "An object in it is a plain dict or of another class than belongs there")]
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+_DEEPEST = 200
+
+
+def _unwritable(value: Any) -> Issue:
+    """The innermost part of *value* that JSON has nothing for."""
+    path: Path = ()
+    while len(path) < _DEEPEST:
+        inner = next(((step, part) for step, part in _parts(value) if not _is_writable(part)), None)
+        if inner is None:
+            return Issue(path, "not_json", _why_unwritable(value))
+        path, value = (*path, inner[0]), inner[1]
+    return Issue((), "not_json", "It holds itself, or is nested too deep")
+
+
+def _why_unwritable(value: object) -> str:
+    match value:
+        case float() | int():
+            return "NaN, infinity and integers of over 4300 digits cannot be sent"
+        case str():
+            return "Half of a surrogate pair cannot be sent"
+        case dict():
+            return "A name in it cannot be sent"
+        case type():
+            return f"This is the class {full_name(value)}, and no object of it"
+        case _:
+            hint = "; was await forgotten?" if isawaitable(value) else ""
+            return f"JSON has nothing for an object of {full_name(type(value))}{hint}"
+
+
+def _parts(value: Any) -> Iterable[tuple[str | int, Any]]:
+    """What is in an object, a map or a list, each by its step of a path."""
+    if isinstance(value, BaseModel):
+        fields = type(value).__pydantic_fields__
+        known = ((fields[name].alias or name, part) for name, part in vars(value).items() if name in fields)
+        return [*known, *(value.__pydantic_extra__ or {}).items()]
+    if isinstance(value, dict):
+        return [(str(name), part) for name, part in cast("dict[object, Any]", value).items()]
+    return enumerate(cast("list[Any]", value)) if isinstance(value, list | tuple) else ()
+
+
+def _foreign(value: Any, path: Path) -> Iterator[Issue]:
+    """The dicts in *value*, and objects of other classes, that stand where some object belongs."""
+    if isinstance(value, BaseModel):
+        for place, told in misplaced(value):
+            yield Issue(path + place, "model_type", told)
+    for step, part in _parts(value):
+        yield from _foreign(part, (*path, step))
 
 
 def _misfits(value: Any, path: Path) -> Iterator[Issue]:
