@@ -48,7 +48,7 @@ def decode(type_: Any, data: Any, *, strict: bool = False, findings: list[Findin
     Raises:
         DecodeError: *data* is not JSON or not a valid *type_*; `issues` says what and where, of the first 200 errors;
             of a message beyond 50 KB only the first bad item of each list is looked for.
-        TypeError: *type_* is no type.
+        TypeError: *type_* is no type, or *findings* no list.
     """
     try:
         validate = _strict_validate_of(type_) if strict else _VALIDATES.get(type_) or validate_of(type_)
@@ -76,6 +76,8 @@ def decode(type_: Any, data: Any, *, strict: bool = False, findings: list[Findin
             return decode(type_, b"{}")
         raise refusals.undecodable(type_, data, text, error, strict=strict) from None
     if findings is not None and not strict:
+        if not isinstance(findings, list):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise TypeError(f"findings is a list, which is added to, and no {type(findings).__name__}")
         findings += _witness(type_).findings(text)
     return value
 

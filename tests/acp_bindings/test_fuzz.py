@@ -255,8 +255,9 @@ def test_what_json_cannot_hold_is_not_written(value: Any) -> None:
         with pytest.raises(EncodeError) as refused:
             encode(each)
         assert [issue.rule for issue in refused.value.issues] == ["not_json"]
-    with pytest.raises(DecodeError, match="Invalid JSON"):
+    with pytest.raises(DecodeError) as unread:
         decode(v1.LogoutRequest, {"_meta": {"a": value}})
+    assert [issue.rule for issue in unread.value.issues] == ["json_invalid" if isinstance(value, float) else "not_json"]
 
 
 def odd_server(type_: str) -> str:

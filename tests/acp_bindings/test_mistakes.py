@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import pytest
 
-from acp_bindings import DecodeError, Finding, decode, v1
+from acp_bindings import DecodeError, Finding, Issue, decode, v1
 from acp_bindings.jsonrpc import BadLine, Codec
 
 untyped: Any = decode
@@ -201,6 +201,26 @@ def test_what_is_no_data_is_told() -> None:
     assert told(io.BytesIO(b"hunter2")) == "This is an open file; read it: decode(…, file.read())"
 
 
+def test_what_json_has_nothing_for_is_told_by_its_place() -> None:
+    async def read() -> bytes: ...
+
+    waiting = read()
+    assert told(waiting) == "JSON has nothing for an object of coroutine; was await forgotten?"
+    waiting.close()
+    assert told(memoryview(b"hunter2")) == "JSON has nothing for an object of memoryview"
+    with pytest.raises(DecodeError) as raised:
+        decode(v1.PromptRequest, {"sessionId": "s", "prompt": [{"type": "text", "text": memoryview(b"hunter2")}]})
+    assert raised.value.issues == (
+        Issue(("prompt", 0, "text"), "not_json", "JSON has nothing for an object of memoryview"),
+    )
+
+
+@pytest.mark.parametrize("findings", [True, False, (), {}])
+def test_findings_that_are_no_list_are_refused(findings: Any) -> None:
+    with pytest.raises(TypeError, match=r"^findings is a list, which is added to, and no (bool|tuple|dict)$"):
+        decode(v1.LogoutRequest, "{}", findings=findings)
+
+
 @pytest.mark.parametrize("strict", [False, True])
 @pytest.mark.parametrize("data", [MESSAGE, json.dumps(MESSAGE), b"{}", bytearray(b"{}"), [1], 5, 1.5])
 def test_swapped_arguments_are_told(data: Any, strict: bool) -> None:
@@ -215,6 +235,13 @@ def test_swapped_arguments_are_told(data: Any, strict: bool) -> None:
         (v1, "acp_bindings.v1 is a module, whose types are these"),
         ("PromptRequest", "the first argument is of str, which is no type"),
         (v1.PromptRequest(session_id="hunter2", prompt=[]), "the first argument is of PromptRequest, which is no type"),
+        ((v1.TextContent, v1.ImageContent), "the first argument is of tuple, which is no type"),
+        (
+            v1.METHODS["session/new"],
+            "of Method, which is no type; such are its request.params, request.result and notification.params",
+        ),
+        (v1.METHODS["session/new"].request, "of RequestType, which is no type; such are its params and result"),
+        (v1.METHODS["session/update"].notification, "of NotificationType, which is no type; such are its params"),
     ],
 )
 def test_what_is_no_type_is_told(type_: Any, end: str) -> None:

@@ -14,6 +14,7 @@ from pydantic_core import from_json
 
 from acp_bindings._json.shapes import members_of
 from acp_bindings.errors import Issue
+from acp_bindings.methods import Method, NotificationType
 from acp_bindings.setup.transports import type_fault
 
 
@@ -23,7 +24,7 @@ def refuse_no_type(type_: Any, data: Any) -> None:
     Raises:
         TypeError: it is none.
     """
-    if not isinstance(type_, str | bytes | bytearray | dict | list | int | float | ModuleType | BaseModel):
+    if not isinstance(type_, _NO_TYPES):
         return
     told = "decode takes the type first, such as v1.NewSessionRequest, and then the data"
     if isinstance(data, type):
@@ -31,7 +32,19 @@ def refuse_no_type(type_: Any, data: Any) -> None:
     if isinstance(type_, ModuleType):
         raise TypeError(f"{told}; {type_.__name__} is a module, whose types are these") from None
     kind = type(cast("object", type_)).__name__
-    raise TypeError(f"{told}; the first argument is of {kind}, which is no type") from None
+    holds = "; such are its " + _TYPES_OF[kind] if kind in _TYPES_OF else ""
+    raise TypeError(f"{told}; the first argument is of {kind}, which is no type{holds}") from None
+
+
+_NO_TYPES = (
+    *(str, bytes, bytearray, dict, list, tuple, int, float),
+    *(ModuleType, BaseModel, Method, NotificationType),
+)
+_TYPES_OF = {
+    "Method": "request.params, request.result and notification.params",
+    "RequestType": "params and result",
+    "NotificationType": "params",
+}
 
 
 def mistake_in(data: Any, text: Any) -> Issue | None:

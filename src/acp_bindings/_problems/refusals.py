@@ -11,7 +11,7 @@ from types import UnionType
 from typing import Annotated, Any, Union, cast, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
-from pydantic_core import from_json
+from pydantic_core import PydanticSerializationError, from_json
 
 from acp_bindings._models.unfit import full_name, misplaced
 from acp_bindings._problems.blame import blame
@@ -28,6 +28,8 @@ def undecodable(type_: Any, data: Any, text: bytes | bytearray, error: Exception
         return DecodeError(_name(type_), [mistake])
     if isinstance(error, ValidationError):
         issues = _issues(type_, text, error, strict=strict)
+    elif isinstance(error, PydanticSerializationError):
+        issues = [_unwritable(data)]
     else:
         issues = [Issue((), "json_invalid", f"{_INVALID}{error}")]
     if len(issues) == 1:
