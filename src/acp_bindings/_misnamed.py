@@ -12,9 +12,15 @@ CLOSE = 0.7
 """How alike, of 1, names must be for one to be a guess at what the other should have been."""
 
 
+_BESIDE = ("acp_bindings.setup", "acp_bindings.connection", "acp_bindings.jsonrpc")
+"""What has names that no protocol package has."""
+
+
 def misnamed(package: str, name: str) -> str:
     """The text of the error."""
     said = [f"module {package!r} has no attribute {name!r}"]
+    if beside := next((each for each in _BESIDE if name in import_module(each).__all__), None):
+        return f"{said[0]}; it is in {beside}"
     if homes := [f"acp_bindings.{each}" for each in PACKAGES if name in package_named(each).__all__]:
         said.append(f"it is in {_listed(homes, 'and')}")
     if close := _closest(name, import_module(package).__all__):

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import acp_bindings
-from acp_bindings import setup, v1, v1_unstable
+from acp_bindings import connection, setup, v1, v1_unstable
 
 
 def refused(package: Any, name: str) -> AttributeError:
@@ -50,6 +50,12 @@ def test_a_name_that_is_misspelt_or_has_its_words_in_another_order_is_told_the_r
             "Diff",
             "it is in acp_bindings.v1, acp_bindings.v1_unstable, acp_bindings.v2 and acp_bindings.v2_unstable",
         ),
+        (acp_bindings, "Codec", "it is in acp_bindings.jsonrpc"),
+        (acp_bindings, "BadLine", "it is in acp_bindings.jsonrpc"),
+        (acp_bindings, "Connection", "it is in acp_bindings.connection"),
+        (acp_bindings, "AgentHandshake", "it is in acp_bindings.setup"),
+        (setup, "AgentHandlers", "it is in acp_bindings.connection"),
+        (connection, "OPENING", "it is in acp_bindings.setup"),
     ],
 )
 def test_a_name_of_another_protocol_package_is_told_where_it_is(package: ModuleType, name: str, said: str) -> None:
