@@ -16,7 +16,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from types import EllipsisType, MappingProxyType
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar, cast, overload
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar, cast, get_args, overload
 
 from pydantic import BaseModel
 from pydantic_core import from_json, to_json
@@ -144,7 +144,13 @@ class Codec:
             pass_unknown: let methods through that the protocol does not have, as if they were extensions: for proxies,
                 which may be older than those who talk through them.
             findings: let messages say what reading excused, which takes some time for each line.
+
+        Raises:
+            TypeError: *protocol* is no protocol package.
+            ValueError: there is no such *role*.
         """
+        if role not in get_args(Role):
+            raise ValueError(f"role is {' or '.join(get_args(Role))}, and nothing else")
         self.protocol = protocol
         self.role: Role = role
         self.pass_unknown = pass_unknown
@@ -159,6 +165,9 @@ class Codec:
 
     @protocol.setter
     def protocol(self, protocol: ProtocolPackage) -> None:
+        if not hasattr(protocol, "METHODS"):
+            told = "protocol is a package, such as acp_bindings.v1, or setup.OPENING until one is settled on"
+            raise TypeError(f"{told}, and no {type(protocol).__name__}")
         self._protocol = protocol
         self._last_head: tuple[bytes, NotificationType, Validate] | None = None
         # What a notification begins with, by the class of its params: found once for each class, as it never differs.
@@ -173,12 +182,17 @@ class Codec:
         """What one *line* of the peer says; its newline may be there or not.
 
         Never raises because of what the peer sent. An empty line says nothing: a `BadLine` without a reply.
+
+        Raises:
+            TypeError: it is no line, but JSON that is parsed already, say.
         """
         if type(line) is not bytes:
             try:
-                line = line.encode() if isinstance(line, str) else bytes(line)
+                line = line.encode() if isinstance(line, str) else bytes(memoryview(line))
             except ValueError as error:
                 return refuse(None, PARSE_ERROR, f"Parse error: {error}")
+            except TypeError:
+                raise TypeError(f"a line is text or bytes, and no {type(line).__name__}") from None
         if (last := self._last_head) and line.startswith(last[0]) and not self.findings:
             head, type_, validate = last
             try:
@@ -304,7 +318,7 @@ class Codec:
         """
         if request.type and not is_of(result, request.type.result):
             wanted = request.type.result_name
-            raise TypeError(f"{request.method} is answered with {wanted}, not with {type(result).__name__}")
+            raise TypeError(f"{request.method} is answered with {wanted}, not with {_kind_of(result)}")
         return line_of({"id": request.id}, "result", result)
 
     @overload
@@ -485,10 +499,12 @@ class Codec:
         package = _package_of(type(params).__module__)
         spoken = _package_of(getattr(self.protocol, "__name__", ""))
         if package and not spoken:
-            return f"it is of {package}, and no version is settled yet: initialize comes first"
+            return "no version is settled yet: initialize comes first"
         if package and package != spoken:
-            return f"it is of {package}, and {spoken} is spoken"
-        return "name the method"
+            return f"{spoken} is spoken"
+        if isinstance(params, type):
+            return "make an object of it"
+        return "a method is named by method=" if isinstance(params, str) else "name the method"
 
     def _outgoing(
         self, params: object, method: str | None, *, asks: bool
@@ -499,14 +515,14 @@ class Codec:
             type_ = methods.request_with(params) if asks else methods.notification_with(params)
             if type_ is None:
                 raise TypeError(
-                    f"no method that could be sent so has {type(params).__name__}; {self._instead(params, asks=asks)}"
+                    f"no method that could be sent so has {_kind_of(params)}; {self._instead(params, asks=asks)}"
                 )
         elif known := methods.get(method):
             type_ = known.request if asks else known.notification
             if type_ is None:
                 raise TypeError(f"{method} is no {'request' if asks else 'notification'}")
             if not is_of(params, type_.params):
-                raise TypeError(f"{method} is sent with {type_.params_name}, not with {type(params).__name__}")
+                raise TypeError(f"{method} is sent with {type_.params_name}, not with {_kind_of(params)}")
         else:
             return method, None
         if not sends(self.role, type_):
@@ -521,6 +537,12 @@ class _NotFoundError(Exception):
 def _typed(type_: Any, value: object, findings: list[Finding] | None = None) -> Any:
     """*value*, parsed JSON, as *type_*; `decode` itself would take text for JSON that is still to be parsed."""
     return decode(type_, to_json(value), findings=findings)
+
+
+def _kind_of(value: object) -> str:
+    from acp_bindings._models.unfit import kind_of  # noqa: PLC0415 - only errors need it
+
+    return kind_of(value)
 
 
 def _package_of(module: str) -> str | None:

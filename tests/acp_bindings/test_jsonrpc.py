@@ -2,11 +2,12 @@
 
 import copy
 import importlib
+import io
 import json
 import math
 import pickle
 from types import SimpleNamespace
-from typing import Any, NoReturn
+from typing import Any, NoReturn, cast
 
 import jsonschema_rs
 import pytest
@@ -520,26 +521,32 @@ class TestWriting:
         ("params", "method", "complaint"),
         [
             ({"cwd": "/", "mcpServers": []}, None, "no method that could be sent so has dict; name the method$"),
-            (v1.TextContent(text="t"), None, "no method that could be sent so has TextContent; name the method$"),
+            (v1.TextContent(text="t"), None, "no method that could be sent so has v1.TextContent; name the method$"),
+            (
+                v1.LogoutRequest,
+                None,
+                "no method that could be sent so has the class v1.LogoutRequest; make an object of it$",
+            ),
+            ("logout", None, "no method that could be sent so has str; a method is named by method=$"),
             (
                 v1_unstable.ForkSessionRequest(session_id="s", cwd="/"),
                 None,
-                "no method that could be sent so has ForkSessionRequest; it is of v1_unstable, and v1 is spoken",
+                "no method that could be sent so has v1_unstable.ForkSessionRequest; v1 is spoken$",
             ),
             (
                 v2.ListSessionsRequest(),
                 None,
-                "no method that could be sent so has ListSessionsRequest; it is of v2, and v1 is spoken",
+                "no method that could be sent so has v2.ListSessionsRequest; v1 is spoken$",
             ),
             (
                 v1.CancelNotification(session_id="s"),
                 None,
-                "no method that could be sent so has CancelNotification; session/cancel is a no",
+                "no method that could be sent so has v1.CancelNotification; session/cancel is a no",
             ),
             (
                 v1.LogoutRequest(),
                 "session/list",
-                "session/list is sent with ListSessionsRequest, not with LogoutRequest",
+                "session/list is sent with ListSessionsRequest, not with v1.LogoutRequest",
             ),
             ({}, "session/list", "session/list is sent with ListSessionsRequest, not with dict"),
             (None, "logout", "logout is sent with LogoutRequest, not with NoneType"),
@@ -556,7 +563,9 @@ class TestWriting:
         assert dict(codec.pending) == {}
 
     def test_a_request_is_no_notification(self) -> None:
-        with pytest.raises(TypeError, match="no method that could be sent so has LogoutRequest; logout is a request"):
+        with pytest.raises(
+            TypeError, match=r"no method that could be sent so has v1\.LogoutRequest; logout is a request"
+        ):
             client().notify(v1.LogoutRequest())
         with pytest.raises(TypeError, match="logout is no notification"):
             client().notify(v1.LogoutRequest(), method="logout")
@@ -593,9 +602,16 @@ class TestWriting:
         request = codec.read(line(id=1, method="session/new", params=NEW_SESSION))
         assert isinstance(request, Request)
 
-        for result in (None, {"sessionId": "s"}, v1.LoadSessionResponse(), v2.NewSessionResponse(session_id="s")):
-            with pytest.raises(TypeError, match="session/new is answered with NewSessionResponse"):
+        for result, kind in (
+            (None, "NoneType"),
+            ({"sessionId": "s"}, "dict"),
+            (v1.LoadSessionResponse(), "v1.LoadSessionResponse"),
+            (v2.NewSessionResponse(session_id="s"), "v2.NewSessionResponse"),
+            (v1.NewSessionResponse, "the class v1.NewSessionResponse"),
+        ):
+            with pytest.raises(TypeError) as raised:
                 codec.respond(request, result)
+            assert str(raised.value) == f"session/new is answered with NewSessionResponse, not with {kind}"
 
     def test_what_cannot_be_encoded_leaves_no_request_open(self) -> None:
         codec = client()
@@ -937,6 +953,35 @@ class TestHeads:
         assert codec._last_head is None  # pyright: ignore[reportPrivateUsage]
 
 
+@pytest.mark.parametrize("protocol", ["v1", 1, [v1, v2], None, v1.METHODS])
+def test_what_is_no_protocol_package_is_refused(protocol: Any) -> None:
+    told = r"^protocol is a package, such as acp_bindings\.v1, or setup\.OPENING until one is settled on, and no "
+    with pytest.raises(TypeError, match=told + type(protocol).__name__ + "$"):
+        Codec(protocol, role="agent")
+    codec = agent()
+    with pytest.raises(TypeError, match=told):
+        codec.protocol = protocol
+    assert codec.protocol is v1
+
+
+@pytest.mark.parametrize("role", ["server", "", None, v1])
+def test_there_are_four_roles(role: Any) -> None:
+    with pytest.raises(ValueError, match=r"^role is agent or client or proxy or conductor, and nothing else$"):
+        Codec(v1, role=role)
+
+
+@pytest.mark.parametrize("given", [{"jsonrpc": "2.0"}, None, 5, [b"{}"], io.StringIO("{}")])
+def test_what_is_no_line_is_refused(given: Any) -> None:
+    with pytest.raises(TypeError, match=f"^a line is text or bytes, and no {type(given).__name__}$"):
+        agent().read(given)
+
+
+def test_a_line_may_be_any_bytes() -> None:
+    text = line(id=1, method="logout").encode()
+    for each in (bytearray(text), cast("Any", memoryview(text))):
+        assert agent().read(each) == Request(1, "logout", v1.LogoutRequest())
+
+
 def test_who_looks_on_reads_the_answers_to_requests_that_it_did_not_write() -> None:
     onlooker = client()
     onlooker.expect("session/new", 5)
@@ -961,5 +1006,5 @@ def test_a_notification_of_another_version_is_refused_once_that_is_no_longer_spo
     told = v1.SessionNotification(session_id="s", update=v1.AgentMessageChunk(content=v1.TextContent(text="hello")))
     assert codec.notify(told) == codec.notify(told, method="session/update") == codec.notify(told)
     codec.protocol = v2
-    with pytest.raises(TypeError, match="it is of v1, and v2 is spoken"):
+    with pytest.raises(TypeError, match=r"so has v1\.SessionNotification; v2 is spoken$"):
         codec.notify(told)

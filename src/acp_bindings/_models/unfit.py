@@ -39,7 +39,7 @@ def refuse_unfit(cls: type[BaseModel], members: Mapping[str, Any], error: Valida
             said.append(_error(each["type"], each["msg"], each["loc"], each["input"]))
         elif place not in unfit:
             unfit.add(place)
-            told = f"Input should be {_any_of(wanted, given)}, not {_kind_of(given)}"
+            told = f"Input should be {_any_of(wanted, given)}, not {kind_of(given)}"
             said.append(_error("model_type", told, place, given))
     if unfit:
         raise ValidationError.from_exception_data(cls.__name__, said, hide_input=True) from None
@@ -56,13 +56,18 @@ def misplaced(model: BaseModel) -> Iterator[tuple[tuple[str | int, ...], str]]:
         parts += (((*here, index), each) for index, each in items)
         for place, each in parts:
             if wanted and isinstance(each, dict | BaseModel) and not isinstance(each, tuple(wanted)):
-                yield place, f"Input should be {_any_of(wanted, each)}, not {_kind_of(cast('object', each))}"
+                yield place, f"Input should be {_any_of(wanted, each)}, not {kind_of(cast('object', each))}"
 
 
 def full_name(kind: type) -> str:
     """The name of a class, with its package where that is one of the protocol: `v1.TextContent`."""
     found = re.match(r"acp_bindings\.(v\d+(?:_unstable)?)\.", kind.__module__)
     return f"{found[1]}.{kind.__name__}" if found else kind.__name__
+
+
+def kind_of(given: object) -> str:
+    """Of which class *given* is, or which one it is itself."""
+    return f"the class {full_name(given)}" if isinstance(given, type) else full_name(type(given))
 
 
 def _place_of(loc: tuple[int | str, ...], members: Mapping[str, Any]) -> tuple[tuple[int | str, ...], Any]:
@@ -96,10 +101,6 @@ def _any_of(wanted: list[type[BaseModel]], given: Any) -> str:
     """The classes that are *wanted*, or the likest of very many."""
     names = [*map(full_name, wanted)]
     if len(names) > _MOST_NAMED:
-        likest = difflib.get_close_matches(_kind_of(given), names, n=3, cutoff=0)
+        likest = difflib.get_close_matches(kind_of(given), names, n=3, cutoff=0)
         names = [*likest, f"another of {len(names)}"]
     return " or ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
-
-
-def _kind_of(given: object) -> str:
-    return f"the class {full_name(given)}" if isinstance(given, type) else full_name(type(given))
