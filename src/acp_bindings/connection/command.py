@@ -108,7 +108,7 @@ async def connect_process(
 
     Raises:
         CannotStart: it could not be started.
-        TypeError: the command is no list, or an empty one.
+        TypeError: the command is no list, or an empty one; or *env* is no mapping.
     """
     process = await _start(command, cwd=cwd, env=env or {})
     error: BaseException | None = None
@@ -148,8 +148,10 @@ async def connect_process(
 async def _start(
     command: Sequence[str | os.PathLike[str]], *, cwd: str | os.PathLike[str] | None, env: Mapping[str, str]
 ) -> ChildProcess:
-    if isinstance(command, (str, bytes)) or not command:
+    if isinstance(command, (str, bytes, os.PathLike)) or not command:
         raise TypeError('the command is a list of a program and its arguments, such as ["agent", "--acp"]')
+    if not isinstance(env, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TypeError("env is a mapping of names to values, and no list of variables as in ACP")
     program, *arguments = [os.fspath(each) for each in command]
     variables = os.environ | env
     # Windows would not find what is there as a .cmd, such as npx.

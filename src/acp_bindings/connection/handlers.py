@@ -78,6 +78,10 @@ class Handlers:
         self._by_type: dict[NotificationType, Handler] = {}
         self._by_method: dict[str, Handler] = {}
         self._otherwise: Handler | None = None
+        if handlers is not None and not isinstance(handlers, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise TypeError(
+                f"handlers are a mapping, of classes or methods to what handles them, and no {_name_of(handlers)}"
+            )
         for calls, handle in (handlers or {}).items():
             register: Callable[[Handle[Any]], object] = self.on(calls)
             register(handle)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 import traceback
+from pathlib import Path
 from typing import Any, ClassVar
 
 import anyio
@@ -272,6 +273,8 @@ async def test_what_no_system_can_start_is_said_without_secrets(command: list[st
     [
         ({"handlers": {"_acme/do": len}}, "cannot be called with the params and the connection"),
         ({"trace": "trace.log"}, "must be callable"),
+        ({"handlers": [print]}, "^handlers are a mapping, of classes or methods to what handles them, and no list$"),
+        ({"env": [v1.EnvVariable(name="A", value="b")]}, "^env is a mapping of names to values, and no list of var"),
     ],
 )
 async def test_what_is_refused_leaves_no_process(options: dict[str, Any], says: str) -> None:
@@ -282,7 +285,7 @@ async def test_what_is_refused_leaves_no_process(options: dict[str, Any], says: 
     assert children() <= before
 
 
-@pytest.mark.parametrize("command", ["agent --acp", b"agent", [], ()])
+@pytest.mark.parametrize("command", ["agent --acp", b"agent", Path("agent"), [], ()])
 async def test_a_command_that_is_no_list_is_refused(command: Any) -> None:
     with pytest.raises(TypeError, match="a list of a program and its arguments"):
         async with connect_process(command, protocol=v1):
