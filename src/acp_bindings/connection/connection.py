@@ -111,7 +111,7 @@ class Connection:
             calls=self._calls,
             most_requests=most_requests,
         )
-        self._limit = limit
+        self._lines = LineBuffer(limit=limit)
         self._grace = grace
         self._begun = False
         self._gone: ConnectionClosed | None = None
@@ -219,7 +219,8 @@ class Connection:
             name = self._calls.give_up(sent.id)
         if timeout is not None and not call.answered.is_set():
             behind = self._serving.turn.method if call.settled and self._serving.turn else None
-            raise TimedOut(name or call.method, timeout, stray=self._stray.since(call.stray), behind=behind)
+            stray, unended = self._stray.since(call.stray), len(self._lines.begun)
+            raise TimedOut(name or call.method, timeout, stray=stray, behind=behind, unended=unended)
         if call.error is not None:
             raise call.error
         return call.result
@@ -373,7 +374,7 @@ class Connection:
             self._lose(await self._explain(end))
 
     async def _read_to_end(self) -> ConnectionClosed:
-        lines = LineBuffer(limit=self._limit)
+        lines = self._lines
         while not lines.overflowed:
             try:
                 chunk = await self._source.receive(_CHUNK)
@@ -384,7 +385,7 @@ class Connection:
             except (OSError, *_GONE):
                 return ConnectionClosed("the connection broke")
             await self._take_all(lines.feed(chunk))
-        wrong = f"a line has more than {self._limit} bytes"
+        wrong = f"a line has more than {lines.limit} bytes"
         error = {"code": PARSE_ERROR, "message": f"Parse error: {wrong}"}
         self._outbox.owe(encode({"jsonrpc": "2.0", "id": None, "error": error}) + b"\n")
         return ConnectionClosed(f"the peer is not read any further, since {wrong}")

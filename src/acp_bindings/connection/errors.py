@@ -3,7 +3,7 @@
 AcpError
 ├── CannotStart          the peer's command could not be run: .command
 ├── ConnectionClosed     there is no peer any more: .method .exit_status .stderr .stray
-├── TimedOut             no answer in time: .method .seconds .stray .behind
+├── TimedOut             no answer in time: .method .seconds .stray .behind .unended
 ├── RequestFailed        the peer answered with an error: .method .code .message .data
 └── BadAnswer            the peer answered with what is no answer: .method .issues
 
@@ -88,16 +88,26 @@ class TimedOut(AcpError):  # noqa: N818 - says what is wrong, which a suffix wou
     """
 
     def __init__(
-        self, method: str, seconds: float, *, stray: StrayLines | None = None, behind: str | None = None
+        self,
+        method: str,
+        seconds: float,
+        *,
+        stray: StrayLines | None = None,
+        behind: str | None = None,
+        unended: int = 0,
     ) -> None:
         late = f"the answer has come, but waits for the handler of {behind}, which has not ended" if behind else ""
-        super().__init__("; ".join(filter(None, [f"{method}: no answer within {seconds:g} s", late, str(stray or "")])))
+        begun = "" if late or not unended else "the peer has begun a line, which has no newline at its end yet"
+        told = [f"{method}: no answer within {seconds:g} s", late, str(stray or ""), begun]
+        super().__init__("; ".join(filter(None, told)))
         self.method = method
         self.seconds = seconds
         self.stray = stray
         """What it wrote in place of messages, where that may be why there is no answer."""
         self.behind = behind
         """The method of a notification whose handler the answer waits for, if it has come."""
+        self.unended = unended
+        """Bytes of the line that the peer has begun and not ended, as far as they are counted."""
 
 
 class RequestFailed(AcpError):  # noqa: N818 - it was the request that failed, over there

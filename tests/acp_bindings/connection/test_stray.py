@@ -60,6 +60,23 @@ async def test_one_that_prints_nothing_is_only_late() -> None:
     assert (str(error), error.stray) == ("_acme/do: no answer within 0.01 s", None)
 
 
+def do_nothing(params: object, connection: Connection) -> None:
+    """A handler by whose answer the other end knows what was read."""
+
+
+async def test_one_that_has_ended_no_line_is_told_of() -> None:
+    told = "_acme/do: no answer within 0.01 s; the peer has begun a line, which has no newline at its end yet"
+    async with against({"_acme/one": do_nothing}, role="client") as (client, peer):
+        await peer.stream.send(b'{"jsonrpc": "2.0", "id": 1, "method": "_acme/one"}\n{"id": 0')
+        await peer.hear()
+        error = await time_out(client)
+        assert (str(error), error.unended) == (told, 8)
+        await peer.stream.send(b"}\n")
+        while "error" not in await peer.hear():
+            pass
+        assert (await time_out(client)).unended == 0
+
+
 async def test_what_was_printed_before_an_answer_has_kept_nobody_from_answering() -> None:
     async with against(role="client") as (client, peer):
         await print_to(peer, b"Starting")
