@@ -77,7 +77,7 @@ def _hint_within(value: Any, issue: Issue) -> str:
         value = value[step]
     around, name = members_of(value), str(last)
     if issue.rule in ("missing", "union_tag_not_found"):
-        if spelt := next((each for each in around if _letters(each) == _letters(name)), None):
+        if spelt := next((each for each in around if spelt_as(each, [name])), None):
             return f'; it is spelt "{spelt}" here'
         if name in ("command", "url") and (fault := type_fault(around)):
             return f"; {fault.message}"
@@ -89,6 +89,11 @@ def _hint_within(value: Any, issue: Issue) -> str:
 _PAIRS = '[{"name": …, "value": …}]'
 _AS_LISTS = {"env": _PAIRS, "headers": _PAIRS, "mcpServers": '[{"name": …, …}]'}
 """What others write as maps, the files of desktop clients above all."""
+
+
+def spelt_as(name: str, known: Iterable[str]) -> str | None:
+    """Which of the *known* names *name* is in another case, or with its words joined otherwise."""
+    return next((each for each in known if _letters(name) == _letters(each) and name != each), None)
 
 
 def _letters(name: str) -> str:

@@ -226,6 +226,7 @@ BROKEN: dict[str, list[Any]] = {
     "schema.json": [*opening(), b'{"jsonrpc":'],
     "schema.message": [*opening(), {"id": 1, "method": "session/list"}],
     "schema.method": [*opening(), call("session/nwe", {}, id=1), error(1, -32601)],
+    "schema.misspelt": [*opening(), *new(), update("agentMessageChunk", "hi")],
     "schema.params": [*opening(), *asked("session/new", cwd=5, mcpServers=[])],
     "schema.result": [*opening(), new()[0], result(1, {"sessionId": 5})],
     "schema.server-list": [*opening(), *new(mcpServers=[{"name": "x", "command": "/x", "args": []}])],
@@ -289,6 +290,49 @@ def test_the_document_lists_every_rule_as_it_is() -> None:
     document = (Path(__file__).parents[3] / "docs" / "check.md").read_text(encoding="utf-8")
     rows = [line for line in document.splitlines() if line.startswith("| `")]
     assert rows == [f"| `{each.id}` | {each.severity} | {each.doc} |" for each in RULES]
+
+
+def test_what_is_spelt_otherwise_is_told_with_the_right_spelling() -> None:
+    tool_call: dict[str, Any] = {
+        "sessionUpdate": "tool_call",
+        "toolCallId": "c",
+        "title": "t",
+        "raw_input": {"old_text": 1},
+        "Status": "pending",
+        "status": "pending",
+        "content": [
+            {"type": "content", "content": {"type": "text", "text": "a", "Annotations": None}},
+            {"type": "diff", "path": "/a", "newText": "b", "old_text": "hunter2"},
+        ],
+    }
+    chunk = {"session-update": "x", "sessionUpdate": "agent-message_chunk", "note": 1}
+    updates = [call("session/update", {"sessionId": "s1", "update": each}) for each in (tool_call, chunk)]
+    found = [each for each in check(*opening(), *new(), *updates) if each.rule == "schema.misspelt"]
+
+    assert [(where(each), each.message) for each in found] == [
+        ("5 params.update.raw_input", 'there is none of this name; write "rawInput"'),
+        (
+            "5 params.update.content[0].content.Annotations",
+            'there is none of this name; write "annotations"',
+        ),
+        ("5 params.update.content[1].old_text", 'there is none of this name; write "oldText"'),
+        ("6 params.update.sessionUpdate", 'there is none of this name; write "agent_message_chunk"'),
+    ]
+
+
+def test_of_a_list_that_lost_items_nothing_is_told_by_a_wrong_place() -> None:
+    content = [{"type": "zz"}, {"type": "diff", "path": "/a", "newText": "b", "old_text": "a"}]
+    told = {"sessionUpdate": "tool_call", "toolCallId": "c", "title": "t", "content": content}
+    found = check(*opening(), *new(), call("session/update", {"sessionId": "s1", "update": told}))
+    assert [each.rule for each in found] == ["leniency.skip-invalid-items"]
+
+
+def test_servers_that_are_spelt_otherwise_are_not_missing() -> None:
+    found = the("schema.params", *opening(), *asked("session/new", cwd="/home/me", mcp_servers=[]))
+    assert (where(found), found.message) == (
+        "3 params.mcpServers",
+        'Field required; it is spelt "mcp_servers" here',
+    )
 
 
 def test_r2_what_comes_before_initialize_is_an_error() -> None:

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import cast
 
+from acp_bindings._json.shapes import items_of, members_of
+from acp_bindings._models.base import Model
+from acp_bindings._models.types import Unlike
+from acp_bindings._problems.mistakes import spelt_as
 from acp_bindings.check.rules._rule import Look, remark, rule, rules
 from acp_bindings.check.said import Said
+from acp_bindings.errors import Path
 from acp_bindings.setup.errors import BadProtocolVersion
 from acp_bindings.setup.remarks import Remark
 from acp_bindings.setup.versions import read_version
@@ -44,6 +50,8 @@ def servers_missing(said: Said) -> Iterator[Remark]:
     """`mcpServers` is missing, which v1 wants in `session/new` and `session/load` also when it is empty."""
     wanted = said.version == 1 and said.type_name in ("NewSessionRequest", "LoadSessionRequest")
     if wanted and isinstance(said.body, dict) and "mcpServers" not in said.members:
+        if any(spelt_as(each, ["mcpServers"]) for each in said.members):
+            return  # which says what is missing
         told = 'it is missing, and agents refuse the request without it; send "mcpServers": []'
         yield remark(said, "schema.servers-missing", told, "mcpServers")
 
@@ -73,5 +81,36 @@ def servers(said: Said) -> Iterator[Remark]:
 
 _OF_SERVERS = frozenset(each.id for each in servers.rules)
 
-LOOKS: tuple[Look, ...] = (version, servers_missing, servers, reading)
+
+@rule("schema.misspelt", "warning")
+def misspelt(said: Said) -> Iterator[Remark]:
+    """A member or a tag is spelt otherwise than the one that there is, so that nobody reads it."""
+    # Of those in `initialize` there is more to say, which other rules do.
+    if said.type_name not in ("InitializeRequest", "InitializeResponse"):
+        for path, meant in _misspelt(said.typed, said.body, ()):
+            yield remark(
+                said, "schema.misspelt", f'there is none of this name; write "{meant}"', *path, severity="warning"
+            )
+
+
+def _misspelt(value: object, raw: object, path: Path) -> Iterator[tuple[Path, str]]:
+    """The ways to what is spelt otherwise in *value*, whose JSON is *raw*, with the right spelling."""
+    if isinstance(value, Model):
+        members = members_of(raw)
+        names = {info.alias or name: getattr(value, name) for name, info in type(value).__pydantic_fields__.items()}
+        for name in (each for each in members if each not in names):
+            if (meant := spelt_as(name, names)) and meant not in members:
+                yield (*path, name), meant
+        for name, info in type(value).__pydantic_fields__.items():
+            known = next((mark.known for mark in info.metadata if isinstance(mark, Unlike)), ())
+            if meant := spelt_as(getattr(value, name), known):
+                yield (*path, info.alias or name), meant
+        for name, each in names.items():
+            yield from _misspelt(each, members.get(name), (*path, name))
+    elif isinstance(value, list) and len(cast("list[object]", value)) == len(items_of(raw)):
+        for index, (each, its) in enumerate(zip(cast("list[object]", value), items_of(raw), strict=True)):
+            yield from _misspelt(each, its, (*path, index))
+
+
+LOOKS: tuple[Look, ...] = (version, servers_missing, servers, misspelt, reading)
 """In the order in which they are told; what an earlier one has said of a place, the last does not repeat."""
