@@ -100,15 +100,25 @@ def read_version(message: Any) -> int:
         BadProtocolVersion: there is none, or what stands there is no version of ACP; the message says what it looks
             like instead.
     """
-    value: object = members_of(message).get("protocolVersion")
+    members = members_of(message)
+    value: object = members.get("protocolVersion")
     if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= HIGHEST:
         return value
-    raise BadProtocolVersion(value, _reason(value))
+    raise BadProtocolVersion(value, _missing(members) if value is None else _reason(value))
+
+
+def _missing(members: Iterable[str]) -> str:
+    """Why there is none, of something with these *members*."""
+    from acp_bindings._problems.mistakes import spelt_as  # noqa: PLC0415 - only errors need it
+
+    if "jsonrpc" in members:
+        return "this is a whole JSON-RPC message; give its params, or its result"
+    if spelt := next((each for each in members if spelt_as(each, ["protocolVersion"])), None):
+        return f'it is missing, spelt "{spelt}"; {_WANTED}'
+    return f"it is missing; {_WANTED}"
 
 
 def _reason(value: object) -> str:
-    if value is None:
-        return f"it is missing; {_WANTED}"
     if isinstance(value, str):
         return f"{_WANTED}; {_text(value)}"
     if isinstance(value, float):

@@ -117,6 +117,23 @@ def test_r6_r19_d9_what_is_no_version_is_refused_with_what_it_looks_like(value: 
     assert caught.value.code == -32602
 
 
+@pytest.mark.parametrize(
+    ("message", "told"),
+    [
+        (
+            {"jsonrpc": "2.0", "id": 0, "params": {"protocolVersion": 1}},
+            "this is a whole JSON-RPC message; give its params, or its result",
+        ),
+        ({"protocol_version": 1}, 'it is missing, spelt "protocol_version"; ACP versions are integers, such as 1'),
+        ({"version": 1}, "it is missing; ACP versions are integers, such as 1"),
+    ],
+)
+def test_a_version_that_stands_elsewhere_is_told_where(message: Any, told: str) -> None:
+    with pytest.raises(BadProtocolVersion) as caught:
+        read_version(message)
+    assert (caught.value.value, caught.value.reason) == (None, told)
+
+
 @pytest.mark.parametrize("message", [{}, {"protocolVersion": None}, None, [], "text", 1])
 def test_a_message_without_a_version_is_refused(message: Any) -> None:
     with pytest.raises(BadProtocolVersion, match="it is missing; ACP versions are integers"):
