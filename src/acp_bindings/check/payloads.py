@@ -55,15 +55,16 @@ def type_named(name: str, *, protocol: ProtocolPackage) -> Type:
 def types_of(value: object, *, protocol: ProtocolPackage) -> list[Type]:
     """The types that a payload may be of, the likeliest first; all but the first are as likely as that.
 
-    These are what methods are called with and answered with, and an MCP server or a list of them. Its members tell: as
-    many as possible of them are those of the type, and as few as possible that the type requires are missing.
+    These are what methods are called with and answered with, an MCP server or a list of them, and an update of a
+    session, which its tag tells. Of the others the members tell: as many as possible of them are those of the type, and
+    as few as possible that the type requires are missing.
 
     Raises:
         UnknownType: none has any of its members, or it is the configuration of a desktop client.
     """
-    if members_of(value).keys() == {"mcpServers"} and any(
-        map(_is_server, members_of(members_of(value)["mcpServers"]).values())
-    ):
+    members = members_of(value)
+    in_files = "servers" if "servers" in members else "mcpServers" if members.keys() == {"mcpServers"} else ""
+    if any(map(_is_server, members_of(members.get(in_files)).values())):
         raise UnknownType(
             "this is a map of MCP servers, as desktop clients write it; ACP has an array of servers with names. "
             "mcp-launch check reads the map"
@@ -73,7 +74,9 @@ def types_of(value: object, *, protocol: ProtocolPackage) -> list[Type]:
             return [Type(protocol, "McpServers")]
     elif _is_server(value):
         return [Type(protocol, "McpServer")]
-    elif likely := _by_members(members_of(value), protocol):
+    elif "sessionUpdate" in members:
+        return [Type(protocol, "SessionUpdate")]
+    elif likely := _by_members(members, protocol):
         return [Type(protocol, each) for each in likely]
     raise UnknownType("nothing tells what this is; name its type, such as --type v1.NewSessionRequest")
 

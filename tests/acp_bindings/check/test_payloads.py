@@ -34,6 +34,7 @@ def read_as(value: Any, **options: Any) -> list[str]:
         ({"stopReason": "end_turn"}, "v1.PromptResponse"),
         ({"sessionId": "s", "command": "ls"}, "v1.CreateTerminalRequest"),
         ({"requestId": 1, "message": "?", "mode": "url", "url": "https://x"}, "v1.CreateElicitationRequest"),
+        ({"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "a"}}, "v1.SessionUpdate"),
         (STDIO, "v1.McpServer"),
         ([STDIO, HTTP], "v1.McpServers"),
         ([], "v1.McpServers"),
@@ -53,6 +54,12 @@ def test_what_fits_several_types_is_said() -> None:
 def test_what_nothing_tells_the_type_of_cannot_be_used(payload: Any) -> None:
     with pytest.raises(Unusable, match="--type"):
         check(payload)
+
+
+@pytest.mark.parametrize("file", [{"mcpServers": {"a": STDIO}}, {"servers": {"a": HTTP}, "inputs": []}])
+def test_the_file_of_a_client_cannot_be_used(file: Any) -> None:
+    with pytest.raises(Unusable, match=r"^this is a map of MCP servers, .* mcp-launch check reads the map$"):
+        check(file)
 
 
 def test_a_payload_is_checked_as_the_type_that_is_named() -> None:
