@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 
+from acp_bindings import Issue as SchemaIssue
 from acp_bindings import decode, v1, v1_unstable, v2, v2_unstable
 from mcp_launch import LaunchFailure
 from mcp_launch.specs import HttpServer, SseServer, StdioServer
+from mcp_launch.specs.issues import schema_issue
 from mcp_launch.specs.parse import parse_server
 
 STDIO: dict[str, Any] = {"name": "n", "command": "/c", "args": ["a"], "env": [{"name": "K", "value": "v"}]}
@@ -231,3 +233,16 @@ def test_r91_the_representation_of_a_specification_shows_no_secret() -> None:
 
     assert "secret123" not in repr(stdio) + repr(http) + stdio.target + http.target
     assert http.target == "https://h/"
+
+
+@pytest.mark.parametrize(
+    ("message", "entry"),
+    [
+        ('Field required; it is spelt "Args" here', {"command": "/x", "Args": [], "env": []}),
+        ("Input should be a valid array; write a list, not a map", {"command": "/x", "args": [], "env": {"A": "b"}}),
+    ],
+)
+def test_what_to_write_is_said_once(message: str, entry: object) -> None:
+    rule = "missing" if message.startswith("Field") else "list_type"
+    told = schema_issue(SchemaIssue(("args",) if rule == "missing" else ("env",), rule, message), entry)
+    assert told["message"] == message[0].lower() + message[1:]

@@ -41,12 +41,12 @@ def schema_issue(issue: SchemaIssue, entry: object) -> Issue:
     """What breaks the schema in an entry, with what to write instead."""
     message = issue.message[:1].lower() + issue.message[1:]
     match issue.path, entry:
+        case _ if "; " in message:
+            pass  # What to write instead is said already.
         case (str() as member,), _ if issue.rule == "missing" and (meant := _meant(member, entry)):
             message += meant
         case ("args" | "env" | "headers",), _ if issue.rule == "missing":
             message += "; send [] when there is nothing to say"
-        case (("env", *_), {"env": dict()}) | (("headers", *_), {"headers": dict()}):
-            message += ' of {"name", "value"} objects, not a map'
         case ("env" | "headers" as member, int() as number, *_), _:
             message += _whose(entry, member, number)
         case _:
