@@ -386,7 +386,7 @@ class Codec:
         if not isinstance(value, dict):
             return refuse(None, INVALID_REQUEST, "Invalid request: a message is an object")
         members = cast("dict[str, Any]", value)
-        if "method" not in members and (members.keys() & {"result", "error"} or self._is_open(members.get("id", ...))):
+        if "method" not in members and self._is_answer(members):
             return self._read_response(members)
         return self._read_call(members)
 
@@ -430,6 +430,15 @@ class Codec:
         if not handles(self.role, type_):
             raise _NotFoundError(f": {name} is for the {type_.side}, which this is not")
         return type_
+
+    def _is_answer(self, message: dict[str, Any]) -> bool:
+        """Whether what has no method is an answer, be it a bad one, and no request."""
+        if message.keys() & {"result", "error"}:
+            return True
+        # An id alone is one too, late perhaps: JavaScript leaves out a result that is undefined. An error for it would
+        # be taken for the answer to a request of the peer's own.
+        is_alone = message.keys() == {"jsonrpc", "id"}
+        return "params" not in message and (is_alone or self._is_open(message.get("id", ...)))
 
     def _read_response(self, message: dict[str, Any]) -> Message:
         """What a request of ours is answered with, or the peer's word that it could not read a line of ours."""

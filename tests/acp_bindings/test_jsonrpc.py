@@ -318,12 +318,35 @@ class TestResponses:
         assert dict(codec.pending) == {0: "logout"}
 
     @pytest.mark.parametrize("id_", [1, "1", False, 0.5, [0], {"a": 0}])
-    def test_what_is_neither_a_call_nor_an_answer_is_refused(self, id_: Any) -> None:
-        """Nobody would know otherwise why a request without its method is never answered."""
+    def test_what_has_an_id_alone_is_an_answer(self, id_: Any) -> None:
         codec = client()
         codec.request(v1.LogoutRequest())
 
-        assert answered(codec.read(line(id=id_)))["error"]["code"] == INVALID_REQUEST
+        late = codec.read(line(id=id_))
+
+        assert isinstance(late, BadLine)
+        assert (late.message, late.reply) == ("It answers no request that is open", None)
+        assert dict(codec.pending) == {0: "logout"}
+
+    @pytest.mark.parametrize("members", [{}, {"resutl": {}}])
+    def test_what_has_the_id_of_an_open_request_is_its_answer(self, members: dict[str, Any]) -> None:
+        codec = client()
+        codec.request(v1.LogoutRequest())
+
+        assert isinstance(codec.read(line(id=0, **members)), BadResponse)
+        assert dict(codec.pending) == {}
+
+    @pytest.mark.parametrize(
+        ("id_", "members"), [(0, {"params": {}}), (0, {"methd": "logout", "params": {}}), (1, {"methd": "logout"})]
+    )
+    def test_a_request_without_its_method_is_refused(self, id_: int, members: dict[str, Any]) -> None:
+        """Nobody would know otherwise why it is never answered."""
+        codec = client()
+        codec.request(v1.LogoutRequest())
+
+        assert answered(codec.read(line(id=id_, **members))) == error(
+            id_, INVALID_REQUEST, "Invalid request: it has no method"
+        )
         assert dict(codec.pending) == {0: "logout"}
 
     @pytest.mark.parametrize(

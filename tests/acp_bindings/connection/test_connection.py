@@ -739,9 +739,8 @@ class TestOddPeers:
     async def test_garbage_is_answered_and_the_next_line_is_read(self) -> None:
         async with against({"_acme/do": one}) as (_, peer):
             await peer.say(b"Starting...", b"", b"\xff\xfe", b'{"jsonrpc": "2.0", "id": 9}', b"[]", doing(1))
-            answers = [await peer.hear() for _ in range(5)]
-        codes = [answer.get("error", {}).get("code") for answer in answers]
-        assert codes == [PARSE_ERROR, PARSE_ERROR, -32600, -32600, None]
+            answers = [await peer.hear() for _ in range(4)]
+        assert [answer.get("error", {}).get("code") for answer in answers] == [PARSE_ERROR, PARSE_ERROR, -32600, None]
         assert answers[-1] == {"id": 1, "result": 1}
 
     async def test_the_last_line_needs_no_newline(self) -> None:
