@@ -6,6 +6,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext, suppress
 from functools import partial
 from inspect import iscoroutine
+from threading import get_ident
 from types import EllipsisType, NoneType, TracebackType
 from typing import Any, Literal, Protocol, Self, TypeAlias, TypeVar, cast, overload
 
@@ -113,7 +114,8 @@ class Connection:
         )
         self._lines = LineBuffer(limit=limit)
         self._grace = grace
-        self._begun = False
+        self._thread: int | None = None
+        """The thread of its block, once that has begun."""
         self._gone: ConnectionClosed | None = None
         """Why nothing more will come, when that is so."""
         self._reading = anyio.CancelScope()
@@ -196,9 +198,10 @@ class Connection:
             TypeError: *params* belong to no method, or not to *method*.
             ValueError: the method is not for the peer to handle.
             EncodeError: *params* cannot be sent.
+            RuntimeError: it is not the time or the thread of the block, or an exclusive handler asks.
         """
-        if not self._begun:
-            raise RuntimeError("the connection has not begun: ask in its `async with` block")
+        if get_ident() != self._thread:
+            raise RuntimeError(self._told_elsewhere("ask"))
         turn = TURN.get()
         if turn and turn.exclusive and turn is self._serving.turn:
             raise RuntimeError("an exclusive handler cannot ask the peer: nothing is read before it is done")
@@ -233,9 +236,10 @@ class Connection:
             TypeError: *params* belong to no method, or not to *method*.
             ValueError: the method is not for the peer to handle.
             EncodeError: *params* cannot be sent.
+            RuntimeError: it is not the time or the thread of the block.
         """
-        if not self._begun:
-            raise RuntimeError("the connection has not begun: tell in its `async with` block")
+        if get_ident() != self._thread:
+            raise RuntimeError(self._told_elsewhere("tell"))
         line = self._codec.notify(params, method=method)
         outbox = self._outbox
         if outbox.is_full:
@@ -254,11 +258,11 @@ class Connection:
         Raises:
             ConnectionClosed: the peer has gone and what it had sent has been handled, or `close` was called. *What* is
                 cancelled then.
-            RuntimeError: the connection has not begun, or nothing is handled before the handler is done that waits.
+            RuntimeError: it is not the time or the thread of the block, or nothing comes before the handler is done.
         """
         try:
-            if not self._begun:
-                raise RuntimeError("the connection has not begun: wait in its `async with` block")
+            if get_ident() != self._thread:
+                raise RuntimeError(self._told_elsewhere("wait"))
             if self._serving.is_here:
                 raise RuntimeError("no message is handled before this handler is done: wait in a task of its own")
         except RuntimeError:
@@ -289,9 +293,9 @@ class Connection:
 
     async def __aenter__(self) -> Self:
         """The connection, running. It has one block: for another one, make another connection."""
-        if self._begun:
+        if self._thread is not None:
             raise RuntimeError("a connection has one block, which was entered already; make another connection")
-        self._begun = True
+        self._thread = get_ident()
         await self._block.__aenter__()
         return self
 
@@ -300,6 +304,12 @@ class Connection:
     ) -> None:
         """End it: what was sent is written, if the peer reads it soon, and nothing is left running."""
         await self._block.__aexit__(kind, error, traceback)
+
+    def _told_elsewhere(self, do: str) -> str:
+        """What is wrong with a call before the block, or from another thread, where it might wait for ever."""
+        if self._thread is None:
+            return f"the connection has not begun: {do} in its `async with` block"
+        return f"the connection is of the event loop of another thread: {do} there, as by `anyio.from_thread.run`"
 
     def _shown(self, text: str) -> str:
         """What the peer said, as it may be shown."""

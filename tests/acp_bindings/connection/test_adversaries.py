@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+import threading
 import traceback
 from pathlib import Path
 from typing import Any, ClassVar
@@ -17,7 +18,7 @@ from acp_bindings import v1
 from acp_bindings.connection import CannotStart, Connection, ConnectionClosed, connect_process
 from acp_bindings.jsonrpc import ProtocolPackage
 from acp_bindings.setup import OPENING
-from tests.acp_bindings.connection.support import NEW, against, both, streams
+from tests.acp_bindings.connection.support import HELLO, NEW, against, both, streams
 from tests.leftovers import children
 
 pytestmark = pytest.mark.anyio
@@ -237,6 +238,22 @@ async def test_what_is_told_before_the_block_is_refused_rather_than_kept() -> No
         connection = Connection(one, one, protocol=v1, role="client")
         with pytest.raises(RuntimeError, match="has not begun"):
             await connection.notify(v1.CancelNotification(session_id="s"))
+
+
+async def test_another_thread_is_told_so_and_does_not_wait_for_ever() -> None:
+    refused: list[str] = []
+
+    def use(connection: Connection) -> None:
+        for use_it in (connection.request(NEW), connection.notify(HELLO), connection.wait_for(anyio.sleep_forever())):
+            with pytest.raises(RuntimeError) as caught:
+                asyncio.run(use_it)
+            refused.append(str(caught.value).partition(": ")[0])
+
+    async with both() as (_, client):
+        thread = threading.Thread(target=use, args=(client,))
+        thread.start()
+        thread.join()
+    assert refused == ["the connection is of the event loop of another thread"] * 3
 
 
 async def test_what_is_told_after_the_end_is_not_lost_in_silence() -> None:
