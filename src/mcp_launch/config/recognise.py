@@ -73,7 +73,7 @@ def meant_by(value: Any, wanted: str) -> str:
 
     if _is_server(value):
         return "; is it a server? It belongs there, in a map of servers by their names"
-    members = {str(member).lower(): member for member in as_members(value)}
+    members = {member.lower(): member for member in as_members(value)}
     near = difflib.get_close_matches(wanted.lower(), sorted(members), n=1, cutoff=0.8)
     if near:
         return f'; is "{members[near[0]]}" meant to be {wanted}?'

@@ -68,7 +68,7 @@ class _ClaudeCode(Syntax):
 
     def write(self, reference: Reference) -> str | None:
         name, default = reference.name, reference.default
-        if reference.kind != "env" or "}" in f"{name}{default or ''}" or ":-" in name:
+        if reference.kind != "env" or "}" in name or ":-" in name:
             return None
         return f"${{{name}}}" if default is None else f"${{{name}:-{default}}}"
 
