@@ -273,6 +273,17 @@ def test_what_an_acp_entry_says_in_vain_is_told(entry: dict[str, Any], column: i
     assert (config.servers, config.findings) == ([entry], (Finding(1, column, "n", code, says),))
 
 
+def test_an_acp_entry_without_a_name_is_called_by_its_place() -> None:
+    config = read_config('[{"name": ""}, {"name": 5}, {}, 5]', source="f")
+
+    assert [(entry.name, entry.place.column) for entry in config.entries] == [
+        ("mcpServers[0]", 11),
+        ("mcpServers[1]", 25),
+        ("mcpServers[2]", 29),
+        ("mcpServers[3]", 33),
+    ]
+
+
 @pytest.mark.parametrize(
     ("sample", "name"),
     [

@@ -67,15 +67,9 @@ class Acp(Format):
         for index, entry in enumerate(entries):
             path = (*at, index)
             name = as_members(entry).get("name")
-            named = isinstance(name, str) and bool(name)
-            called = str(name) if named else f"mcpServers[{index}]"
+            called = name if isinstance(name, str) and name else f"mcpServers[{index}]"
             _note_odd(as_members(entry), called, path, reading)
-            yield Draft(
-                called,
-                entry,
-                path,
-                place=reading.document.place((*path, "name") if named else path),
-            )
+            yield Draft(called, entry, path, place=reading.document.place((*path, "name")))
 
     def write(self, writing: Writing) -> Any:
         servers = [
