@@ -260,6 +260,12 @@ def test_acp_entries_are_passed_on_as_they_are() -> None:
             "command means nothing in a server of this type, and is not used",
         ),
         (
+            {"name": "n", "type": "sse", "url": "http://h", "command": "/c"},
+            50,
+            "unused_member",
+            "command means nothing in a server of this type, and is not used",
+        ),
+        (
             {"name": "n", "command": "/c", "args": [], "env": [*pairs(A="1", K="v"), *pairs(K="w")]},
             111,
             "repeated_variable",
@@ -306,14 +312,17 @@ def test_the_shape_tells_the_format_where_no_name_does(sample: str, name: str) -
 def test_the_shape_counts_more_than_the_name() -> None:
     assert read_config('{"context_servers": {}}', source="/p/.gemini/settings.json").format == "zed"
     assert read_config("[]", source="claude_desktop_config.json").format == "acp"
+    assert read_config('{"extensions": {"a": {"cmd": "c"}}}', source=".mcp.json").format == "goose"
 
 
 def test_servers_under_the_name_of_another_client_are_told() -> None:
-    text = '{"servers": {"a": {"command": "c"}}, "mcpServers": {"b": {"command": "c"}}}'
+    both = '{"servers": {"a": {"command": "c"}}, "mcpServers": {"b": {"command": "c"}}}'
+    zeds = '{"mcpServers": {"b": {"command": "c"}}, "context_servers": {"a": {}, "c": {}}}'
 
-    for source, name, (column, says) in (
-        (".mcp.json", "b", (2, "servers means nothing in a file of Claude Code, and is not read: a")),
-        (".vscode/mcp.json", "a", (38, "mcpServers means nothing in a file of VS Code, and is not read: b")),
+    for text, source, name, (column, says) in (
+        (both, ".mcp.json", "b", (2, "servers means nothing in a file of Claude Code, and is not read: a")),
+        (both, ".vscode/mcp.json", "a", (38, "mcpServers means nothing in a file of VS Code, and is not read: b")),
+        (zeds, ".mcp.json", "b", (41, "context_servers means nothing in a file of Claude Code, and is not read: a, c")),
     ):
         config = read_config(text, source=source)
         assert [entry.name for entry in config.entries] == [name]

@@ -39,6 +39,23 @@ def test_every_client_has_a_place_that_tells_its_format(platform: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("/etc/claude-code/managed-mcp.json", "claude-code"),
+        ("/h/.config/Code/User/settings.json", "vscode"),
+        ("/p/.vscode/settings.json", "vscode"),
+        ("gemini-extension.json", "gemini"),
+        ("mcp_config.json", "windsurf"),
+        (r"C:\Users\Ada\.Cursor\mcp.json", "cursor"),
+        ("/p/settings.json", None),
+        ("my.mcp.json", None),
+    ],
+)
+def test_a_path_tells_whose_file_it_is(path: str, name: str | None) -> None:
+    assert format_of_path(path) == name
+
+
+@pytest.mark.parametrize(
     ("platform", "env", "path"),
     [
         ("linux", {"HOME": "/h"}, "/h/.config/Claude/claude_desktop_config.json"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from typing import Any
 
 import pytest
@@ -28,7 +29,7 @@ def config(
         ("claude-code", "${EMPTY}", "", []),
         ("claude-code", "${env:A}", "${env:A}", ["unset_variable"]),
         ("claude-code", "${B:-${A}}", "${A}", []),
-        ("vscode", "${env:A}${/}${userHome}", "a//h", []),
+        ("vscode", "${env:A}${/}${userHome}${pathSeparator}", "a//h/", []),
         ("vscode", "${A}", "${A}", ["unknown_variable"]),
         ("vscode", "${input:x}", "${input:x}", ["asks_user"]),
         ("vscode", "${workspaceFolder}:${workspaceFolderBasename}", "/w/dir:dir", []),
@@ -89,6 +90,7 @@ def test_a_finding_says_what_the_client_would_understand(message: str, name: str
         ("claude-desktop", "${A}", "claude-code", "${A}", ["would_be_replaced"]),
         ("claude-code", "$A", "gemini", "$A", ["would_be_replaced"]),
         ("vscode", "${command:x}", "vscode", "${command:x}", []),
+        ("gemini", "${A:-b}", "claude-code", "${A:-b}", ["variable_not_said"]),
     ],
 )
 def test_a_reference_stays_one_where_the_other_client_has_such(
@@ -127,6 +129,24 @@ def test_a_variable_that_is_passed_on_is_one_of_gooses_keys() -> None:
     assert [each.code for each in lost] == ["variable_not_said"]
     again, _ = write_config(read_config(written, source="f.yaml", env={}), "claude-code")
     assert json.loads(again)["mcpServers"]["n"]["env"] == {"TOKEN": "${TOKEN}", "OTHER": "x"}
+
+
+@pytest.mark.parametrize("to", ["claude-code", "vscode", "gemini"])
+def test_a_name_that_would_end_its_reference_is_not_made_one(to: str) -> None:
+    written, lost = write_config(config("goose", {"type": "stdio", "cmd": "c", "env_keys": ["A}"]}), to)
+
+    (server,) = next(iter(json.loads(written).values())).values()
+    assert server["env"] == {"A}": "${A}}"}
+    assert [each.code for each in lost] == ["variable_not_said"]
+
+
+def test_the_file_of_a_user_is_of_no_project() -> None:
+    text = json.dumps({"mcpServers": {"n": {"command": "${workspaceFolder}/x"}}})
+
+    (of_a_project,) = read_config(text, source="/h/p/.cursor/mcp.json", env={"HOME": "/h"}).servers
+    (of_the_user,) = read_config(text, source="/h/.cursor/mcp.json", env={"HOME": "/h"}).servers
+    assert of_a_project["command"] == f"{os.path.abspath('/h/p')}/x"
+    assert of_the_user["command"] == "${workspaceFolder}/x"
 
 
 @pytest.mark.parametrize(
