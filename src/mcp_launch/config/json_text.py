@@ -198,17 +198,17 @@ def _is_long(number: str) -> bool:
 
 def _first_repeated(text: str) -> tuple[str, int]:
     """The first member, of any object, whose name an earlier member of that object has; there is one."""
-    levels: list[set[str] | None] = []
+    levels: list[set[str]] = []
     for found in re.finditer(_BRACKET, text):
         if found["open"]:
-            levels.append(set() if found["open"] == "{" else None)
+            levels.append(set())
         elif found["close"]:
             levels.pop()
-        elif levels and (names := levels[-1]) is not None and text[_space(text, found.end())] == ":":
+        elif text[_space(text, found.end())] == ":":
             name = str(json.loads(found[0]))
-            if name in names:
+            if name in levels[-1]:
                 return name, found.start()
-            names.add(name)
+            levels[-1].add(name)
     raise AssertionError("no name occurs twice")
 
 
