@@ -94,6 +94,13 @@ def test_acp_is_written_with_what_version_1_requires() -> None:
     assert lost({"url": "http://h"}, "cursor", "acp")[0] == [
         {"type": "http", "name": "n", "url": "http://h", "headers": []}
     ]
+    assert lost({"command": "c", "args": None, "env": None}, "cursor", "acp")[0] == [
+        {"name": "n", "command": "c", "args": [], "env": []}
+    ]
+    assert lost({"args": ["x"]}, "cursor", "acp")[0] == [{"name": "n", "args": ["x"], "env": []}]
+    assert lost({"type": "ws", "url": "ws://h", "args": ["x"]}, "claude-code", "acp")[0] == [
+        {"type": "ws", "name": "n", "url": "ws://h", "headers": [], "args": ["x"]}
+    ]
     config = read_config('{"cwd": "/p", "mcpServers": []}', source="f")
     assert json.loads(write_config(config, "acp")[0]) == {"cwd": "/p", "mcpServers": []}
 

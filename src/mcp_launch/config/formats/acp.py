@@ -129,11 +129,9 @@ def _plain(entry: Entry, value: Any, writing: Writing) -> Any:
 
 def _complete(server: dict[str, Any]) -> dict[str, Any]:
     """With what version 1 requires, in its order; its stdio servers have no type."""
-    kind = server.get("type", "stdio")
-    required: dict[str, Any] = (
-        {"command": None, "args": [], "env": []} if kind == "stdio" else {"url": None, "headers": []}
-    )
-    start: dict[str, Any] = {"name": server.get("name")} if kind == "stdio" else {"type": kind, "name": server["name"]}
-    filled = {member: server.get(member, default) for member, default in required.items()}
-    more = {member: value for member, value in server.items() if member not in {*start, *filled, "type"}}
-    return {**start, **{member: value for member, value in filled.items() if value is not None}, **more}
+    said = {member: value for member, value in server.items() if value is not None}
+    first: dict[str, Any] = {"type": None, "name": None, "url": None, "headers": []}
+    if said.get("type", "stdio") == "stdio":
+        said.pop("type", None)
+        first = {"name": None, "command": None, "args": [], "env": []}
+    return {member: value for member, value in {**first, **said}.items() if value is not None}
