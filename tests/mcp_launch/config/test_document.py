@@ -30,6 +30,7 @@ YAML: Grammar = "yaml"
         ),
         ('{"a": 1 // x\n}', COMMENTS, {"a": 1}),
         ("/**/{}/***/", JSONC, {}),
+        (f"[{10**400}, -{10**400}, 1e300]", JSON, [10**400, -(10**400), 1e300]),
         ("a: {b: [1, x]}\nc: 'on'\nd: on\ne: ~\n", YAML, {"a": {"b": [1, "x"]}, "c": "on", "d": "on", "e": None}),
         ("a: &x {k: v}\nb: *x\n", YAML, {"a": {"k": "v"}, "b": {"k": "v"}}),
         ("a: 2026-11-21\nb: !mine 3\n", YAML, {"a": "2026-11-21", "b": "3"}),
@@ -98,14 +99,17 @@ def test_what_it_does_not_is_told_by_line_and_column(text: str, grammar: Grammar
     assert str(raised.value).startswith(says)
 
 
-def test_quotation_marks_are_asked_for_only_where_another_kind_stands() -> None:
-    with pytest.raises(UnusableInput, match=r"not JSON: Expecting value$"):
-        read_document('{"a": x}', source="f", grammar=JSON)
+def test_what_may_be_meant_by_any_text_is_not_guessed() -> None:
+    for text in ('{"a": x}', '[1, x, "b"]'):
+        with pytest.raises(UnusableInput, match=r"not JSON: Expecting value$"):
+            read_document(text, source="f", grammar=JSON)
 
 
 def test_what_is_not_allowed_here_is_called_by_its_name() -> None:
     with pytest.raises(UnusableInput, match=r"^f:1:9: not JSON: .*; comments are not allowed in this file$"):
         read_document('{"a": 1 // x\n}', source="f")
+    with pytest.raises(UnusableInput, match=r"^f:1:9: not JSON: .*; comments are not allowed in this file$"):
+        read_document('{"a": 1 /* x */}', source="f")
     with pytest.raises(UnusableInput, match=r"^f:1:8: not JSON: .*; there must be no comma before the end$"):
         read_document('{"a": 1,}', source="f")
     with pytest.raises(UnusableInput, match=r"^f:1:4: not JSON: .*; comments are not allowed in this file$"):

@@ -485,6 +485,12 @@ def test_r69_acp_forms_are_passed_on_as_they_are(value: object, servers: list[An
             58,
             "env means nothing in a server of this type",
         ),
+        (
+            {"type": "sse", "url": "http://h", "args": ["x"]},
+            "unused_member",
+            57,
+            "args means nothing in a server of this type",
+        ),
         (["x"], "wrong_type", 17, "a server must be a map, not an array"),
         ({"command": "x", "timeout": "5"}, "wrong_type", 39, "timeout must be a number"),
         ({"command": "x", "headersHelper": "h"}, "not_read", 39, "headersHelper is not read here"),
@@ -497,6 +503,43 @@ def test_what_is_odd_in_an_entry_is_a_finding(entry: object, code: str, column: 
     assert (finding.code, finding.line, finding.server) == (code, 1, "n")
     assert finding.column == column
     assert finding.message.startswith(says)
+
+
+@pytest.mark.parametrize(
+    ("name", "holder", "member", "value", "wanted"),
+    [
+        ("vscode", "servers", "cwd", 5, "a text"),
+        ("windsurf", "mcpServers", "disabled", "yes", "true or false"),
+        ("zed", "context_servers", "enabled", 0, "true or false"),
+        ("gemini", "mcpServers", "timeout", True, "a number"),
+        ("gemini", "mcpServers", "timeout", -1, "a number"),
+    ],
+)
+def test_a_member_of_the_wrong_type_is_not_used_and_stays(
+    name: str, holder: str, member: str, value: object, wanted: str
+) -> None:
+    config = read_config(json.dumps({holder: {"n": {"command": "c", member: value}}}), source="f", format=name)
+
+    (entry,) = config.entries
+    assert (entry.cwd, entry.timeout, entry.disabled, entry.extra) == (None, None, False, {member: value})
+    assert [(each.code, each.message) for each in config.findings] == [
+        ("wrong_type", f"{member} must be {wanted}, and is not used")
+    ]
+
+
+def test_null_says_nothing() -> None:
+    server = dict.fromkeys(("args", "env", "cwd", "timeout", "headers"))
+    config = read_config(json.dumps({"mcpServers": {"n": {"command": "c", **server}}}), source="f", format="gemini")
+
+    assert config.findings == ()
+
+
+@pytest.mark.parametrize("kind", ["builtin", "platform", "frontend", "inline_python"])
+def test_what_goose_starts_by_itself_is_no_server_of_the_file(kind: str) -> None:
+    config = read_config(f"extensions: {{a: {{type: {kind}}}}}", source="f.yaml")
+
+    assert config.entries == ()
+    assert [each[2:4] for each in config.findings] == [("a", "not_in_file")]
 
 
 @pytest.mark.parametrize(

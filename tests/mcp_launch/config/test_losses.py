@@ -132,6 +132,29 @@ def test_a_file_that_is_written_for_its_own_client_loses_nothing(sample: str, na
         assert new.written_cwd == old.written_cwd
 
 
+def test_what_only_acp_can_say_is_told() -> None:
+    servers = [5, {"name": "n", "command": "c", "args": [5], "env": [], "later": 1, "_meta": {"k": "v"}}]
+    config = read_config(json.dumps({"cwd": "/p", "mcpServers": servers}), source="f")
+
+    text, found = write_config(config, "cursor")
+    assert json.loads(text) == {"mcpServers": {"n": {"type": "stdio", "command": "c", "args": [5]}}}
+    assert [(each.server, each.code, each.message) for each in found] == [
+        (None, "not_said", "Cursor has no directory for all servers; cwd is left out"),
+        ("mcpServers[0]", "left_out", "is no server, and is left out"),
+        ("n", "not_said", "Cursor has no later in a server of type stdio; it is left out"),
+    ]
+
+
+def test_goose_is_told_of_what_it_no_longer_starts_and_of_what_it_would_replace() -> None:
+    entry = {"type": "sse", "url": "https://h/sse", "headers": {"A": "${K}", "B": "$K", "C": "$L"}}
+    config = read_config(json.dumps({"mcpServers": {"n": entry}}), source="f", format="claude-code", env={})
+
+    assert [(each.code, each.message) for each in write_config(config, "goose")[1]] == [
+        ("not_said", "Goose no longer connects to servers of type sse"),
+        ("would_be_replaced", "Goose would replace a part of headers that is meant as it stands"),
+    ]
+
+
 def test_zed_gets_the_args_that_it_requires() -> None:
     assert lost({"command": "c"}, "cursor", "zed") == ({"context_servers": {"n": {"command": "c", "args": []}}}, [])
 
