@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Iterator
 from math import isfinite
 from typing import Any, cast
@@ -23,10 +24,12 @@ def read_yaml(text: str, *, source: str) -> Document:
     """Read a text; what is wrong with it is an error by its place."""
     reader: Any = YAML(typ="safe", pure=True)
     try:
-        root: Any = reader.compose(text)
-        if root is None:
-            raise unusable(source, Place(1, 1), "is empty")
-        return _Yaml(_Construction(source, reader).value(root), root)
+        # Its warnings quote the text, in which there are secrets.
+        with warnings.catch_warnings(action="ignore"):
+            root: Any = reader.compose(text)
+            if root is None:
+                raise unusable(source, Place(1, 1), "is empty")
+            return _Yaml(_Construction(source, reader).value(root), root)
     except MarkedYAMLError as raised:
         error: Any = raised
         what = " ".join(str(error.problem or error.context or "cannot be read").split())

@@ -34,6 +34,7 @@ YAML: Grammar = "yaml"
         ("a: {b: [1, x]}\nc: 'on'\nd: on\ne: ~\n", YAML, {"a": {"b": [1, "x"]}, "c": "on", "d": "on", "e": None}),
         ("a: &x {k: v}\nb: *x\n", YAML, {"a": {"k": "v"}, "b": {"k": "v"}}),
         ("a: 2026-11-21\nb: !mine 3\n", YAML, {"a": "2026-11-21", "b": "3"}),
+        ("a: &x 1\nb: &x 2\nc: *x\n", YAML, {"a": 1, "b": 2, "c": 2}),
     ],
 )
 def test_what_a_grammar_allows_is_read(text: str, grammar: Grammar, value: object) -> None:
