@@ -43,7 +43,7 @@ def read_yaml(text: str, *, source: str) -> Document:
         raise unusable(source, place_in(text, at), "not YAML: holds a character that is not allowed") from None
     except RecursionError:
         raise unusable(source, Place(1, 1), f"nested too deep: more than {DEEPEST} levels") from None
-    except (YAMLError, ValueError, OverflowError, TypeError, AttributeError):
+    except (YAMLError, ValueError, LookupError, OverflowError, TypeError, AttributeError):
         raise unusable(source, Place(1, 1), "not YAML: cannot be read") from None
 
 
