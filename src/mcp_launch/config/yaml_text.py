@@ -54,11 +54,11 @@ class _Yaml(Document):
         return _mark(node)
 
     def members_of(self, node: Any) -> Iterator[tuple[str | int, Any, Any]]:
-        if str(node.id) == "mapping":
+        if node.id == "mapping":
             for key, value in node.value:
-                if str(key.id) == "scalar":
-                    yield str(key.value), key, value
-        elif str(node.id) == "sequence":
+                if key.id == "scalar":
+                    yield key.value, key, value
+        elif node.id == "sequence":
             for index, item in enumerate(node.value):
                 yield index, item, item
 
@@ -77,21 +77,20 @@ class _Construction:
             raise unusable(self._source, _mark(node), "its aliases make it too big")
         if depth > DEEPEST:
             raise unusable(self._source, _mark(node), f"nested too deep: more than {DEEPEST} levels")
-        kind = str(node.id)
-        if kind == "mapping":
+        if node.id == "mapping":
             return self._mapping(node, depth)
-        if kind == "sequence":
+        if node.id == "sequence":
             return [self.value(item, depth + 1) for item in node.value]
         return self._plain(node)
 
     def _mapping(self, node: Any, depth: int) -> dict[str, Any]:
         members: dict[str, Any] = {}
         for key, value in node.value:
-            if str(key.id) != "scalar":
+            if key.id != "scalar":
                 raise unusable(self._source, _mark(key), "a name must be a text")
             if key.value in members:
                 raise unusable(self._source, _mark(key), f"the name {key.value!r} occurs twice in one object")
-            members[str(key.value)] = self.value(value, depth + 1)
+            members[key.value] = self.value(value, depth + 1)
         return members
 
     def _plain(self, node: Any) -> Any:
@@ -101,8 +100,8 @@ class _Construction:
             value = node.value
         # A date, bytes or what is no number, which JSON has no word for.
         is_json = isinstance(value, str | int | None) or (isinstance(value, float) and isfinite(value))
-        return value if is_json else str(node.value)
+        return value if is_json else node.value
 
 
 def _mark(node: Any) -> Place:
-    return Place(int(node.start_mark.line) + 1, int(node.start_mark.column) + 1)
+    return Place(node.start_mark.line + 1, node.start_mark.column + 1)
