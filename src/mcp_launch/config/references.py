@@ -74,7 +74,7 @@ class Text:
 
     __slots__ = ("parts", "place")
 
-    def __init__(self, parts: tuple[str | Reference, ...], place: Place = Place(1, 1)) -> None:  # noqa: B008 - a tuple
+    def __init__(self, parts: tuple[str | Reference, ...], place: Place) -> None:
         self.parts = parts
         self.place = place
 

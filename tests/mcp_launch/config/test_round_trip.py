@@ -61,7 +61,8 @@ def text(draw: random.Random, can: set[str]) -> Any:
         makers.append(Reference("", "workspace"))
     if not makers or draw.random() < 0.5:
         return draw.choice(LITERALS)
-    return Text((*([draw.choice(LITERALS[1:])] if draw.random() < 0.5 else []), draw.choice(makers), "end"))
+    start = [draw.choice(LITERALS[1:])] if draw.random() < 0.5 else []
+    return Text((*start, draw.choice(makers), "end"), Place(1, 1))
 
 
 def pairs(draw: random.Random, can: set[str]) -> list[dict[str, Any]]:
@@ -69,7 +70,7 @@ def pairs(draw: random.Random, can: set[str]) -> list[dict[str, Any]]:
         {"name": name, "value": text(draw, can)} for name in draw.sample(["K", "LOG_LEVEL", "X-Y"], draw.randint(0, 3))
     ]
     if "own" in can and draw.random() < 0.5:
-        found.append({"name": "SECRET", "value": Text((Reference("", "env", "SECRET"),))})
+        found.append({"name": "SECRET", "value": Text((Reference("", "env", "SECRET"),), Place(1, 1))})
     return found
 
 
