@@ -89,7 +89,7 @@ def _recognised(text: str, said: str | None, *, source: str) -> tuple[Document, 
 
 
 def _is_of_another(value: Any, known: Format) -> bool:
-    if any(isinstance(as_members(value).get(member), dict) for member in known.holders):
+    if any(isinstance(as_members(value).get(member), dict) for member, *_ in known.at):
         return False
     return not has_shape_of(known.name, value) and any(has_shape_of(each, value) for each in FORMATS)
 
@@ -106,10 +106,10 @@ def _by_shape(document: Document, *, source: str) -> Format:
 def _note_misnamed(client: Format, chosen: Format, reading: Reading) -> None:
     """A file that its client reads, by its path, and that has servers as another client writes them."""
     members = as_members(reading.document.value)
-    (wanted, *_) = client.holders
+    wanted = client.at[0][0]
     looks = f"wants a map as {wanted}" if wanted in members else f"looks for {wanted}"
     message = f"{client.title} finds no servers in this file: it {looks}, and these are written as in {chosen.title}"
-    there = next((member for member in chosen.holders if member in members), None)
+    there = next((member for member, *_ in chosen.at if member in members), None)
     reading.note("other_client", message, path=() if there is None else (there,))
 
 
@@ -117,7 +117,7 @@ def _note_others(chosen: Format, reading: Reading) -> None:
     """Servers that stand where another client looks for them."""
     for member in HOLDERS if len(as_members(reading.document.value)) > 1 else ():
         there = as_members(as_members(reading.document.value).get(member))
-        if there and member not in chosen.holders:
+        if there and member not in {first for first, *_ in chosen.at}:
             message = f"{member} means nothing in a file of {chosen.title}, and is not read: {', '.join(there)}"
             reading.note("other_client", message, path=(member,))
 

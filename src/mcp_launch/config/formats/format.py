@@ -24,8 +24,8 @@ class Format:
     """What people call the client."""
     grammar: Grammar = "json"
     syntax: Syntax = NONE
-    holders: tuple[str, ...] = ("mcpServers",)
-    """The members of a file that may hold servers of this client."""
+    at: tuple[tuple[str, ...], ...] = (("mcpServers",),)
+    """Where a file has its servers; the first is where a map of them is written, a member of the file."""
     wording: Wording = Wording()
     """How it is said what to change in its files."""
 

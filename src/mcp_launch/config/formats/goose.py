@@ -37,7 +37,6 @@ class Goose(MapFormat):
     grammar = "yaml"
     syntax = variables.GOOSE
     at = (("extensions",),)
-    holders = ("extensions",)
     command = "cmd"
     env = "envs"
     urls = {"uri": "http"}  # noqa: RUF012 - a Mapping is not written to

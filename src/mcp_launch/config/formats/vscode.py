@@ -27,7 +27,6 @@ class VsCode(MapFormat):
     grammar = "jsonc"
     syntax = variables.VSCODE
     at = (("servers",), ("mcp", "servers"))
-    holders = ("servers", "mcp")
     types = {"stdio": "stdio", "http": "http", "sse": "sse"}  # noqa: RUF012 - a Mapping is not written to
     cwd = "cwd"
     others = frozenset({"dev", "gallery", "version", "oauth"})

@@ -18,8 +18,6 @@ MEMBERS = frozenset({"command", "args", "env", "url", "headers"})
 class Words(Format):
     """What members are called, and which of them there are."""
 
-    at: tuple[tuple[str, ...], ...] = (("mcpServers",),)
-    """Where the map stands; the first is where it is written, a member of the file."""
     command: str = "command"
     env: str = "env"
     urls: Mapping[str, str] = {"url": "http"}

@@ -26,7 +26,6 @@ class Zed(MapFormat):
     title = "Zed"
     grammar = "jsonc"
     at = (("context_servers",),)
-    holders = ("context_servers",)
     transports = ("stdio", "http")
     timeout = ("timeout", 1.0)
     disabled = ("enabled", False)
