@@ -157,6 +157,7 @@ def test_goose_is_told_of_what_it_no_longer_starts_and_of_what_it_would_replace(
 
 def test_zed_gets_the_args_that_it_requires() -> None:
     assert lost({"command": "c"}, "cursor", "zed") == ({"context_servers": {"n": {"command": "c", "args": []}}}, [])
+    assert lost({"env": {"A": "b"}}, "cursor", "zed")[0] == {"context_servers": {"n": {"env": {"A": "b"}, "args": []}}}
 
 
 def test_half_a_character_is_written_so_that_a_file_can_hold_it() -> None:

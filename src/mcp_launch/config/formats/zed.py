@@ -52,8 +52,9 @@ class Zed(MapFormat):
 
     def unshape(self, entry: Entry, kind: str, server: Mapping[str, Any], writing: Writing) -> dict[str, Any]:
         raw = super().unshape(entry, kind, server, writing)
-        # Without args Zed refuses the entry.
-        return {"command": raw.pop("command", None), "args": [], **raw} if kind == "stdio" else raw
+        if kind == "stdio":
+            raw.setdefault("args", [])  # without which Zed refuses the entry
+        return raw
 
 
 FORMAT = Zed()
