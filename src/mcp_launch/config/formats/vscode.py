@@ -31,7 +31,7 @@ class VsCode(MapFormat):
     cwd = "cwd"
     others = frozenset({"dev", "gallery", "version", "oauth"})
     unread = frozenset({"envFile", "sandbox", "sandboxEnabled"})
-    expands = frozenset({*MEMBERS, "cwd", "envFile"})
+    expands = frozenset({*MEMBERS, "cwd"})
     keeps = ("inputs",)
 
     def read(self, reading: Reading) -> Iterator[Draft]:
