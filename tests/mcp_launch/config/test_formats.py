@@ -91,7 +91,16 @@ def test_claude_code_has_servers_of_the_user_and_of_each_project() -> None:
         ("everywhere", True),
     ]
     assert shop.servers[1]["command"] == "/opt/of-project"
+    assert [entry.place for entry in shop.entries] == [Place(9, 9), Place(10, 9), Place(21, 5)]
     assert found(shop) == [(21, 5, "everywhere", "disabled")]
+
+
+def test_claude_code_turns_servers_of_a_project_off_in_it() -> None:
+    project = {"disabledMcpServers": ["own"], "mcpServers": {"own": {"command": "c"}, "on": {"command": "c"}}}
+    text = json.dumps({"projects": {"/p": project}})
+
+    config = read_config(text, source="f", format="claude-code", workspace="/p")
+    assert [(entry.name, entry.disabled) for entry in config.entries] == [("own", True), ("on", False)]
 
 
 def test_vscode_has_comments_inputs_and_its_own_words() -> None:
@@ -133,6 +142,17 @@ def test_vscode_has_servers_in_its_settings_too() -> None:
 
     assert (config.format, [entry.name for entry in config.entries]) == ("vscode", ["time"])
     assert config.entries[0].place == Place(6, 13)
+
+
+def test_vscode_takes_numbers_for_texts_and_null_for_no_variable() -> None:
+    entry = {"command": "c", "env": {"A": 1.5, "B": None, "C": "x", "D": True}}
+    config = read_config(json.dumps({"mcp": {"inputs": [3], "servers": {"n": entry}}}), source="f", format="vscode")
+
+    assert config.servers[0]["env"] == [{"name": "A", "value": "1.5"}, *pairs(C="x"), {"name": "D", "value": True}]
+    assert config.rest == {"inputs": [3]}
+    assert [each[2:] for each in config.findings] == [
+        ("n", "not_read", "null takes B out of the environment, which is not done here")
+    ]
 
 
 def test_cursor_guesses_the_transport() -> None:
@@ -177,6 +197,36 @@ def test_zed_names_what_its_extensions_start() -> None:
     ]
     assert named(config)["local"].timeout == 120.0
     assert found(config) == [(11, 5, "remote", "disabled"), (16, 5, "of-extension", "not_in_file")]
+
+
+@pytest.mark.parametrize(
+    ("url", "kind"),
+    [("https://h/sse", "sse"), ("https://h/sse/?a", "sse"), ("https://h/x?/sse", "http"), ("//[/sse", "http")],
+)
+@pytest.mark.parametrize("name", ["cursor", "windsurf"])
+def test_a_url_is_one_of_sse_by_the_end_of_its_path(name: str, url: str, kind: str) -> None:
+    config = read_config(json.dumps({"mcpServers": {"n": {"url": url}}}), source="f", format=name)
+
+    assert config.servers[0]["type"] == kind
+
+
+@pytest.mark.parametrize(
+    ("entry", "server"),
+    [
+        ({"source": "extension"}, None),
+        ({"settings": {}}, None),
+        ({"source": "custom"}, {"type": "stdio"}),
+        ({"settings": {}, "command": "c"}, {"type": "stdio", "command": "c"}),
+        ({"settings": {}, "url": "http://h"}, {"type": "http", "url": "http://h"}),
+        ({"command": "c", "url": "http://h"}, {"type": "stdio", "command": "c"}),
+        ({"command": {"path": "c", "args": None}}, {"type": "stdio", "command": "c"}),
+    ],
+)
+def test_zed_starts_what_has_a_command_or_a_url(entry: dict[str, Any], server: dict[str, Any] | None) -> None:
+    config = read_config(json.dumps({"context_servers": {"n": entry}}), source="f", format="zed")
+
+    assert config.servers == ([] if server is None else [{"name": "n", **server}])
+    assert [each.code for each in config.findings if each.code == "not_in_file"] == ["not_in_file"] * (server is None)
 
 
 def test_gemini_tells_http_from_sse_by_the_member() -> None:

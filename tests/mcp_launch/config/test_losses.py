@@ -160,6 +160,13 @@ def test_zed_gets_the_args_that_it_requires() -> None:
     assert lost({"env": {"A": "b"}}, "cursor", "zed")[0] == {"context_servers": {"n": {"env": {"A": "b"}, "args": []}}}
 
 
+def test_what_is_written_can_be_read_by_people() -> None:
+    config = read_config('{"servers": {"ü": {"command": "c"}}}', source="f")
+
+    text, _ = write_config(config, "claude-desktop")
+    assert text == '{\n  "mcpServers": {\n    "ü": {\n      "command": "c"\n    }\n  }\n}\n'
+
+
 def test_half_a_character_is_written_so_that_a_file_can_hold_it() -> None:
     config = read_config('{"mcpServers": {"n": {"command": "\\ud800é"}}}', source="f")
 

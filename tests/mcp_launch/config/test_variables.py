@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from mcp_launch.config import FORMATS, Config, read_config, write_config
+from mcp_launch.config.references import Reference
 
 
 def config(
@@ -55,16 +56,50 @@ def test_a_replaced_value_is_not_replaced_again() -> None:
     assert found.servers[0]["args"] == ["${B}"]
 
 
-def test_a_workspace_that_is_not_known_is_a_finding() -> None:
-    found = config("vscode", {"command": "${workspaceFolder}/x"})
+@pytest.mark.parametrize("text", ["${workspaceFolder}/x", "${workspaceFolderBasename}"])
+def test_a_workspace_that_is_not_known_is_a_finding(text: str) -> None:
+    found = config("vscode", {"command": text})
 
     assert [each.code for each in found.findings] == ["unset_variable"]
-    assert found.servers[0]["command"] == "${workspaceFolder}/x"
+    assert found.servers[0]["command"] == text
+
+
+@pytest.mark.parametrize(
+    ("name", "entry", "member"),
+    [
+        ("windsurf", {"serverUrl": "${env:A}"}, "url"),
+        ("gemini", {"httpUrl": "$A"}, "url"),
+        ("claude-code", {"command": "${A}"}, "command"),
+    ],
+)
+def test_references_are_replaced_whatever_the_member_is_called(name: str, entry: dict[str, Any], member: str) -> None:
+    assert config(name, entry, env={"A": "a"}).servers[0][member] == "a"
+
+
+@pytest.mark.parametrize(("name", "text"), [("gemini", "$A"), ("vscode", "${env:A}")])
+def test_references_are_replaced_in_a_directory_where_there_is_one(name: str, text: str) -> None:
+    assert config(name, {"command": "c", "cwd": text}, env={"A": "a"}).entries[0].cwd == "a"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("$TOKEN_2", "$TOKEN_2"),
+        ("$hunter2", "$…"),
+        ("${token}", "${token}"),
+        ("${TOKEN:-hunter2}", "${TOKEN:-…}"),
+        ("${TOKEN:-}", "${TOKEN:-…}"),
+        ("${hunter2 !}", "${…}"),
+    ],
+)
+def test_a_reference_is_shown_without_what_may_be_secret(text: str, shown: str) -> None:
+    assert Reference(text, "env").shown == shown
 
 
 @pytest.mark.parametrize(
     ("message", "name", "text"),
     [
+        ("${B} is not set, and stays as it is", "claude-code", "${B}"),
         ("${env:A} is not set, and stays as it is; Claude Code writes ${A}", "claude-code", "${env:A}"),
         ("${A} is nothing that is known here, and stays as it is; VS Code writes ${env:A}", "vscode", "${A}"),
         ("VS Code asks its user for ${input:k}, which is not asked here", "vscode", "${input:k}"),
@@ -143,10 +178,11 @@ def test_a_name_that_would_end_its_reference_is_not_made_one(to: str) -> None:
 def test_the_file_of_a_user_is_of_no_project() -> None:
     text = json.dumps({"mcpServers": {"n": {"command": "${workspaceFolder}/x"}}})
 
-    (of_a_project,) = read_config(text, source="/h/p/.cursor/mcp.json", env={"HOME": "/h"}).servers
-    (of_the_user,) = read_config(text, source="/h/.cursor/mcp.json", env={"HOME": "/h"}).servers
-    assert of_a_project["command"] == f"{os.path.abspath('/h/p')}/x"
-    assert of_the_user["command"] == "${workspaceFolder}/x"
+    for env in ({"HOME": "/h"}, {"USERPROFILE": "/h"}):
+        (of_a_project,) = read_config(text, source="/h/p/.cursor/mcp.json", env=env).servers
+        (of_the_user,) = read_config(text, source="/h/.cursor/mcp.json", env=env).servers
+        assert of_a_project["command"] == f"{os.path.abspath('/h/p')}/x"
+        assert of_the_user["command"] == "${workspaceFolder}/x"
 
 
 @pytest.mark.parametrize(
