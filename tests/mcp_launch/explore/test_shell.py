@@ -188,6 +188,15 @@ def test_what_may_come_next_says_what_it_is() -> None:
     assert path.about == "string, Where to look."
 
 
+def test_a_schema_that_is_none_completes_nothing() -> None:
+    from mcp_types import Tool
+
+    schema = {"type": "object", "properties": {"a": {"enum": 5}, "b": {"enum": {"c": 1}}}}
+    offer = Offer(tools=[Tool(name="t", input_schema=schema)])
+
+    assert candidates("call t a=", offer, {}) == candidates("call t b=", offer, {}) == []
+
+
 def test_what_a_server_does_not_offer_is_told_from_what_it_has_none_of(command: Command) -> None:
     config = f"OFFERS={json.dumps({'tools': 1, 'resources': []})}"
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
-from mcp_launch.command.explore.json_schema import Schema, alternatives, kind_of, properties_of
+from mcp_launch.command.explore.json_schema import Schema, alternatives, fixed_values, kind_of, properties_of
 from mcp_launch.command.explore.signature import arguments_of
 
 if TYPE_CHECKING:
@@ -80,10 +80,7 @@ def _arguments(schema: Schema, given: list[str], begun: str) -> Iterator[Candida
 
 def _values(part: Any, root: Schema) -> Iterator[str]:
     for each in alternatives(part, root):
-        values: list[Any] = [each["const"]] if "const" in each else each.get("enum") or []
-        if kind_of(each) == "boolean" and not values:
-            values = [True, False]
-        for value in cast("list[object]", values):
+        for value in fixed_values(each) or ([True, False] if kind_of(each) == "boolean" else []):
             yield value if isinstance(value, str) else json.dumps(value)
 
 
