@@ -110,9 +110,7 @@ def _followed(schema: object, root: Schema) -> tuple[Schema, frozenset[str]]:
         known = cast("dict[str, Any]", schema)
         beside = {**known, **beside}
         target = beside.pop("$ref", None)
-        if not isinstance(target, str):
-            return beside, frozenset(followed)
-        if target in followed:
+        if not isinstance(target, str) or target in followed:
             return beside, frozenset(followed)
         followed.add(target)
         schema = _at(target, root)
