@@ -100,7 +100,7 @@ class Catalogue:
     def _like(self, name: str) -> list[str]:
         # Models like to leave the server out.
         without_server = [entry.name for entry in self if entry.tool.name == name]
-        return (without_server or difflib.get_close_matches(_clipped(name), self._entries, n=3))[:3]
+        return (without_server or difflib.get_close_matches(_clipped(name), self._entries))[:3]
 
 
 def _clipped(name: str) -> str:
