@@ -20,6 +20,7 @@ ROOT: dict[str, Any] = {
         "Tree": {"type": "object", "properties": {"left": {"$ref": "#/$defs/Tree"}}},
         "Itself": {"anyOf": [{"$ref": "#/$defs/Itself"}, {"type": "string"}]},
         "Loop": {"$ref": "#/$defs/Loop"},
+        "Pair": {"prefixItems": [{"$ref": "#/$defs/Pair"}, {"type": "string"}]},
         "a/b": {"type": "boolean"},
     }
 }
@@ -39,6 +40,7 @@ TYPES: list[tuple[Any, str]] = [
     ({"type": "array", "items": {"type": "integer"}}, "integer[]"),
     ({"items": {"type": ["integer", "string"]}}, "(integer | string)[]"),
     ({"prefixItems": [{"type": "number"}, {}]}, "[number, any]"),
+    ({"prefixItems": 5}, "array"),
     ({"enum": ["a", 1, None]}, '"a" | 1 | null'),
     ({"enum": list(range(20))}, "0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | ..."),
     ({"const": "x"}, '"x"'),
@@ -48,6 +50,7 @@ TYPES: list[tuple[Any, str]] = [
     ({"$ref": "#/$defs/a~1b", "description": "beside it"}, "boolean"),
     ({"allOf": [{"$ref": "#/$defs/Point"}, {"required": ["y"]}]}, "{x: number, y: number}"),
     ({"$ref": "#/$defs/Tree"}, "{left?: {left?: {left?: object}}}"),
+    ({"$ref": "#/$defs/Pair"}, "[[[array, string], string], string]"),
     ({"$ref": "#/$defs/Itself"}, "string"),
     ({"$ref": "#/$defs/Loop"}, "any"),
     ({"$ref": "#/nowhere"}, "any"),

@@ -139,9 +139,11 @@ def _one(schema: Schema, root: Schema, depth: int) -> str:  # noqa: PLR0911 - a 
 
 
 def _array(schema: Schema, root: Schema, depth: int) -> str:
+    if depth > _DEEPEST:
+        return "array"
     if first := as_items(schema.get("prefixItems")):
         return f"[{', '.join(type_text(each, root, depth=depth + 1) for each in first)}]"
-    if "items" not in schema or depth > _DEEPEST:
+    if "items" not in schema:
         return "array"
     item = type_text(schema["items"], root, depth=depth + 1)
     return f"({item})[]" if " | " in item else f"{item}[]"
