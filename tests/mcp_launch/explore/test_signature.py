@@ -79,6 +79,7 @@ SIGNATURES: list[tuple[Any, str]] = [
     ({"properties": {"a": True}, "additionalProperties": {"type": "string"}}, "run(a?: any, ...: string)"),
     ({"anyOf": [{"properties": {"a": {}}, "required": ["a"]}, {"properties": {"b": {}}}]}, "run(a?: any, b?: any)"),
     ({"properties": "none", "required": 5}, "run()"),
+    ({"anyOf": [{"additionalProperties": {"type": "string"}}, {"additionalProperties": True}]}, "run(...: string)"),
 ]
 
 
@@ -93,6 +94,25 @@ def test_the_limits_of_an_argument_are_said() -> None:
     }
 
     assert [argument.limits for argument in arguments_of(schema)] == [("at least 1", "at most 5"), ("date",)]
+
+
+@pytest.mark.parametrize(
+    ("limit", "said"),
+    [
+        ({"pattern": "^a"}, "matches ^a"),
+        ({"exclusiveMinimum": 0}, "more than 0"),
+        ({"exclusiveMaximum": 0.5}, "less than 0.5"),
+        ({"multipleOf": 2}, "a multiple of 2"),
+        ({"minLength": 1}, "at least 1 characters"),
+        ({"maxLength": 2}, "at most 2 characters"),
+        ({"minItems": 1}, "at least 1 items"),
+        ({"maxItems": 2}, "at most 2 items"),
+    ],
+)
+def test_each_limit_has_its_words(limit: dict[str, Any], said: str) -> None:
+    (argument,) = arguments_of({"properties": {"a": limit}})
+
+    assert argument.limits == (said,)
 
 
 def test_what_stands_beside_a_reference_goes_before_what_it_names() -> None:
