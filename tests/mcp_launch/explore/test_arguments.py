@@ -43,6 +43,8 @@ def one(schema: Any, text: str) -> Any:
         ({"type": "array", "items": {"type": "integer"}}, "[1, 2]", [1, 2]),
         ({"type": "array", "items": {"type": "integer"}}, "1", [1]),
         ({"type": "array"}, "a", ["a"]),
+        ({"type": "array", "items": {"type": "string"}}, "{a", ["{a"]),
+        ({"type": "array", "items": {"type": "object"}}, '{"a": 1}', [{"a": 1}]),
         ({"anyOf": [{"type": "array"}, {"type": "string"}]}, '["a"]', ["a"]),
         ({"anyOf": [{"type": "array"}, {"type": "string"}]}, "[a", "[a"),
         ({"type": "object"}, '{"a": 1}', {"a": 1}),

@@ -38,7 +38,7 @@ def typed_value(text: str, schema: object, root: Schema, *, called: str, checked
     for kind, read in _READERS.items():
         if kind in free and (value := read(text)) is not _NONE:
             return value
-    if "array" in free and bracket is None:
+    if "array" in free:
         item = free["array"].get("items", {})
         return [typed_value(text, item, root, called=called, checked=checked)]
     if None in free or not choices:
