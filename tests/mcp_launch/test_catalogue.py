@@ -144,6 +144,7 @@ def test_a_name_that_is_not_there_is_an_error_that_offers_near_ones(asked: str, 
     assert (caught.value.name, caught.value.similar[: len(similar) or 1]) == (asked, similar)
     assert len(str(caught.value)) < 300
     assert asked not in found
+    assert "github__search" in found
 
 
 def test_the_error_reads_like_a_sentence() -> None:

@@ -28,8 +28,8 @@ def one(schema: Any, text: str) -> Any:
         ({"type": "integer"}, "-5", -5),
         ({"type": "number"}, "5", 5),
         ({"type": "number"}, "2.5e1", 25.0),
-        ({"type": "boolean"}, "true", True),
-        ({"type": "boolean"}, "No", False),
+        *(({"type": "boolean"}, text, True) for text in ("true", "TRUE", "yes", "1")),
+        *(({"type": "boolean"}, text, False) for text in ("false", "No", "0")),
         ({"type": "null"}, "null", None),
         ({"type": ["integer", "null"]}, "null", None),
         ({"type": ["integer", "null"]}, "7", 7),
@@ -55,6 +55,7 @@ def one(schema: Any, text: str) -> Any:
         ({}, "NaN", "NaN"),
         (True, "hello", "hello"),
         ({"$ref": "#/nowhere"}, "hello", "hello"),
+        ({"anyOf": [{"$ref": "#/properties/x"}]}, "5", 5),
     ],
 )
 def test_a_text_is_what_the_schema_asks_for(schema: Any, text: str, value: Any) -> None:
@@ -79,7 +80,7 @@ def test_words_become_arguments(words: list[str], arguments: dict[str, Any]) -> 
 
 def test_arguments_can_be_given_whole_and_words_win(tmp_path: Path) -> None:
     file = tmp_path / "arguments.json"
-    file.write_text('{"path": "a", "lines": 1}')
+    file.write_text('\ufeff{"path": "a", "lines": 1}', encoding="utf-8")
 
     assert read_arguments(["lines=2"], TYPED, whole=f"@{file}") == {"path": "a", "lines": 2}
     assert read_arguments([f"filter:=@{file}"], TYPED, whole='{"path": "b"}', checked=False)["filter"]["lines"] == 1
@@ -101,6 +102,7 @@ def test_arguments_can_be_given_whole_and_words_win(tmp_path: Path) -> None:
         (["path=a", 'tags:=["b"]', 'tags:=["c"]'], ["tags: is given twice"]),
         (["path"], ["path: must be name=value, or name:=JSON"]),
         (['{"path": 1}'], ['{"path": 1}: must be name=value, or name:=JSON; give a whole object with --args']),
+        (["path=a", "=5"], ["=5: must be name=value, or name:=JSON"]),
         (["path:=a"], ["path: not JSON at character 1: Expecting value"]),
         (["path:=5"], ["path: must be string, not 5"]),
         (["path=a", "tags:=[1]"], ["tags[0]: must be string, not 1"]),
