@@ -155,6 +155,7 @@ def test_a_member_that_the_schema_forbids_is_named_with_what_is_near() -> None:
         ({"properties": {"a.b": {"type": "string"}}}, ["a.b=1"], {"a.b": "1"}),
         ({"type": 7, "properties": {"a": {"type": "integer"}}}, ["a=1"], {"a": 1}),
         ({"properties": {"a": {"$ref": "https://example.invalid/x"}}}, ["a=1"], {"a": 1}),
+        ({"properties": {"a": {"$ref": "#/required"}}, "required": ["a"]}, ["a=1"], {"a": 1}),
     ],
 )
 def test_odd_schemas_take_what_they_can(schema: Any, words: list[str], arguments: dict[str, Any]) -> None:
