@@ -105,7 +105,9 @@ def test_what_acp_refuses_is_kept_in_meta() -> None:
     link = mcp.ResourceLink(name="n", uri="x:", size=-1)
 
     assert to_acp(v1.ContentBlock, link) == v1.ResourceLink(name="n", uri="x:", size=-1)
-    assert to_acp(v2.ContentBlock, link) == v2.ResourceLink(name="n", uri="x:", meta={KEPT: {"/size": -1}})
+    assert to_acp(v2.ContentBlock, link) == v2.ResourceLink(
+        name="n", uri="x:", meta={"acp-bindings/kept": {"/size": -1}}
+    )
     assert to_mcp(v2.ResourceLink(name="n", uri="x:", meta={KEPT: {"/size": -1}})) == link
 
 
