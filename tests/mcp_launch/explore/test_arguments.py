@@ -108,6 +108,8 @@ def test_arguments_can_be_given_whole_and_words_win(tmp_path: Path) -> None:
         (["path=a", "tags:=[1]"], ["tags[0]: must be string, not 1"]),
         (["path=a", "tags=[1"], ["tags: not JSON at character 3: Expecting ',' delimiter"]),
         (["path=a", "filter.since=old"], ['filter.since: must be integer, not "old"']),
+        (["path=a", "lin.es=1"], ['lin.es: there is no such argument; did you mean "lines"?']),
+        (["path=a", "filter:=5", "filter.since=1"], ["filter.since: filter is given as 5 already"]),
         (["path=a", "filter=old"], ['filter: must be {since?: integer, names?: string[]}, not "old"']),
         (["lines=ten", "deep=maybe"], ['lines: must be integer, not "ten"', 'deep: must be boolean, not "maybe"']),
         (["path=a", "filter=@/no/such"], ['filter: must be {since?: integer, names?: string[]}, not "@/no/such"']),
@@ -144,6 +146,8 @@ def test_a_member_that_the_schema_forbids_is_named_with_what_is_near() -> None:
         read_arguments(["paht:=1"], schema)
 
     assert caught.value.faults == ('paht: there is no such argument; did you mean "path"?',)
+    with pytest.raises(WrongArguments, match=r"^path: there is no such argument; there are none$"):
+        read_arguments(["path=1"], {"type": "object", "additionalProperties": False})
 
 
 @pytest.mark.parametrize(
@@ -152,6 +156,8 @@ def test_a_member_that_the_schema_forbids_is_named_with_what_is_near() -> None:
         ({"type": "object"}, ["a=1", "b=x"], {"a": 1, "b": "x"}),
         ({"properties": {}, "additionalProperties": {"type": "integer"}}, ["a=1"], {"a": 1}),
         ({"properties": {"b": {}}, "patternProperties": {"^x-": {"type": "string"}}}, ["x-a=1"], {"x-a": "1"}),
+        ({"properties": {"b": {}}, "additionalProperties": True}, ["a=1"], {"a": 1}),
+        ({"patternProperties": {"(": {"type": "string"}}}, ["a=1"], {"a": 1}),
         ({"properties": {"a.b": {"type": "string"}}}, ["a.b=1"], {"a.b": "1"}),
         ({"type": 7, "properties": {"a": {"type": "integer"}}}, ["a=1"], {"a": 1}),
         ({"properties": {"a": {"$ref": "https://example.invalid/x"}}}, ["a=1"], {"a": 1}),

@@ -41,6 +41,8 @@ TYPES: list[tuple[Any, str]] = [
     ({"items": {"type": ["integer", "string"]}}, "(integer | string)[]"),
     ({"prefixItems": [{"type": "number"}, {}]}, "[number, any]"),
     ({"prefixItems": 5}, "array"),
+    ({"required": ["a"]}, "object"),
+    ({"patternProperties": {"^x-": {}}}, "object"),
     ({"enum": ["a", 1, None]}, '"a" | 1 | null'),
     ({"enum": list(range(20))}, "0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | ..."),
     ({"const": "x"}, '"x"'),
@@ -79,6 +81,8 @@ SIGNATURES: list[tuple[Any, str]] = [
     ({"properties": {"a": True}, "additionalProperties": {"type": "string"}}, "run(a?: any, ...: string)"),
     ({"anyOf": [{"properties": {"a": {}}, "required": ["a"]}, {"properties": {"b": {}}}]}, "run(a?: any, b?: any)"),
     ({"properties": "none", "required": 5}, "run()"),
+    ({"properties": {"a": {"$ref": "#"}}}, "run(a?: {a?: {a?: {a?: object}}})"),
+    ({"anyOf": [{"properties": {"a": {}}, "required": ["a"]}, {"const": None}]}, "run(a: any)"),
     ({"anyOf": [{"additionalProperties": {"type": "string"}}, {"additionalProperties": True}]}, "run(...: string)"),
 ]
 
