@@ -133,6 +133,13 @@ error: Failed to fetch: `https://index.example/mcp-server/`
         (NPM_404, "there is no npm package @scope/server"),
         (NPM_OLD_404, "there is no npm package weather-mcp"),
         (NPM_NO_VERSION, "npm has no is-odd@99.99.99; is the version right?"),
+        (
+            "npm error code E404\nnpm error 404 Not Found - GET https://registry.example/x/-/x-1.0.0.tgz",
+            "the npm package does not exist",
+        ),
+        ("npm error code E401\nnpm error Incorrect or missing password.", "npm was refused by its registry"),
+        ("npm ERR! code ENOTCACHED\nnpm ERR! request to https://registry.example/x failed", "npm is offline"),
+        ("npm error code EACCES\nnpm error syscall mkdir", "npm may not write where it wants to"),
         (NPM_NO_NETWORK, "HTTPS_PROXY"),
         (NPX_NO_PROGRAM, "the npm package has no program"),
         (NPX_CACHE, "the cache of npx is damaged"),
@@ -143,6 +150,8 @@ error: Failed to fetch: `https://index.example/mcp-server/`
         (NODE_NO_FILE, "node cannot find /srv/build/index.js; is the path right, and was it built?"),
         (NODE_NO_PACKAGE, "node cannot find zod; was npm install run"),
         (NODE_SYNTAX, "newer version"),
+        ("SyntaxError: Cannot use import statement outside a module", 'node wants "type": "module"'),
+        ("error: Unsupported engine: wanted node >= 22", "it wants another version of Node.js"),
         (NODE_PORT, "its port is taken"),
         ("OSError: [Errno 98] Address already in use", "its port is taken"),
         (PYTHON_SYNTAX, "newer version"),
@@ -155,6 +164,7 @@ error: Failed to fetch: `https://index.example/mcp-server/`
         ("python: can't open file '/srv/x.py': [Errno 2] No such file or directory", "no file /srv/x.py"),
         ("Error: Unable to access jarfile server.jar", "no file server.jar"),
         (DOCKER, "is the Docker daemon running?"),
+        ("docker: Error response from daemon: pull access denied for me/mcp.", "there is no such image"),
         ("bash: nope-cmd: command not found", "no program nope-cmd"),
         ("bash: line 1: nope-cmd: command not found", "no program nope-cmd"),
         ("sh: 1: nope-cmd: not found", "no program nope-cmd"),
@@ -246,6 +256,7 @@ Node.js v22.1.0"""
         ("Missing SERVICE_KEY", "SERVICE_KEY", 0),
         ("Missing required SERVICE_KEY, see the documentation\nbye", "SERVICE_KEY", 0),
         ("'SERVICE_KEY' must be set", "SERVICE_KEY", 0),
+        ("Error: environment variable TOKEN must be provided", "TOKEN", 0),
         ("environment variable not found: SERVICE_KEY is required", "SERVICE_KEY", 0),
         ("sh: 1: SERVICE_KEY: parameter not set", "SERVICE_KEY", 0),
         ("bash: line 1: TOKEN: unbound variable", "TOKEN", 0),
@@ -285,8 +296,9 @@ def test_what_tells_of_no_lacking_variable_is_none(said: str) -> None:
     assert explain_variable([said], given=[]) is None
 
 
-def test_what_is_said_of_our_messages_is_no_reason_of_a_failed_start() -> None:
-    said = "bash: line 1: jsonrpc:2.0: command not found"
+@pytest.mark.parametrize("what", ["jsonrpc:2.0", '{"jsonrpc":"2.0"}'])
+def test_what_is_said_of_our_messages_is_no_reason_of_a_failed_start(what: str) -> None:
+    said = f"bash: line 1: {what}: command not found"
 
     assert explain_end([said]) == (None, said)
 
