@@ -168,6 +168,8 @@ Run 'docker run --help' for more information"""
         (DOCKER, 'docker: Error response from daemon: Conflict. The container name "/weather" is already in use.'),
         ("INFO starts\nUsage: server DIRECTORY\n\nSee server --help", "Usage: server DIRECTORY"),
         ("one\n  two\n}", "two"),
+        ("  two", "two"),
+        ("Error: no\n    at main (/srv/index.js:4:11)\none\ntwo", "two"),
         ("Node.js v22.1.0", "Node.js v22.1.0"),
         ("", None),
         ("Traceback (most recent call last):\n  File 's.py'\nValueError: no\nINFO goes on\nno licence", "no licence"),
