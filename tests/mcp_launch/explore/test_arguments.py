@@ -139,11 +139,50 @@ def test_arguments_that_are_given_whole_are_looked_at_too(whole: str, fault: str
     assert caught.value.faults == (fault,)
 
 
+@pytest.mark.parametrize(
+    ("schema", "words", "faults"),
+    [
+        (
+            {"properties": {"a": {"type": "string"}}, "required": ["a", "it's"]},
+            [],
+            ["a: is missing, must be string", "it's: is missing, must be any"],
+        ),
+        ({"required": ["a", "b"]}, ["b:=1"], ["a: is missing, must be any"]),
+        ({"additionalProperties": False}, ["a:=1"], ["a: there is no such argument"]),
+        ({"properties": {"a": {"enum": ["b"]}}}, ["a:=1"], ['a: must be "b", not 1']),
+        (
+            {"properties": {"a": {"anyOf": [{"type": "string"}, {"type": "null"}]}}},
+            ["a:=1"],
+            ["a: must be string | null, not 1"],
+        ),
+        (
+            {"properties": {"a": {"oneOf": [{"type": "string"}, {"type": "null"}]}}},
+            ["a:=1"],
+            ["a: must be string | null, not 1"],
+        ),
+        (
+            {"$schema": "http://json-schema.org/draft-03/schema#", "properties": {"a": {"required": True}}},
+            ["b:=1"],
+            ["a: 'a' is a required property"],
+        ),
+        ({"type": "string"}, [], ["arguments: must be string, not {}"]),
+        ({"maxProperties": 0}, ["a:=1"], ["arguments: {'a': 1} is expected to be empty"]),
+    ],
+)
+def test_what_a_schema_says_against_arguments_is_said_of_each(
+    schema: dict[str, Any], words: list[str], faults: list[str]
+) -> None:
+    with pytest.raises(WrongArguments) as caught:
+        read_arguments(words, schema)
+
+    assert list(caught.value.faults) == faults
+
+
 def test_a_member_that_the_schema_forbids_is_named_with_what_is_near() -> None:
     schema: dict[str, Any] = {"type": "object", "properties": {"path": {}}, "additionalProperties": False}
 
     with pytest.raises(WrongArguments) as caught:
-        read_arguments(["paht:=1"], schema)
+        read_arguments(["path:=1", "paht:=1"], schema)
 
     assert caught.value.faults == ('paht: there is no such argument; did you mean "path"?',)
     with pytest.raises(WrongArguments, match=r"^path: there is no such argument; there are none$"):

@@ -9,6 +9,7 @@ from typing import Any
 from mcp_launch.command.explore.json_schema import Schema, member_of, properties_of
 from mcp_launch.command.explore.nearest import did_you_mean
 from mcp_launch.command.explore.signature import arguments_of, short, type_text
+from mcp_launch.json_values import as_items
 
 __all__ = ["misfits"]
 
@@ -33,18 +34,14 @@ def misfits(arguments: dict[str, Any], schema: Schema) -> Iterator[str]:
 def _misfit(error: Any, root: Schema) -> Iterator[str]:
     path = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in error.absolute_path).lstrip(".")
     within = f"{path}." if path else ""
-    known = list(properties_of(error.schema, root))
     match error.validator:
-        case "required":
-            missing = [
-                name for name in error.validator_value if name not in error.instance and f"'{name}'" in error.message
-            ]
-            wanted = {each.name: each for each in arguments_of({**root, **error.schema})}
-            for name in missing:
-                about = wanted.get(name)
-                says = f": {about.description.strip().splitlines()[0]}" if about and about.description.strip() else ""
-                yield f"{within}{name}: is missing, must be {about.type if about else 'any'}{says}"
-        case "additionalProperties" if known:
+        case "required" if (name := _missing(error)) is not None:
+            about = next((each for each in arguments_of({**root, **error.schema}) if each.name == name), None)
+            first = about.description.strip().partition("\n")[0] if about else ""
+            says = f": {first}" if first else ""
+            yield f"{within}{name}: is missing, must be {about.type if about else 'any'}{says}"
+        case "additionalProperties":
+            known = list(properties_of(error.schema, root))
             for name in error.instance:
                 if member_of(name, error.schema, root) is None:
                     yield f"{within}{name}: there is no such argument{did_you_mean(name, known)}"
@@ -52,3 +49,8 @@ def _misfit(error: Any, root: Schema) -> Iterator[str]:
             yield f"{path or 'arguments'}: must be {type_text(error.schema, root)}, not {short(error.instance)}"
         case _:
             yield f"{path or 'arguments'}: {error.message}"
+
+
+def _missing(error: Any) -> str | None:
+    """The name that is missing: each has an error of its own, which says it in its message alone."""
+    return next((each for each in as_items(error.validator_value) if error.message.startswith(f"{each!r} is ")), None)
