@@ -165,6 +165,11 @@ def test_arguments_that_are_given_whole_are_looked_at_too(whole: str, fault: str
             ["b:=1"],
             ["a: 'a' is a required property"],
         ),
+        (
+            {"properties": {"a": {"anyOf": [{"$ref": "#/$defs/A"}]}}, "$defs": {"A": {"type": "string"}}},
+            ["a:=1"],
+            ["a: must be string, not 1"],
+        ),
         ({"type": "string"}, [], ["arguments: must be string, not {}"]),
         ({"maxProperties": 0}, ["a:=1"], ["arguments: {'a': 1} is expected to be empty"]),
     ],
