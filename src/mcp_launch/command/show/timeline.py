@@ -47,5 +47,5 @@ def ticks(longest: float, *, most: int = 6) -> list[float]:
     if longest <= 0:
         return [0.0]
     power = 10.0 ** math.floor(math.log10(longest / most))
-    step = next(step for step in (power, 2 * power, 5 * power, 10 * power, 20 * power) if longest / step < most)
+    step = next(step for step in (2 * power, 5 * power, 10 * power, 20 * power) if longest / step < most)
     return [round(step * number, 9) for number in range(int(longest / step) + 1)]
