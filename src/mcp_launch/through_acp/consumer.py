@@ -136,7 +136,6 @@ class _Bridge:
                             scope.cancel()
                     case _:
                         pass  # The era has no other notification of a client, and no request to it.
-            requests.cancel_scope.cancel()
 
     async def give(self, message: JSONRPCNotification | JSONRPCResponse | JSONRPCError) -> None:
         """Let the session read it; one that has ended need not know."""
