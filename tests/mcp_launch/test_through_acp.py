@@ -269,6 +269,42 @@ async def test_x13_an_error_of_mcp_is_an_answer_and_no_error_of_acp(
 
 
 @EACH
+async def test_x13_the_handshake_of_an_older_era_is_refused(protocol: Any) -> None:
+    about: dict[str, Any] = {"capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}
+    async with connected(protocol) as ends, ends.provider.serve(Own().server) as offered:
+        answer = await ends.ask(offered.id, "initialize", _meta={}, protocolVersion="2025-06-18", **about)
+        assert isinstance(answer, protocol.MessageMcpResponseError)
+
+
+@EACH
+async def test_x13_an_error_of_mcp_comes_to_who_asked(protocol: Any) -> None:
+    async with (
+        connected(protocol) as ends,
+        ends.provider.serve(Own().server) as offered,
+        ends.session(offered) as session,
+    ):
+        with pytest.raises(MCPError) as raised:
+            await session.read_resource("file:///none")
+        assert (raised.value.error.code, raised.value.error.data) == (-32602, {"uri": "file:///none"})
+
+
+@EACH
+async def test_x13_each_connection_has_request_ids_of_its_own(protocol: Any) -> None:
+    own = Own()
+    async with connected(protocol) as one, connected(protocol) as other, one.provider.serve(own.server) as offered:
+        other.answering = one.provider.answer
+        async with anyio.create_task_group() as tasks:
+
+            async def wait() -> None:
+                await one.ask(offered.id, "tools/call", name="wait", arguments={})
+
+            tasks.start_soon(wait)
+            await own.waiting.wait()
+            assert (await other.ask(offered.id)).result["supportedVersions"]
+            tasks.cancel_scope.cancel()
+
+
+@EACH
 async def test_x13_no_two_servers_have_one_id_and_each_is_asked_by_its_own(protocol: Any) -> None:
     first, second = MCPServer("first"), MCPServer("second")
     async with connected(protocol) as ends:
