@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta, timezone
-from typing import Any
+from typing import Any, Literal
 
 from mcp_launch.failures import Code, FailureJson, Stage
 from mcp_launch.shapes import CheckReport, FindingReport, ServerReport, ToolReport
 
-__all__ = ["WHEN", "failed", "report", "starting", "tool", "works"]
+__all__ = ["WHEN", "failed", "finding", "report", "starting", "tool", "works"]
 
 WHEN = datetime(2026, 11, 21, 11, 5, 7, tzinfo=timezone(timedelta(hours=2)))
 """As those see it whose clock is two hours ahead."""
@@ -73,6 +73,13 @@ def failed(
     nothing: dict[str, Any] = {"server": None, "capabilities": None, "counts": {}, "tools": None}
     known: dict[str, Any] = {"era": None, "protocol_version": None, "seconds": {"spawn": 0.25}, **nothing}
     return works(name, state="failed", stage=stage, failure=failure, **(known | more))
+
+
+def finding(server: str | None, message: str, *, level: Literal["warning", "note"] = "warning") -> FindingReport:
+    """Something that is odd in a file."""
+    return FindingReport(
+        source="f.json", line=2, column=3, level=level, server=server, code="unset_variable", message=message
+    )
 
 
 def tool(name: str, description: str | None = None) -> ToolReport:

@@ -17,7 +17,7 @@ from mcp_launch.command.show.advice import ADVICE
 from mcp_launch.failures import Code
 from mcp_launch.shapes import CheckReport, ServerReport
 from tests.mcp_launch.show.page import Element, parse
-from tests.mcp_launch.show.reports import WHEN, failed, report, starting, tool, works
+from tests.mcp_launch.show.reports import WHEN, failed, finding, report, starting, tool, works
 
 STYLE = files("mcp_launch.command.show").joinpath("page.css").read_text(encoding="utf-8")
 NASTY = "</title></style><script>alert(1)</script><img src=x onerror='alert(2)'>\"'`{{ 7 * 7 }}{% raw %}&lt;&#60;<!--"
@@ -114,6 +114,32 @@ def test_a_working_server_tells_what_it_is_and_has() -> None:
         ["list", "no description"],
     ]
     assert found.one("pre").text == '{\n  "tools": {\n    "listChanged": true\n  }\n}'
+
+
+def test_what_is_odd_in_a_file_stands_at_its_server_or_before_all() -> None:
+    findings = [
+        finding(None, "is not read", level="note"),
+        finding("other", "is not started"),
+        finding("files", "${A} is not set"),
+    ]
+    found = parse(written(report(works("files", warnings=["is slow"]), findings=findings)))
+
+    assert [each.words for each in found.one("section", class_="files warnings").all("li")] == [
+        "Note. f.json:2:3: is not read [unset_variable]",
+        "Warning. f.json:2:3: other: is not started [unset_variable]",
+    ]
+    assert [each.words for each in found.one("article").one(class_="warnings").all("li")] == [
+        "Warning. f.json:2:3: ${A} is not set [unset_variable]",
+        "Warning. is slow",
+    ]
+
+
+def test_a_server_that_is_not_ready_yet_is_called_so() -> None:
+    found = page(starting("slow"), works("a", counts={"resource_templates": 2}))
+
+    assert [each.one(class_="outcome").words for each in found.all("article")] == ["not ready yet", "works"]
+    assert [each.words for each in found.one(class_="legend").all("li")] == ["spawn", "handshake", "list"]
+    assert "2 resource templates" in found.words
 
 
 def test_a_server_with_warnings_has_failed_where_warnings_are_taken_for_failures() -> None:
@@ -337,11 +363,13 @@ def test_a_few_tools_are_shown_at_once() -> None:
 
 
 def test_a_long_description_is_folded_and_a_huge_one_cut() -> None:
-    found = page(works(tools=[tool("long", "word " * 200), tool("huge", "x" * 1_000_000)]))
+    tools = [tool("long", "word " * 200), tool("huge", "x" * 1_000_000), tool("two", "first\n" + "second " * 200)]
+    found = page(works(tools=tools))
 
-    long, huge = [row.one("details") for row in found.one("details", class_="tools").one("tbody").all("tr")]
+    long, huge, two = [row.one("details") for row in found.one("details", class_="tools").one("tbody").all("tr")]
     assert len(long.one("summary").text) <= 161
     assert long.one(class_="text").text == ("word " * 200).strip()
+    assert two.one("summary").text == "first…"
     assert huge.one(class_="text").text.endswith("x\n… and 980,000 characters more")
 
 

@@ -14,7 +14,7 @@ from mcp_launch.command.show import junit
 from mcp_launch.command.show.advice import ADVICE
 from mcp_launch.failures import Code
 from mcp_launch.shapes import CheckReport, ServerReport
-from tests.mcp_launch.show.reports import WHEN, failed, report, starting, tool, works
+from tests.mcp_launch.show.reports import WHEN, failed, finding, report, starting, tool, works
 
 # What junit-10.xsd of Jenkins' xUnit plugin allows, of which GitLab and others read a part.
 COUNTS = {"name", "time", "tests", "failures", "errors"}
@@ -136,6 +136,16 @@ def test_a_server_with_warnings_has_failed_where_warnings_are_taken_for_failures
     }
     assert told["old"].get("message") == "is deprecated"
     assert told["old"].text == "is deprecated\nwrote a log\n\n--strict takes warnings for failures."
+
+
+def test_what_is_odd_in_a_file_stands_at_its_server_or_behind_all() -> None:
+    findings = [finding(None, "is not read", level="note"), finding("files", "${A} is not set")]
+    (found,) = ET.fromstring(written(report(works("files"), findings=findings)))
+
+    case, beside = found
+    assert (beside.tag, beside.text) == ("system-out", "f.json:2:3: note: is not read [unset_variable]")
+    (told,) = case
+    assert "warning: f.json:2:3: ${A} is not set [unset_variable]" in (told.text or "").splitlines()
 
 
 def test_a_server_that_is_still_starting_is_skipped() -> None:
