@@ -89,6 +89,14 @@ def test_a_failure_has_its_code_its_message_and_its_evidence() -> None:
     )
 
 
+def test_a_fact_is_written_as_people_read_it() -> None:
+    facts = {"body": "one\ntwo", "stdout": [], "numbers": [1, "é"], "host": "ü"}
+    (failure,) = suite(failed(facts=facts)).iter("failure")
+
+    told = (failure.text or "").splitlines()
+    assert told[-6:] == ["body:", "    one", "    two", "stdout: []", 'numbers: [1, "é"]', "host: ü"]
+
+
 def test_the_output_of_a_case_is_what_is_known_of_its_server() -> None:
     (out,) = suite(works(warnings=["is deprecated"], restarts=2)).iter("system-out")
 
