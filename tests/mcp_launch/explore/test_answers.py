@@ -52,7 +52,7 @@ def test_every_kind_of_content_can_be_shown(block: dict[str, Any], text: str) ->
     ],
 )
 def test_a_file_is_never_called_as_a_server_may_mean_it(uri: str, name: str, tmp_path: Path) -> None:
-    (piece,) = pieces_of([{"uri": uri, "mimeType": "image/png; q=1", "blob": DATA}])
+    (piece,) = pieces_of([{"uri": uri, "mimeType": "Image/PNG ; q=1", "blob": DATA}])
 
     path = save_piece(piece, tmp_path / "folder", stem="x", name=piece.name or "")
 

@@ -111,7 +111,7 @@ def _file_name(stem: str, number: int, name: str, piece: Piece) -> str:
     given = _safe(name)
     suffix = ""
     if not re.search(r"\.[A-Za-z0-9]{1,5}$", given):
-        guessed = mimetypes.guess_extension((piece.media_type or "").partition(";")[0].strip().lower())
+        guessed = mimetypes.guess_extension((piece.media_type or "").partition(";")[0].strip())
         suffix = guessed or (".txt" if piece.data is None else ".bin")
         given += suffix if given else ""
     return f"{_safe(stem) or 'result'}-{number}{f'-{given}' if given else suffix}"
