@@ -60,6 +60,25 @@ def test_a_file_is_never_called_as_a_server_may_mean_it(uri: str, name: str, tmp
     assert path.read_bytes() == b"\0\1"
 
 
+@pytest.mark.parametrize(("media_type", "name"), [(None, "x-1-notes.txt"), ("text/html", "x-1-notes.html")])
+def test_a_text_of_a_resource_becomes_a_file_of_its_kind(media_type: str | None, name: str, tmp_path: Path) -> None:
+    (piece,) = pieces_of([{"uri": "memo://notes", "mimeType": media_type, "text": "hé"}])
+
+    path = save_piece(piece, tmp_path, stem="x", name=piece.name or "")
+
+    assert path == tmp_path / name
+    assert path.read_bytes() == "hé".encode()
+
+
+@pytest.mark.parametrize(
+    ("size", "said"), [(999, "999 bytes"), (1000, "1.0 kB"), (999_000, "999.0 kB"), (1_500_000, "1.5 MB")]
+)
+def test_what_is_no_text_is_told_by_its_size(size: int, said: str) -> None:
+    (piece,) = pieces_of([{"type": "image", "data": base64.b64encode(bytes(size)).decode()}])
+
+    assert piece.about == f"image, {said}"
+
+
 @pytest.mark.parametrize(("stem", "name"), [("../../up", "up-1.bin"), ("", "result-1.bin"), ("/", "result-1.bin")])
 def test_a_tool_cannot_name_a_folder_either(stem: str, name: str, tmp_path: Path) -> None:
     (piece,) = pieces_of([{"type": "image", "data": DATA}])

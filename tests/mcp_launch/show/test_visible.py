@@ -34,6 +34,7 @@ def test_what_can_be_seen_is_left_as_it_is(text: str) -> None:
         ("\x1b[1;31mred\x1b[0m", r"\x1b[1;31mred\x1b[0m"),
         ("half \ud83d", r"half \ud83d"),
         ("windows\r\nline, over\rwritten", "windows\nline, over" + r"\rwritten"),
+        ("line\u2028paragraph\u2029", r"line\u2028paragraph\u2029"),
         ("no character \uffff", r"no character \uffff"),
     ],
 )
