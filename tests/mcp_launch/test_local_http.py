@@ -31,6 +31,10 @@ class App:
                 await answer(send, await body_of(receive))
             case "/unread":
                 await answer(send, b"unread", headers=[(b"content-length", b"6")])
+            case "/parts":
+                await send({"type": "http.response.start", "status": 200})
+                await send({"type": "http.response.body", "body": b"one, ", "more_body": True})
+                await send({"type": "http.response.body", "body": b"two"})
             case "/closes":
                 await answer(send, b"bye", headers=[(b"connection", b"close")])
             case "/raises":
@@ -133,16 +137,38 @@ async def test_one_connection_serves_many_requests_also_those_sent_ahead() -> No
     app = App()
     one = b"POST /repeat HTTP/1.1\r\nhost: a\r\ncontent-length: 3\r\n\r\n"
     unread = b"POST /unread HTTP/1.1\r\nhost: a\r\ncontent-length: 3\r\n\r\nabc"
-    last = b"HEAD /closes HTTP/1.1\r\nhost: a\r\n\r\n"
+    bare = b"HEAD /parts HTTP/1.1\r\nhost: a\r\n\r\n"
+    last = b"GET /closes HTTP/1.1\r\nhost: a\r\n\r\n"
 
     async with connected(app) as stream:
-        await stream.send(one + b"one" + one + b"two" + unread + last)
+        await stream.send(one + b"one" + one + b"two" + unread + bare + last)
         said = await all_of(stream)
 
-    assert said.count(b"HTTP/1.1 200 ") == 4
-    assert b"bye" not in said
-    assert said.index(b"one") < said.index(b"two") < said.index(b"unread")
-    assert [scope["method"] for scope in app.scopes] == ["POST", "POST", "POST", "HEAD"]
+    assert said.count(b"HTTP/1.1 200 ") == 5
+    assert b"one, " not in said
+    assert said.index(b"one") < said.index(b"two") < said.index(b"unread") < said.index(b"bye")
+    assert [scope["method"] for scope in app.scopes] == ["POST", "POST", "POST", "HEAD", "GET"]
+
+
+async def test_an_application_is_told_of_a_request_as_asgi_says_it() -> None:
+    app = App()
+
+    said = await exchange(b"GET /%70arts?x=1 HTTP/1.1\r\nHost: a\r\n\r\n", app)
+    assert said.index(b"one, ") < said.index(b"two")
+    assert app.scopes == [
+        {
+            "type": "http",
+            "asgi": {"version": "3.0", "spec_version": "2.3"},
+            "http_version": "1.1",
+            "method": "GET",
+            "scheme": "http",
+            "path": "/parts",
+            "raw_path": b"/%70arts",
+            "query_string": b"x=1",
+            "root_path": "",
+            "headers": [(b"host", b"a")],
+        }
+    ]
 
 
 @pytest.mark.parametrize(
@@ -188,6 +214,8 @@ async def test_an_application_hears_that_its_client_left() -> None:
     async with connected(app) as stream:
         await stream.send(b"GET /waits HTTP/1.1\r\nhost: a\r\n\r\n")
         await app.waiting.wait()
+        await anyio.wait_all_tasks_blocked()
+        assert not app.left.is_set()
         await stream.aclose()
         await app.left.wait()
 
