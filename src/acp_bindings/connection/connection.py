@@ -103,7 +103,7 @@ class Connection:
         # What a client sends holds the secrets of its user; an agent's is for users to see.
         self._stray = Stray(show=self._shown if role == "client" else None)
         self._calls = Calls(codec=self._codec, outbox=self._outbox, stray=self._stray)
-        self._waiting = Waiting()
+        self._waiting = Waiting(self._is_inside)
         self._serving = Serving(
             self,
             handlers if isinstance(handlers, Handlers) else Handlers(handlers),
@@ -272,7 +272,7 @@ class Connection:
         turn = TURN.get()
         inside = self._is_inside(turn)
         with self._serving.asking(None if inside else turn) if turn else nullcontext():
-            return await self._waiting.wait_for(what, inside=inside)
+            return await self._waiting.wait_for(what, turn)
 
     def close(self) -> None:
         """End the handlers and fail what is pending, without waiting; leaving the block does it too."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
 import anyio
 
 from acp_bindings.connection.errors import ConnectionClosed
+from acp_bindings.connection.serving import Turn
 
 __all__ = ["Waiting"]
 
@@ -20,33 +21,35 @@ _MOMENT = 0.1
 class Waiting:
     """All who wait. Those inside are in handlers that everything else waits for, also that the end can be told."""
 
-    def __init__(self) -> None:
-        self._scopes: dict[bool, set[anyio.CancelScope]] = {False: set(), True: set()}
-        """Of those who are inside, and of those who are not."""
+    def __init__(self, is_inside: Callable[[Turn | None], bool]) -> None:
+        self._is_inside = is_inside
+        """Whether who waits in that turn is: a task of a handler no longer is when the handler is done."""
+        self._turns: dict[anyio.CancelScope, Turn | None] = {}
         self._ends: dict[bool, ConnectionClosed] = {}
-        """Why nothing more comes for them."""
+        """Why nothing more comes for those who are inside, which is known first, and for those who are not."""
 
-    async def wait_for(self, what: Awaitable[T], *, inside: bool) -> T:
+    async def wait_for(self, what: Awaitable[T], turn: Turn | None) -> T:
         """What it gives.
 
         Raises:
             ConnectionClosed: nothing more comes, and it gave nothing.
         """
         with anyio.CancelScope() as scope:
-            if inside in self._ends:
+            if self._is_inside(turn) in self._ends:
                 _end_soon(scope)
-            self._scopes[inside].add(scope)
+            self._turns[scope] = turn
             try:
                 return await what
             finally:
-                self._scopes[inside].remove(scope)
-        raise self._ends[inside]
+                del self._turns[scope]
+        raise self._ends[True]
 
     def end(self, end: ConnectionClosed, *, inside: bool) -> None:
-        """Nothing more comes for those who are *inside*, or for those who are not."""
+        """Nothing more comes for those who are inside, or for all."""
         self._ends[inside] = end
-        for scope in self._scopes[inside]:
-            _end_soon(scope)
+        for scope, turn in self._turns.items():
+            if not inside or self._is_inside(turn):
+                _end_soon(scope)
 
 
 def _end_soon(scope: anyio.CancelScope) -> None:

@@ -7,7 +7,9 @@ from collections.abc import Callable
 from typing import Any
 
 import anyio
+import anyio.lowlevel
 import pytest
+from anyio.abc import TaskStatus
 
 from acp_bindings import v1
 from acp_bindings.connection import Connection, ConnectionClosed, Handlers, connect_process
@@ -170,3 +172,30 @@ async def test_a_task_of_a_handler_may_wait_and_is_told_of_the_end_although_all_
         with anyio.fail_after(5):
             await agent.wait_ended()
     assert len(told) == 1
+
+
+async def test_a_task_that_outlives_its_handler_waits_for_all_that_came() -> None:
+    event = anyio.Event()
+    told: list[object] = []
+
+    async def hear(_params: object, _connection: Connection) -> None:
+        await anyio.sleep(0.3)
+        event.set()
+
+    async with anyio.create_task_group() as tasks:
+
+        async def wait(connection: Connection, *, task_status: TaskStatus[None]) -> None:
+            task_status.started()
+            told.append(await connection.wait_for(event.wait()))
+
+        async def begin(_params: object, connection: Connection) -> None:
+            await tasks.start(wait, connection)
+            await anyio.lowlevel.checkpoint()
+
+        async with against({"_acme/begin": begin, "_acme/did": hear}, role="client") as (client, peer):
+            await peer.say({"method": "_acme/begin"}, TOLD)
+            await anyio.wait_all_tasks_blocked()
+            await peer.stream.aclose()
+            with anyio.fail_after(5):
+                await client.wait_ended()
+    assert told == [None]
