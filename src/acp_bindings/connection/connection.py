@@ -203,7 +203,7 @@ class Connection:
         if get_ident() != self._thread:
             raise RuntimeError(self._told_elsewhere("ask"))
         turn = TURN.get()
-        if turn and turn.exclusive and turn is self._serving.turn:
+        if self._serving.is_alone(turn):
             raise RuntimeError("an exclusive handler cannot ask the peer: nothing is read before it is done")
         inside = self._is_inside(turn)
         sent = self._codec.request(params, method=method)
@@ -260,16 +260,18 @@ class Connection:
                 cancelled then.
             RuntimeError: it is not the time or the thread of the block, or nothing comes before the handler is done.
         """
+        turn = TURN.get()
         try:
             if get_ident() != self._thread:
                 raise RuntimeError(self._told_elsewhere("wait"))
+            if self._serving.is_alone(turn):
+                raise RuntimeError("an exclusive handler cannot wait for the peer: nothing is read before it is done")
             if self._serving.is_here:
                 raise RuntimeError("no message is handled before this handler is done: wait in a task of its own")
         except RuntimeError:
             if iscoroutine(what):
                 what.close()
             raise
-        turn = TURN.get()
         inside = self._is_inside(turn)
         with self._serving.asking(None if inside else turn) if turn else nullcontext():
             return await self._waiting.wait_for(what, turn)

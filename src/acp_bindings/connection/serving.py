@@ -218,6 +218,10 @@ class Serving:
         """Whether this task is in a handler that everything else waits for."""
         return self.turn is not None and anyio.get_current_task().id == self._task
 
+    def is_alone(self, turn: Turn | None) -> bool:
+        """Whether it is the turn of an exclusive handler here, also in the tasks that this has started."""
+        return turn is not None and turn.exclusive and turn is self.turn
+
     def held_by(self, turn: Turn) -> int:
         """How many messages wait for the end of that turn."""
         return len(self._backlog) if self.turn is turn else 0

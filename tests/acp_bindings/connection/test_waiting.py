@@ -118,12 +118,20 @@ async def test_a_handler_that_all_that_comes_waits_for_cannot_wait_for_it() -> N
         except RuntimeError as error:
             refused.append(str(error))
 
+    async def wait_beside(params: object, connection: Connection) -> None:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(wait, params, connection)
+
     handlers.on("_acme/did")(wait)
     handlers.on("_acme/alone", exclusive=True)(wait)
+    handlers.on("_acme/beside", exclusive=True)(wait_beside)
     async with against(handlers) as (_, peer):
-        await peer.say(TOLD, {"id": 1, "method": "_acme/alone"})
-        await peer.hear()
-    assert refused == ["no message is handled before this handler is done: wait in a task of its own"] * 2
+        await peer.say(TOLD, {"id": 1, "method": "_acme/alone"}, {"id": 2, "method": "_acme/beside"})
+        with anyio.fail_after(5):
+            await peer.hear()
+            await peer.hear()
+    alone = "an exclusive handler cannot wait for the peer: nothing is read before it is done"
+    assert refused == ["no message is handled before this handler is done: wait in a task of its own", alone, alone]
 
 
 @pytest.mark.filterwarnings("error")
