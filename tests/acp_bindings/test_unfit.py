@@ -1,10 +1,10 @@
 """Who gives a constructor something else than the object that belongs there is told which does."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Self, cast
 
 import pytest
-from pydantic import ValidationError, model_validator
+from pydantic import ValidationError, field_validator, model_validator
 
 from acp_bindings import v1, v1_unstable, v2
 
@@ -83,6 +83,8 @@ def test_a_dict_in_place_of_an_object_is_told_whatever_is_in_it(outcome: Any) ->
 def test_other_mistakes_are_told_as_pydantic_does() -> None:
     with pytest.raises(ValidationError, match=r"list_type\]\n.*errors\.pydantic\.dev"):
         v1.PromptRequest(session_id="s", prompt=OF_ANY.TextContent(text="a"))
+    with pytest.raises(ValidationError, match=r"Input should be a valid list \[type=list_type\]"):
+        OF_ANY.NewSessionRequest(cwd="/", mcp_servers={"files": {"command": "hunter2"}})
     assert told(lambda: OF_ANY.TextContent(text=5)) == [(("text",), "string_type", "Input should be a valid string")]
     assert told(OF_ANY.SessionNotification) == [
         (("session_id",), "missing", "Field required"),
@@ -94,6 +96,14 @@ def test_what_is_wrong_in_a_map_is_told_as_pydantic_does() -> None:
     wrong: Any = {"a": 5}
     assert {loc[:2] for loc, *_ in told(lambda: v1.ElicitationSchema(properties=wrong))} == {("properties", "a")}
 
+    class Sized(v1.LogoutRequest):
+        sizes: Mapping[str, int] | v1.TextContent
+
+    wrong = {"a": "hunter2"}
+    assert (("sizes", "dict[str,int]", "a"), "int_type", "Input should be a valid integer") in told(
+        lambda: Sized(sizes=wrong)
+    )
+
 
 def test_so_is_what_a_validator_of_a_users_own_refuses() -> None:
     class Loud(v1.AgentMessageChunk):
@@ -102,3 +112,21 @@ def test_so_is_what_a_validator_of_a_users_own_refuses() -> None:
             raise ValueError("too loud")
 
     assert told(lambda: Loud(content=CHUNK.content)) == [((), "value_error", "Value error, too loud")]
+
+
+def test_and_what_one_makes_of_what_was_given() -> None:
+    class Signed(v1.PromptRequest):
+        @field_validator("prompt", mode="before")
+        @classmethod
+        def sign(cls, value: Any) -> Any:
+            if isinstance(value, dict):
+                raise ValueError("a dict is too loud")
+            return [*value, "hunter2"]
+
+    given: Any = {"text": "hunter2"}
+    assert told(lambda: Signed(session_id="s", prompt=given)) == [
+        (("prompt",), "value_error", "Value error, a dict is too loud")
+    ]
+    assert told(lambda: Signed(session_id="s", prompt=[])) == [
+        (("prompt", 0), "model_type", f"Input should be {BLOCKS}, not str")
+    ]

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, cast, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
-from pydantic_core import InitErrorDetails, PydanticCustomError
+from pydantic_core import ErrorDetails, InitErrorDetails, PydanticCustomError
 
 _OF_OBJECTS = {"model_type", "model_attributes_type", "union_tag_not_found", "union_tag_invalid"}
 _MOST_NAMED = 5
@@ -29,9 +29,11 @@ def refuse_unfit(cls: type[BaseModel], members: Mapping[str, Any], error: Valida
     unfit: set[tuple[int | str, ...]] = set()
     said: list[InitErrorDetails] = []
     for each in error.errors(include_url=False):
-        place, given = _place_of(each["loc"], members)
+        place, given = _place_of(each, members)
         wanted = _classes_of(cls, place)
-        if wanted and isinstance(given, dict):
+        # That a dict is no list, or what a validator of a user's own says of it, says enough.
+        is_of_object = each["type"] in _OF_OBJECTS or len(each["loc"]) > len(place)
+        if wanted and is_of_object and isinstance(cast("object", given), dict):
             raise TypeError(
                 f"{cls.__name__}.{place[0]} wants an object, not a dict; `decode` makes one of it"
             ) from None
@@ -70,11 +72,14 @@ def kind_of(given: object) -> str:
     return f"the class {full_name(given)}" if isinstance(given, type) else full_name(type(given))
 
 
-def _place_of(loc: tuple[int | str, ...], members: Mapping[str, Any]) -> tuple[tuple[int | str, ...], Any]:
-    """Where the member stands, or the item of it, that an error at *loc* is about, and what was given there."""
+def _place_of(error: ErrorDetails, members: Mapping[str, Any]) -> tuple[tuple[int | str, ...], Any]:
+    """Where the member stands, or the item of it, that an error is about, and what was given there."""
+    loc = error["loc"]
     given: Any = members.get(str(loc[0])) if loc else None
     if len(loc) > 1 and isinstance(loc[1], int) and isinstance(given, list):
-        return loc[:2], given[loc[1]]  # pyright: ignore[reportUnknownVariableType]
+        items = cast("list[object]", given)
+        # A validator of a user's own may have added some.
+        return loc[:2], items[loc[1]] if loc[1] < len(items) else error["input"]
     return loc[:1], given
 
 
@@ -85,10 +90,11 @@ def _error(rule: str, message: str, loc: tuple[int | str, ...], given: Any) -> I
 def _classes_of(cls: type[BaseModel], place: tuple[int | str, ...]) -> list[type[BaseModel]]:
     """The classes of the objects in a member; none of one that has maps, in which a dict may stand."""
     field = cls.__pydantic_fields__.get(str(place[0])) if place else None
-    parts = [*_parts(field.annotation)] if field else []
-    if any(get_origin(part) is dict for part in parts):
+    kinds = [get_origin(part) or part for part in _parts(field.annotation)] if field else []
+    classes = [kind for kind in kinds if isinstance(kind, type)]
+    if any(issubclass(kind, Mapping) for kind in classes):
         return []
-    return [part for part in parts if isinstance(part, type) and issubclass(part, BaseModel)]
+    return [kind for kind in classes if issubclass(kind, BaseModel)]
 
 
 def _parts(annotation: Any) -> Iterator[Any]:
