@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import pytest
 
-from acp_bindings import DecodeError, Finding, Issue, decode, v1
+from acp_bindings import DecodeError, Finding, Issue, decode, v1, v2
 from acp_bindings.jsonrpc import BadLine, Codec
 
 untyped: Any = decode
@@ -176,6 +176,18 @@ def test_what_people_get_wrong_in_mcp_servers_is_told(server: dict[str, Any], to
     with pytest.raises(DecodeError) as raised:
         decode(v1.NewSessionRequest, {"cwd": "/", "mcpServers": [{"name": "a", **server}]})
     assert [str(replace(each, path=each.path[2:], branch=None)) for each in raised.value.issues] == told
+
+
+@pytest.mark.parametrize(
+    ("type_", "data"),
+    [
+        (v2.CommandPermissionSubject, {"type": "command", "cwd": "/", "args": []}),
+        (v1.CreateTerminalRequest, {"type": "local", "sessionId": "s"}),
+    ],
+)
+def test_what_is_no_mcp_server_has_no_hint_about_them(type_: Any, data: Any) -> None:
+    with pytest.raises(DecodeError, match=r": command: Field required$"):
+        decode(type_, data)
 
 
 def test_a_map_of_mcp_servers_is_told() -> None:

@@ -79,12 +79,15 @@ def _hint_within(value: Any, issue: Issue) -> str:
     if issue.rule in ("missing", "union_tag_not_found"):
         if spelt := next((each for each in around if spelt_as(each, [name])), None):
             return f'; it is spelt "{spelt}" here'
-        if name in ("command", "url") and (fault := type_fault(around)):
+        if _OF_OTHER_SERVERS.get(name) in around and (fault := type_fault(around)):
             return f"; {fault.message}"
     elif issue.rule == "list_type" and name in _AS_LISTS and isinstance(around.get(name), dict):
         return f"; write {_AS_LISTS[name]}, not a map"
     return ""
 
+
+_OF_OTHER_SERVERS = {"command": "url", "url": "command"}
+"""What MCP servers of the other kind have. Other objects have a command or a URL too, but not both."""
 
 _PAIRS = '[{"name": …, "value": …}]'
 _AS_LISTS = {"env": _PAIRS, "headers": _PAIRS, "mcpServers": '[{"name": …, …}]'}
