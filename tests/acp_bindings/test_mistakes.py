@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
+from pydantic import field_validator
 
 from acp_bindings import DecodeError, Finding, Issue, decode, v1, v2
 from acp_bindings.jsonrpc import BadLine, Codec
@@ -135,6 +136,18 @@ def test_so_it_is_of_what_is_excused() -> None:
     assert [*map(str, found)] == [
         'content[0]: left out, because newText: Field required; it is spelt "new_text" here (in diff)'
     ]
+
+
+@pytest.mark.parametrize("found", ["", "hunter2", [], {}, 5])
+def test_where_a_validator_of_a_users_own_reads_something_else_no_spelling_is_told(found: Any) -> None:
+    class Signed(v1.PromptRequest):
+        @field_validator("prompt", mode="before")
+        @classmethod
+        def sign(cls, _: Any) -> Any:
+            return [{"type": "text", "text": ""}, {"Type": "text"}]
+
+    with pytest.raises(DecodeError, match=r"^Signed: prompt\[1\]\.type: Field required$"):
+        decode(Signed, {"sessionId": "s", "prompt": found})
 
 
 def test_of_a_long_message_no_spelling_is_told() -> None:

@@ -73,8 +73,11 @@ def _hint_within(value: Any, issue: Issue) -> str:
     if not issue.path:
         return ""
     *way, last = issue.path
-    for step in way:
-        value = value[step]
+    try:
+        for step in way:
+            value = value[step]
+    except (LookupError, TypeError):  # a validator of a user's own has read something else
+        return ""
     around, name = members_of(value), str(last)
     if issue.rule in ("missing", "union_tag_not_found"):
         if spelt := next((each for each in around if spelt_as(each, [name])), None):
