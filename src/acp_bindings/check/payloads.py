@@ -97,7 +97,7 @@ def said_as(value: Any, type_: Type, *, at: Path = ()) -> Said:
 
 def _is_server(value: object) -> bool:
     members = members_of(value).keys()
-    return bool(members & {"command", "url"}) and not members & {"sessionId", "message"}
+    return bool(members & {"command", "url"}) and not members & {"sessionId", "sessionUpdate", "message"}
 
 
 def _by_members(members: Iterable[str], protocol: ProtocolPackage) -> list[str]:

@@ -85,6 +85,11 @@ def test_the_package_of_a_type_is_that_of_the_protocol_if_it_is_not_named() -> N
     assert read_as({"cwd": "/x"}, type="NewSessionRequest", protocol=v2) == ["v2.NewSessionRequest"]
 
 
+def test_an_update_that_has_a_command_is_no_server() -> None:
+    update = {"sessionUpdate": "terminal_update", "terminalId": "t", "command": "ls"}
+    assert read_as(update, protocol=v2) == ["v2.SessionUpdate"]
+
+
 def test_r63_r64_a_request_needs_no_conversation() -> None:
     assert check({"cwd": "/x", "mcpServers": []}) == []
     assert [each.rule for each in check({"cwd": "/x", "sessionId": "s"}, type="LoadSessionRequest")] == [
