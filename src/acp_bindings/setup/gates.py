@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, cast
 
 from acp_bindings._models.base import Model
+from acp_bindings._models.known import known_member
 from acp_bindings.setup.capabilities import CONTENT, METHODS, TABLES, known
 from acp_bindings.setup.errors import (
     CapabilityNotAdvertised,
@@ -98,7 +99,7 @@ def check_message(peer: Peer, params: Any, *, method: str | None = None, assume:
     """
     name = method or _method_of(peer, params)
     check_method(peer, name, assume=assume)
-    servers: Sequence[Any] = getattr(params, "mcp_servers", ())
+    servers: Sequence[Any] = known_member(params, "mcp_servers") or ()
     if refused := tuple(_refused_servers(peer, servers, assume)):
         raise McpServersRefused(refused, name)
     for need in _needs(params):
@@ -161,7 +162,7 @@ def refuse_unadvertised(own: Peer, params: Any, *, method: str | None = None) ->
     needed = METHODS[own.side].get(name)
     if needed is not None and own.lacks(needed) is not None:
         raise MethodNotAdvertised(name, needed)
-    _refuse_servers(own, getattr(params, "mcp_servers", ()))
+    _refuse_servers(own, known_member(params, "mcp_servers") or ())
     for need in _needs(params):
         if _missing(own, need.capability, ()) is not None:
             raise InvalidParams(f"{need.field} needs {need.capability}, which was not advertised", data=need.data)
@@ -190,7 +191,7 @@ class _Need:
 def _needs(params: Any) -> Iterator[_Need]:
     """What the members of *params* need, MCP servers aside."""
     for field, needs in FIELDS.items():
-        if (value := getattr(params, field, None)) is not None:
+        if (value := known_member(params, field)) is not None:
             yield from needs(value)
 
 

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable
 from typing import Literal, TypeAlias
 
+from acp_bindings._models.known import known_member
 from acp_bindings.setup.errors import InvalidParams
 from acp_bindings.setup.shown import one_line
 
@@ -110,10 +111,10 @@ def check_paths(params: object, *, flavour: Flavour = "any") -> None:
     Raises:
         NotAbsolute: one is not; it is the error to answer with.
     """
-    cwd: str | None = getattr(params, "cwd", None)
+    cwd: str | None = known_member(params, "cwd")
     if cwd is not None:
         require_absolute(cwd, flavour=flavour)
-    require_directories(getattr(params, "additional_directories", ()), flavour=flavour)
+    require_directories(known_member(params, "additional_directories") or (), flavour=flavour)
 
 
 def is_absolute(path: str, *, flavour: Flavour = "any") -> bool:

@@ -11,9 +11,11 @@ from acp_bindings.setup import (
     McpServersRefused,
     MethodNotAdvertised,
     UnknownCapability,
+    asks_for_history,
     check_capability,
     check_message,
     check_method,
+    check_paths,
     gate_mcp_servers,
     refuse_unadvertised,
 )
@@ -426,6 +428,18 @@ def test_r35_x5_members_that_need_what_was_not_advertised_are_invalid_params() -
         with pytest.raises(InvalidParams) as caught:
             refuse_unadvertised(agent(), params)
         assert (caught.value.code, caught.value.data) == (-32602, data)
+
+
+@pytest.mark.parametrize("name", ["prompt", "mcp_servers", "system_prompt", "replay_from", "additional_directories"])
+@pytest.mark.parametrize("package", [v1, v2])
+def test_what_the_schema_does_not_know_needs_nothing_whatever_its_name_is(package: Any, name: str) -> None:
+    listed = decode(package.ListSessionsRequest, {name: "anything"})
+    own = agent(v1, {"sessionCapabilities": {"list": {}}}) if package is v1 else agent(v2, {"session": {}})
+
+    check_message(own, listed)
+    refuse_unadvertised(own, listed)
+    check_paths(listed)
+    assert not asks_for_history(listed)
 
 
 def test_params_that_belong_to_no_method_are_a_mistake_of_the_caller() -> None:

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, cast, overload
 
+from acp_bindings._models.known import known_member
 from acp_bindings.decoding import decode
 from acp_bindings.encoding import encode
 from acp_bindings.errors import DecodeError
@@ -43,7 +44,7 @@ def asks_for_history(request: LoadSessionRequest | ResumeSessionRequest) -> bool
         InvalidParams: from where is something that this library does not know. It must not be taken for the start, nor
             for nothing (v2 `ResumeSessionRequest.replayFrom`).
     """
-    start: Any = getattr(request, "replay_from", None)
+    start: Any = known_member(request, "replay_from")
     if start is not None and start.type != "start":
         raise InvalidParams(f'replayFrom: "{start.type}" is not supported; "start" is', data={"type": start.type})
     return is_replayed(request)
@@ -51,7 +52,7 @@ def asks_for_history(request: LoadSessionRequest | ResumeSessionRequest) -> bool
 
 def is_replayed(request: LoadSessionRequest | ResumeSessionRequest) -> bool:
     """Whether *request* wants some of the conversation replayed, from wherever that is to begin."""
-    return type(request).__name__ == "LoadSessionRequest" or getattr(request, "replay_from", None) is not None
+    return type(request).__name__ == "LoadSessionRequest" or known_member(request, "replay_from") is not None
 
 
 def is_history(update: SessionUpdate) -> bool:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic_core import from_json
 
 from acp_bindings._models.base import Model
+from acp_bindings._models.known import known_member
 from acp_bindings.decoding import decode
 from acp_bindings.encoding import encode
 from acp_bindings.errors import AcpError
@@ -89,7 +90,7 @@ class SessionRecord:
             session_id: the id in the answer, where the request has none (`session/new`) or that of another session
                 (`session/fork`).
         """
-        asked_for: str | None = getattr(request, "session_id", None)
+        asked_for: str | None = known_member(request, "session_id")
         id_ = session_id if session_id is not None else asked_for
         if id_ is None:
             raise TypeError("of session/new the id is in the answer: SessionRecord.of(request, response.session_id)")
