@@ -98,7 +98,7 @@ def _text_of(lines: Sequence[tuple[int, bytes]]) -> bytes:
 
 def _no_json(error: ValueError, lines: Sequence[tuple[int, bytes]]) -> Unusable:
     hint = _like([lines[0][1]]) or hint_about(_text_of(lines), "json_invalid", str(error))
-    several = f". {EXPECTED}" if str(error).startswith("trailing") else ""
+    several = f". {EXPECTED}" if str(error).startswith("trailing characters") else ""
     return Unusable(f"it is no JSON: {error}{hint}{several}")
 
 

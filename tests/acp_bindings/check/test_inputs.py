@@ -63,6 +63,7 @@ def test_what_is_no_json_cannot_be_used(raw: bytes) -> None:
     ("raw", "told"),
     [
         (b"{'a': 1}", "key must be a string at line 1 column 2; it is written as Python writes a dict, see json.dumps"),
+        (b'{\n"a": 1,\n}\n', "trailing comma at line 3 column 1"),
         (b'{"a":\n [1, // one\n 2]}', "expected value at line 2 column 6; JSON has no comments"),
         (
             b'{\n"jsonrpc": "2.0"\n}\n{\n"jsonrpc": "2.0"\n}\n',
