@@ -87,7 +87,7 @@ class TestMcpServers:
         message = {"cwd": "/", "mcpServers": [{"type": "http", **STDIO}]}
 
         assert isinstance(theirs.NewSessionRequest.model_validate(message).mcp_servers[0], theirs.McpServerStdio)
-        with pytest.raises(DecodeError, match=r"mcpServers\[0\].url: Field required \(in http\)"):
+        with pytest.raises(DecodeError, match=r"mcpServers\[0\].url: Field required.* \(in http\)"):
             decode(v1.NewSessionRequest, message)
 
     def test_the_values_of_env_do_not_show(self) -> None:
