@@ -120,7 +120,7 @@ def hint_about(text: Any, rule: str, complaint: str) -> str:
     hints = (
         (not start, "it is empty"),
         (start.startswith(b"\xef\xbb\xbf"), "a byte order mark stands before it"),
-        (b"\0" in start or start.startswith((b"\xff\xfe", b"\xfe\xff")), "it is UTF-16, and JSON is UTF-8"),
+        (b"\0" in start[:2] or start.startswith((b"\xff\xfe", b"\xfe\xff")), "it is UTF-16, and JSON is UTF-8"),
         (complaint.startswith("invalid unicode"), "it is not UTF-8"),
         (start.startswith(b"Content-Length:"), "it is a header as of LSP, and ACP has none"),
         (_PYTHON.match(stopped), "it is written as Python writes a dict, see json.dumps"),
