@@ -15,7 +15,7 @@ from pydantic_core import from_json
 from acp_bindings._json.shapes import members_of
 from acp_bindings.errors import Issue
 from acp_bindings.methods import Method, NotificationType
-from acp_bindings.setup.transports import type_fault
+from acp_bindings.setup.transports import AS_PAIRS, type_fault
 
 
 def refuse_no_type(type_: Any, data: Any) -> None:
@@ -85,15 +85,14 @@ def _hint_within(value: Any, issue: Issue) -> str:
         if _OF_OTHER_SERVERS.get(name) in around and (fault := type_fault(around)):
             return f"; {fault.message}"
     elif issue.rule == "list_type" and name in _AS_LISTS and isinstance(around.get(name), dict):
-        return f"; write {_AS_LISTS[name]}, not a map"
+        return f"; {_AS_LISTS[name]}"
     return ""
 
 
 _OF_OTHER_SERVERS = {"command": "url", "url": "command"}
 """What MCP servers of the other kind have. Other objects have a command or a URL too, but not both."""
 
-_PAIRS = '[{"name": …, "value": …}]'
-_AS_LISTS = {"env": _PAIRS, "headers": _PAIRS, "mcpServers": '[{"name": …, …}]'}
+_AS_LISTS = {"env": AS_PAIRS, "headers": AS_PAIRS, "mcpServers": 'write [{"name": …, …}], not a map'}
 """What others write as maps, the files of desktop clients above all."""
 
 

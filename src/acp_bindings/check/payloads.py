@@ -63,8 +63,9 @@ def types_of(value: object, *, protocol: ProtocolPackage) -> list[Type]:
         UnknownType: none has any of its members, or it is the configuration of a desktop client.
     """
     members = members_of(value)
-    in_files = "servers" if "servers" in members else "mcpServers" if members.keys() == {"mcpServers"} else ""
-    if any(map(_is_server, members_of(members.get(in_files)).values())):
+    # Those of VS Code stand among its settings; `mcpServers` beside others is that of a request.
+    in_file = members if members.keys() == {"mcpServers"} else {"servers": members.get("servers")}
+    if any(_is_server(each) for held in in_file.values() for each in members_of(held).values()):
         raise UnknownType(
             "this is a map of MCP servers, as desktop clients write it; ACP has an array of servers with names. "
             "mcp-launch check reads the map"

@@ -216,7 +216,7 @@ class Serving:
     @property
     def is_here(self) -> bool:
         """Whether this task is in a handler that everything else waits for."""
-        return self.turn is not None and anyio.get_current_task().id == self._task
+        return anyio.get_current_task().id == self._task
 
     def is_alone(self, turn: Turn | None) -> bool:
         """Whether it is the turn of an exclusive handler here, also in the tasks that this has started."""

@@ -21,7 +21,7 @@ from acp_bindings.methods import is_of
 from acp_bindings.setup.headers import is_owned
 from acp_bindings.setup.paths import Flavour, is_absolute
 from acp_bindings.setup.remarks import Remark
-from acp_bindings.setup.transports import type_fault
+from acp_bindings.setup.transports import AS_PAIRS, type_fault
 
 if TYPE_CHECKING:
     from acp_bindings.jsonrpc import ProtocolPackage
@@ -111,9 +111,6 @@ def _advised(issue: Issue, raw: object) -> str:
     return fault.message if fault else issue.message
 
 
-_AS_PAIRS = 'write [{"name": …, "value": …}], not a map'
-
-
 def _of_form(entry: Mapping[str, Any], path: Path, version: int) -> Iterator[Remark]:
     fault = type_fault(entry)
     transport = fault.meant or "" if fault else _transport(entry)
@@ -138,7 +135,7 @@ def _of_form(entry: Mapping[str, Any], path: Path, version: int) -> Iterator[Rem
         if name not in entry and version == 1:
             yield Remark((*path, name), "server-list", "v1 wants it also when it is empty; send []", "error", facts)
         elif isinstance(entry.get(name), Mapping):
-            yield Remark((*path, name), "server-map", _AS_PAIRS, "error", facts)
+            yield Remark((*path, name), "server-map", AS_PAIRS, "error", facts)
 
 
 def _of_name(entry: Mapping[str, Any], names: set[str], path: Path, version: int) -> Iterator[Remark]:

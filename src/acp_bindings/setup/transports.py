@@ -7,7 +7,10 @@ import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-__all__ = ["TypeFault", "type_fault"]
+__all__ = ["AS_PAIRS", "TypeFault", "type_fault"]
+
+AS_PAIRS = 'write [{"name": …, "value": …}], not a map'
+"""What to do about `env` or `headers` as others write them."""
 
 
 class TypeFault(NamedTuple):

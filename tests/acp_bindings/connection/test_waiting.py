@@ -56,7 +56,8 @@ async def test_of_a_process_it_is_told_how_it_ended() -> None:
     assert "no licence" in str(caught.value)
 
 
-async def test_what_the_last_message_brings_although_its_handler_takes_long() -> None:
+@pytest.mark.parametrize("when", ["before the end", "after it"])
+async def test_what_the_last_message_brings_although_its_handler_takes_long(when: str) -> None:
     event = anyio.Event()
 
     async def hear(_params: object, _connection: Connection) -> None:
@@ -67,6 +68,8 @@ async def test_what_the_last_message_brings_although_its_handler_takes_long() ->
         await peer.say(TOLD)
         await peer.stream.aclose()
         with anyio.fail_after(5):
+            while when == "after it" and "closed" not in repr(client):
+                await anyio.sleep(0.01)
             await client.wait_for(event.wait())
 
 
