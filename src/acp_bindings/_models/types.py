@@ -123,7 +123,8 @@ class Tagged(_Mark):
                 fallbacks.append((schema, fallback_label(arm)))
                 catch_alls += [] if implied else [fallback_label(arm)]
         # A tag that goes without saying may be that of another alternative, which says it.
-        by_tag |= {tag: schema for tag, schema in by_implied.items() if tag not in by_tag}
+        for tag, schema in by_implied.items():
+            by_tag.setdefault(tag, schema)
         tagged = cs.tagged_union_schema(by_tag, discriminator=self.member, serialization=_AS_IT_IS)
         if not fallbacks:
             return tagged
