@@ -61,12 +61,12 @@ def decode(type_: Any, data: Any, *, strict: bool = False, findings: list[Findin
     try:
         if type(data) is not bytes:
             text = _text_of(data)
-        excused, untyped, left_out = notes
+        odd, incomplete = notes
         value = validate(text)
-        if notes[0] is not excused or notes[1] is not untyped:
+        if notes[0] is not odd:
             from acp_bindings._json.text import look_again  # noqa: PLC0415 - only what is odd needs it
 
-            look_again(text, value, left_out)
+            look_again(text, value, incomplete)
     except (ValueError, PydanticSerializationError) as error:
         from acp_bindings._problems import refusals  # noqa: PLC0415 - only errors need it
 

@@ -197,10 +197,10 @@ class Codec:
             head, type_, validate = last
             try:
                 text = value_after(line, len(head))
-                excused, untyped, left_out = notes
+                odd, incomplete = notes
                 params = validate(text)
-                if notes[0] is not excused or notes[1] is not untyped:
-                    look_again(text, params, left_out)
+                if notes[0] is not odd:
+                    look_again(text, params, incomplete)
                 return Notification(type_.method, params, type_)
             except ValueError:
                 pass  # What is wrong is found out below.

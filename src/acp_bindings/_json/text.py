@@ -18,20 +18,20 @@ def read_text(validate: Validate, text: bytes | bytearray) -> Any:
 
     `decode` and `Codec.read` have these lines once more: a call would take a twentieth of their time.
     """
-    excused, untyped, left_out = notes
+    odd, incomplete = notes
     value = validate(text)
-    if notes[0] is not excused or notes[1] is not untyped:
-        look_again(text, value, left_out)
+    if notes[0] is not odd:
+        look_again(text, value, incomplete)
     return value
 
 
-def look_again(text: bytes | bytearray, value: object, left_out: object) -> None:
+def look_again(text: bytes | bytearray, value: object, incomplete: object) -> None:
     """Refuse *text* that was read as *value* although it is no JSON, or complete *value*.
 
     Args:
         text: what was read.
         value: what it was read as.
-        left_out: the last of the `notes` before.
+        incomplete: the second of the `notes` before.
 
     Raises:
         ValueError: a number in *text* is none of JSON, or none that Python has.
@@ -39,7 +39,7 @@ def look_again(text: bytes | bytearray, value: object, left_out: object) -> None
     refuse_read_names(text)
     if may_be_out_of_range(text):
         refuse_infinite(value)
-    if notes[2] is not left_out:
+    if notes[1] is not incomplete:
         complete(value)
 
 
@@ -48,7 +48,7 @@ def unsure(validate: Validate) -> Validate:
 
     def read(text: bytes | bytearray) -> Any:
         value = validate(text)
-        notes[1] = object()
+        notes[0] = object()
         return value
 
     return read

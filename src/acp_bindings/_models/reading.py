@@ -37,12 +37,12 @@ def keys_unlike(names: list[str]) -> Any:
     return _first_of(like, _STR)
 
 
-notes = [object(), object(), object()]
+notes = [object(), object()]
 """What was noted last, in whichever thread: another object each time, as counting would be a race.
 
-The first is for a bad value that a rule excused, the second for a value of no type that may hold odd numbers, such as
-an unknown member, the third for an object to be completed: a bad member was left out, or an unknown one has not got its
-own name yet.
+The first is for whatever is odd: a bad value that a rule excused, or a value of no type that may hold odd numbers, such
+as an unknown member. The second is for those of them after which an object has to be completed: a bad member was left
+out, or an unknown one has not got its own name yet.
 """
 
 
@@ -53,7 +53,7 @@ def _note_untyped(value: Any) -> Any:
         and not (kind is dict and _FINITE.issuperset(map(type, value.values())))
         and not _is_surely_finite(value)
     ):
-        notes[1] = object()
+        notes[0] = object()
     return value
 
 
@@ -205,7 +205,7 @@ def _leave_out_item() -> Never:
 
 
 def _leave_out_member() -> Never:
-    notes[2] = object()
+    notes[1] = object()
     raise PydanticOmit
 
 
@@ -269,7 +269,7 @@ class Key(str):
 
 
 def _to_key(name: str) -> Key:
-    notes[1] = notes[2] = object()
+    notes[0] = notes[1] = object()
     return Key(name)
 
 
