@@ -107,9 +107,9 @@ def test_the_limits_of_an_argument_are_said() -> None:
         ({"exclusiveMinimum": 0}, "more than 0"),
         ({"exclusiveMaximum": 0.5}, "less than 0.5"),
         ({"multipleOf": 2}, "a multiple of 2"),
-        ({"minLength": 1}, "at least 1 characters"),
+        ({"minLength": 1}, "at least 1 character"),
         ({"maxLength": 2}, "at most 2 characters"),
-        ({"minItems": 1}, "at least 1 items"),
+        ({"minItems": 1}, "at least 1 item"),
         ({"maxItems": 2}, "at most 2 items"),
     ],
 )

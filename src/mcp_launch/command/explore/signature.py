@@ -178,4 +178,5 @@ def _limits(schema: object, root: Schema) -> Iterator[str]:
     for each in alternatives(schema, root):
         for word, text in _LIMITS.items():
             if isinstance(each.get(word), str | int | float):
-                yield text.format(each[word])
+                said = text.format(each[word])
+                yield said.removesuffix("s") if each[word] == 1 else said
