@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import partial
 from typing import Any, Never, cast
 
@@ -47,12 +47,7 @@ out, or an unknown one has not got its own name yet.
 
 
 def _note_untyped(value: Any) -> Any:
-    kind = value.__class__
-    if (
-        kind not in _FINITE
-        and not (kind is dict and _FINITE.issuperset(map(type, value.values())))
-        and not _is_surely_finite(value)
-    ):
+    if value.__class__ not in _FINITE and not _is_surely_finite(value):
         notes[0] = object()
     return value
 
@@ -63,19 +58,18 @@ def _is_surely_finite(value: Any) -> bool:
     Most tool inputs are small, and are looked through faster than the message. In what is large the text is faster.
     """
     left = _FEW
-    waiting: list[Iterable[Any]] = [(value,)]
-    for parts in waiting:
-        for part in parts:
-            kind = part.__class__
-            if kind in _FINITE:
-                continue
-            left -= 1
-            if left < 0 or (kind is float and not math.isfinite(part)):
-                return False
-            if kind is dict:
-                waiting.append(part.values())
-            elif kind is list:
-                waiting.append(part)
+    waiting = [value]
+    for each in waiting:
+        kind = each.__class__
+        if kind is dict or kind is list:
+            for part in each.values() if kind is dict else each:
+                if part.__class__ not in _FINITE:
+                    if not left:
+                        return False
+                    left -= 1
+                    waiting.append(part)
+        elif kind is float and not math.isfinite(each):
+            return False
     return True
 
 
