@@ -787,6 +787,15 @@ class TestQuickReading:
         assert type(message) in (Request, Notification)
         assert message == Thorough(v1, role="agent").read(text)
 
+    @pytest.mark.parametrize("space", ["\v", "\f", "\x1f", "\x85", "\xa0", "\u2028"])
+    def test_only_the_white_space_of_json_is_any(self, space: str) -> None:
+        text = ' { "jsonrpc" : "2.0" , "id" : 1 , "method" : "logout" , "params" : {}}'
+
+        for place in (at for at, each in enumerate(text) if each == " "):
+            refused = agent().read(text[:place] + space + text[place + 1 :])
+            assert isinstance(refused, BadLine)
+            assert refused.code == PARSE_ERROR
+
     @pytest.mark.parametrize(
         "text", ['{"jsonrpc":"2.0","id":0,"result":{}}', ' {"id" : 0, "jsonrpc":"2.0", "result":{"a":1} }\n']
     )

@@ -16,7 +16,7 @@ HEAD = re.compile(
               | "method"  \s*:\s* "(?P<method> [!#-\[\]-~]* )" )
         \s* , ){1,3}
     \s* "(?: params | (?P<result> result ) )" \s* :
-    """,
+    """.replace(rb"\s", rb"[\x20\t\r\n]"),  # which is all the white space that JSON has
     re.VERBOSE,
 )
 """What a line begins with when the members before `params` or `result` are those of JSON-RPC, in any order.
