@@ -70,7 +70,7 @@ def decode(type_: Any, data: Any, *, strict: bool = False, findings: list[Findin
     except (ValueError, PydanticSerializationError) as error:
         from acp_bindings._problems import refusals  # noqa: PLC0415 - only errors need it
 
-        if not strict and isinstance(error, ValidationError) and _is_null(data) and _may_be_empty(type_):
+        if not strict and isinstance(error, ValidationError) and _is_null(text) and _may_be_empty(type_):
             if findings is not None:
                 findings.append(refusals.excused_null(type_, text, error))
             return decode(type_, b"{}")
@@ -112,9 +112,6 @@ def _built(model: type[BaseModel]) -> type[BaseModel]:
     return model
 
 
-_TEXT = (str, bytes, bytearray)
-
-
 def _text_of(data: Any) -> bytes | bytearray:
     """The JSON of *data*, which is text or parsed."""
     if isinstance(data, str):
@@ -145,8 +142,8 @@ def _may_be_empty(type_: Any) -> bool:
     return _is_class(type_, Response) and not any(field.is_required() for field in type_.model_fields.values())
 
 
-def _is_null(data: Any) -> bool:
-    return data is None or (isinstance(data, _TEXT) and data.strip() in ("null", b"null"))
+def _is_null(text: bytes | bytearray) -> bool:
+    return text.strip(b" \t\r\n") == b"null"
 
 
 def core_schema_of(type_: Any) -> Any:

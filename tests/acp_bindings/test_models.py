@@ -501,6 +501,13 @@ def test_null_is_no_response_that_requires_something() -> None:
     assert [issue.path for issue in caught.value.issues] == [()]
 
 
+@pytest.mark.parametrize("text", ["\xa0null", "null\u2028", "\vnull", b"\x0cnull", bytearray(b"null\x0c")])
+def test_only_the_white_space_of_json_may_stand_around_null(text: str | bytes | bytearray) -> None:
+    assert decode(v1.LoadSessionResponse, "\t null\r\n") == v1.LoadSessionResponse()
+    with pytest.raises(DecodeError, match="Invalid JSON"):
+        decode(v1.LoadSessionResponse, text)
+
+
 @pytest.mark.parametrize(
     ("type_", "name"),
     [
