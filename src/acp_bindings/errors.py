@@ -50,7 +50,7 @@ class Issue:
     """What would have been right."""
 
     branch: str | None = None
-    """The alternative of the innermost union around it that was being read: its tag or its class."""
+    """The alternative of the innermost union around it that was being read: its tag, its class or `list of` one."""
 
     def __str__(self) -> str:
         """`mcpServers[0].url: Field required (in http)`."""

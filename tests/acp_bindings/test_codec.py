@@ -357,6 +357,19 @@ def test_what_is_wrong_in_a_map_is_told_by_its_name_there() -> None:
     ]
 
 
+@pytest.mark.parametrize("package", [v1, v2])
+def test_of_lists_of_one_thing_or_another_that_which_fits_best_is_told(package: Any) -> None:
+    def told(options: Json) -> list[str]:
+        return [str(each) for each in issues_of(package.SessionConfigSelect, {"currentValue": "a", "options": options})]
+
+    option: Json = {"value": "a", "name": "A"}
+    assert told({}) == ["options: Input should be a valid array (in list of SessionConfigSelectOption)"]
+    assert told([option, 5]) == ["options[1]: Input should be an object (in list of SessionConfigSelectOption)"]
+    group: Json = {"group": "g", "groupId": "g", "name": "G", "options": [option]}
+    nameless: Json = {"group": "g", "groupId": "g", "options": [option]}
+    assert told([group, nameless, group]) == ["options[1].name: Field required (in list of SessionConfigSelectGroup)"]
+
+
 def test_what_is_none_of_several_plain_values_is_told_without_an_alternative() -> None:
     assert issues_of(v1.RequestId, {}) == [Issue((), "int_type", "Input should be a valid integer")]
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from enum import Enum
-from typing import Annotated, Any, TypeAlias, TypeVar, get_args
+from typing import Annotated, Any, TypeAlias, TypeVar, get_args, get_origin
 
 from pydantic import Field, GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic_core import CoreSchema, PydanticCustomError
@@ -149,7 +149,10 @@ _AS_IT_IS: Any = {"type": "any"}
 
 def fallback_label(arm: Any) -> str:
     """The label, in error locations, of the alternative *arm*."""
-    return getattr(arm, "__name__", "other")
+    bare = get_args(arm)[0] if get_origin(arm) is Annotated else arm
+    if get_origin(bare) is list:
+        return f"list of {fallback_label(get_args(bare)[0])}"
+    return getattr(bare, "__name__", "other")
 
 
 def _tags(arm: Any, member: str) -> tuple[tuple[str, ...], bool]:
