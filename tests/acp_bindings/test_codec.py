@@ -370,6 +370,20 @@ def test_of_lists_of_one_thing_or_another_that_which_fits_best_is_told(package: 
     assert told([group, nameless, group]) == ["options[1].name: Field required (in list of SessionConfigSelectGroup)"]
 
 
+@pytest.mark.parametrize("name", ["<null>", "<value>", "<tagged>", "<integer>", "string", "0"])
+@pytest.mark.parametrize("strict", [False, True])
+def test_a_name_in_a_map_is_told_whatever_it_is(name: str, *, strict: bool) -> None:
+    for type_, around, message in (
+        (v1.AuthMethodTerminal, ("env",), {"id": "a", "name": "n", "env": {name: 5}}),
+        (v1.ElicitationSchema, ("properties",), {"properties": {name: 5}}),
+        (v1.ElicitationAcceptAction, ("content",), {"content": {name: None}}),
+        (dict[str, v1.NewSessionRequest], (), {name: 5}),
+    ):
+        with pytest.raises(DecodeError) as raised:
+            decode(type_, message, strict=strict)
+        assert [issue.path for issue in raised.value.issues] == [(*around, name)]
+
+
 def test_what_is_none_of_several_plain_values_is_told_without_an_alternative() -> None:
     assert issues_of(v1.RequestId, {}) == [Issue((), "int_type", "Input should be a valid integer")]
 

@@ -32,24 +32,33 @@ class _Located(NamedTuple):
 
 
 def blame(
-    schema: CoreSchema, errors: Iterable[ErrorDetails], definitions: Mapping[str, Any] | None = None
+    schema: CoreSchema,
+    errors: Iterable[ErrorDetails],
+    definitions: Mapping[str, Any] | None = None,
+    *,
+    strict: bool = False,
 ) -> list[Issue]:
     """The issues behind *errors*, which validating by *schema* gave; *definitions* has what it only refers to."""
     known = dict(definitions or {})
-    located = [_locate(schema, known, error) for error in errors if NULL not in error["loc"]]
-    return _meant(located, 0)
+    located = [_locate(schema, known, error, strict=strict) for error in errors]
+    return _meant([each for each in located if each], 0)
 
 
-def _locate(schema: Any, definitions: dict[str, Any], error: ErrorDetails) -> _Located:
-    """Follow the location through the schema, which tells members of the message from labels of alternatives."""
+def _locate(schema: Any, definitions: dict[str, Any], error: ErrorDetails, *, strict: bool) -> _Located | None:
+    """Follow the location through the schema, which tells members of the message from labels of alternatives.
+
+    None where that is an alternative of which nothing is told.
+    """
     path: list[str | int] = []
     unions: list[_Step] = []
     branch: str | None = None
     for position, step in enumerate(error["loc"]):
-        schema = _settle(schema, definitions, step)
+        schema = _settle(schema, definitions, strict=strict)
         kind = schema.get("type")
         if kind in ("union", "tagged-union"):
             label = str(step)
+            if label == NULL:
+                return None
             choices = _choices(schema)
             if label != VALUE:
                 is_catch_all = label in schema.get("metadata", {}).get(CATCH_ALLS, ())
@@ -76,8 +85,8 @@ def _about_tag(rule: str, context: dict[str, Any]) -> str:
     return f"{shown} is none of {context['expected_tags']}"
 
 
-def _settle(schema: Any, definitions: dict[str, Any], step: str | int | None = None) -> Any:
-    """The schema that the next *step* of a location belongs to: wrappers add no step of their own."""
+def _settle(schema: Any, definitions: dict[str, Any], *, strict: bool) -> Any:
+    """The schema that the next step of a location belongs to: wrappers add no step of their own."""
     while True:
         kind = schema.get("type")
         if kind == "definitions":
@@ -86,7 +95,7 @@ def _settle(schema: Any, definitions: dict[str, Any], step: str | int | None = N
         elif kind == "definition-ref":
             schema = definitions[schema["schema_ref"]]
         elif kind == "lax-or-strict":
-            schema = schema["lax_schema" if step == VALUE else "strict_schema"]
+            schema = schema["strict_schema" if strict else "lax_schema"]
         elif kind in _WRAPPERS:
             schema = schema["schema"]
         else:

@@ -59,7 +59,7 @@ _MOST = 200
 
 def _issues(type_: Any, text: bytes | bytearray, error: ValidationError, *, strict: bool) -> list[Issue]:
     errors = _complaints(type_).errors(text, error, strict=strict)
-    issues = blame(core_schema_of(type_), errors[:_MOST])
+    issues = blame(core_schema_of(type_), errors[:_MOST], strict=strict)
     if len(text) <= LONGEST and issues[0].rule != "json_invalid":
         issues = explained(issues, from_json(text))
     return [*issues, Issue((), "too_many", "More is wrong than these")] if len(errors) > _MOST else issues
