@@ -353,8 +353,25 @@ def test_what_is_wrong_in_a_map_is_told_by_its_name_there() -> None:
     form = {"properties": {"a": {"type": "string", "minLength": "x"}, "b": {"type": "number", "minimum": "x"}}}
     assert issues_of(v1.ElicitationSchema, form) == [
         Issue(("properties", "a", "minLength"), "int_type", "Input should be a valid integer", "string"),
-        Issue(("properties", "b", "minimum"), "int_type", "Input should be a valid integer", "number"),
+        Issue(("properties", "b", "minimum"), "float_type", "Input should be a valid number", "number"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("type_", "number", "message"),
+    [
+        (v1.Cost, '"1"', "amount: Input should be a valid number"),
+        (v1.Cost, "true", "amount: Input should be a valid number"),
+        (v1.Cost, "1e999", "amount: Input should be a finite number"),
+        (v2.Annotations, "1.5", "priority: Input should be less than or equal to 1"),
+        (v2.Annotations, "-1", "priority: Input should be greater than or equal to 0"),
+    ],
+)
+def test_of_a_number_nobody_says_that_it_should_be_an_integer(type_: Any, number: str, message: str) -> None:
+    member = message.partition(":")[0]
+    with pytest.raises(DecodeError) as raised:
+        decode(type_, f'{{"{member}": {number}, "currency": "EUR"}}', strict=True)
+    assert [str(issue) for issue in raised.value.issues] == [message]
 
 
 @pytest.mark.parametrize("package", [v1, v2])

@@ -92,7 +92,8 @@ class Within(_Mark):
         most = None if self.le is None else math.floor(self.le)
         whole = cs.int_schema(ge=least, le=most, strict=True)
         real = cs.float_schema(ge=self.ge, le=self.le, strict=True, allow_inf_nan=False)
-        number = cs.union_schema([whole, real], mode="left_to_right")
+        # What is wrong is told of the second, which takes integers too: the first keeps them as they are.
+        number = cs.union_schema([(whole, INTEGER), (real, VALUE)], mode="left_to_right")
         return cs.nullable_schema(number) if type(None) in get_args(source) else number
 
 
@@ -139,8 +140,8 @@ class Tagged(_Mark):
 CATCH_ALLS = "acp_bindings_catch_alls"
 """Where the metadata of a union name, by their labels, the alternatives that are for a tag which nobody knows."""
 
-TAGGED, VALUE, NULL = "<tagged>", "<value>", "<null>"
-"""Labels in error locations: the alternatives that have tags; a value, or null in its place."""
+TAGGED, VALUE, NULL, INTEGER = "<tagged>", "<value>", "<null>", "<integer>"
+"""Labels in error locations: the alternatives that have tags; a value, or null or an integer in its place."""
 
 
 _AS_IT_IS: Any = {"type": "any"}

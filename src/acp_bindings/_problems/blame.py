@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from pydantic_core import CoreSchema, ErrorDetails, SchemaValidator
 from pydantic_core import core_schema as cs
 
-from acp_bindings._models.types import CATCH_ALLS, NULL, TAGGED, VALUE
+from acp_bindings._models.types import CATCH_ALLS, INTEGER, NULL, TAGGED, VALUE
 from acp_bindings.errors import Issue
 
 NO_TAG, BAD_TAG = "union_tag_not_found", "union_tag_invalid"
@@ -57,7 +57,7 @@ def _locate(schema: Any, definitions: dict[str, Any], error: ErrorDetails, *, st
         kind = schema.get("type")
         if kind in ("union", "tagged-union"):
             label = str(step)
-            if label == NULL:
+            if label in (NULL, INTEGER):
                 return None
             choices = _choices(schema)
             if label != VALUE:
