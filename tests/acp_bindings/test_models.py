@@ -10,6 +10,7 @@ import threading
 import warnings
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Generator
+from dataclasses import replace
 from functools import cached_property
 from typing import Annotated, Any, Self
 
@@ -474,6 +475,38 @@ def test_what_json_has_no_word_for_is_refused_by_its_place() -> None:
             encode(v1.TextContent(text="t", meta={"b": 1, "a": [value]}))
         assert caught.value.type_name == "TextContent"
         assert caught.value.issues == (Issue(path, "not_json", told),)
+
+
+@pytest.mark.parametrize(
+    ("model", "path"),
+    [
+        (v1.AuthMethodTerminal(id="a", name="A", env={"a\udfff": "b"}), ("env",)),
+        (v1.ElicitationAcceptAction(content={"\ud800": "\ufffd"}), ("content",)),
+        (v1.ElicitationSchema(properties={"\ud800": v1.StringPropertySchema()}), ("properties",)),
+    ],
+    ids=["env", "content", "properties"],
+)
+def test_half_a_character_in_a_name_is_not_written_as_another(model: Any, path: Path) -> None:
+    refused = Issue(path, "not_json", "A name in it cannot be sent")
+    with pytest.raises(EncodeError) as unwritten:
+        encode(model)
+    assert unwritten.value.issues == (refused,)
+    with pytest.raises(EncodeError) as unwritten:
+        encode([{"a": model}])
+    assert unwritten.value.issues == (replace(refused, path=(0, "a", *path)),)
+    with pytest.raises(DecodeError) as unread:
+        decode(v1.LogoutRequest, {"_meta": {"a": model}})
+    assert unread.value.issues == (replace(refused, path=("_meta", "a", *path)),)
+
+
+def test_a_map_of_a_users_own_keeps_the_names_that_it_wants() -> None:
+    class Counted(v1.TextContent):
+        by_size: dict[int, str] | None = None
+        by_name: dict[Annotated[str, Field(min_length=2)], int] | None = None
+
+    assert decode(Counted, {"text": "t", "bySize": {"5": "a"}}).by_size == {5: "a"}
+    with pytest.raises(DecodeError):
+        decode(Counted, {"text": "t", "byName": {"a": 1}})
 
 
 def test_what_is_no_object_yet_is_not_written() -> None:

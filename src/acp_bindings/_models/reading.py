@@ -101,6 +101,8 @@ def _finished(schema: Any) -> Any:
         return cs.no_info_after_validator_function(_note_untyped, schema)
     if kind == "list":
         schema["fail_fast"] = True
+    if schema.get("keys_schema") == {"type": "str"}:
+        schema["keys_schema"] = _NAME
     for key in _WRAPPED:
         if key in schema:
             schema[key] = _finished(schema[key])
@@ -111,6 +113,9 @@ def _finished(schema: Any) -> Any:
         ]
     return schema
 
+
+_NAME: Any = {"type": "str", "serialization": {"type": "any"}}
+"""A name in a map. As mere text it would be written with something else in place of half a surrogate pair."""
 
 _AS_THEY_ARE = {"str", "int", "bool", "literal", "model", "definition-ref", "function-after"}
 """Scalars, classes, which have been gone through, and what stands in the lenient and in the strict way to read."""
