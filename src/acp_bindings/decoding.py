@@ -37,7 +37,8 @@ def decode(type_: Any, data: Any, *, strict: bool = False, findings: list[Findin
         type_: any name of a protocol package: a class (`v1.NewSessionRequest`), a union (`v1.McpServer`) or an alias.
         data: JSON text as `str`, `bytes` or `bytearray`, or JSON that is parsed already. Of members with the same name
             the last counts. Text nested more than 200 deep is refused, and so is a number beyond the range of floats.
-        strict: apply the writer's rules instead: whatever the schema does not allow to be sent is an error.
+        strict: apply the writer's rules instead: whatever the schema does not allow to be sent is an error. What only a
+            notification carries may still be newer than the schema.
         findings: a list that is added to for everything lost because a rule excused it: each member that reads as its
             default, item that is left out, and null that reads as empty. What is kept, such as unknown members and
             variants, is no finding. Nothing is added when the message is refused.

@@ -245,6 +245,14 @@ def test_strict_reading_refuses_what_lenient_reading_excuses() -> None:
     assert [issue.path[:2] for issue in caught.value.issues] == [("authMethods", 0)]
 
 
+@pytest.mark.parametrize("strict", [False, True])
+def test_an_update_that_is_newer_than_the_schema_is_kept_however_it_is_read(*, strict: bool) -> None:
+    given = {"sessionId": "s", "update": {"sessionUpdate": "newer", "x": [1.0]}}
+    notification = decode(v1.SessionNotification, given, strict=strict)
+    assert isinstance(notification.update, v1.OtherSessionUpdate)
+    assert json.loads(encode(notification)) == given
+
+
 def test_unknown_members_survive_at_every_level() -> None:
     given = {"cwd": "/", "x": {"y": [1.0]}, "mcpServers": [{**REQUEST["mcpServers"][0], "x-note": None}]}
     assert json.loads(encode(decode(v1.NewSessionRequest, given))) == given
