@@ -382,6 +382,48 @@ def test_of_a_number_nobody_says_that_it_should_be_an_integer(type_: Any, number
     assert [str(issue) for issue in raised.value.issues] == [message]
 
 
+@pytest.mark.parametrize(
+    ("type_", "message", "issues"),
+    [
+        (
+            v1.EmbeddedResource,
+            {"resource": {"uri": "u", "blob": 5}},
+            ["resource.blob: Input should be a valid string (in BlobResourceContents)"],
+        ),
+        (
+            v1.EmbeddedResource,
+            {"resource": {"uri": "u", "text": 5}},
+            ["resource.text: Input should be a valid string (in TextResourceContents)"],
+        ),
+        (
+            v1.EmbeddedResource,
+            {"resource": {}},
+            [
+                "resource.text: Field required (in TextResourceContents)",
+                "resource.uri: Field required (in TextResourceContents)",
+            ],
+        ),
+        (
+            v1_unstable.MessageMcpResponse,
+            {"error": {"code": "x"}},
+            [
+                "error.code: Input should be a valid integer (in MessageMcpResponseError)",
+                "error.message: Field required (in MessageMcpResponseError)",
+            ],
+        ),
+        (
+            v1.MultiSelectItems,
+            {"anyOf": [{"const": 1, "title": "T"}]},
+            ["anyOf[0].const: Input should be a valid string (in TitledMultiSelectItems)"],
+        ),
+    ],
+)
+def test_of_what_has_no_tag_the_alternative_is_told_whose_members_are_there(
+    type_: Any, message: Json, issues: list[str]
+) -> None:
+    assert [str(each) for each in issues_of(type_, message)] == issues
+
+
 @pytest.mark.parametrize("package", [v1, v2])
 def test_of_lists_of_one_thing_or_another_that_which_fits_best_is_told(package: Any) -> None:
     def told(options: Json) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import groupby
 from typing import Any, NamedTuple
 
@@ -24,6 +25,8 @@ class _Step(NamedTuple):
     label: str
     is_catch_all: bool
     """It is for what has a tag that no other one knows."""
+    level: int
+    """How many steps of the path lead to it."""
 
 
 class _Located(NamedTuple):
@@ -62,7 +65,7 @@ def _locate(schema: Any, definitions: dict[str, Any], error: ErrorDetails, *, st
             choices = _choices(schema)
             if label != VALUE:
                 is_catch_all = label in schema.get("metadata", {}).get(CATCH_ALLS, ())
-                unions.append(_Step(error["loc"][:position], label, is_catch_all))
+                unions.append(_Step(error["loc"][:position], label, is_catch_all, len(path)))
                 branch = label if step in choices and label != TAGGED else branch
             schema = choices[step] if step in choices else _unlabelled(schema, step, definitions)
         else:
@@ -165,6 +168,12 @@ def _meant(located: Sequence[_Located], depth: int) -> list[Issue]:
         untagged = {each.issue.path: each.issue.branch for each in unread if not unknown}
         kept += (
             replace(issue, branch=untagged.get(issue.path, issue.branch))
-            for issue in (_meant(min(fitting, key=len), depth + 1) if fitting else unknown)
+            for issue in (_meant(min(fitting, key=partial(_distance, depth)), depth + 1) if fitting else unknown)
         )
     return kept
+
+
+def _distance(depth: int, errors: Sequence[_Located]) -> tuple[int, int]:
+    """How far from an alternative it is what has these *errors*: how many of its own members lack, and all of them."""
+    lacking = (each.issue.rule == "missing" and len(each.issue.path) == each.unions[depth].level + 1 for each in errors)
+    return sum(lacking), len(errors)
