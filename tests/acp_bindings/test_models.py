@@ -509,6 +509,32 @@ def test_a_map_of_a_users_own_keeps_the_names_that_it_wants() -> None:
         decode(Counted, {"text": "t", "byName": {"a": 1}})
 
 
+def test_a_tuple_of_a_users_own_is_read_by_the_rules_of_what_is_in_it() -> None:
+    class Paired(v1.TextContent):
+        pair: tuple[int, v1.ContentBlock]
+        blocks: tuple[v1.ContentBlock, ...] = ()
+
+    bad_meta = {"type": "text", "text": "b", "_meta": 5}
+    found: list[Finding] = []
+    paired = decode(Paired, {"text": "t", "pair": [1, bad_meta], "blocks": [bad_meta, bad_meta]}, findings=found)
+
+    assert paired.pair == (1, v1.TextContent(text="b"))
+    assert paired.blocks == (v1.TextContent(text="b"),) * 2
+    assert [each.path for each in found] == [("pair", 1, "_meta"), ("blocks", 0, "_meta"), ("blocks", 1, "_meta")]
+    assert encode(Paired(text="t", pair=paired.pair)) == (
+        b'{"type":"text","text":"t","pair":[1,{"type":"text","text":"b"}]}'
+    )
+    with pytest.raises(DecodeError) as refused:
+        decode(Paired, {"text": "t", "pair": ["1", {"type": "text"}], "blocks": [bad_meta, {"type": "text"}]})
+    assert [str(each) for each in refused.value.issues] == [
+        "pair[0]: Input should be a valid integer",
+        "pair[1].text: Field required (in text)",
+        "blocks[1].text: Field required (in text)",
+    ]
+    with pytest.raises(DecodeError):
+        decode(Paired, '{"text": "t", "pair": [1, {"type": "text", "text": "b", "newer": 1e999}]}')
+
+
 def test_what_is_no_object_yet_is_not_written() -> None:
     with pytest.raises(EncodeError, match=r"^TextContent: This is the class v1\.TextContent, and no object of it$"):
         encode(v1.TextContent)

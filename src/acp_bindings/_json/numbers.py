@@ -72,6 +72,6 @@ def is_finite(value: object) -> bool:
             each = each.model_extra
         if isinstance(each, dict):
             waiting += each.values()
-        elif isinstance(each, list):
+        elif isinstance(each, list | tuple):
             waiting += each
     return True

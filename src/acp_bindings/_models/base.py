@@ -330,12 +330,12 @@ def complete(value: object) -> None:
             inside = members.values()
         elif isinstance(each, dict):
             inside = cast("dict[object, object]", each).values()
-        elif isinstance(each, list):
-            inside = cast("list[object]", each)
+        elif isinstance(each, list | tuple):
+            inside = cast("Iterable[object]", each)
         waiting += [part for part in inside if isinstance(part, _HOLDERS)]
 
 
-_HOLDERS = (list, dict, BaseModel)
+_HOLDERS = (list, tuple, dict, BaseModel)
 """What may stand for an object, or hold one, where a message was read."""
 
 _PLAIN = {str, int, bool, NoneType}

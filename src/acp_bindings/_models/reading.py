@@ -105,7 +105,8 @@ def _finished(schema: Any) -> Any:
         schema["keys_schema"] = _NAME
     for key in _WRAPPED:
         if key in schema:
-            schema[key] = _finished(schema[key])
+            part = schema[key]
+            schema[key] = [_finished(each) for each in part] if kind == "tuple" else _finished(part)
     if kind == "union":
         schema["choices"] = [
             (_finished(each[0]), *each[1:]) if isinstance(each, tuple) else _finished(each)

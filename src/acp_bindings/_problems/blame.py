@@ -138,6 +138,9 @@ def _descend(schema: Any, step: Any) -> Any:
         members: dict[str, Any] = schema["fields"]
         by_wire_name = {member.get("validation_alias", name): member for name, member in members.items()}
         return by_wire_name.get(step, empty).get("schema", empty)
+    if kind == "tuple":
+        items = schema["items_schema"]
+        return items[step] if step < len(items) else items[-1]
     return schema.get({"list": "items_schema", "dict": "values_schema"}.get(kind, ""), empty)
 
 

@@ -7,7 +7,7 @@ alternative that was read has any. No Python runs for a message that needs no ex
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple, cast
@@ -102,8 +102,8 @@ def _marks(value: object, path: Path) -> Iterator[tuple[Path, _Mark]]:
         fields = type(value).__pydantic_fields__
         for name, member in vars(value).items():
             yield from _marks(member, (*path, fields[name].alias or name))
-    elif isinstance(value, list):
-        for position, item in enumerate(cast("list[object]", value)):
+    elif isinstance(value, list | tuple):
+        for position, item in enumerate(cast("Sequence[object]", value)):
             yield from _marks(item, (*path, position))
     elif isinstance(value, dict):
         for name, member in cast("dict[str, object]", value).items():
@@ -133,8 +133,8 @@ def _part(key: str, part: Any, around: _Around) -> Any:
         return {name: _marking(each, around) for name, each in cast("Any", part).items()}
     if key == "choices":
         return [_marking(_unlabelled(choice), around) for choice in part]
-    if key in ("definitions", "steps"):
-        return [_marking(each, around) for each in part]
+    if key in ("definitions", "steps") or (key == "items_schema" and isinstance(part, list)):
+        return [_marking(each, around) for each in cast("list[Any]", part)]
     return _marking(part, around) if key.endswith("schema") else part
 
 
