@@ -561,7 +561,7 @@ AMONG_OTHERS: list[tuple[Node, list[tuple[Any, str]]]] = [
         {"anyOf": [ref("U"), ref("V")]},
         [({"type": "z"}, "type"), ({}, "type"), ({"type": "a"}, "x")],
     ),
-    ({"anyOf": [TEXT, ref("V")]}, [({}, "")]),
+    ({"anyOf": [TEXT, ref("V")]}, [({}, "kind")]),
     ({"anyOf": [ref("U"), listed(ref("U"))]}, [({"type": "z"}, "type"), ({"type": "a"}, "x")]),
 ]
 

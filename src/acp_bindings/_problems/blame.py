@@ -176,7 +176,7 @@ def _meant(located: Sequence[_Located], depth: int) -> list[Issue]:
     return kept
 
 
-def _distance(depth: int, errors: Sequence[_Located]) -> tuple[int, int]:
-    """How far from an alternative it is what has these *errors*: how many of its own members lack, and all of them."""
-    lacking = (each.issue.rule == "missing" and len(each.issue.path) == each.unions[depth].level + 1 for each in errors)
-    return sum(lacking), len(errors)
+def _distance(depth: int, errors: Sequence[_Located]) -> tuple[int, int, int]:
+    """How far from an alternative is what has these *errors*: it is no such thing, lacks its members, or has others."""
+    below = [(each.issue.rule, len(each.issue.path) - each.unions[depth].level) for each in errors]
+    return sum(steps == 0 for _, steps in below), below.count(("missing", 1)), len(errors)
