@@ -201,7 +201,7 @@ def _member(where: str, node: Node, *, required: bool) -> dict[str, str]:
     names = [wrapper for wrapper in wrappers if wrapper]
     metadata = _constraints(where, node)
     if "x-unlike" in node:
-        mark = "Implied" if "x-implied" in node else "Unlike"
+        mark = "Unsaid" if node.get("x-unsaid") else "Implied" if "x-implied" in node else "Unlike"
         metadata.append(f"{mark}({', '.join(map(repr, node['x-unlike']))})")
     if when := node.get("x-when"):
         metadata.append(f"When({', '.join(map(repr, [snake(when['member']), *when['values']]))})")

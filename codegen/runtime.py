@@ -8,7 +8,7 @@ BASES = "acp_bindings._models.base."
 WRAPPERS = ("Absent", "Lenient", "LenientList", "NullAsEmpty", "Omittable", "Secret", "SkipInvalid")
 """What stands around the type of a member; type checkers take it for that type."""
 
-MARKS = ("FirstMatch", "Implied", "Tagged", "Unlike", "When", "Within")
+MARKS = ("FirstMatch", "Implied", "Tagged", "Unlike", "Unsaid", "When", "Within")
 """What stands beside a type in `Annotated`."""
 
 INTEGERS = {

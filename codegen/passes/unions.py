@@ -1,8 +1,9 @@
 """Unions of objects: every alternative becomes a class that can be named, matched and told apart by its tag.
 
 After `name_variants` a union is nothing but references, and `x-tag` names the member that decides between them. The
-member itself says how it is read: `const` is the tag of its class, `x-implied` the one that goes without saying,
-`x-unlike` lists the tags that belong to others, `x-absent` is what only another alternative may have.
+member itself says how it is read: `const` is the tag of its class, `x-implied` the one that goes without saying
+(`x-unsaid` where it is never written), `x-unlike` lists the tags that belong to others, `x-absent` is what only another
+alternative may have.
 """
 
 from __future__ import annotations
@@ -272,9 +273,14 @@ def _tag(name: str, node: Node) -> str | None:
     return tags.pop() if tags else None
 
 
+UNSAID = {"stdio"}
+"""Tags that are not written where they were read either: some agents take an MCP server with any for a remote one."""
+
+
 def _tag_member(arm: Node, tag: str, label: str, known: list[str]) -> Node:
     """The tag as a member of its alternative; where the schema leaves it out, the title says what it would be."""
     value = constant(arm, tag)
     if value is not None:
         return {"type": "string", "const": value}
-    return {"type": "string", "x-implied": label, "x-unlike": sorted(known)}
+    implied = {"type": "string", "x-implied": label, "x-unlike": sorted(known)}
+    return implied | {"x-unsaid": True} if label in UNSAID else implied

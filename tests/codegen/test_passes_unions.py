@@ -208,14 +208,15 @@ class TestVariants:
             "FooB": obj("id type", type=tag("b"), id=TEXT, name=TEXT) | {"x-extensible": True},
         }
 
-    def test_an_alternative_without_the_tag_has_the_one_that_its_title_implies(self) -> None:
-        stdio = ref("Stdio") | {"title": "stdio"}
-        defs = {"Server": {"anyOf": [tagged("http"), tagged("acp"), stdio]}, "Stdio": obj("command", command=TEXT)}
+    @pytest.mark.parametrize(("title", "more"), [("agent", {}), ("stdio", {"x-unsaid": True})])
+    def test_an_alternative_without_the_tag_has_the_one_that_its_title_implies(self, title: str, more: Node) -> None:
+        plain = ref("Plain") | {"title": title}
+        defs = {"Server": {"anyOf": [tagged("http"), tagged("acp"), plain]}, "Plain": obj("command", command=TEXT)}
 
-        implied = {"type": "string", "x-implied": "stdio", "x-unlike": ["acp", "http"]}
+        implied = {"type": "string", "x-implied": title, "x-unlike": ["acp", "http"], **more}
         assert name_variants(defs) == {
-            "Server": {"anyOf": [ref("ServerHttp"), ref("ServerAcp"), ref("Stdio")], "x-tag": "type"},
-            "Stdio": obj("command", type=implied, command=TEXT),
+            "Server": {"anyOf": [ref("ServerHttp"), ref("ServerAcp"), ref("Plain")], "x-tag": "type"},
+            "Plain": obj("command", type=implied, command=TEXT),
             "ServerHttp": obj("type", type=tag("http")),
             "ServerAcp": obj("type", type=tag("acp")),
         }

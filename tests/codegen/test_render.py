@@ -130,7 +130,7 @@ class TestModules:
             "from typing import Annotated, Literal, TypeAlias\n"
             "\n"
             "from acp_bindings._models.base import Extensible, Model\n"
-            "from acp_bindings._models.types import Absent, FirstMatch, Implied, Omittable, Tagged, When\n"
+            "from acp_bindings._models.types import Absent, FirstMatch, Omittable, Tagged, Unsaid, When\n"
             "\n"
             "\n"
             "class B(Model):\n"
@@ -166,7 +166,7 @@ class TestModules:
             "\n"
             "\n"
             "class ServerStdio(Stdio):\n"
-            '    type: Annotated[Literal["stdio"], Implied("http")] = "stdio"\n'
+            '    type: Annotated[Literal["stdio"], Unsaid("http")] = "stdio"\n'
             "\n"
             "\n"
             'Server: TypeAlias = Annotated[ServerHttp | ServerStdio, Tagged("type")]\n'

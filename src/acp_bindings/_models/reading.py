@@ -13,7 +13,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticCustomError, PydanticOmit
 from pydantic_core import core_schema as cs
 
-from acp_bindings._models.types import NOTHING, NULL, VALUE, Compiled, Implied, Rule, When, described_by
+from acp_bindings._models.types import NOTHING, NULL, VALUE, Compiled, Rule, Unsaid, When, described_by
 
 # Core schemas are dictionaries of many shapes; here they are taken apart by hand, so they go by `Any`. Those of which
 # each class has many are also put together by hand: the functions for it take time, which the first message pays.
@@ -129,7 +129,7 @@ def _apply(metadata: list[Any], member: dict[str, Any], holder: dict[str, Any]) 
     inner = holder["schema"]
     rules = [mark for mark in metadata if isinstance(mark, Rule)]
     for mark in metadata:
-        if isinstance(mark, Implied) and holder is not member:
+        if isinstance(mark, Unsaid) and holder is not member:
             member["serialization_exclude_if"] = partial(operator.eq, holder["default"])
     if Rule.ABSENT in rules:
         inner = NOTHING

@@ -105,7 +105,7 @@ class Tagged(_Mark):
     """The union is decided by the value of *member*, before anything else in the object is looked at.
 
     A known tag with a bad payload is an error of that alternative. An unknown tag goes to the alternative that keeps
-    everything (`Unlike`), no tag to the one that is written without (`Implied`), where the union has them.
+    everything (`Unlike`), no tag to the one that has it without saying (`Implied`), where the union has them.
     """
 
     def __init__(self, member: str) -> None:
@@ -210,7 +210,7 @@ class Unlike(_Mark):
 
 
 class Implied(_Mark):
-    """A tag that goes without saying: read from its absence, not written. The tags of *others* are refused."""
+    """A tag that goes without saying: it is written only where it was said. The tags of *others* are refused."""
 
     def __init__(self, *others: str) -> None:
         self.others = others
@@ -223,6 +223,10 @@ class Implied(_Mark):
             custom_error_message=_BELONGS_ELSEWHERE,
             metadata=described_by(lambda _handler: {"not": {"enum": list(self.others)}}),
         )
+
+
+class Unsaid(Implied):
+    """A tag that goes without saying, and is not written where it was said either."""
 
 
 _KNOWN_TAG, _BELONGS_ELSEWHERE = "known_tag", "This tag belongs to another alternative"
