@@ -3,7 +3,7 @@
 from typing import Annotated, Literal, TypeAlias
 
 from acp_bindings._models.base import AnsweredBy, Extensible, Model, Response
-from acp_bindings._models.types import Implied, Lenient, LenientList, NullAsEmpty, Secret, Tagged
+from acp_bindings._models.types import Implied, Lenient, LenientList, NullAsEmpty, Secret, Tagged, Unsaid
 
 from .common import EnvVariable, SessionConfigId, SessionConfigValueId, SessionId
 from .content_block import ContentBlock
@@ -106,7 +106,7 @@ class McpServerSse(Extensible):
 class McpServerStdio(Extensible):
     """Stdio transport configuration for MCP."""
 
-    type: Annotated[Literal["stdio"], Implied("http", "sse")] = "stdio"
+    type: Annotated[Literal["stdio"], Unsaid("http", "sse")] = "stdio"
     name: str
     """Human-readable name identifying this MCP server."""
 
