@@ -7,7 +7,7 @@ from typing import cast
 
 import anyio
 
-__all__ = ["alone", "is_failure"]
+__all__ = ["alone", "is_failure", "is_for_task_alone"]
 
 
 def alone(error: BaseException) -> BaseException:
@@ -30,5 +30,23 @@ def is_failure(error: BaseException) -> bool:
     if not isinstance(error, asyncio.CancelledError):
         return isinstance(error, Exception)
     task = asyncio.current_task()
-    cancelled = anyio.current_effective_deadline() <= anyio.current_time()
-    return not (cancelled or (task and task.cancelling()))
+    return not (_is_scope_cancelled() or (task and task.cancelling()))
+
+
+def is_for_task_alone(error: BaseException | None) -> bool:
+    """Whether asyncio has cancelled this task, and no scope that it is in; then that is taken back, and it can go on.
+
+    Whoever knows of the task by what is done in it means that alone. Raised, it would end the whole group of the task.
+    """
+    if not isinstance(error, asyncio.CancelledError) or _is_scope_cancelled():
+        return False
+    task = asyncio.current_task()
+    if task is None or not task.cancelling():
+        return False
+    while task.uncancel():
+        pass
+    return True
+
+
+def _is_scope_cancelled() -> bool:
+    return anyio.current_effective_deadline() <= anyio.current_time()

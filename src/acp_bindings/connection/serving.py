@@ -22,7 +22,7 @@ from anyio.abc import TaskStatus
 from pydantic import ValidationError
 
 from acp_bindings.connection.errors import ConnectionClosed
-from acp_bindings.connection.failures import alone, is_failure
+from acp_bindings.connection.failures import alone, is_failure, is_for_task_alone
 from acp_bindings.connection.handlers import Handler, Handlers
 from acp_bindings.connection.outbox import Outbox
 from acp_bindings.connection.workers import Workers
@@ -70,10 +70,11 @@ class Turn:
             # Known there as well as to the task: those that it has started know of it still when it is over.
             self.serving.turn = self
 
-    def __exit__(self, kind: object, error: object, traceback: object) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> bool:
         if self.awaited:
             self.serving.turn = None
         TURN.reset(self._token)
+        return is_for_task_alone(error)
 
     async def wait(self, answered: anyio.Event) -> None:
         """Wait for an answer, and say so when that takes long: it may need a message that waits for this turn."""
@@ -299,23 +300,26 @@ class Serving:
                     line = await self._answer(request, handler)
             if self._scopes.get(request.id) is scope:
                 del self._scopes[request.id]
-            line = line or self._codec.fail(request, REQUEST_CANCELLED, "Request cancelled")
             if self._outbox.is_full:
                 self.look_again()
             # Of those that began together the last one sends the answers of all.
-            await self._outbox.put(line, hurry=not self._unstarted)
+            await self._outbox.put(line or self._cancelled(request), hurry=not self._unstarted)
         finally:
             # Not before its answer is on its way: a peer that does not read them gets no more requests through.
             self._requests -= 1
             self.look_again()
 
     async def _exclude(self, request: Request, handler: Handler, done: anyio.Event) -> None:
+        line = None
         try:
             with Turn(self, request.method, exclusive=True):
                 line = await self._answer(request, handler)
-            self._outbox.owe(line)
+            self._outbox.owe(line or self._cancelled(request))
         finally:
             done.set()
+
+    def _cancelled(self, request: Request) -> bytes:
+        return self._codec.fail(request, REQUEST_CANCELLED, "Request cancelled")
 
     async def _answer(self, request: Request, handler: Handler) -> bytes:
         try:

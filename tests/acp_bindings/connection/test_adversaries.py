@@ -113,6 +113,60 @@ async def test_a_handler_that_meets_something_cancelled_has_failed_as_by_any_exc
 
 
 @pytest.mark.parametrize("anyio_backend", ["asyncio"])
+@pytest.mark.parametrize("times", [1, 2])
+@pytest.mark.parametrize("method", ["_acme/stays", "initialize"])
+async def test_a_request_whose_task_asyncio_cancels_is_cancelled_alone(method: str, times: int) -> None:
+    async def stays(params: Any, connection: Any) -> None:
+        known.append(asyncio.current_task())
+        heard.set()
+        await anyio.sleep_forever()
+
+    async def other(params: Any, connection: Any) -> str:
+        await released.wait()
+        return "not cancelled"
+
+    def release(params: Any, connection: Any) -> None:
+        released.set()
+
+    heard, released = anyio.Event(), anyio.Event()
+    known: list[asyncio.Task[Any] | None] = []
+    handlers = {"_acme/stays": stays, "initialize": stays, "_acme/other": other, "_acme/release": release}
+    params = {"protocolVersion": 1}
+    async with against(handlers) as (_, peer):
+        await peer.say({"id": 1, "method": "_acme/other"}, {"id": 2, "method": method, "params": params})
+        await heard.wait()
+        assert known[0] is not None
+        for _ in range(times):
+            known[0].cancel()
+        assert await peer.hear() == {"id": 2, "error": {"code": -32800, "message": "Request cancelled"}}
+        await peer.say({"method": "_acme/release"})
+        assert await peer.hear() == {"id": 1, "result": "not cancelled"}
+
+
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
+async def test_a_notification_whose_task_asyncio_cancels_is_cancelled_alone(caplog: pytest.LogCaptureFixture) -> None:
+    async def tell(params: Any, connection: Any) -> None:
+        known.append(asyncio.current_task())
+        heard.set()
+        await anyio.sleep_forever()
+
+    async def fails(params: Any, connection: Any) -> None:
+        future: asyncio.Future[None] = asyncio.Future()
+        future.cancel()
+        await future
+
+    heard = anyio.Event()
+    known: list[asyncio.Task[Any] | None] = []
+    async with against({"_acme/tell": tell, "_acme/fails": fails, "_acme/do": nothing}) as (_, peer):
+        await peer.say({"method": "_acme/tell"}, {"method": "_acme/fails"}, {"id": 1, "method": "_acme/do"})
+        await heard.wait()
+        assert known[0] is not None
+        known[0].cancel()
+        assert await peer.hear() == {"id": 1, "result": None}
+    assert [each.message for each in caplog.records] == ["the handler of _acme/fails failed"]
+
+
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
 async def test_what_is_done_with_an_answer_may_meet_something_cancelled() -> None:
     def then(answer: Any) -> None:
         future: asyncio.Future[None] = asyncio.Future()
