@@ -25,7 +25,7 @@ from acp_bindings.connection.errors import ConnectionClosed
 from acp_bindings.connection.failures import alone, is_failure, is_for_task_alone
 from acp_bindings.connection.handlers import Handler, Handlers
 from acp_bindings.connection.outbox import Outbox
-from acp_bindings.connection.workers import Workers
+from acp_bindings.connection.workers import Workers, wait_idle
 from acp_bindings.jsonrpc import INTERNAL_ERROR, METHOD_NOT_FOUND, REQUEST_CANCELLED, Codec
 from acp_bindings.messages import Id, Notification, Request
 from acp_bindings.setup.errors import RequestError
@@ -145,7 +145,7 @@ class Serving:
                 while not self._ending:
                     while not self._backlog:
                         self._busy = False
-                        await self._news.wait()
+                        await wait_idle(self._news)
                         self._news = anyio.Event()
                     size, step = self._backlog.popleft()
                     self._bytes -= size

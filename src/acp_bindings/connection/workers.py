@@ -12,7 +12,9 @@ from typing import Any, TypeAlias
 import anyio
 from anyio.abc import TaskGroup
 
-__all__ = ["Job", "Workers"]
+from acp_bindings.connection.failures import is_for_task_alone
+
+__all__ = ["Job", "Workers", "wait_idle"]
 
 Job: TypeAlias = Callable[[], Coroutine[Any, Any, None]]
 
@@ -66,12 +68,17 @@ class Workers:
     async def _called(self) -> None:
         called = anyio.Event()
         self._idle.append(called)
+        await wait_idle(called)
+
+
+async def wait_idle(called: anyio.Event) -> None:
+    """Wait in a task that has nothing to do: who knows of it by a job that is done cannot cancel it any more."""
+    while not called.is_set():
         try:
             await called.wait()
-        finally:
-            # Who knows of a task may cancel it.
-            if called in self._idle:
-                self._idle.remove(called)
+        except BaseException as error:
+            if not is_for_task_alone(error):
+                raise
 
 
 @coroutine

@@ -167,6 +167,23 @@ async def test_a_notification_whose_task_asyncio_cancels_is_cancelled_alone(capl
 
 
 @pytest.mark.parametrize("anyio_backend", ["asyncio"])
+@pytest.mark.parametrize("asks", [True, False])
+async def test_who_knows_of_the_task_of_a_handler_that_is_done_cancels_nothing(asks: bool) -> None:
+    async def do(params: Any, connection: Any) -> None:
+        known.append(asyncio.current_task())
+
+    known: list[asyncio.Task[Any] | None] = []
+    async with against({"_acme/do": do, "_acme/next": do}) as (_, peer):
+        for number in range(3):
+            await peer.say({"method": "_acme/do", **({"id": "first"} if asks else {})})
+            await peer.say({"id": number, "method": "_acme/next"})
+            answers = [await peer.hear() for _ in range(1 + asks)]
+            assert answers[-1] == {"id": number, "result": None}
+            assert known[-2] is not None
+            known[-2].cancel()
+
+
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
 async def test_what_is_done_with_an_answer_may_meet_something_cancelled() -> None:
     def then(answer: Any) -> None:
         future: asyncio.Future[None] = asyncio.Future()
