@@ -296,7 +296,7 @@ class Serving:
         line = None
         try:
             with Turn(self, request.method, awaited=False), scope:
-                if not scope.cancel_called:
+                if not (scope.cancel_called or self._tasks.cancel_scope.cancel_called):
                     line = await self._answer(request, handler)
             if self._scopes.get(request.id) is scope:
                 del self._scopes[request.id]

@@ -1278,6 +1278,20 @@ class TestClosing:
                 agent.close()
         assert "failed" not in caplog.text
 
+    @pytest.mark.parametrize("asks", [True, False])
+    async def test_no_handler_begins_when_one_before_it_has_closed_the_connection(self, asks: bool) -> None:
+        def leave(params: Any, connection: Connection) -> None:
+            begun.append(params)
+            connection.close()
+
+        begun: list[Any] = []
+        with anyio.fail_after(5):
+            async with against({"_acme/do": leave}) as (agent, peer):
+                messages = [{"method": "_acme/do", "params": [number]} for number in range(3)]
+                await peer.say(*({**each, "id": 1} if asks else each for each in messages))
+                await agent.wait_ended()
+        assert begun == [[0]]
+
     async def test_a_handler_may_close_the_connection(self) -> None:
         async def leave(params: Any, connection: Connection) -> None:
             connection.close()
