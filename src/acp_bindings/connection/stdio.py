@@ -62,18 +62,25 @@ async def connect_stdio(
         trace: called with who says it and each line, as it is read or about to be written. Lines hold secrets.
     """
     with _standard_streams() as (source, sink):
-        async with Connection(
-            source,
-            sink,
-            protocol=protocol,
-            role=role,
-            handlers=handlers,
-            pass_unknown=pass_unknown,
-            limit=limit,
-            most_requests=most_requests,
-            grace=grace,
-            trace=trace,
-        ) as connection:
+        try:
+            connection = Connection(
+                source,
+                sink,
+                protocol=protocol,
+                role=role,
+                handlers=handlers,
+                pass_unknown=pass_unknown,
+                limit=limit,
+                most_requests=most_requests,
+                grace=grace,
+                trace=trace,
+            )
+        except BaseException:
+            # A connection that is refused closes nothing.
+            await source.aclose()
+            await sink.aclose()
+            raise
+        async with connection:
             yield connection
 
 

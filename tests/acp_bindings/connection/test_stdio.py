@@ -87,3 +87,39 @@ def test_without_some_of_the_streams_it_ends_and_leaves_their_numbers_to_others(
     # The event loop has the lowest that are free.
     command = ["sh", "-c", f'exec "$0" "$@" {closed}', *AGENT]
     subprocess.run(command, input=ASK, capture_output=True, text=True, env=environment, timeout=30, check=True)
+
+
+REFUSED = """
+import os
+
+import anyio
+
+from acp_bindings import v1
+from acp_bindings.connection import connect_stdio
+
+
+async def main():
+    before = os.listdir("/proc/self/fd")
+    try:
+        async with connect_stdio(protocol=v1, role="nobody"):
+            pass
+    except ValueError:
+        print(len(os.listdir("/proc/self/fd")) - len(before))
+
+
+anyio.run(main, backend=os.environ["BACKEND"])
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+@pytest.mark.parametrize("is_pipe", [True, False])
+def test_a_connection_that_is_refused_leaves_no_descriptor(
+    environment: dict[str, str], tmp_path: Path, *, is_pipe: bool
+) -> None:
+    with (tmp_path / "out").open("w+") as file:
+        sink = subprocess.PIPE if is_pipe else file
+        command = [sys.executable, "-c", REFUSED]
+        done = subprocess.run(command, stdin=sink, stdout=sink, text=True, env=environment, timeout=30, check=True)
+        file.seek(0)
+        said = done.stdout if is_pipe else file.read()
+    assert said == "0\n"
