@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -62,7 +62,7 @@ class Said:
     """The conversation so far, without it; None where there is none."""
     untimely: AcpError | None = None
     """Why it may not come now, as `Lifecycle` says it."""
-    replayed: tuple[Remark, ...] = field(default=())
+    replayed: tuple[Remark, ...] = ()
     """What `ReplayCollector` remarks on, with the paths in `body`."""
 
     @property
@@ -102,12 +102,8 @@ class Said:
         remarks = servers_remarks(map(members_of, servers), version=self.version, path=path)
         if self.type_name != "McpServer":
             return remarks
-        # It stands alone, in no list.
-        alone = len(path)
-        return [
-            Remark((*path, *each.path[alone + 1 :]), each.rule, each.message, each.severity, each.facts)
-            for each in remarks
-        ]
+        # It stands alone, in no list in which it had a number.
+        return [replace(each, path=(*path, *each.path[len(path) + 1 :])) for each in remarks]
 
 
 _OPENING = {"NewSessionRequest", "LoadSessionRequest", "ResumeSessionRequest", "ForkSessionRequest"}

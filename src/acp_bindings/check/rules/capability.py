@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from acp_bindings.check.rules._rule import Look, remark, rule, rules, under, whole
 from acp_bindings.check.said import Said
@@ -107,7 +108,7 @@ def sse_deprecated(said: Said) -> Iterator[Remark]:
     """An MCP server is one of SSE, which MCP has deprecated and v2 does not have."""
     for each in said.servers_remarks:
         if each.rule == "sse-deprecated":
-            yield Remark(each.path, "capability.sse-deprecated", each.message, each.severity, each.facts)
+            yield replace(each, rule="capability.sse-deprecated")
 
 
 def _receiver(said: Said) -> Peer | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from acp_bindings._json.shapes import items_of, members_of
 from acp_bindings.check.rules._rule import Look, remark, rule
@@ -30,7 +31,7 @@ def command(said: Said) -> Iterator[Remark]:
     """The `command` of an MCP server is no absolute path, so that each agent looks for it elsewhere, or refuses it."""
     for each in said.servers_remarks:
         if each.rule == "relative-command":
-            yield Remark(each.path, "path.command", each.message, each.severity, each.facts)
+            yield replace(each, rule="path.command")
 
 
 @rule("path.file", "error")

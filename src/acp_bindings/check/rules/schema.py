@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import cast
 
 from acp_bindings._json.shapes import items_of, members_of
@@ -76,7 +77,7 @@ def servers(said: Said) -> Iterator[Remark]:
     """What is known to go wrong with the form of MCP servers."""
     for each in said.servers_remarks:
         if (id_ := f"schema.{each.rule}") in _OF_SERVERS:
-            yield Remark(each.path, id_, each.message, each.severity, each.facts)
+            yield replace(each, rule=id_)
 
 
 _OF_SERVERS = frozenset(each.id for each in servers.rules)
