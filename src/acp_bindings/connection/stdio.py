@@ -57,7 +57,8 @@ async def connect_stdio(
         pass_unknown: let methods through that the protocol does not have, as if they were extensions.
         limit: bytes that a line may have. A longer one is answered with an error, and ends the connection.
         most_requests: requests of the peer that are handled at a time; while there are as many, nothing is read,
-            unless somebody waits for the peer: then it is more, lest both sides wait for ever.
+            unless a handler waits for an answer, or anybody until the peer reads: then it is more, lest both sides
+            wait for ever.
         grace: seconds that handlers get for the peer's last requests when standard input has ended.
         trace: called with who says it and each line, as it is read or about to be written. Lines hold secrets.
     """
