@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext, suppress
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, asynccontextmanager, nullcontext, suppress
 from functools import partial
 from inspect import iscoroutine
 from threading import get_ident
@@ -213,12 +213,9 @@ class Connection:
             if self._gone:
                 self._calls.fail(sent.id, self._gone)
             else:
-                with self._serving.asking(None if inside else turn) if turn else nullcontext():
-                    if timeout is None:
-                        await self._ask(call, sent.line, turn)
-                    else:
-                        with anyio.move_on_after(timeout):
-                            await self._ask(call, sent.line, turn)
+                in_time = nullcontext() if timeout is None else anyio.move_on_after(timeout)
+                with self._asking(turn, inside=inside), in_time:
+                    await self._ask(call, sent.line, turn)
         finally:
             name = self._calls.give_up(sent.id)
         if timeout is not None and not call.answered.is_set():
@@ -273,8 +270,7 @@ class Connection:
             if iscoroutine(what):
                 what.close()
             raise
-        inside = self._is_inside(turn)
-        with self._serving.asking(None if inside else turn) if turn else nullcontext():
+        with self._asking(turn, inside=self._is_inside(turn)):
             return await self._waiting.wait_for(what, turn)
 
     def close(self) -> None:
@@ -364,6 +360,11 @@ class Connection:
         with anyio.move_on_after(_LAST_WORDS):
             await self._has_read.wait()
         self._reading.cancel()
+
+    def _asking(self, turn: Turn | None, *, inside: bool) -> AbstractContextManager[None]:
+        """The time for which a handler waits for the peer, if it is one that waits."""
+        # What is inside is told out of turn, and waits for nothing that came before.
+        return self._serving.asking(None if inside else turn) if turn else nullcontext()
 
     async def _ask(self, call: Call, line: bytes, turn: Turn | None) -> None:
         if self._outbox.is_full:
