@@ -9,12 +9,12 @@ from __future__ import annotations
 import contextlib
 import logging
 from collections import deque
-from collections.abc import Awaitable, Callable, Generator, Sized
-from contextvars import ContextVar
+from collections.abc import Awaitable, Callable, Coroutine, Generator, Sized
+from contextvars import ContextVar, copy_context
 from functools import partial
 from inspect import isawaitable
 from types import EllipsisType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import anyio
 import anyio.lowlevel
@@ -25,7 +25,7 @@ from acp_bindings.connection.errors import ConnectionClosed
 from acp_bindings.connection.failures import alone, is_failure, is_for_task_alone
 from acp_bindings.connection.handlers import Handler, Handlers
 from acp_bindings.connection.outbox import Outbox
-from acp_bindings.connection.workers import Workers, wait_idle
+from acp_bindings.connection.workers import Workers, run_apart, wait_idle
 from acp_bindings.jsonrpc import INTERNAL_ERROR, METHOD_NOT_FOUND, REQUEST_CANCELLED, Codec
 from acp_bindings.messages import Id, Notification, Request
 from acp_bindings.setup.errors import RequestError
@@ -45,6 +45,9 @@ _WHILE_ASKING = 10
 """How many times as much it may be while somebody waits for what may be behind all that."""
 _LONG = 10.0
 """Seconds of waiting that are worth a word, where it may be for ever."""
+
+_Step: TypeAlias = Callable[[], Coroutine[Any, Any, None] | None]
+"""What is done in its turn, at once or when it is awaited."""
 
 
 class Turn:
@@ -122,7 +125,7 @@ class Serving:
         """In which all handlers run that everything else waits for."""
         self._tasks = anyio.create_task_group()
         self._workers = Workers(self._tasks)
-        self._backlog: deque[tuple[int, Callable[[], Awaitable[None] | None]]] = deque()
+        self._backlog: deque[tuple[int, _Step]] = deque()
         self._bytes = 0
         self._busy = False
         """Whether there is a backlog, or the last of it is still being done."""
@@ -150,8 +153,8 @@ class Serving:
                     size, step = self._backlog.popleft()
                     self._bytes -= size
                     self.look_again()
-                    if waiting := step():
-                        await waiting
+                    if job := step():
+                        await run_apart(job)
                 if grace and self._requests and not self._outbox.broken.is_set():
                     self._tasks.cancel_scope.deadline = anyio.current_time() + grace
                     self._tasks.start_soon(self._stop_when_nobody_listens)
@@ -277,7 +280,7 @@ class Serving:
 
         self._later(step, 0)
 
-    def _later(self, step: Callable[[], Awaitable[None] | None], size: int) -> None:
+    def _later(self, step: _Step, size: int) -> None:
         self._backlog.append((size, step))
         self._bytes += size
         if not self._busy:
@@ -347,7 +350,7 @@ class Serving:
     def _told(self, message: Notification, handler: Handler) -> Awaitable[Any] | None:
         """Tell a handler now; what is to be awaited of it, if anything."""
         try:
-            result = handler.handle(message.params, self._connection)
+            result = copy_context().run(handler.handle, message.params, self._connection)
         except BaseException as error:
             if not is_failure(error):
                 raise

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Coroutine, Generator
-from contextvars import Context, copy_context
-from functools import partial
+from contextvars import copy_context
 from types import coroutine
 from typing import Any, TypeAlias
 
@@ -14,7 +13,7 @@ from anyio.abc import TaskGroup
 
 from acp_bindings.connection.failures import is_for_task_alone
 
-__all__ = ["Job", "Workers", "wait_idle"]
+__all__ = ["Job", "Workers", "run_apart", "wait_idle"]
 
 Job: TypeAlias = Callable[[], Coroutine[Any, Any, None]]
 
@@ -51,15 +50,14 @@ class Workers:
                 self._tasks.start_soon(self._work)
 
     async def _work(self) -> None:
-        context = copy_context()
         while True:
             self._coming = False
             while self._jobs:
                 job = self._jobs.popleft()
                 if self._jobs:
-                    # Now, while the context is as it was: a task that is started gets a copy of it.
+                    # For them, if this one waits.
                     self._call()
-                if await _has_waited(job()) or not _is_now(context):
+                if await run_apart(job()):
                     return
             if len(self._idle) >= _MOST_IDLE:
                 return
@@ -82,25 +80,21 @@ async def wait_idle(called: anyio.Event) -> None:
 
 
 @coroutine
-def _has_waited(job: Coroutine[Any, Any, None]) -> Generator[Any, Any, bool]:
-    """Do a job, as `await` does, and say whether anything else may have run meanwhile."""
+def run_apart(job: Coroutine[Any, Any, None]) -> Generator[Any, Any, bool]:
+    """Do a job, as `await` does, in a context of its own, and say whether anything else may have run meanwhile."""
     waited = False
-    step: Callable[[], Any] = partial(job.send, None)
+    within = copy_context().run
+    act: Callable[[Any], Any] = job.send
+    given: Any = None
     while True:
         try:
-            wanted = step()
+            wanted = within(act, given)
         except StopIteration:
             return waited
         waited = True
         try:
-            got = yield wanted
+            given = yield wanted
         except BaseException as error:  # noqa: BLE001 - it is for the job
-            step = partial(job.throw, error)
+            act, given = job.throw, error
         else:
-            step = partial(job.send, got)
-
-
-def _is_now(context: Context) -> bool:
-    """Whether every context variable is what it was. Not by `==`, which asks the values, and they may be anything."""
-    now = copy_context()
-    return len(now) == len(context) and all(now.get(variable, now) is value for variable, value in context.items())
+            act = job.send

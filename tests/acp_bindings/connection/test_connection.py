@@ -9,6 +9,7 @@ import json
 import logging
 import pickle
 from contextlib import suppress
+from contextvars import ContextVar
 from functools import partial, wraps
 from typing import Any
 
@@ -34,6 +35,8 @@ from tests.acp_bindings.connection.support import HELLO, NEW, PROMPT, Bare, agai
 pytestmark = pytest.mark.anyio
 
 SECRET = "sk-hunter2-never-shown"
+
+COLOUR: ContextVar[str] = ContextVar("colour", default="none")
 
 
 async def new_session(request: v1.NewSessionRequest, connection: Connection) -> v1.NewSessionResponse:
@@ -724,6 +727,28 @@ class TestHandlers:
         }
         async with both(agent=handlers) as (_, client):
             assert (await client.request(NEW)).session_id == "by name"
+
+    async def test_what_a_handler_leaves_in_a_context_variable_it_alone_sees(self) -> None:
+        def at_once(params: Any, connection: Connection) -> None:
+            before.append(COLOUR.get())
+            COLOUR.set("red")
+
+        async def later(params: Any, connection: Connection) -> None:
+            at_once(params, connection)
+            await anyio.lowlevel.checkpoint()
+            after.append(COLOUR.get())
+
+        before: list[str] = []
+        after: list[str] = []
+        handlers = Handlers({"_acme/at_once": at_once, "_acme/later": later})
+        handlers.on("_acme/exclusive", exclusive=True)(later)
+        async with against(handlers) as (_, peer):
+            for method in ("_acme/at_once", "_acme/later", "_acme/exclusive") * 2:
+                # What has to wait for its turn is begun by another task than what has not.
+                await peer.say({"method": method}, {"id": 1, "method": method}, {"id": 2, "method": method})
+                assert {(await peer.hear())["id"] for _ in range(2)} == {1, 2}
+        assert (set(before), len(before)) == ({"none"}, 18)
+        assert (set(after), len(after)) == ({"red"}, 12)
 
     async def test_an_object_with_an_async_call_is_a_handler(self) -> None:
         class Handle:
