@@ -338,6 +338,8 @@ class Connection:
             # Of handlers, which nobody knows to be tasks of a group.
             raise alone(group) from None
         finally:
+            # Also where the block was never reached.
+            self.close()
             await to_the_end(self._close_both)
         if error is not None:
             raise error

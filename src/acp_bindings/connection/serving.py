@@ -123,6 +123,8 @@ class Serving:
         self._most_requests = most_requests
         self._task = 0
         """In which all handlers run that everything else waits for."""
+        self._scope = anyio.CancelScope()
+        """Of all handlers; that of their tasks is not always there before those are."""
         self._tasks = anyio.create_task_group()
         self._workers = Workers(self._tasks)
         self._backlog: deque[tuple[int, _Step]] = deque()
@@ -142,31 +144,23 @@ class Serving:
     async def run(self, *, grace: float, task_status: TaskStatus[None]) -> None:
         """Run the handlers until `end`, and then for so many seconds those of requests that have no answer yet."""
         self._task = anyio.get_current_task().id
-        async with self._tasks:
-            task_status.started()
-            try:
-                while not self._ending:
-                    while not self._backlog:
-                        self._busy = False
-                        await wait_idle(self._news)
-                        self._news = anyio.Event()
-                    size, step = self._backlog.popleft()
-                    self._bytes -= size
-                    self.look_again()
-                    if job := step():
-                        await run_apart(job)
-                if grace and self._requests and not self._outbox.broken.is_set():
-                    self._tasks.cancel_scope.deadline = anyio.current_time() + grace
-                    self._tasks.start_soon(self._stop_when_nobody_listens)
-                    while self._requests:
-                        await self._something_done()
-            finally:
-                self.cancel_all()
+        with self._scope:
+            async with self._tasks:
+                task_status.started()
+                try:
+                    await self._take_turns()
+                    if grace and self._requests and not self._outbox.broken.is_set():
+                        self._scope.deadline = anyio.current_time() + grace
+                        self._tasks.start_soon(self._stop_when_nobody_listens)
+                        while self._requests:
+                            await self._something_done()
+                finally:
+                    self.cancel_all()
 
     def cancel_all(self) -> None:
         """End the handlers, and begin no more."""
         self._ending = True
-        self._tasks.cancel_scope.cancel()
+        self._scope.cancel()
 
     @property
     def is_crowded(self) -> bool:
@@ -294,12 +288,25 @@ class Serving:
         self._unstarted += 1
         self._workers.start_soon(partial(self._serve, request, handler, scope))
 
+    async def _take_turns(self) -> None:
+        """Do what waits, in its order, until `end`."""
+        while not self._ending:
+            while not self._backlog:
+                self._busy = False
+                await wait_idle(self._news)
+                self._news = anyio.Event()
+            size, step = self._backlog.popleft()
+            self._bytes -= size
+            self.look_again()
+            if job := step():
+                await run_apart(job)
+
     async def _serve(self, request: Request, handler: Handler, scope: anyio.CancelScope) -> None:
         self._unstarted -= 1
         line = None
         try:
             with Turn(self, request.method, awaited=False), scope:
-                if not (scope.cancel_called or self._tasks.cancel_scope.cancel_called):
+                if not (scope.cancel_called or self._scope.cancel_called):
                     line = await self._answer(request, handler)
             if self._scopes.get(request.id) is scope:
                 del self._scopes[request.id]

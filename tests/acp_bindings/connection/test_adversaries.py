@@ -311,6 +311,28 @@ async def test_what_is_told_before_the_block_is_refused_rather_than_kept() -> No
             await connection.notify(v1.CancelNotification(session_id="s"))
 
 
+async def test_a_connection_that_is_closed_before_its_block_is_closed_in_it() -> None:
+    one, other = await streams()
+    async with one, other:
+        connection = Connection(one, one, protocol=v1, role="client")
+        connection.close()
+        with anyio.fail_after(5):
+            async with connection:
+                with pytest.raises(ConnectionClosed, match="the connection was closed"):
+                    await connection.request(NEW)
+
+
+async def test_who_asks_a_connection_whose_block_was_cancelled_before_it_began_does_not_wait_for_ever() -> None:
+    one, other = await streams()
+    async with one, other:
+        connection = Connection(one, one, protocol=v1, role="client")
+        with anyio.CancelScope() as scope:
+            scope.cancel()
+            await connection.__aenter__()
+        with anyio.fail_after(5), pytest.raises(ConnectionClosed, match="the connection was closed"):
+            await connection.request(NEW)
+
+
 async def test_another_thread_is_told_so_and_does_not_wait_for_ever() -> None:
     refused: list[str] = []
 
