@@ -274,7 +274,13 @@ class Connection:
             return await self._waiting.wait_for(what, turn)
 
     def close(self) -> None:
-        """End the handlers and fail what is pending, without waiting; leaving the block does it too."""
+        """End the handlers and fail what is pending, without waiting; leaving the block does it too.
+
+        Raises:
+            RuntimeError: it is not the thread of the block.
+        """
+        if self._thread not in (None, get_ident()):
+            raise RuntimeError(self._told_elsewhere("close it"))
         self._fail_all(self._lose(ConnectionClosed(_CLOSED)))
         self._reading.cancel()
         self._outbox.end()
@@ -308,7 +314,7 @@ class Connection:
         """What is wrong with a call before the block, or from another thread, where it might wait for ever."""
         if self._thread is None:
             return f"the connection has not begun: {do} in its `async with` block"
-        return f"the connection is of the event loop of another thread: {do} there, as by `anyio.from_thread.run`"
+        return f"the connection is of the event loop of another thread: {do} there, as by `anyio.from_thread`"
 
     def _shown(self, text: str) -> str:
         """What the peer said, as it may be shown."""

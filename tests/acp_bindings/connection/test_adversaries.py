@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import anyio
+import anyio.from_thread
 import anyio.lowlevel
+import anyio.to_thread
 import pytest
 from anyio.abc import UNIXSocketStream
 
@@ -347,6 +349,18 @@ async def test_another_thread_is_told_so_and_does_not_wait_for_ever() -> None:
         thread.start()
         thread.join()
     assert refused == ["the connection is of the event loop of another thread"] * 3
+
+
+async def test_another_thread_cannot_close_a_connection_and_is_told_so() -> None:
+    def close(connection: Connection) -> None:
+        with pytest.raises(RuntimeError, match="of another thread: close it there"):
+            connection.close()
+        anyio.from_thread.run_sync(connection.close)
+
+    async with both() as (_, client):
+        with anyio.fail_after(5):
+            await anyio.to_thread.run_sync(close, client)
+            assert str(await client.wait_ended()) == "the connection was closed"
 
 
 async def test_what_is_told_after_the_end_is_not_lost_in_silence() -> None:
