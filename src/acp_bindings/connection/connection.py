@@ -430,10 +430,9 @@ class Connection:
             self._trace("peer", line)
         message = self._codec.read(line)
         if isinstance(message, Notification):
-            if message.method == CANCEL:
-                self._serving.cancel(_cancelled(message.params))
-            else:
-                self._serving.notification(message, len(line))
+            if message.method != CANCEL:
+                return self._serving.notification(message, len(line))
+            self._serving.cancel(_cancelled(message.params))
         elif isinstance(message, Request):
             return self._serving.request(message, len(line))
         elif isinstance(message, BadLine):

@@ -25,7 +25,7 @@ from acp_bindings.connection.errors import ConnectionClosed
 from acp_bindings.connection.failures import alone, is_failure, is_for_task_alone
 from acp_bindings.connection.handlers import Handler, Handlers
 from acp_bindings.connection.outbox import Outbox
-from acp_bindings.connection.workers import Workers, run_apart, wait_idle
+from acp_bindings.connection.workers import Job, Workers, run_apart, wait_idle
 from acp_bindings.jsonrpc import INTERNAL_ERROR, METHOD_NOT_FOUND, REQUEST_CANCELLED, Codec
 from acp_bindings.messages import Id, Notification, Request
 from acp_bindings.setup.errors import RequestError
@@ -235,23 +235,24 @@ class Serving:
             self._outbox.owe(self._codec.fail(request, METHOD_NOT_FOUND, "Method not found"))
             return None
         if handler.exclusive:
-            done = anyio.Event()
-            self._later(partial(self._exclude, request, handler, done), size)
-            return done
+            return self._alone(partial(self._serve_alone, request, handler), size)
         scope = self._scopes[request.id] = anyio.CancelScope()
         self._requests += 1
         self.in_turn(partial(self._begin, request, handler, scope), size)
         return None
 
-    def notification(self, message: Notification, size: int) -> None:
-        """Have a notification handled when it is its turn."""
+    def notification(self, message: Notification, size: int) -> anyio.Event | None:
+        """Have a notification handled when it is its turn; with it, what to wait for, as of a request."""
         handler = self.handlers.of(message, self._connection)
         if handler is None:
             log.debug("nothing handles %s", message.method)
+        elif handler.exclusive:
+            return self._alone(partial(self._notify, message, handler), size)
         elif handler.waits or self._busy or self._unstarted:
             self._later(partial(self._notify, message, handler), size)
         elif waiting := self._told(message, handler):
             self._later(partial(self._notify, message, _called(waiting)), size)
+        return None
 
     def in_turn(self, step: Callable[[], None], size: int) -> None:
         """Do something when all that came before is done, which may be now."""
@@ -280,6 +281,19 @@ class Serving:
         if not self._busy:
             self._busy = True
             self._news.set()
+
+    def _alone(self, job: Job, size: int) -> anyio.Event:
+        """Have a job done in its turn; with it, what is set when it is."""
+        done = anyio.Event()
+
+        async def do() -> None:
+            try:
+                await job()
+            finally:
+                done.set()
+
+        self._later(do, size)
+        return done
 
     def _begin(self, request: Request, handler: Handler, scope: anyio.CancelScope) -> None:
         if self._ending:
@@ -319,14 +333,11 @@ class Serving:
             self._requests -= 1
             self.look_again()
 
-    async def _exclude(self, request: Request, handler: Handler, done: anyio.Event) -> None:
+    async def _serve_alone(self, request: Request, handler: Handler) -> None:
         line = None
-        try:
-            with Turn(self, request.method, exclusive=True):
-                line = await self._answer(request, handler)
-            self._outbox.owe(line or self._cancelled(request))
-        finally:
-            done.set()
+        with Turn(self, request.method, exclusive=True):
+            line = await self._answer(request, handler)
+        self._outbox.owe(line or self._cancelled(request))
 
     def _cancelled(self, request: Request) -> bytes:
         return self._codec.fail(request, REQUEST_CANCELLED, "Request cancelled")
@@ -369,7 +380,7 @@ class Serving:
         # What came before has begun: it would be odd to be told of the end of what is still to come.
         while self._unstarted:
             await anyio.lowlevel.checkpoint()
-        with Turn(self, message.method):
+        with Turn(self, message.method, exclusive=handler.exclusive):
             try:
                 result = handler.handle(message.params, self._connection)
                 if handler.waits or isawaitable(result):

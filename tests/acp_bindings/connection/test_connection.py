@@ -616,6 +616,25 @@ class TestInitialize:
                 await client.request(method="_acme/do", then=settle)
             assert await client.request(method="_acme/do") == "x"
 
+    @pytest.mark.parametrize("asks", [True, False])
+    async def test_nothing_is_read_before_an_exclusive_handler_is_done(self, asks: bool) -> None:
+        async def settle(params: Any, connection: Connection) -> None:
+            await anyio.wait_all_tasks_blocked()
+            seen.append(b"done")
+
+        def trace(who: str, line: bytes) -> None:
+            if who == "peer":
+                seen.append(line)
+
+        seen: list[bytes] = []
+        handlers = Handlers({"_acme/do": nothing})
+        handlers.on("_acme/settle", exclusive=True)(settle)
+        async with against(handlers, trace=trace) as (_, peer):
+            await peer.say({"method": "_acme/settle", **({"id": 1} if asks else {})}, doing(2))
+            while (await peer.hear())["id"] != 2:
+                pass
+        assert [b"settle" in each or each == b"done" for each in seen] == [True, True, False]
+
     async def test_an_exclusive_handler_cannot_wait_for_what_is_not_read(
         self, caplog: pytest.LogCaptureFixture
     ) -> None:
