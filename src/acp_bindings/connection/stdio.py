@@ -14,12 +14,10 @@ from collections.abc import AsyncGenerator, Generator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any
 
-import anyio
-import anyio.to_thread
-
 from acp_bindings.connection.connection import GRACE, LONGEST, MOST_REQUESTS, ByteSource, Connection, Trace
 from acp_bindings.connection.handlers import Handle, Handlers
 from acp_bindings.connection.outbox import ByteSink
+from acp_bindings.connection.processes.threaded import ThreadedSink, ThreadedSource
 from acp_bindings.jsonrpc import ProtocolPackage, Role
 
 if sys.platform != "win32":
@@ -124,7 +122,7 @@ def _flush() -> None:
 def _source(descriptor: int) -> ByteSource:
     if sys.platform != "win32" and (_flows(descriptor) or os.isatty(descriptor)):
         return Reader(descriptor)
-    return _ThreadedSource(descriptor)
+    return ThreadedSource(descriptor)
 
 
 def _sink(descriptor: int, at_end: contextlib.ExitStack) -> ByteSink:
@@ -136,42 +134,10 @@ def _sink(descriptor: int, at_end: contextlib.ExitStack) -> ByteSink:
         at_end.callback(os.close, copy)
         at_end.callback(os.set_blocking, copy, was_blocking)
         return Writer(descriptor)
-    return _ThreadedSink(descriptor)
+    return ThreadedSink(descriptor)
 
 
 def _flows(descriptor: int) -> bool:
     """Whether it is a pipe or a socket, for which the system tells when there is something to do."""
     mode = os.fstat(descriptor).st_mode
     return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)
-
-
-class _Threaded:
-    """A descriptor for which the system does not tell: files, and all of them on Windows."""
-
-    def __init__(self, descriptor: int) -> None:
-        self._descriptor = descriptor
-        self._limiter = anyio.CapacityLimiter(1)
-
-    async def aclose(self) -> None:
-        os.close(self._descriptor)
-
-
-class _ThreadedSource(_Threaded):
-    async def receive(self, max_bytes: int = 65536, /) -> bytes:
-        # Left behind on cancellation: nobody knows when it would end.
-        chunk = await anyio.to_thread.run_sync(
-            os.read, self._descriptor, max_bytes, abandon_on_cancel=True, limiter=self._limiter
-        )
-        if not chunk:
-            raise anyio.EndOfStream
-        return chunk
-
-
-class _ThreadedSink(_Threaded):
-    async def send(self, item: bytes, /) -> None:
-        rest = memoryview(item)
-        while rest:
-            written = await anyio.to_thread.run_sync(
-                os.write, self._descriptor, rest, abandon_on_cancel=True, limiter=self._limiter
-            )
-            rest = rest[written:]

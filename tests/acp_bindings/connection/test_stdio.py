@@ -47,6 +47,42 @@ def test_files_do_as_well_as_pipes(environment: dict[str, str], tmp_path: Path) 
     assert answers((tmp_path / "out").read_text()) == {1: ANSWER}
 
 
+LEAVES = """
+import os
+import sys
+
+import anyio
+
+from acp_bindings.connection.processes.threaded import ThreadedSink, ThreadedSource
+
+
+async def main():
+    source, sink = ThreadedSource(0), ThreadedSink(1)
+    await sink.send(b"begun\\n")
+    for wait in (source.receive(), sink.send(bytes(10_000_000))):
+        with anyio.move_on_after(0.1):
+            await wait
+            raise AssertionError("somebody wrote, or read")
+    for stream in (source, sink):
+        await stream.aclose()
+
+
+anyio.run(main, backend=sys.argv[1])
+"""
+
+
+@pytest.mark.parametrize("backend", ["asyncio", "trio"])
+def test_who_leaves_does_not_wait_for_a_peer_that_neither_writes_nor_reads(backend: str) -> None:
+    # Pipes are read in threads on Windows alone, so that it is asked for here.
+    with subprocess.Popen([sys.executable, "-c", LEAVES, backend], stdin=-1, stdout=-1) as process:
+        assert process.stdout
+        assert process.stdout.readline() == b"begun\n"
+        try:
+            assert process.wait(20) == 0
+        finally:
+            process.kill()
+
+
 def test_without_any_input_it_ends(environment: dict[str, str]) -> None:
     done = subprocess.run(AGENT, stdin=subprocess.DEVNULL, capture_output=True, env=environment, timeout=30, check=True)
     assert done.stdout == b""
