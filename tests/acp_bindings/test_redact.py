@@ -98,6 +98,13 @@ def test_half_a_secret_that_pydantic_cut_is_not_shown() -> None:
     assert Redactor([secret])("input_value='short', input_type=str") == "input_value='short', input_type=str"
 
 
+def test_what_seems_to_be_quoted_a_million_times_and_never_ends_is_looked_through_once() -> None:
+    text = "input_value=" * 1_000_000
+
+    # Each beginning followed to the end of the text would take a day.
+    assert Redactor(["secret-key"])(f"{text}secret-key") == f"{text}[redacted]"
+
+
 def test_who_asks_or_adds_while_another_thread_works_in_a_secret_loses_none(monkeypatch: pytest.MonkeyPatch) -> None:
     redactor = Redactor(["first-secret"])
     told: list[str] = []

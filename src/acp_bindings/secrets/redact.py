@@ -77,7 +77,7 @@ class Redactor:
         """The text without the secrets."""
         self._work_in()
         if self._long or self._short:
-            text = _CUT.sub(_without_input, text)
+            text = _without_inputs(text)
         for secret in self._long:
             text = text.replace(secret, MASK)
         return self._short.sub(MASK, text) if self._short else text
@@ -112,6 +112,12 @@ def shown_url(url: str) -> str:
 
 _CUT = re.compile(r"(?<=input_value=).*?(?=, input_type=)", re.DOTALL)
 """What pydantic quotes of a value in its errors. It cuts long ones, and half a secret would not be recognised."""
+
+
+def _without_inputs(text: str) -> str:
+    # Behind the last end of one nothing is looked for: each beginning there would be followed to the end of the text.
+    quoted, end, rest = text.rpartition(", input_type=")
+    return _CUT.sub(_without_input, quoted + end) + rest
 
 
 def _without_input(found: re.Match[str]) -> str:
