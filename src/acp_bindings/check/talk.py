@@ -22,6 +22,7 @@ from acp_bindings.setup.initialization.lifecycle import Lifecycle
 from acp_bindings.setup.peer import AgentPeer, ClientPeer
 from acp_bindings.setup.remarks import Remark
 from acp_bindings.setup.sessions.history import asks_for_history
+from acp_bindings.setup.sessions.records import loosely
 from acp_bindings.setup.sessions.updates import ReplayCollector, SessionIdReused
 from acp_bindings.setup.versions import package_named, version_of
 
@@ -55,6 +56,8 @@ class Talk:
         self.named = protocol
         """What was said to be spoken."""
         self.sessions: dict[str, Session] = {}
+        self._alike: dict[str, str] = {}
+        """Of the known ones the first id of all that are alike, by what they have in common."""
         self.heard = 0
         """The number of the last line."""
         self._connect()
@@ -91,12 +94,17 @@ class Talk:
         """The requests that have no answer."""
         return list(self._asked.values())
 
-    def listing(self) -> list[Any] | None:
-        """The sessions that are known, as `session/list` would have them; None where none is."""
+    def listing(self, session_id: str) -> list[Any] | None:
+        """The session with this id, or else one whose id is like it, as `session/list` would have it.
+
+        None where neither is known.
+        """
         session_info: Any = cast("Any", self._protocol).SessionInfo
-        known = [each for each in self.sessions.values() if each.phase != "loading"]
-        listed = [session_info(session_id=each.id, cwd=each.cwd) for each in known]
-        return listed or None
+        for id_ in (session_id, self._alike.get(loosely(session_id), session_id)):
+            session = self.sessions.get(id_)
+            if session is not None and session.phase != "loading":
+                return [session_info(session_id=session.id, cwd=session.cwd)]
+        return None
 
     def replay_of(self, said: Said) -> tuple[Session, Transcript] | None:
         """What a session was, and what has been replayed of it, when *said* answers the request to load it."""
@@ -144,8 +152,10 @@ class Talk:
             # The ids begin again: another connection, to the sessions that are known.
             self._connect()
             self.sessions = {each.id: each for each in self.sessions.values() if each.phase in ("known", "open")}
+            self._alike = {}
             for session in self.sessions.values():
                 session.phase, session.replay = "known", None
+                self._know(session.id)
         self._opened_with = id_ if _is_id(id_) else None
         self.begun_before = False
 
@@ -209,6 +219,7 @@ class Talk:
                     del self.sessions[session.id]
             else:
                 session.phase = "open"
+                self._know(session.id)
                 self._replays.opened(session.id)
         elif said.typed is not None:
             self._changed(said.typed, asked)
@@ -220,11 +231,13 @@ class Talk:
             self.sessions[result.session_id] = Session(
                 result.session_id, cwd, "open", whole=asked.method == "session/new"
             )
+            self._know(result.session_id)
             with suppress(SessionIdReused):
                 self._replays.created(result.session_id)
         elif asked.method == "session/list":
             for info in result.sessions:
                 self.sessions.setdefault(info.session_id, Session(info.session_id, info.cwd, "known", True))
+                self._know(info.session_id)
         elif asked.params is None:
             return
         elif asked.method in ("session/close", "session/delete"):
@@ -233,6 +246,11 @@ class Talk:
                 session.phase = "closed"
         elif asked.method == "session/prompt" and (session := self.sessions.get(asked.params.session_id)):
             session.prompted = True
+
+    def _know(self, session_id: str) -> None:
+        alike = loosely(session_id)
+        if self._alike.get(alike) not in self.sessions:
+            self._alike[alike] = session_id
 
     def _initialized(self, said: Said, asked: Asked) -> None:
         answered = _version_in(said.body)

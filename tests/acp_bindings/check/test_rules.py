@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from acp_bindings import v1_unstable
+from acp_bindings import v1, v1_unstable
 from acp_bindings.check import RULES
 from tests.acp_bindings.check.conversations import (
     AGENT,
@@ -661,6 +661,32 @@ def test_d9_a_version_that_is_none_is_told_what_it_looks_like(version: Any, look
 def test_x1_history_that_a_resume_did_not_ask_for_is_an_error() -> None:
     talk = [*opening(), call("session/resume", S, id=1), update(USER, "hello"), result(1, {})]
     assert where(the("lifecycle.replay-on-resume", *talk)) == "4 params.update"
+
+
+def test_a_session_that_is_loaded_is_not_compared_with_all_that_are_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[str] = []
+
+    def listed(*, session_id: str, cwd: str) -> v1.SessionInfo:
+        made.append(session_id)
+        return info(session_id=session_id, cwd=cwd)
+
+    info = v1.SessionInfo
+    monkeypatch.setattr(v1, "SessionInfo", listed)
+    ids = [f"s{number}" for number in range(100)]
+    talk = [*opening(), *(each for id_ in ids for each in (*new(session=id_), *prompt(2, session=id_)))]
+    talk += [each for id_ in ids for each in load(3, session=id_)]
+
+    assert "lifecycle.session-id-altered" not in rules(*talk)
+    assert made == ids
+    assert rules(*talk, *load(4, session="S99"))[-1] == "lifecycle.session-id-altered"
+
+
+def test_a_session_that_was_listed_and_cannot_be_loaded_is_like_no_other() -> None:
+    asked = call("session/load", {"sessionId": "a-b", "cwd": "/home/me", "mcpServers": []}, id=1)
+    listing = [call("session/list", {}, id=2), result(2, {"sessions": [{"sessionId": "a-b", "cwd": "/home/me"}]})]
+    talk = [*opening(), asked, *listing, error(1, -32002), *new(3, session="a-B"), *prompt(4, session="a-B")]
+
+    assert "a-B" in the("lifecycle.session-id-altered", *talk, *load(5, session="A-B")).message
 
 
 def test_x14_a_login_that_is_for_a_terminal_is_an_error() -> None:

@@ -131,7 +131,7 @@ def load(said: Said) -> Iterator[Remark]:
     record = SessionRecord.of(said.typed)
     if session is not None:
         record = replace(record, prompted=session.prompted)
-    for each in load_remarks(record, listed=talk.listing()):
+    for each in load_remarks(record, listed=talk.listing(record.session_id)):
         if id_ := _OF_LOADS.get(each.rule):
             yield under(said, each, id_)
 

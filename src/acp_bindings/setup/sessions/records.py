@@ -227,7 +227,7 @@ def _listing_remarks(record: SessionRecord, listed: list[SessionInfo]) -> list[R
     facts = {"sessionId": record.session_id}
     found = [each for each in listed if each.session_id == record.session_id]
     if not found:
-        alike = [each.session_id for each in listed if _loosely(each.session_id) == _loosely(record.session_id)]
+        alike = [each.session_id for each in listed if loosely(each.session_id) == loosely(record.session_id)]
         if alike:
             told = f'the agent has "{alike[0]}"; an id is sent to the letter'
             return [Remark(("sessionId",), "session-id-altered", told, "error", facts | {"listed": alike[0]})]
@@ -244,7 +244,8 @@ def _listing_remarks(record: SessionRecord, listed: list[SessionInfo]) -> list[R
     return [Remark(("cwd",), "cwd-mismatch", told, "error", facts)]
 
 
-def _loosely(session_id: str) -> str:
+def loosely(session_id: str) -> str:
+    """What an id has in common with those that it may have been altered to."""
     return session_id.strip().casefold().removesuffix(".jsonl").removeprefix("session-")
 
 
