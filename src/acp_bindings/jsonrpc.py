@@ -14,7 +14,7 @@ that cannot be used is a `BadLine` with the answer that is due, and the next one
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from types import EllipsisType, MappingProxyType
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar, cast, get_args, overload
 
@@ -465,7 +465,8 @@ class Codec:
         """
         if isinstance(id_, bool) or not isinstance(id_, str | int | float):
             return ()
-        own = next((each for each in self._open if each == id_ or str(each) == str(id_)), ...)
+        # Those that are open are not gone through: a peer that answers so answers each of very many so.
+        own = next((each for each in _otherwise_typed(id_) if each in self._open), ...)
         if own is ...:
             return ()
         wrong, right = encode(id_).decode(), encode(own).decode()
@@ -546,6 +547,17 @@ class _NotFoundError(Exception):
 def _typed(type_: Any, value: object, findings: list[Finding] | None = None) -> Any:
     """*value*, parsed JSON, as *type_*; `decode` itself would take text for JSON that is still to be parsed."""
     return decode(type_, to_json(value), findings=findings)
+
+
+def _otherwise_typed(id_: str | float) -> Iterator[Id]:
+    """What *id_* would be as an id of another type."""
+    yield str(id_)
+    if isinstance(id_, str) and re.fullmatch(r"0|-?[1-9]\d{0,18}", id_, re.ASCII):
+        yield int(id_)
+    elif id_ == "None":  # null, as Python spells it
+        yield None
+    elif isinstance(id_, float) and id_.is_integer():
+        yield int(id_)
 
 
 def _kind_of(value: object) -> str:

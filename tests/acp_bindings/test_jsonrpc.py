@@ -364,6 +364,25 @@ class TestResponses:
         assert dict(codec.pending) == {own: "logout"}
         assert isinstance(codec.read(line(id=own, result={})), Response)
 
+    def test_of_an_answer_to_nothing_not_all_that_are_open_are_looked_at(self) -> None:
+        spelt: list[int] = []
+
+        class Own(int):
+            def __str__(self) -> str:
+                spelt.append(int(self))
+                return super().__str__()
+
+        codec = client()
+        for number in range(1000):
+            codec.expect("logout", Own(number))
+
+        message = codec.read(line(id="999", result={}))
+
+        assert isinstance(message, BadLine)
+        assert message.issues[0].message == '"999" is no id of ours; that of logout is 999'
+        assert isinstance(codec.read(line(id="0999", result={})), BadLine)
+        assert not spelt
+
     def test_a_second_answer_is_one_to_nothing(self) -> None:
         codec = client()
         codec.request(v1.LogoutRequest())
