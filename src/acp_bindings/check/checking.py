@@ -194,16 +194,16 @@ class Check:
 
 def _found(said: Said, number: int | None, *, show_values: bool) -> Iterator[Found]:
     """What the rules say of a message."""
-    covered: list[Path] = []
+    covered: set[Path] = set()
     for look in LOOKS:
         for each in look.find(said):
             if each.rule.startswith("schema."):
-                if any(each.path[: len(path)] == path for path in covered) and each.rule in _GENERAL:
+                if each.rule in _GENERAL and not covered.isdisjoint(_ways_to(each.path)):
                     continue
-                covered.append(each.path)
+                covered.add(each.path)
                 if each.rule == "schema.server-type":
                     # It is read as another than it is meant to be, and all that is missing of that is no news.
-                    covered += [(*each.path[:-1], name) for name in _BY_TYPE]
+                    covered.update((*each.path[:-1], name) for name in _BY_TYPE)
             yield Found(
                 rule=each.rule,
                 severity=each.severity,
@@ -214,6 +214,11 @@ def _found(said: Said, number: int | None, *, show_values: bool) -> Iterator[Fou
                 method=said.method,
                 value=_value_at(said, each.path) if show_values else None,
             )
+
+
+def _ways_to(path: Path) -> Iterator[Path]:
+    """The *path*, and those to all that is around what it leads to."""
+    return (path[:length] for length in range(len(path) + 1))
 
 
 _GENERAL = frozenset({"schema.params", "schema.result", "schema.payload"})

@@ -136,6 +136,16 @@ def test_servers_alone_are_checked_as_in_a_request() -> None:
     assert [(each.rule, where(each)) for each in found] == [("path.command", "1 command")]
 
 
+def test_very_many_faults_of_one_payload_are_told() -> None:
+    """Each compared with all that were told before, they would take hours."""
+    variable = {"name": "KEY", "value": "x"}
+
+    found = check(STDIO | {"env": [variable] * 100_000}, type="McpServer")
+
+    assert len(found) == 99_999
+    assert {each.rule for each in found} == {"schema.duplicate-env"}
+
+
 def test_the_servers_of_a_fork_are_checked() -> None:
     fork = {"sessionId": "s", "cwd": "/x", "mcpServers": [STDIO | {"command": "npx"}]}
     (found,) = check(fork, type="v1_unstable.ForkSessionRequest")
