@@ -15,10 +15,13 @@ from typing import Any
 import anyio
 import pytest
 from mcp import MCPError
+from pydantic import ValidationError
 
 import mcp_launch
+from acp_bindings.secrets.redact import Redactor
 from mcp_launch import Budgets, LaunchFailure
 from mcp_launch.servers import listing
+from mcp_launch.transports.stdio import stdout
 from mcp_launch.transports.stdio import transport as stdio
 from tests.mcp_launch.support import SERVERS, Marked, ask
 
@@ -36,6 +39,29 @@ async def failure_of(server: object, *, cwd: Path) -> LaunchFailure:
     async with mcp_launch.launch([server], cwd=cwd, budgets=SHORT) as fleet:
         [failure] = fleet.failures
     return failure
+
+
+def test_an_array_that_holds_no_messages_is_read_no_further_than_its_first_item(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """An error takes kilobytes in pydantic-core, and a line has room for twenty million of them."""
+    batch, errors = stdout._batch, list[int]()  # pyright: ignore[reportPrivateUsage]
+
+    class Counting:
+        def validate_json(self, *given: Any, **options: Any) -> Any:
+            try:
+                return batch.validate_json(*given, **options)
+            except ValidationError as error:
+                errors.append(error.error_count())
+                raise
+
+    monkeypatch.setattr(stdout, "_batch", Counting())
+    output = stdout.Stdout(hide=Redactor(), warn=print, awaited=lambda _: False)
+
+    assert output.read(b"[" + b"{}," * 10_000 + b"{}]") == []
+    assert errors
+    assert max(errors) < 20
+    assert len(output.stray) == 1
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,10 @@ import re
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from typing import TypeVar
+from typing import Annotated, TypeVar
 
 from mcp_types import JSONRPCMessage, RequestId, jsonrpc_message_adapter
-from pydantic import TypeAdapter, ValidationError
+from pydantic import FailFast, TypeAdapter, ValidationError
 
 from acp_bindings.secrets.redact import Redactor
 from mcp_launch.diagnosis import Diagnosis
@@ -32,7 +32,8 @@ _STRAY_LINES = 5
 _ECHOES = 64
 """Lines of ours that are remembered, of a server that sends them back."""
 
-_batch: TypeAdapter[list[JSONRPCMessage]] = TypeAdapter(list[JSONRPCMessage])
+# It stops at the first item that is none: an error takes kilobytes, and a line has room for very many of them.
+_batch: TypeAdapter[list[JSONRPCMessage]] = TypeAdapter(Annotated[list[JSONRPCMessage], FailFast()])
 
 
 class Stdout:
