@@ -6,7 +6,7 @@ A `Syntax` reads and writes one way; between them are references, so that one cl
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, cast
 
 from mcp_launch.config.places import Path, Place
@@ -34,7 +34,7 @@ class Syntax:
         """The text with its references; a `str` where it has none."""
         parts: list[str | Reference] = []
         at = 0
-        for found in re.finditer(self.pattern, text) if "$" in text else ():
+        for found in self._found_in(text) if "$" in text else ():
             if found.start() > at:
                 parts.append(text[at : found.start()])
             parts.append(self.read(found))
@@ -44,6 +44,13 @@ class Syntax:
         if at < len(text):
             parts.append(text[at:])
         return Text(tuple(parts), place)
+
+    def _found_in(self, text: str) -> Iterator[re.Match[str]]:
+        pattern = re.compile(self.pattern)
+        closed = text.rfind("}") + 1
+        yield from pattern.finditer(text, 0, closed)
+        # Behind the last closing brace none opens, or each that does would be followed to the end of the text.
+        yield from pattern.finditer(text.replace("{", " "), closed)
 
     def parse_all(self, value: Any, place: Callable[[Path], Place], path: Path) -> Any:
         """The same for each text of a JSON value; `place` says where the value at a path stands."""

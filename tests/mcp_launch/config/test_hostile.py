@@ -113,3 +113,14 @@ def test_a_large_file_is_read_in_no_time_that_grows_with_its_square() -> None:
 
     assert len(config.entries) == len(config.findings) == 10_000
     assert config.findings[-1].line == 10_000
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "becomes"), [("claude-code", "${A", "${A"), ("cursor", "${", "${"), ("gemini", "${$A", "${a")]
+)
+def test_very_many_references_without_an_end_are_looked_through_once(name: str, text: str, becomes: str) -> None:
+    """Each followed to the end of the text would take an hour."""
+    written = json.dumps({"mcpServers": {"n": {"command": "}" + text * 400_000}}})
+    config = read_config(written, source="f", format=name, env={"A": "a"})
+
+    assert config.servers[0]["command"] == "}" + becomes * 400_000
