@@ -34,7 +34,7 @@ class Reference:
         """As it is written, without what may be a part of a secret: a default, or a name that is no name."""
         if self.text.startswith("${"):
             start, colon, _ = self.text[2:-1].partition(":-")
-            return f"${{{start}{':-…' if colon else ''}}}" if re.fullmatch(r"\s*[\w./\\:~-]*\s*", start) else "${…}"
+            return f"${{{start}{':-…' if colon else ''}}}" if re.fullmatch(r"[\w./\\:~-]*", start.strip()) else "${…}"
         # A lower case letter behind a dollar is as likely a password.
         return self.text if re.fullmatch(r"\$[A-Z_][A-Z0-9_]*", self.text) else "$…"
 

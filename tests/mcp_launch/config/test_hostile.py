@@ -124,3 +124,10 @@ def test_very_many_references_without_an_end_are_looked_through_once(name: str, 
     config = read_config(written, source="f", format=name, env={"A": "a"})
 
     assert config.servers[0]["command"] == "}" + becomes * 400_000
+
+
+def test_a_million_spaces_in_a_reference_are_looked_through_once() -> None:
+    written = json.dumps({"mcpServers": {"n": {"command": "${" + " " * 1_000_000 + "!}"}}})
+    config = read_config(written, source="f", format="claude-code", env={})
+
+    assert [each.message for each in config.findings] == ["${…} is not set, and stays as it is"]
