@@ -229,6 +229,22 @@ def test_causes_are_the_same_whatever_was_read_before() -> None:
     assert len(before) == 2
 
 
+def test_of_very_many_causes_the_first_are_told() -> None:
+    def causes(count: int) -> list[Issue]:
+        method: Json = {"type": "terminal", "id": "i", "name": "n", "args": [0] * count}
+        found: list[Finding] = []
+        decode(v1.InitializeResponse, {"protocolVersion": 1, "authMethods": [method]}, findings=found)
+        return list(found[0].causes)
+
+    at = ("authMethods", 0)
+    wrong = "Input should be a valid string"
+    told = [Issue((*at, "args", index), "string_type", wrong, "terminal") for index in range(200)]
+    assert causes(150) == told[:150]
+    assert causes(1000) == [*told, Issue(at, "too_many", "More is wrong than these")]
+    # A cause takes a kilobyte in pydantic-core, and there would be a million here.
+    assert causes(1_000_000) == told[:1]
+
+
 def test_strict_reading_excuses_nothing_so_that_there_is_nothing_to_tell() -> None:
     found: list[Finding] = []
     decode(v1.Implementation, {**INFO, "x": 5}, strict=True, findings=found)

@@ -11,8 +11,16 @@ from pydantic import ValidationError
 from pydantic_core import CoreSchema, ErrorDetails, SchemaValidator
 from pydantic_core import core_schema as cs
 
+from acp_bindings.errors import Issue
+
 LONGEST = 50_000
 """Up to how many bytes a message is looked through for all that is wrong with it."""
+
+MOST = 200
+"""How many errors are looked into: a list of a million bad items has as many, and nobody reads them."""
+
+MORE = Issue((), "too_many", "More is wrong than these")
+"""What is told in place of the others."""
 
 
 class Complaints:

@@ -18,7 +18,7 @@ from pydantic_core import core_schema as cs
 
 from acp_bindings._models.reading import EXCUSED_BY
 from acp_bindings._problems.blame import blame
-from acp_bindings._problems.complaints import to_the_end
+from acp_bindings._problems.complaints import LONGEST, MORE, MOST, to_the_end
 from acp_bindings._problems.mistakes import explained
 from acp_bindings.errors import Finding, Issue, Path, ReadingRule
 
@@ -49,10 +49,11 @@ class _Around(NamedTuple):
     config: cs.CoreConfig
     definitions: Mapping[str, CoreSchema]
 
-    def reader(self, part: CoreSchema) -> SchemaValidator:
-        whole = to_the_end(cs.definitions_schema(part, list(self.definitions.values())))
-        # Not with the ready-made validators of the classes in it, which stop at the first bad item.
-        return SchemaValidator(whole, self.config, _use_prebuilt=False)
+    def reader(self, part: CoreSchema, *, in_haste: bool = False) -> SchemaValidator:
+        """What reads *part*, and *in_haste* goes no further than to the first bad item of each list."""
+        whole = cs.definitions_schema(part, list(self.definitions.values()))
+        # Not with the ready-made validators of the classes in it, which are always in haste.
+        return SchemaValidator(whole if in_haste else to_the_end(whole), self.config, _use_prebuilt=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,16 +71,22 @@ class _Excuse:
 
     def causes(self, value: object) -> list[Issue]:
         """What is wrong with *value*, other than what is excused inside of it."""
+        text = to_json(value)
         try:
-            self._reader.validate_json(to_json(value))
+            (self._reader if len(text) <= LONGEST else self._hasty_reader).validate_json(text)
         except ValidationError as error:
             found = error.errors(include_url=False, include_input=False)
-            return explained(blame(self.schema, found, self.around.definitions), value)
+            issues = explained(blame(self.schema, found[:MOST], self.around.definitions), value)
+            return [*issues, MORE] if len(found) > MOST else issues
         return []
 
     @cached_property
     def _reader(self) -> SchemaValidator:
         return self.around.reader(self.schema)
+
+    @cached_property
+    def _hasty_reader(self) -> SchemaValidator:
+        return self.around.reader(self.schema, in_haste=True)
 
 
 class _Mark(NamedTuple):

@@ -15,7 +15,7 @@ from pydantic_core import PydanticSerializationError, from_json
 
 from acp_bindings._models.unfit import full_name, misplaced
 from acp_bindings._problems.blame import blame
-from acp_bindings._problems.complaints import LONGEST, Complaints
+from acp_bindings._problems.complaints import LONGEST, MORE, MOST, Complaints
 from acp_bindings._problems.mistakes import explained, hint_about, mistake_in
 from acp_bindings.decoding import core_schema_of, decode
 from acp_bindings.encoding import write_unchecked
@@ -53,16 +53,12 @@ def unencodable(value: Any) -> EncodeError:
     return EncodeError(_name(value if isinstance(value, type) else type(value)), _faults(value))
 
 
-_MOST = 200
-"""How many errors are looked into: a list of a million bad items has as many, and nobody reads them."""
-
-
 def _issues(type_: Any, text: bytes | bytearray, error: ValidationError, *, strict: bool) -> list[Issue]:
     errors = _complaints(type_).errors(text, error, strict=strict)
-    issues = blame(core_schema_of(type_), errors[:_MOST], strict=strict)
+    issues = blame(core_schema_of(type_), errors[:MOST], strict=strict)
     if len(text) <= LONGEST and issues[0].rule != "json_invalid":
         issues = explained(issues, from_json(text))
-    return [*issues, Issue((), "too_many", "More is wrong than these")] if len(errors) > _MOST else issues
+    return [*issues, MORE] if len(errors) > MOST else issues
 
 
 @cache
