@@ -170,3 +170,13 @@ def test_alternatives_that_multiply_are_not_all_laid_out(end: dict[str, Any]) ->
     bomb = {str(n): {"anyOf": [{"$ref": f"#/$defs/{n + 1}"}] * 2} for n in range(60)}
 
     assert len(alternatives({"$ref": "#/$defs/0"}, {"$defs": {**bomb, "60": end}})) < 1000
+
+
+def test_an_object_that_is_a_part_of_itself_in_many_ways_is_spelled_out_once() -> None:
+    """Spelled out wherever it stands, it would take hours."""
+    members = {f"m{n}": {"$ref": "#/$defs/Node"} for n in range(80)}
+    node = {"anyOf": [{"type": "object", "properties": members}, {"type": "array", "items": {"$ref": "#/$defs/Node"}}]}
+    schema = {"properties": {"tree": {"$ref": "#/$defs/Node"}}, "$defs": {"Node": node}}
+
+    assert signature("t", schema) == "t(tree?: object | (object | (object | (object | array)[])[])[])"
+    assert len(list(all_arguments_of(schema))) == 1 + 80 + 80 * 80

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import cast
+from functools import lru_cache
+from typing import Any, cast
 
 from mcp_launch.command.explore.json_schema import Schema, alternatives, kind_of, properties_of, resolved
 from mcp_launch.json_values import as_items
@@ -80,7 +81,28 @@ def all_arguments_of(schema: Schema) -> Iterator[Argument]:
 
 def type_text(schema: object, root: Schema, *, depth: int = 0) -> str:
     """The type of a value, in the notation of TypeScript: `string | null`, `(integer | string)[]`, `{x: number}`."""
-    texts = dict.fromkeys(_one(each, root, depth) for each in alternatives(schema, root))
+    return _type_text(_Same(schema), _Same(root), depth)
+
+
+class _Same:
+    """A schema, which is equal to itself alone: as a dict it has no hash."""
+
+    __slots__ = ("schema",)
+
+    def __init__(self, schema: Any) -> None:
+        self.schema = schema
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and self.schema is other.schema
+
+    def __hash__(self) -> int:
+        return id(self.schema)
+
+
+# Without it, one that is a part of itself in many ways is spelled out as often as these multiply.
+@lru_cache(maxsize=10_000)
+def _type_text(schema: _Same, root: _Same, depth: int) -> str:
+    texts = dict.fromkeys(_one(each, root.schema, depth) for each in alternatives(schema.schema, root.schema))
     if "any" in texts or not texts:
         return "any"
     return " | ".join(sorted(texts, key="null".__eq__))
