@@ -251,3 +251,11 @@ def test_a_quotation_that_does_not_end_is_an_error() -> None:
 def test_a_number_that_python_would_not_read_is_no_traceback() -> None:
     with pytest.raises(WrongArguments):
         read_arguments([f"path:={json.dumps('a')}", f"lines={'1' * 5000}"], TYPED)
+
+
+def test_a_million_digits_that_are_no_number_are_looked_through_once() -> None:
+    """Cut in two at each of them, they would take hours."""
+    with pytest.raises(WrongArguments) as caught:
+        read_arguments(["path=a", f"ratio={'0' * 1_000_000}x"], TYPED)
+
+    assert caught.value.faults[0].startswith('ratio: must be number, not "000')

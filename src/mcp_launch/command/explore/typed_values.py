@@ -83,7 +83,7 @@ def _integer(text: str) -> Any:
 def _number(text: str) -> Any:
     if (whole := _integer(text)) is not _NONE:
         return whole
-    if re.fullmatch(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", text, re.ASCII) and math.isfinite(float(text)):
+    if re.fullmatch(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", text, re.ASCII) and math.isfinite(float(text)):
         return float(text)
     return _NONE
 
