@@ -50,5 +50,5 @@ _BEGINNINGS = {
 }
 
 _LOG = re.compile(r"(?m)^\W{0,9}(\d{4}-\d\d-\d\d|\d\d:\d\d:\d\d|(TRACE|DEBUG|INFO|WARN|ERROR)\b)")
-_PYTHON = re.compile(r"(?m)^(import \w+|from [\w.]+ import |def \w+\(|class \w+.*:$)")
+_PYTHON = re.compile(r"(?m)^(import \w+|from [\w.]+ import |def \w+\(|class \w.*:$)")
 _MARKDOWN = re.compile(r"(?m)^(```|#{1,6} \w|[-*] .*\]\()")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from acp_bindings.check import Check, Unusable
+from acp_bindings.check import Check, Unusable, likeness
 from acp_bindings.check.likeness import EXPECTED
 from tests.acp_bindings.check.conversations import (
     AGENT,
@@ -142,6 +142,14 @@ def test_what_is_no_recording_is_told_what_it_looks_like(text: bytes, likeness: 
     assert f"is a message; it looks like {likeness}" in str(raised.value)
     assert "A recording has one JSON-RPC message on each line" in str(raised.value)
     assert raised.value.lines
+
+
+def test_a_long_word_that_might_begin_a_class_is_looked_through_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Cut in two at each of its letters, one as long as this would take a quarter of an hour."""
+    monkeypatch.setattr(likeness, "_LOOKED_AT", 2_000_000)
+
+    assert likeness.likeness_of([b"class " + b"a" * 1_000_000]) is None
+    assert likeness.likeness_of([b"class A(B):"]) == "Python source"
 
 
 def test_what_looks_like_nothing_is_no_recording_either() -> None:
