@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 import secrets
 import threading
 import time
@@ -13,36 +14,61 @@ import pytest
 from pydantic import TypeAdapter, ValidationError
 
 from acp_bindings.secrets import redact
-from acp_bindings.secrets.redact import Redactor, shown_url
+from acp_bindings.secrets.redact import LEARNT, Redactor, shown_url
 from tests.mcp_launch.servers.leak import forms
 
 SECRET = 'p"ss wörd/42'
+OTHER = "p'ss\x1bwörd\\42"
+
+
+def quoted(text: str) -> list[str]:
+    """The text in JSON and in Python, and these once more, as in a log of what a server said."""
+    inner = [json.dumps(text), json.dumps(text, ensure_ascii=False), repr(text)]
+    return [*inner, *map(json.dumps, inner), *map(repr, inner)]
 
 
 @pytest.mark.parametrize(
-    "said",
+    ("secret", "said"),
     [
-        *forms(SECRET),
-        f"key={SECRET}!",
-        f"[{SECRET}]",
-        repr(json.dumps(SECRET)),
-        json.dumps(json.dumps({"key": SECRET})),
-        SECRET.encode().decode("latin-1"),
+        (secret, said)
+        for secret in (SECRET, OTHER)
+        for said in (
+            *forms(secret),
+            f"key={secret}!",
+            f"[{secret}]",
+            *quoted(f"key={secret}!"),
+            *quoted(secret),
+            secret.encode().decode("latin-1"),
+        )
     ],
 )
-def test_a_repeated_secret_is_replaced_however_it_is_quoted(said: str) -> None:
-    shown = Redactor([SECRET])(said)
+def test_a_repeated_secret_is_replaced_however_it_is_quoted(secret: str, said: str) -> None:
+    shown = Redactor([secret])(said)
 
     assert "[redacted]" in shown
-    assert not any(part in shown for part in ("42", 'p"', "rd", "NDI", "cCJ"))
+    assert not re.search(r"\w", shown.replace("[redacted]", "").replace("key", ""))
+
+
+def test_so_is_what_it_was_before_it_was_quoted() -> None:
+    assert Redactor(["p%61ss%20word%21"])("pass word!") == "[redacted]"
+
+
+def test_so_is_a_secret_that_is_half_a_surrogate_pair() -> None:
+    secret = "secret \ud83d"
+
+    assert Redactor([secret], urls=[f"https://{secret}@h"])(f"{secret}, secret%20%3F") == "[redacted], [redacted]"
 
 
 def test_the_token_of_a_bearer_header_is_replaced_alone_too() -> None:
-    assert Redactor(["Bearer abcdefgh"])("token abcdefgh is no good") == "token [redacted] is no good"
+    redactor = Redactor(["Bearer abcdefgh"])
+
+    assert redactor("token abcdefgh is no good") == "token [redacted] is no good"
+    assert redactor(base64.b64encode(b"abcdefgh").decode()) == "[redacted]"
+    assert redactor("it wants a Bearer token") == "it wants a Bearer token"
 
 
 def test_each_line_of_a_long_secret_is_one() -> None:
-    assert Redactor(["line one of key\nline two of key"])("bad: line two of key") == "bad: [redacted]"
+    assert Redactor(["line one of key\n  line two of key\n"])("bad: line two of key") == "bad: [redacted]"
 
 
 def test_a_short_secret_is_replaced_where_it_stands_alone() -> None:
@@ -50,7 +76,9 @@ def test_a_short_secret_is_replaced_where_it_stands_alone() -> None:
 
 
 def test_one_and_two_characters_are_no_secret() -> None:
-    assert Redactor(["1", ""])("exited with 1") == "exited with 1"
+    said = "A: exited with 1 &quot;"
+
+    assert Redactor(["1", "", '"', "%41"])(said) == said
 
 
 def test_the_longer_of_two_secrets_is_replaced_whole() -> None:
@@ -81,11 +109,24 @@ def test_user_info_and_query_of_a_url_are_secrets() -> None:
     assert redactor("someone pa55word t0k3n token=t0k3n") == "[redacted] [redacted] [redacted] [redacted]"
 
 
+def test_user_info_is_one_as_it_stands_in_the_url_too() -> None:
+    redactor = Redactor(urls=["https://some%6Fne:pa%73%73word@h/mcp"])
+
+    assert redactor("some%6Fne pa%73%73word, someone password") == "[redacted] [redacted], [redacted] [redacted]"
+
+
 def test_what_basic_authentication_sends_is_a_secret_and_so_is_what_it_stands_for() -> None:
     coded = base64.b64encode(b"someone:pa55word").decode()
 
     assert Redactor(urls=["https://someone:pa55word@h/mcp"])(f"Basic {coded}: {coded}") == "[redacted]: [redacted]"
     assert Redactor([f"Basic {coded}"])("no someone with pa55word") == "no [redacted] with [redacted]"
+    assert Redactor([f"Basic {coded}"])(coded.rstrip("=")) == "[redacted]"
+
+
+def test_so_is_what_it_sends_of_a_user_alone() -> None:
+    coded = base64.b64encode(b"t0k3n-of-mine:").decode()
+
+    assert Redactor(urls=["https://t0k3n-of-mine@h/mcp"])(f"{coded} of t0k3n-of-mine") == "[redacted] of [redacted]"
 
 
 def test_half_a_secret_that_pydantic_cut_is_not_shown() -> None:
@@ -95,7 +136,31 @@ def test_half_a_secret_that_pydantic_cut_is_not_shown() -> None:
 
     assert "xxxx" in str(raised.value)
     assert "xxxx" not in Redactor([secret])(str(raised.value))
+    assert "xxxx" not in Redactor(["hunter2"])(str(raised.value))
     assert Redactor([secret])("input_value='short', input_type=str") == "input_value='short', input_type=str"
+    assert Redactor()(str(raised.value)) == str(raised.value)
+
+
+def test_what_is_added_is_hidden_beside_what_was_there() -> None:
+    redactor = Redactor(["first-secret"])
+
+    redactor.add(["second-secret"])
+
+    assert redactor("first-secret, second-secret") == "[redacted], [redacted]"
+
+
+def test_of_what_is_learnt_the_last_are_hidden_and_what_is_known_takes_no_place() -> None:
+    redactor = Redactor(["given-secret"])
+    redactor.learn("oldest-secret")
+    for number in range(LEARNT - 1):
+        redactor.learn(f"secret-{number}")
+    for known in ("given-secret", "oldest-secret", "ab"):
+        redactor.learn(known)
+
+    assert redactor("oldest-secret, secret-0, ab") == "[redacted], [redacted], ab"
+
+    redactor.learn("abc")
+    assert redactor("oldest-secret, secret-0, given-secret, abc") == f"oldest-secret{', [redacted]' * 3}"
 
 
 def test_what_seems_to_be_quoted_a_million_times_and_never_ends_is_looked_through_once() -> None:

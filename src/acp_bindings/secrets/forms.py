@@ -40,11 +40,11 @@ def _quoted(part: str) -> Iterator[str]:
     yield part
     yield unquote(part)
     yield html.escape(part)
-    for said in (json.dumps(part)[1:-1], json.dumps(part, ensure_ascii=False)[1:-1], repr(part)[1:-1]):
+    for said in (json.dumps(part)[1:-1], json.dumps(part, ensure_ascii=False)[1:-1], *_in_python(part)):
         yield said
         # Quoted twice, as where what a server said in JSON is logged.
         yield json.dumps(said)[1:-1]
-        yield repr(said)[1:-1]
+        yield from _in_python(said)
     for quoted in (quote, quote_plus):
         for safe in ("", "/"):
             escaped = quoted(part, safe=safe, errors="replace")
@@ -52,6 +52,11 @@ def _quoted(part: str) -> Iterator[str]:
             yield _ESCAPE.sub(lambda escape: escape[0].lower(), escaped)
     # As a server reads it that takes headers for Latin-1, as HTTP once did.
     yield part.encode(errors="replace").decode("latin-1")
+
+
+def _in_python(text: str) -> tuple[str, str]:
+    """As `repr` writes it, and as it does where a text around it has both kinds of quotation marks."""
+    return repr(text)[1:-1], repr(f"{text}'\"")[1:-4]
 
 
 _ESCAPE = re.compile("%[0-9A-F]{2}")
