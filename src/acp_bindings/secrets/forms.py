@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import html
 import json
 import re
@@ -75,6 +74,6 @@ def _login(value: str) -> Iterator[str]:
     if scheme.lower() == "basic":
         try:
             pair = base64.b64decode(coded).decode()
-        except (binascii.Error, ValueError):
+        except ValueError:
             return
         yield from (pair, *pair.split(":", 1))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import json
 import mimetypes
 import re
@@ -101,7 +100,7 @@ def _binary(coded: str, *, media_type: object, about: str, name: str | None = No
     kind = media_type if isinstance(media_type, str) else None
     try:
         data = base64.b64decode(coded, validate=True)
-    except (binascii.Error, ValueError):
+    except ValueError:
         return Piece(text=f"[{about}: its data is not base64]")
     said = ", ".join(_texts(about, kind, _size(len(data))))
     return Piece(data=data, media_type=kind, name=name, about=said)
