@@ -70,9 +70,6 @@ class Redactor:
         words = [re.escape(secret) for secret in ordered if len(secret) < INSIDE_WORDS]
         self._short = re.compile(rf"(?<!\w)(?:{'|'.join(words)})(?!\w)") if words else None
 
-    def __repr__(self) -> str:
-        return "Redactor(...)"
-
     def __call__(self, text: str) -> str:
         """The text without the secrets."""
         self._work_in()
