@@ -53,6 +53,10 @@ def test_so_is_what_it_was_before_it_was_quoted() -> None:
     assert Redactor(["p%61ss%20word%21"])("pass word!") == "[redacted]"
 
 
+def test_so_is_what_is_written_otherwise_in_base64_for_urls() -> None:
+    assert Redactor(["secret>>>???"])("c2VjcmV0Pj4-Pz8_, c2VjcmV0Pj4+Pz8/") == "[redacted], [redacted]"
+
+
 def test_so_is_a_secret_that_is_half_a_surrogate_pair() -> None:
     secret = "secret \ud83d"
 
@@ -69,6 +73,15 @@ def test_the_token_of_a_bearer_header_is_replaced_alone_too() -> None:
 
 def test_each_line_of_a_long_secret_is_one() -> None:
     assert Redactor(["line one of key\n  line two of key\n"])("bad: line two of key") == "bad: [redacted]"
+
+
+def test_so_are_all_of_its_lines_together() -> None:
+    secret = "ab\ncd\n"
+
+    redactor = Redactor([secret])
+
+    assert redactor("it was\nab\ncd") == "it was\n[redacted]"
+    assert redactor(base64.b64encode(secret.encode()).decode()) == "[redacted]"
 
 
 def test_a_short_secret_is_replaced_where_it_stands_alone() -> None:
@@ -129,6 +142,17 @@ def test_so_is_what_it_sends_of_a_user_alone() -> None:
     assert Redactor(urls=["https://t0k3n-of-mine@h/mcp"])(f"{coded} of t0k3n-of-mine") == "[redacted] of [redacted]"
 
 
+@pytest.mark.parametrize("value", ["Basic hunter22!", "Basic pa55word", "Basic"])
+def test_what_only_looks_like_basic_authentication_is_a_secret_as_it_is(value: str) -> None:
+    assert Redactor([value])(f"{value}!") == "[redacted]!"
+
+
+def test_a_password_with_a_colon_is_one_secret() -> None:
+    coded = base64.b64encode(b"someone:pa55:word").decode()
+
+    assert Redactor([f"Basic {coded}"])("pa55:word") == "[redacted]"
+
+
 def test_half_a_secret_that_pydantic_cut_is_not_shown() -> None:
     secret = f"sk-{'x' * 100}"
     with pytest.raises(ValidationError) as raised:
@@ -136,7 +160,7 @@ def test_half_a_secret_that_pydantic_cut_is_not_shown() -> None:
 
     assert "xxxx" in str(raised.value)
     assert "xxxx" not in Redactor([secret])(str(raised.value))
-    assert "xxxx" not in Redactor(["hunter2"])(str(raised.value))
+    assert "xxxx" not in Redactor(["abc"])(str(raised.value))
     assert Redactor([secret])("input_value='short', input_type=str") == "input_value='short', input_type=str"
     assert Redactor()(str(raised.value)) == str(raised.value)
 
