@@ -76,12 +76,9 @@ def _add(word: str, arguments: dict[str, Any], typed: set[tuple[str, ...]], root
         raise Fault(f"{word}: must be name=value, or name:=JSON{hint}")
     path, schema = _meant(name, root)
     if schema is None and not exact and checked:
-        known = list(properties_of(root, root))
+        known = properties_of(root, root)
         raise Fault(f"{name}: there is no such argument{did_you_mean(name, known) or f'; {there_are(known)}'}")
-    if exact:
-        value = json_value(text, called=name)
-    else:
-        value = typed_value(text, {} if schema is None else schema, root, called=name, checked=checked)
+    value = json_value(text, called=name) if exact else typed_value(text, schema, root, called=name, checked=checked)
     holder = _holder(path, arguments, called=name)
     if path not in typed:
         holder[path[-1]] = value

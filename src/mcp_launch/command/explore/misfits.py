@@ -41,7 +41,7 @@ def _misfit(error: Any, root: Schema) -> Iterator[str]:
             says = f": {first}" if first else ""
             yield f"{within}{name}: is missing, must be {about.type if about else 'any'}{says}"
         case "additionalProperties":
-            known = list(properties_of(error.schema, root))
+            known = properties_of(error.schema, root)
             for name in error.instance:
                 if member_of(name, error.schema, root) is None:
                     yield f"{within}{name}: there is no such argument{did_you_mean(name, known)}"
