@@ -49,6 +49,7 @@ def one(schema: Any, text: str) -> Any:
         ({"anyOf": [{"type": "array"}, {"type": "string"}]}, "[a", "[a"),
         ({"type": "object"}, '{"a": 1}', {"a": 1}),
         ({"properties": {"a": {"type": "integer"}}}, '{"a": 1}', {"a": 1}),
+        ({"additionalProperties": {"type": "integer"}}, '{"a": 1}', {"a": 1}),
         ({}, "5", 5),
         ({}, '{"a": 1}', {"a": 1}),
         ({}, "hello", "hello"),
@@ -170,6 +171,9 @@ def test_arguments_that_are_given_whole_are_looked_at_too(whole: str, fault: str
             ["a:=1"],
             ["a: must be string, not 1"],
         ),
+        ({"properties": {"a": {"type": ["array", "string"]}}}, ["a=b", "a=[1]"], ["a: is given twice"]),
+        ({"properties": {"a": {"type": ["array", "string"]}}}, ["a=[1]", "a=b"], ["a: is given twice"]),
+        ({"properties": {"a": {"type": "string"}}}, ["a.b=1"], ["a.b: there is no such argument; there are a"]),
         ({"type": "string"}, [], ["arguments: must be string, not {}"]),
         ({"maxProperties": 0}, ["a:=1"], ["arguments: {'a': 1} is expected to be empty"]),
     ],
@@ -206,6 +210,9 @@ def test_a_member_that_the_schema_forbids_is_named_with_what_is_near() -> None:
         ({"type": 7, "properties": {"a": {"type": "integer"}}}, ["a=1"], {"a": 1}),
         ({"properties": {"a": {"$ref": "https://example.invalid/x"}}}, ["a=1"], {"a": 1}),
         ({"properties": {"a": {"$ref": "#/required"}}, "required": ["a"]}, ["a=1"], {"a": 1}),
+        ({"properties": {"a:": {"type": "string"}}}, ["a:=1"], {"a:": "1"}),
+        ({"properties": {"a": {}}}, ["a.b=1"], {"a": {"b": 1}}),
+        ({"properties": {"a": {"additionalProperties": {"type": "string"}}}}, ["a.b=1"], {"a": {"b": "1"}}),
     ],
 )
 def test_odd_schemas_take_what_they_can(schema: Any, words: list[str], arguments: dict[str, Any]) -> None:
