@@ -6,7 +6,7 @@ from typing import Any, Self, cast
 import pytest
 from pydantic import ValidationError, field_validator, model_validator
 
-from acp_bindings import v1, v1_unstable, v2
+from acp_bindings import EncodeError, encode, v1, v1_unstable, v2
 
 CHUNK = v1.AgentMessageChunk(content=v1.TextContent(text="hunter2"))
 BLOCKS = "v1.TextContent, v1.ImageContent, v1.AudioContent, v1.ResourceLink or v1.EmbeddedResource"
@@ -78,6 +78,18 @@ def test_a_dict_in_place_of_an_object_is_told_whatever_is_in_it(outcome: Any) ->
         str(raised.value) == "RequestPermissionResponse.outcome wants an object, not a dict; `decode` makes one of it"
     )
     assert raised.value.__cause__ is None
+
+
+def test_what_was_put_there_without_being_looked_at_is_told_by_its_place_in_the_message() -> None:
+    server = v1.McpServerStdio(name="files", command="/bin/files", args=[], env=[])
+    servers: list[Any] = [server, {"name": "hunter2"}]
+    request = v1.NewSessionRequest.model_construct(cwd="/", mcp_servers=servers, field_meta={"key": "hunter2"})
+
+    with pytest.raises(EncodeError) as raised:
+        encode(request)
+
+    assert [each.path for each in raised.value.issues] == [("mcpServers", 1)]
+    assert "hunter2" not in str(raised.value)
 
 
 def test_other_mistakes_are_told_as_pydantic_does() -> None:
