@@ -36,7 +36,7 @@ def initialize_remarks(message: Model, *, side: Side, version: int) -> Iterator[
         value: Any = getattr(message, name)
         if field.alias == info and value is None:
             yield Remark((info,), "no-info", "it is missing; a name and a version help whoever reads a log", "info")
-        if field.alias == capabilities and isinstance(value, Model):
+        elif field.alias == capabilities:
             yield from _misspelt(value, (capabilities,))
 
 
