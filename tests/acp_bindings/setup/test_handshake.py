@@ -472,6 +472,11 @@ def test_d1_a_name_without_a_letter_is_no_misspelt_capability(name: str) -> None
     assert ClientHandshake(info=EDITOR).accept(answer).findings == ()
 
 
+def test_what_is_misspelt_in_who_it_is_is_no_capability() -> None:
+    answer = {"protocolVersion": 1, "agentInfo": {**raw(HELPER), "Title": "Helper"}}
+    assert ClientHandshake(info=EDITOR).accept(answer).findings == ()
+
+
 def test_r26_a_capability_that_is_new_is_kept_and_no_finding() -> None:
     new = {"telepathy": {"range": 5}, "loadSessionPartially": True}
     answer = {"protocolVersion": 1, "agentCapabilities": new, "agentInfo": raw(HELPER)}
