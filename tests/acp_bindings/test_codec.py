@@ -314,6 +314,14 @@ def test_a_tag_that_is_missing_is_a_field_that_is() -> None:
     assert issues_of(v1.SessionUpdate, {}) == [Issue(("sessionUpdate",), "missing", "Field required")]
 
 
+def test_each_bad_item_is_told_also_of_a_list_in_an_item() -> None:
+    server: Json = {"name": "s", "command": "/s", "args": [1, 2], "env": []}
+    assert [each.path for each in issues_of(v1.NewSessionRequest, {"cwd": "/", "mcpServers": [server]})] == [
+        ("mcpServers", 0, "args", 0),
+        ("mcpServers", 0, "args", 1),
+    ]
+
+
 def test_what_is_wrong_with_each_item_is_told_of_the_alternative_that_it_is() -> None:
     servers: list[Json] = [
         {"type": "http", "name": "h"},
