@@ -57,6 +57,7 @@ def test_what_only_mentions_json_rpc_is_no_message() -> None:
         (codecs.BOM_UTF8 + b"{}", "; a byte order mark stands before it"),
         ("{}".encode("utf-16"), "; it is UTF-16, and JSON is UTF-8"),
         ("{}".encode("utf-16-le"), "; it is UTF-16, and JSON is UTF-8"),
+        ("\ufeff{}".encode("utf-16-be"), "; it is UTF-16, and JSON is UTF-8"),
         ("\n{}".encode("utf-16-be"), "; it is UTF-16, and JSON is UTF-8"),
         ("{'sessionId': 'hunter2'}", "; it is written as Python writes a dict, see json.dumps"),
         ("hunter2.json", "; it looks like the path of a file, which is not opened here"),
@@ -99,6 +100,7 @@ def test_text_that_is_something_else_is_told_what(data: str | bytes, hint: str) 
         float("nan"),
         "C# hunter2",
         "{\n" * 3 + "NaN",
+        "[" + "\n" * 50_000 + "x",
     ],
 )
 def test_text_that_looks_like_nothing_has_no_hint(data: Any) -> None:
