@@ -107,6 +107,7 @@ def test_a_file_that_is_there_is_left_alone_even_if_it_leads_elsewhere(tmp_path:
         ({"result": 5}, ["5"], []),
         ({"result": "five"}, ["five"], []),
         ({"result": ["a", 2]}, ["a", "2"], []),
+        ({"result": ["1", "2"]}, ["1", "2"], []),
         ({"result": []}, [], []),
         ({"a": 1}, ["one"], [{"a": 1}]),
         ({"a": 1}, [], [{"a": 1}]),
@@ -120,6 +121,12 @@ def test_a_structured_result_is_shown_where_the_text_does_not_say_the_same(
 
     assert [piece.text for piece in found[: len(texts)]] == texts
     assert [json.loads(piece.text or "") for piece in found[len(texts) :]] == more
+
+
+def test_a_structured_result_is_written_to_be_read() -> None:
+    (piece,) = with_structured([], {"a": "é"})
+
+    assert piece.text == '{\n  "a": "é"\n}'
 
 
 @pytest.mark.parametrize(

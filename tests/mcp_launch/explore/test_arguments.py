@@ -151,6 +151,20 @@ def test_arguments_that_are_given_whole_are_looked_at_too(whole: str, fault: str
         ({"required": ["a", "b"]}, ["b:=1"], ["a: is missing, must be any"]),
         ({"additionalProperties": False}, ["a:=1"], ["a: there is no such argument"]),
         ({"properties": {"a": {"enum": ["b"]}}}, ["a:=1"], ['a: must be "b", not 1']),
+        ({"properties": {"a": {"const": "b"}}}, ["a:=1"], ['a: must be "b", not 1']),
+        (
+            {
+                "properties": {"a": {"properties": {"b": {"$ref": "#/$defs/B"}}, "required": ["b"]}},
+                "$defs": {"B": {"type": "string", "description": "\nWhat to do.\nAnd more."}},
+            },
+            ["a:={}"],
+            ["a.b: is missing, must be string: What to do."],
+        ),
+        (
+            {"properties": {"a": {"properties": {"path": {}}, "additionalProperties": False}}},
+            ['a:={"paht": 1}'],
+            ['a.paht: there is no such argument; did you mean "path"?'],
+        ),
         (
             {"properties": {"a": {"anyOf": [{"type": "string"}, {"type": "null"}]}}},
             ["a:=1"],
@@ -210,6 +224,7 @@ def test_a_member_that_the_schema_forbids_is_named_with_what_is_near() -> None:
         ({"type": 7, "properties": {"a": {"type": "integer"}}}, ["a=1"], {"a": 1}),
         ({"properties": {"a": {"$ref": "https://example.invalid/x"}}}, ["a=1"], {"a": 1}),
         ({"properties": {"a": {"$ref": "#/required"}}, "required": ["a"]}, ["a=1"], {"a": 1}),
+        ({"properties": {"a": {}}, "required": "bc"}, ["a=1"], {"a": 1}),
         ({"properties": {"a:": {"type": "string"}}}, ["a:=1"], {"a:": "1"}),
         ({"properties": {"a": {}}}, ["a.b=1"], {"a": {"b": 1}}),
         ({"properties": {"a": {"additionalProperties": {"type": "string"}}}}, ["a.b=1"], {"a": {"b": "1"}}),
