@@ -105,7 +105,8 @@ def note(text: str) -> int:
     return len(calls)
 
 def test_plain(mcp_server):
-    assert mcp_server(server).call_tool("note", {"text": "plain"}).structured_content == {"result": len(calls)}
+    told = mcp_server(server).call_tool("note", arguments={"text": "plain"})
+    assert told.structured_content == {"result": len(calls)}
     assert calls[-1] == "plain"
 
 @pytest.mark.anyio
