@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -13,6 +14,7 @@ from anyio.abc import TaskStatus
 
 from acp_bindings import v1
 from acp_bindings.connection import Connection, ConnectionClosed, Handlers, connect_process
+from acp_bindings.connection.waiting import Waiting
 from tests.acp_bindings.connection.support import against, streams
 
 pytestmark = pytest.mark.anyio
@@ -210,3 +212,16 @@ async def test_a_task_that_outlives_its_handler_waits_for_all_that_came() -> Non
             with anyio.fail_after(5):
                 await client.wait_ended()
     assert told == [None]
+
+
+async def test_of_who_has_waited_nothing_is_kept() -> None:
+    def scopes() -> int:
+        gc.collect()
+        return sum(isinstance(each, anyio.CancelScope) for each in gc.get_objects())
+
+    waiting = Waiting(lambda _turn: False)
+    before = scopes()
+
+    await waiting.wait_for(anyio.lowlevel.checkpoint(), None)
+
+    assert scopes() == before
