@@ -223,16 +223,17 @@ def test_an_answer_that_did_not_come_in_time_is_an_error_in_json(file: str, comm
     assert (done.status, json.loads(done.out)["error"]) == (1, {"code": REQUEST_TIMEOUT, "message": message})
 
 
+@pytest.mark.parametrize(("words", "seconds"), [(["hang", "--wait", "1"], 1), (["structured"], 300)])
 def test_whoever_sits_at_a_terminal_is_told_how_long_a_silent_tool_may_take(
-    file: str, monkeypatch: pytest.MonkeyPatch, command: Command
+    words: list[str], seconds: int, file: str, monkeypatch: pytest.MonkeyPatch, command: Command
 ) -> None:
-    monkeypatch.setattr(calling, "SILENCE", 0.1)
+    monkeypatch.setattr(calling, "SILENCE", 0)
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     monkeypatch.setenv("TERM", "dumb")
 
-    done = command("call", file, "odd", "hang", "--wait", "1")
+    done = command("call", file, "odd", *words)
 
-    assert "waiting for hang, which has 1 s to answer (--wait); Ctrl-C ends it\n" in done.err
+    assert f"waiting for {words[0]}, which has {seconds} s to answer (--wait); Ctrl-C ends it\n" in done.err
 
 
 def test_text_is_printed_and_the_rest_is_saved_where_one_is(
