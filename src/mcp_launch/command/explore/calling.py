@@ -131,8 +131,7 @@ async def call_tool(
         one.notices.complain(f"{one.name}: {message}" if message else one.why(error))
         if death := await _death(one, error):
             return Answer(failure=death)
-        said = message or str(getattr(error, "message", error))
-        return Answer(error={"code": getattr(error, "code", None), "message": one.hide(said)})
+        return Answer(error={"code": getattr(error, "code", None), "message": one.hide(message or str(error))})
 
 
 def _late(tool: Tool, error: Exception, *, wait: float | None) -> str | None:

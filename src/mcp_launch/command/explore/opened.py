@@ -59,7 +59,7 @@ class Opened:
         """Why a request has no answer, secrets included; of a server that died, the session knows why."""
         if isinstance(error, LaunchFailure):
             return str(error)
-        return f"{self.name}: {getattr(error, 'message', None) or str(error) or type(error).__name__}"
+        return f"{self.name}: {str(error) or type(error).__name__}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
