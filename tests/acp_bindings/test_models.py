@@ -323,7 +323,10 @@ def test_a_json_schema_states_the_rule_of_the_writer() -> None:
 
 @pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf])
 def test_a_number_that_json_does_not_have_is_refused_not_nulled(number: float) -> None:
-    values: list[Any] = [v1.TextContent(text="t", meta={"deep": [number]}), [number], {1: number, "1": 0}]
+    newer = decode(v1.TextContent, {"text": "t", "newer": 5})
+    assert newer.model_extra
+    newer.model_extra["newer"] = number
+    values: list[Any] = [v1.TextContent(text="t", meta={"deep": [number]}), [number], {1: number, "1": 0}, newer]
     paths: list[Path] = []
     for value in values:
         with pytest.raises(EncodeError) as caught:
@@ -331,7 +334,7 @@ def test_a_number_that_json_does_not_have_is_refused_not_nulled(number: float) -
         told = "NaN, infinity and integers of over 4300 digits cannot be sent"
         ((path, *_),) = [(each.path, each.message) for each in caught.value.issues if each.message == told]
         paths.append(path)
-    assert paths == [("_meta", "deep", 0), (0,), ("1",)]
+    assert paths == [("_meta", "deep", 0), (0,), ("1",), ("newer",)]
     with pytest.raises(ValidationError):
         v1.Cost(amount=number, currency="EUR")
 
@@ -573,6 +576,7 @@ def test_only_the_white_space_of_json_may_stand_around_null(text: str | bytes | 
         (list[v1.McpServer], "list[McpServer]"),
         (dict[str, v1.ContentBlock], "dict[str, ContentBlock]"),
         (v1.McpServer | None, "McpServer | None"),
+        (list[Annotated[int, Field(ge=0)]], "list[int]"),
         (v1.NewSessionRequest | v1.LoadSessionRequest, "NewSessionRequest | LoadSessionRequest"),
     ],
     ids=str,
