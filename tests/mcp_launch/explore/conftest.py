@@ -22,7 +22,7 @@ def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
 
     def run(*args: str, stdin: str = "") -> Done:
         given = tmp_path / "standard input"
-        given.write_text(stdin)
+        given.write_text(stdin, encoding="utf-8", errors="surrogateescape")
         with given.open() as opened:
             monkeypatch.setattr(sys, "argv", ["mcp-launch", *args])
             monkeypatch.setattr(sys, "stdin", opened)

@@ -259,6 +259,7 @@ def test_a_server_can_be_tried_with_what_its_schema_forbids() -> None:
         ("  ", []),
         ("call x f=[1]y g=[2]", ["call", "x", "f=[1]y", "g=[2]"]),
         ("call x a=#1", ["call", "x", "a=#1"]),
+        (f"call x f={'[' * 100_000}", ["call", "x", f"f={'[' * 100_000}"]),
     ],
 )
 def test_json_needs_no_quoting_in_a_line(line: str, words: list[str]) -> None:

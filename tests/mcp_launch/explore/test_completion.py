@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 import shutil
 import subprocess
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.mcp_launch.explore.here import Command
 from tests.mcp_launch.test_command import COMMAND, ENV, run
 
 
@@ -29,6 +31,16 @@ def test_names_of_servers_are_completed_from_the_file_that_was_typed(file: str) 
     assert completed("tools", file, "--only", "") == ["odd", "gone"]
     assert completed("call", file, "g") == ["gone"]
     assert completed("shell", file, "") == ["odd", "gone"]
+
+
+def test_a_server_without_a_name_is_not_among_those_to_choose_from(tmp_path: Path, command: Command) -> None:
+    file = tmp_path / "servers.json"
+    file.write_text(json.dumps({"mcpServers": [{"command": "/a"}, {"command": "/b", "name": "b"}]}))
+
+    done = command("call", str(file), "tool")
+
+    assert (done.status, done.err) == (2, "mcp-launch: say which server: there are b\n")
+    assert completed("call", str(file), "") == ["b"]
 
 
 @pytest.mark.parametrize(

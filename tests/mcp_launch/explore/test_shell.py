@@ -212,3 +212,10 @@ def test_a_list_that_cannot_be_had_is_a_warning_and_said(command: Command) -> No
 
     assert done.out == "could not list its resources\n"
     assert done.err.count('warning: offers: could not list its resources: "no idea"\n') == 2
+
+
+@pytest.mark.parametrize("line", ["tool \udcff\n", "tool \udcff"])
+def test_a_line_that_is_no_text_is_read_as_far_as_it_can_be(line: str, odd_file: str, command: Command) -> None:
+    done = command("shell", odd_file, stdin=line)
+
+    assert (done.status, 'no tool is called "\ufffd"' in done.err) == (2, True)
