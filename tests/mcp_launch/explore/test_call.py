@@ -48,6 +48,17 @@ def test_a_server_can_be_chosen_with_only_as_everywhere(file: str, command: Comm
     assert command("call", file, "structured", "--only", "odd").out == '{\n  "n": 1\n}\n'
 
 
+def test_what_is_odd_about_its_entry_is_said(tmp_path: Path, command: Command) -> None:
+    path = tmp_path / ".vscode" / "mcp.json"
+    path.parent.mkdir()
+    path.write_text(json.dumps({"servers": {"odd": {**ODD, "args": [*ODD["args"], "${env:NOT_SET_ANYWHERE}"]}}}))
+
+    done = command("call", str(path), "typed", "path=a")
+
+    assert (done.status, json.loads(done.out)) == (0, {"path": "a"})
+    assert "${env:NOT_SET_ANYWHERE} is not set" in done.err
+
+
 def test_a_server_comes_from_standard_input_too(command: Command) -> None:
     config = json.dumps({"mcpServers": {"odd": ODD}})
 

@@ -1,0 +1,63 @@
+"""What a server tells while it works."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import anyio
+import pytest
+from mcp_types import (
+    LoggingMessageNotification,
+    LoggingMessageNotificationParams,
+    ResourceListChangedNotification,
+    ToolListChangedNotification,
+)
+
+from acp_bindings.secrets.redact import Redactor
+from mcp_launch.command.explore.notices import Notices
+from tests.mcp_launch.support import SECRET
+
+
+@pytest.mark.parametrize(
+    ("told", "said"),
+    [
+        ((1.0, 2.0, f"half of {SECRET}"), "progress 1/2: half of [redacted]\n"),
+        ((0.5, None, None), "progress 0.5\n"),
+        ((0.0, 0.0, ""), "progress 0/0\n"),
+    ],
+)
+def test_progress_is_said_as_far_as_it_is_told(
+    told: tuple[float, float | None, str | None], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    anyio.run(Notices(Redactor([SECRET])).progress, *told)
+
+    assert capsys.readouterr().err == said
+
+
+@pytest.mark.parametrize(
+    ("logger", "data", "said"),
+    [
+        (None, f"it has {SECRET}", "info: it has [redacted]\n"),
+        ("db", {"größe": [1]}, 'info db: {"größe": [1]}\n'),
+    ],
+)
+def test_a_log_is_said_with_who_keeps_it(
+    logger: str | None, data: Any, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log: Any = Notices(Redactor([SECRET])).options.logging
+
+    anyio.run(log, LoggingMessageNotificationParams(level="info", logger=logger, data=data))
+
+    assert capsys.readouterr().err == said
+
+
+def test_who_asked_is_told_of_which_kind_a_list_has_changed() -> None:
+    changed: list[str] = []
+    hear: Any = Notices(Redactor(), changed=changed.append).options.message
+
+    log = LoggingMessageNotification(params=LoggingMessageNotificationParams(level="info", data="tools/list_changed"))
+
+    for message in (ToolListChangedNotification(), ValueError("no message"), log, ResourceListChangedNotification()):
+        anyio.run(hear, message)
+
+    assert changed == ["tools", "resources"]
