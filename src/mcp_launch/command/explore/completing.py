@@ -41,8 +41,6 @@ def _all(words: list[str], begun: str, offer: Offer, commands: Mapping[str, str]
     match words:
         case []:
             return (Candidate(text=name, about=about) for name, about in commands.items())
-        case ["help"]:
-            return (Candidate(text=name) for name in commands)
         case ["tool" | "call"]:
             return (Candidate(text=tool.name, about=_first(tool.description)) for tool in offer.tools or ())
         case ["call", name, *given]:
