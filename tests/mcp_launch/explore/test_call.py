@@ -48,14 +48,16 @@ def test_a_server_can_be_chosen_with_only_as_everywhere(file: str, command: Comm
     assert command("call", file, "structured", "--only", "odd").out == '{\n  "n": 1\n}\n'
 
 
-def test_what_is_odd_about_its_entry_is_said(tmp_path: Path, command: Command) -> None:
+@pytest.mark.parametrize("words", [["call", "typed", "path=a"], ["tools"]], ids=" ".join)
+def test_what_is_odd_about_its_entry_is_said(words: list[str], tmp_path: Path, command: Command) -> None:
     path = tmp_path / ".vscode" / "mcp.json"
     path.parent.mkdir()
     path.write_text(json.dumps({"servers": {"odd": {**ODD, "args": [*ODD["args"], "${env:NOT_SET_ANYWHERE}"]}}}))
 
-    done = command("call", str(path), "typed", "path=a")
+    name, *rest = words
+    done = command(name, str(path), *rest)
 
-    assert (done.status, json.loads(done.out)) == (0, {"path": "a"})
+    assert done.status == 0
     assert "${env:NOT_SET_ANYWHERE} is not set" in done.err
 
 

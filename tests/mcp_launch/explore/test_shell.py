@@ -50,6 +50,12 @@ def test_the_only_server_need_not_be_named_and_the_last_line_not_be_ended(odd_fi
     assert (done.status, done.out, done.err) == (0, "nothing\nnothing\n", "")
 
 
+def test_it_is_left_by_exit_too(odd_file: str, command: Command) -> None:
+    done = command("shell", odd_file, stdin="exit\nread memo://today\n")
+
+    assert (done.status, done.out, done.err) == (0, "", "")
+
+
 def test_a_list_is_as_it_is_now_also_when_the_server_did_not_tell(file: str, command: Command) -> None:
     done = command("shell", file, "odd", stdin="call grow quietly=yes\ntools\ntool grown\n")
 
@@ -62,6 +68,13 @@ def test_a_tool_that_is_new_is_found_though_the_server_did_not_tell(odd_file: st
     done = command("shell", odd_file, stdin="call grow quietly=yes\ntool grown\n")
 
     assert (done.status, done.out) == (0, "grew\ngrown()\n")
+
+
+def test_a_tool_of_which_the_server_told_that_it_is_gone_is_not_called(odd_file: str, command: Command) -> None:
+    done = command("shell", odd_file, stdin="call grow alone=yes\ncall typed path=a\n")
+
+    assert (done.status, done.out) == (2, "grew\n")
+    assert done.err == 'mcp-launch: odd: no tool is called "typed"; there are grown\n'
 
 
 def test_a_tool_is_shown_with_what_it_answers_and_says_that_it_does(file: str, command: Command) -> None:
@@ -151,6 +164,7 @@ def test_standard_input_cannot_be_two_things(command: Command) -> None:
         ("call other ", []),
         ("call typed l", ["lines=", "limit="]),
         ("call typed lines=3 l", ["limit="]),
+        ("call typed lines:=3 l", ["limit="]),
         ("call typed tags=a t", ["tags="]),
         ("call typed mode=", ["mode=fast", "mode=thorough", "mode=3"]),
         ("call typed deep=t", ["deep=true"]),
@@ -160,6 +174,7 @@ def test_standard_input_cannot_be_two_things(command: Command) -> None:
         ("get ", ["greet"]),
         ("get greet ", ["name=", "tone="]),
         ("get greet name=a ", ["tone="]),
+        ("help ", []),
         ("quit ", []),
     ],
 )
@@ -167,7 +182,7 @@ def test_what_may_come_next(line: str, texts: list[str]) -> None:
     from mcp_types import Prompt, PromptArgument, Resource, Tool
 
     offer = Offer(
-        tools=[Tool(name="typed", description="Tell.\nMore.", input_schema=TYPED)],
+        tools=[Tool(name="typed", description="\n  Tell.\n  More.", input_schema=TYPED)],
         resources=[Resource(name="today", uri="memo://today")],
         prompts=[Prompt(name="greet", arguments=[PromptArgument(name="name"), PromptArgument(name="tone")])],
     )
@@ -180,12 +195,19 @@ def test_what_may_come_next(line: str, texts: list[str]) -> None:
 def test_what_may_come_next_says_what_it_is() -> None:
     from mcp_types import Tool
 
-    offer = Offer(tools=[Tool(name="typed", description="Tell.\nMore.", input_schema=TYPED)])
+    offer = Offer(tools=[Tool(name="typed", description="\n  Tell.\n  More.", input_schema=TYPED)])
 
     (tool,) = candidates("call ", offer, {})
     assert tool.about == "Tell."
     (path,) = candidates("call typed p", offer, {})
     assert path.about == "string, Where to look."
+    (command,) = candidates("", offer, {"tools": "list them"})
+    assert command.about == "list them"
+
+
+@pytest.mark.parametrize("line", ["call ", "tool ", "call typed ", "read ", "get ", "get greet "])
+def test_of_what_a_server_does_not_offer_nothing_may_come_next(line: str) -> None:
+    assert candidates(line, Offer(), {}) == []
 
 
 def test_a_schema_that_is_none_completes_nothing() -> None:
@@ -212,6 +234,16 @@ def test_a_list_that_cannot_be_had_is_a_warning_and_said(command: Command) -> No
 
     assert done.out == "could not list its resources\n"
     assert done.err.count('warning: offers: could not list its resources: "no idea"\n') == 2
+
+
+@pytest.mark.parametrize("words", [["tools"], ["call", "structured"]])
+def test_a_list_that_is_not_asked_for_is_none_that_cannot_be_had(words: list[str], command: Command) -> None:
+    name, *rest = words
+    config = f"OFFERS={json.dumps({'tools': 1, 'resources': None})}"
+
+    done = command(name, "-e", config, *rest, "--", sys.executable, *ODD["args"])
+
+    assert (done.status, done.err) == (0, "")
 
 
 @pytest.mark.parametrize("line", ["tool \udcff\n", "tool \udcff"])

@@ -141,6 +141,8 @@ def call(params: dict[str, Any]) -> dict[str, Any] | None:  # noqa: PLR0911, PLR
         case "say_more":
             return result(**text("one item")["result"], structuredContent={"items": [1]})
         case "grow":
+            if "alone" in (params.get("arguments") or {}):
+                TOOLS.clear()
             TOOLS.append({"name": "grown", "inputSchema": EMPTY})
             if "quietly" not in (params.get("arguments") or {}):
                 write({"method": "notifications/tools/list_changed"})
