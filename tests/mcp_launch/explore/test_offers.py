@@ -6,10 +6,11 @@ import json
 import sys
 
 import pytest
-from mcp_types import Tool
+from mcp_types import Prompt, Resource, Tool
 
 from acp_bindings.secrets.redact import Redactor
-from mcp_launch.command.explore.offered import tool_lines
+from mcp_launch.command.explore.offered import blocks_of, tool_lines
+from mcp_launch.servers.offer import Offer
 from tests.mcp_launch.explore.here import ODD, PLAIN, Command
 from tests.mcp_launch.support import SECRET, web_server
 
@@ -51,6 +52,30 @@ def test_what_is_said_of_an_argument_is_wrapped_beside_its_name(monkeypatch: pyt
         f"      {'':46}equator.",
         f"      to.{'x' * 40}?  any",
     ]
+
+
+def test_an_indented_line_of_a_description_is_wrapped_below_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    tool = Tool(name="go", description=f"Says.\n\nArgs:\n    {' '.join(['word'] * 12)}", input_schema={})
+
+    line = f"        {' '.join(['word'] * 6)}"
+    assert [text for text, _ in tool_lines(tool, Redactor())] == [
+        "go()",
+        "    Says.",
+        "",
+        "    Args:",
+        line,
+        line,
+    ]
+
+
+def test_of_what_a_server_leaves_out_nothing_is_said() -> None:
+    today = Resource(name="today", title="Today", uri="memo://today", size=0)
+    offer = Offer(resources=[today], prompts=[Prompt(name="greet")])
+
+    assert blocks_of(offer, "tools", Redactor()) == []
+    assert blocks_of(offer, "resources", Redactor()) == [[("memo://today  Today  0 bytes", "bold")]]
+    assert blocks_of(offer, "prompts", Redactor()) == [[("greet()", "bold")]]
 
 
 def test_what_servers_write_is_harmless_and_no_secret(odd_file: str, command: Command) -> None:
@@ -116,6 +141,16 @@ def test_of_several_servers_each_is_named_and_one_that_fails_has_its_diagnosis(c
     assert done.err.startswith("FAIL broken stdio exited in handshake after ")
     assert done.err.partition(" s: ")[2] == checked.out.partition(" s: ")[2]
     assert SECRET not in done.out + done.err
+
+
+@pytest.mark.parametrize("words", [["tools"], ["call", "tool"]], ids=" ".join)
+def test_an_entry_that_cannot_be_read_is_a_failure_like_others(words: list[str], command: Command) -> None:
+    name, *rest = words
+
+    done = command(name, "-", *rest, stdin='{"mcpServers": {"bad": {"command": 5}}}')
+
+    assert (done.status, done.out) == (1, "")
+    assert done.err.startswith("FAIL bad ? ")
 
 
 def test_a_server_that_fails_is_in_the_json(command: Command) -> None:
