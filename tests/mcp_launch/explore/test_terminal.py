@@ -101,6 +101,9 @@ def test_a_server_that_dies_meanwhile_is_told_at_once(tmp_path: Path) -> None:
 
     with terminal("shell", str(file), columns=WIDE, XDG_STATE_HOME=str(tmp_path / "state")) as shown:
         shown.see("odd>")
+        shown.type(b"read memo://today\r")
+        shown.see("nothing")
+        shown.see("odd>")
         for number in marked.running():
             os.kill(number, 9)
         shown.see("mcp-launch: odd: ")
