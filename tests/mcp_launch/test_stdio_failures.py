@@ -159,6 +159,21 @@ async def test_a_line_without_end_is_given_up(marked: Marked, tmp_path: Path, mo
     assert failure.message == "wrote a line of more than 1 MB, and was given up"
 
 
+async def test_a_line_that_is_too_long_ends_a_session_too(
+    marked: Marked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stdio, "LONGEST", 1 << 20)
+
+    with anyio.fail_after(20):
+        async with mcp_launch.launch([marked.plain(name="plain")], cwd=tmp_path) as fleet:
+            with pytest.raises(MCPError, match="wrote a line of more than 1 MB"):
+                await ask(fleet["plain"].session, "big", size=2_000_000)
+            await fleet["plain"].settled()
+            [failure] = fleet.failures
+
+    assert (failure.stage, failure.code) == ("call", "disconnected")
+
+
 async def test_many_lines_are_not_one_long_line(
     marked: Marked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
