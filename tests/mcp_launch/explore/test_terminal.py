@@ -113,6 +113,17 @@ def test_a_server_that_dies_meanwhile_is_told_at_once(tmp_path: Path) -> None:
         assert end(shown) == 0
 
 
+def test_a_server_that_dies_of_a_call_is_told_once(odd_file: str, tmp_path: Path) -> None:
+    with terminal("shell", odd_file, columns=WIDE, XDG_STATE_HOME=str(tmp_path / "state")) as shown:
+        shown.see("odd>")
+        shown.type(b"call leave\r")
+        shown.see("exited with status 9")
+        shown.see("odd>")
+        assert end(shown) == 0
+
+    assert shown.shown.count("exited with status 9") == 1
+
+
 @pytest.mark.parametrize("typed", [b"", b"call hang\r"])
 def test_a_terminal_that_goes_away_takes_the_server_with_it(typed: bytes, tmp_path: Path) -> None:
     marked = Marked()

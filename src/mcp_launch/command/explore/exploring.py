@@ -47,8 +47,8 @@ class _Shell:
     def __init__(self, one: Opened, commands: Commands) -> None:
         self._one = one
         self._commands = commands
-        self._busy = False
-        """Whether something is being done, of which it is said how it went."""
+        self._is_told = False
+        """Whether the end of the server is told, or will be by what is being done."""
 
     async def run(self) -> int:
         """Do what is typed; of lines from a pipe, the status of the first that did not work."""
@@ -76,16 +76,18 @@ class _Shell:
                 if words in (["quit"], ["exit"]):
                     break
                 if words and not words[0].startswith("#"):
-                    self._busy = True
+                    self._is_told = True
                     status = await do(words)
-                    self._busy = False
+                    # Of a server that is dying, until it is known why.
+                    await self._one.server.settled()
+                    self._is_told = self._one.server.failure is not None
                     worst = worst or status
         return worst
 
     async def _tell_of_its_end(self) -> None:
         """Say that the server has died while nothing was asked of it."""
         async for _ in self._one.fleet.changes():
-            if (failure := self._one.server.failure) and not self._busy:
+            if (failure := self._one.server.failure) and not self._is_told:
                 self._one.notices.complain(str(failure))
 
     def _greet(self) -> None:
