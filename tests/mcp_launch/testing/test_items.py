@@ -60,6 +60,21 @@ def test_the_file_of_any_client_is_read_by_its_rules(pytester: pytest.Pytester, 
     zed.stdout.fnmatch_lines(["SKIPPED * settings.json:1:22: is disabled in Zed, and not started"])
 
 
+@pytest.mark.parametrize(
+    ("content", "why"), [(b"{", "*servers.json:1:2: *"), (b"\xff", "*servers.json: not UTF-8 at byte 0")]
+)
+def test_a_file_that_cannot_be_used_is_an_error_that_says_why(
+    content: bytes, why: str, pytester: pytest.Pytester
+) -> None:
+    (pytester.path / "servers.json").write_bytes(content)
+
+    result = run(pytester, "--mcp-config", "servers.json")
+
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines([why])
+    result.stdout.no_fnmatch_line("*read_servers*")
+
+
 def test_the_servers_start_together_and_each_once(pytester: pytest.Pytester, marked: Marked) -> None:
     gate = {"GATE": str(pytester.path / "gate")}
     # The first is ready when the second has run, and the second could not run twice.
