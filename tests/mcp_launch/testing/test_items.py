@@ -149,6 +149,7 @@ def test_junit_has_what_is_known_of_each_server(workers: str, pytester: pytest.P
     assert (broken["mcp_code"], broken["mcp_stage"]) == ("exited", "handshake")
     assert json.loads(broken["mcp_facts"] or "")["exit_code"] == 3
     assert "mcp_code" not in works
+    assert "mcp_protocol_version" not in broken
 
 
 def test_workers_share_the_servers(pytester: pytest.Pytester, marked: Marked) -> None:
