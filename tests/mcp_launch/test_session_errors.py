@@ -24,3 +24,23 @@ def test_an_error_of_the_server_is_told_from_one_that_the_sdk_makes_with_the_sam
     error = MCPError(code=code, message=message)
 
     assert (server_answered(error), diagnose_session(error, waited=None).code) == (is_answer, means)
+
+
+@pytest.mark.parametrize(
+    ("error", "is_answer", "means"),
+    [
+        (RuntimeError("Unsupported protocol version from the server: 1999-01-01"), True, "unsupported_version"),
+        (RuntimeError("boo"), False, "failed"),
+        (ExceptionGroup("", [OSError(), ExceptionGroup("", [MCPError(-1, "no")])]), True, "rejected"),
+        (None, False, "failed"),
+    ],
+    ids=repr,
+)
+def test_other_exceptions_are_looked_into(error: Exception | None, *, is_answer: bool, means: str) -> None:
+    assert (server_answered(error), diagnose_session(error, waited=None).code) == (is_answer, means)
+
+
+def test_what_was_waited_for_in_vain_is_late_whatever_came_of_it() -> None:
+    found = diagnose_session(RuntimeError("boo"), waited=1.5)
+
+    assert (found.code, found.message) == ("timeout", "did not answer within 1.5 s")
