@@ -80,3 +80,14 @@ async def test_a_server_that_lacks_a_variable_is_told_that_none_is_passed_on(
         f"exited with status 1: it was not given GREETING, {hint}; it said on stderr: GREETING is not set: None",
         "exited with status 1; it said on stderr: GREETING is not set: [redacted]",
     ]
+
+
+async def test_of_one_that_runs_it_is_not_known_that_it_lacks_the_variable(marked: Marked, tmp_path: Path) -> None:
+    server = marked.stdio("waits", "/bin/sh", "-c", "echo GREETING is not set >&2; exec sleep 60")
+
+    async with mcp_launch.launch([server], cwd=tmp_path, budgets=Budgets(handshake=0.5)) as fleet:
+        [failure] = fleet.failures
+
+    assert failure.code == "timeout"
+    assert "; it said on stderr: GREETING is not set; " in failure.message
+    assert "it was not given" not in failure.message
