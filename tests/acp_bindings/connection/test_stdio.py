@@ -6,10 +6,14 @@ import json
 import os
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
+
+from acp_bindings.connection.processes.threaded import ThreadedSource
 
 AGENT = [sys.executable, str(Path(__file__).with_name("agent.py"))]
 ASK = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "session/new", "params": {"cwd": "/", "mcpServers": []}})
@@ -81,6 +85,35 @@ def test_who_leaves_does_not_wait_for_a_peer_that_neither_writes_nor_reads(backe
             assert process.wait(20) == 0
         finally:
             process.kill()
+
+
+@pytest.mark.parametrize("backend", ["asyncio", "trio"])
+@pytest.mark.parametrize("cancelled", [False, True])
+def test_what_is_read_in_a_thread_is_closed_with_the_thread(tmp_path: Path, backend: str, *, cancelled: bool) -> None:
+    (tmp_path / "in").write_bytes(b"abc")
+    descriptor = os.open(tmp_path / "in", os.O_RDONLY)
+    before = {*threading.enumerate()}
+
+    async def read() -> bytes:
+        source = ThreadedSource(descriptor)
+        read = await source.receive(2) + await source.receive()
+        with pytest.raises(anyio.EndOfStream):
+            await source.receive()
+        with anyio.CancelScope() as scope:
+            if cancelled:
+                scope.cancel()
+            await source.aclose()
+        if not cancelled:
+            with pytest.raises(OSError, match="Bad file descriptor"):
+                os.fstat(descriptor)
+        return read
+
+    assert anyio.run(read, backend=backend) == b"abc"
+    for thread in {*threading.enumerate()} - before:
+        thread.join(10)
+        assert not thread.is_alive()
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        os.fstat(descriptor)
 
 
 def test_without_any_input_it_ends(environment: dict[str, str]) -> None:

@@ -40,7 +40,9 @@ class _Threaded:
             if self._is_busy:
                 self._jobs.put(closing)
             else:
-                await self._do(closing)
+                # It takes no time, and the thread must not be left to an event loop that ends meanwhile.
+                with anyio.CancelScope(shield=True):
+                    await self._do(closing)
         finally:
             self._jobs.put(None)
 
