@@ -197,9 +197,9 @@ class Reader:
             return self._read(catch_alls[0], value, path)
         if untagged:
             # The schema names a branch without a tag by its title: v1 peers that write "type": "stdio" mean that one,
-            # and v1 writes it without.
+            # and v1 writes that without.
             named = [arm for arm in untagged if isinstance(word, str) and arm.get("title") == word]
-            if named:
+            if named and word == "stdio":
                 value = {name: member for name, member in value.items() if name != tag}
             return self._first(named or untagged, value, path)
         if isinstance(word, str) and id(node) in self._open:
