@@ -146,7 +146,10 @@ async def test_a_request_whose_task_asyncio_cancels_is_cancelled_alone(method: s
 
 
 @pytest.mark.parametrize("anyio_backend", ["asyncio"])
-async def test_a_notification_whose_task_asyncio_cancels_is_cancelled_alone(caplog: pytest.LogCaptureFixture) -> None:
+@pytest.mark.parametrize("times", [1, 2])
+async def test_a_notification_whose_task_asyncio_cancels_is_cancelled_alone(
+    times: int, caplog: pytest.LogCaptureFixture
+) -> None:
     async def tell(params: Any, connection: Any) -> None:
         known.append(asyncio.current_task())
         heard.set()
@@ -163,7 +166,8 @@ async def test_a_notification_whose_task_asyncio_cancels_is_cancelled_alone(capl
         await peer.say({"method": "_acme/tell"}, {"method": "_acme/fails"}, {"id": 1, "method": "_acme/do"})
         await heard.wait()
         assert known[0] is not None
-        known[0].cancel()
+        for _ in range(times):
+            known[0].cancel()
         assert await peer.hear() == {"id": 1, "result": None}
     assert [each.message for each in caplog.records] == ["the handler of _acme/fails failed"]
 
