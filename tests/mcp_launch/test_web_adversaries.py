@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import threading
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +18,11 @@ from mcp import MCPError
 import mcp_launch
 from mcp_launch import Budgets, LaunchFailure, Options
 from mcp_launch.specs import HttpServer
+from mcp_launch.transports.bodies import ENOUGH, start_of
 from mcp_launch.transports.headers import follows
 from mcp_launch.transports.http import client as http_client
 from mcp_launch.transports.network import network
+from mcp_launch.transports.sse import events
 from mcp_launch.transports.sse.client import EventClient
 from tests.mcp_launch.servers.raw import Answer, Request, event, head, raw_server, reply, result, works
 from tests.mcp_launch.support import SECRET, Marked, http
@@ -67,10 +70,11 @@ def rpc_error(code: int, message: str) -> bytes:
     return json.dumps({"jsonrpc": "2.0", "id": None, "error": {"code": code, "message": message}}).encode()
 
 
-def bomb(size: int) -> bytes:
+def bomb(size: int, *, start: bytes = b"") -> bytes:
     """Spaces, compressed."""
     squeeze = zlib.compressobj(wbits=31)
-    return b"".join((*(squeeze.compress(b" " * (1 << 20)) for _ in range(size >> 20)), squeeze.flush()))
+    spaces = (squeeze.compress(b" " * (1 << 20)) for _ in range(size >> 20))
+    return b"".join((squeeze.compress(start), *spaces, squeeze.flush()))
 
 
 @KINDS
@@ -135,6 +139,87 @@ async def test_a_message_that_cannot_be_read_is_named(
 
     assert (failure.stage, failure.code) == ("connect", code)
     assert says in failure.message.replace("64 MB", "1 MB")
+
+
+@KINDS
+@pytest.mark.parametrize("status", [200, 307, 401, 500])
+@pytest.mark.parametrize("content_type", ["application/json", "text/event-stream", "text/html"])
+async def test_what_is_compressed_more_than_once_is_not_unpacked(
+    *, kind: str, status: int, content_type: str, marked: Marked, tmp_path: Path
+) -> None:
+    body = gzip.compress(bomb(4 << 20))
+    answer = reply(status, body, content_type=content_type, Content_Encoding="gzip, GZIP", Location="/other")
+    failure = await failure_of(once(answer), kind=kind, cwd=tmp_path)
+
+    assert (failure.stage, failure.code) == ("connect", "http_error")
+    assert failure.message.endswith(" sent an answer that is compressed more than once, and was given up")
+
+
+@KINDS
+@pytest.mark.parametrize("coding", ["gzip", "identity, gzip", "gzip,"])
+async def test_an_event_stream_may_be_compressed(kind: str, coding: str, marked: Marked, tmp_path: Path) -> None:
+    def squeezed(request: Request) -> Iterator[bytes]:
+        squeeze = zlib.compressobj(wbits=31)
+        parts = answer(request)
+        for part in parts:
+            start, between, body = part.rpartition(b"\r\n\r\n")
+            if b"text/event-stream" in start:
+                start += b"\r\nContent-Encoding: " + coding.encode()
+            elif start:
+                yield part
+                continue
+            yield start + between + squeeze.compress(body) + squeeze.flush(zlib.Z_SYNC_FLUSH)
+
+    def streams(request: Request) -> Iterator[bytes]:
+        yield stream(event(result(request.message))) if "id" in request.message else works(request)
+
+    answer: Answer = Sse("/messages") if kind == "sse" else streams
+    with raw_server(squeezed) as raw:
+        async with mcp_launch.open_session(http(f"{raw.origin}/x", kind=kind), cwd=tmp_path, budgets=SHORT) as session:
+            assert (await session.list_tools()).tools == []
+
+
+async def test_an_event_counts_as_it_is_unpacked(
+    marked: Marked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(events, "LONGEST", 1 << 20)
+    answer = reply(200, bomb(4 << 20, start=b"data: "), content_type="text/event-stream", Content_Encoding="gzip")
+    failure = await failure_of(once(answer), kind="sse", cwd=tmp_path)
+
+    assert "sent an event of more than 1 MB, and was given up" in failure.message
+
+
+@pytest.mark.parametrize("client_of", [http_client.WebClient, EventClient])
+async def test_a_compressed_answer_is_unpacked_bit_by_bit(client_of: Any, marked: Marked) -> None:
+    answer = reply(200, bomb(32 << 20), content_type="text/event-stream", Content_Encoding="gzip")
+    turns, sizes = 0, list[int]()
+
+    async def count() -> None:
+        nonlocal turns
+        while True:
+            await anyio.lowlevel.checkpoint()
+            turns += 1
+
+    with raw_server(once(answer)) as raw:
+        spec = HttpServer(name="web", url=f"{raw.origin}/x")
+        async with client_of(spec, network(spec, Options()), connect=1) as client:
+            response = await client.send(client.build_request("GET", spec.url), stream=True)
+            async with anyio.create_task_group() as others:
+                others.start_soon(count)
+                async for piece in response.aiter_bytes():
+                    sizes.append(len(piece))
+                others.cancel_scope.cancel()
+
+    assert (sum(sizes), max(sizes) <= 2 << 20) == (32 << 20, True)
+    assert turns >= 16
+
+
+async def test_what_is_unpacked_beyond_the_limit_is_not_kept() -> None:
+    async def unpacked() -> AsyncIterator[bytes]:
+        for _ in range(100):
+            yield bytes(ENOUGH)
+
+    assert len(await start_of(httpx2.Response(200, content=unpacked()))) == 2 * ENOUGH
 
 
 @KINDS

@@ -10,10 +10,13 @@ from mcp_launch.failures import Code, family
 from mcp_launch.transports import LONGEST
 from mcp_launch.transports.either_httpx import Url
 
-__all__ = ["UNMAPPED", "TooLong", "trouble"]
+__all__ = ["TWICE", "UNMAPPED", "TooLong", "trouble"]
 
 UNMAPPED = (OSError, UnicodeError)
 """What both libraries let through of what goes wrong below them, such as a TLS alert after the handshake."""
+
+TWICE = "compressed more than once"
+"""Why an answer is not unpacked: each time makes a thousand times as much of it, and no server needs a second."""
 
 
 class TooLong(Exception):  # noqa: N818 - says what happened
@@ -53,6 +56,8 @@ def trouble(  # noqa: PLR0911 - a list of cases
     if "UnsupportedProtocol" in kinds:
         return found("invalid_spec", "the URL must start with http:// or https://")
     if "DecodingError" in kinds:
+        if str(error) == TWICE:
+            return found("http_error", f"{where} sent an answer that is {TWICE}, and was given up")
         return found("http_error", f"{where} sent an answer that is not compressed in the way that it says")
     if "RemoteProtocolError" in kinds:
         return found(*_protocol(str(error), where))

@@ -57,7 +57,9 @@ async def start_of(response: Response) -> bytes:
 
 async def _read(response: Response, body: bytearray, enough: int, reading: anyio.CancelScope) -> None:
     async for chunk in response.aiter_bytes():
-        body += chunk
+        # What one piece was unpacked to comes without a pause in which the reading could end.
+        if len(body) <= enough:
+            body += chunk
         if len(body) > enough:
             # Not a break, which would leave httpx's generators unfinished for the garbage collector.
             reading.cancel()

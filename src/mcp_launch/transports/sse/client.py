@@ -12,10 +12,11 @@ import httpx
 from httpx_sse import EventSource, SSEError
 
 from mcp_launch.diagnosis import Diagnosis
-from mcp_launch.diagnosis.no_answer import UNMAPPED, TooLong
+from mcp_launch.diagnosis.no_answer import TWICE, UNMAPPED, TooLong
 from mcp_launch.specs import HttpServer
 from mcp_launch.transports import TRIAL
 from mcp_launch.transports.bodies import start_of
+from mcp_launch.transports.compression import Bits, codings
 from mcp_launch.transports.headers import HeaderRule, follows
 from mcp_launch.transports.media import EVENT_STREAM, media_type
 from mcp_launch.transports.memory import Memory
@@ -39,7 +40,7 @@ class EventClient(httpx.AsyncClient):
                 proxy=bridged_proxy(network.proxy),
                 trust_env=network.trust_env,
                 timeout=httpx.Timeout(connect, read=None),
-                event_hooks={"request": [self._apply_rule]},
+                event_hooks={"request": [self._apply_rule], "response": [_unpack_slowly]},
             )
         self._kept_cookies = _Cookies()
         self.rule = HeaderRule(spec, logs_in=network.auth is not None)
@@ -70,7 +71,6 @@ class EventClient(httpx.AsyncClient):
             TooLong: an event has no end.
             httpx.RequestError: it was not answered.
         """
-        # Not compressed, so that what is counted is what is kept.
         headers = {"accept": EVENT_STREAM, "accept-encoding": "identity", "cache-control": "no-store"}
         response = await self.send_within_origin(self.build_request("GET", url, headers=headers))
         if not response.is_success or media_type(response.headers) != EVENT_STREAM:
@@ -121,6 +121,17 @@ class EventClient(httpx.AsyncClient):
     async def _apply_rule(self, request: httpx.Request) -> None:
         if self.rule.adds:
             request.headers = httpx.Headers(self.rule.apply(request))
+
+
+class _Bits(Bits, httpx.AsyncByteStream):
+    pass
+
+
+async def _unpack_slowly(response: httpx.Response) -> None:
+    if (times := codings(response.headers)) > 1:
+        raise httpx.DecodingError(TWICE, request=response.request)
+    if times:
+        response.stream = _Bits(response.stream)
 
 
 class _Cookies(httpx.Cookies):

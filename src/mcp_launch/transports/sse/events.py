@@ -26,12 +26,16 @@ async def events_of(response: httpx.Response) -> AsyncGenerator[EventSource]:
     # httpx-sse 0.4.3 compares the content type by case, decodes by its charset although event streams are UTF-8 always,
     # takes a byte order mark for a part of the first field, and keeps an event of any size. That it sees an event which
     # ends in a bare CR only with the byte after it, we leave.
-    response.headers["content-type"] = EVENT_STREAM
-    response.encoding = "utf-8-sig"
     with anyio.CancelScope() as reading:
-        response.stream = _Bounded(response.stream, reading)
+        bounded = httpx.Response(
+            response.status_code,
+            headers={"content-type": EVENT_STREAM},
+            stream=_Bounded(response, reading),
+            request=response.request,
+            default_encoding="utf-8-sig",
+        )
         try:
-            yield EventSource(response)
+            yield EventSource(bounded)
         finally:
             with anyio.CancelScope(shield=True):
                 await response.aclose()
@@ -42,15 +46,14 @@ async def events_of(response: httpx.Response) -> AsyncGenerator[EventSource]:
 class _Bounded(httpx.AsyncByteStream):
     """The body of an event stream, whose reading is cancelled when an event has no end."""
 
-    def __init__(self, body: object, reading: anyio.CancelScope) -> None:
-        if not isinstance(body, httpx.AsyncByteStream):
-            raise TypeError("the body must be read asynchronously")
-        self._body = body
+    def __init__(self, response: httpx.Response, reading: anyio.CancelScope) -> None:
+        self._response = response
         self._reading = reading
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         size, tail = 0, b""
-        async for chunk in self._body:
+        # Unpacked, so that what is counted is what is kept.
+        async for chunk in self._response.aiter_bytes():
             seen = tail + chunk
             blank = max(seen.rfind(end) for end in (b"\n\n", b"\n\r\n", b"\r\r"))
             size = size + len(chunk) if blank < 0 else len(seen) - blank
@@ -61,4 +64,4 @@ class _Bounded(httpx.AsyncByteStream):
             yield chunk
 
     async def aclose(self) -> None:
-        await self._body.aclose()
+        await self._response.aclose()
