@@ -363,6 +363,24 @@ async def test_a_redirect_that_is_not_followed_is_told(
     assert says in failure.message
 
 
+@pytest.mark.parametrize(
+    ("method", "status"), [("POST", 307), ("GET", 307), ("DELETE", 307), ("DELETE", 200), ("GET", 500)]
+)
+async def test_of_a_body_that_nobody_wants_only_the_start_is_read(method: str, status: int, marked: Marked) -> None:
+    def endless(_: Request) -> Iterator[bytes]:
+        yield head(status, Location="/other")
+        while True:
+            yield bytes(1 << 16)
+
+    with raw_server(endless) as raw, anyio.fail_after(8):
+        spec = HttpServer(name="web", url=f"{raw.origin}/x")
+        async with http_client.WebClient(spec, network(spec, Options()), connect=1) as client:
+            response = await client.send(client.build_request(method, spec.url, json={}), stream=True)
+            assert ENOUGH < len(await response.aread()) < 3 * ENOUGH
+
+    assert (response.next_request is not None) == (status == 307)
+
+
 @pytest.mark.parametrize("status", [301, 302, 303])
 async def test_a_redirect_that_would_drop_the_message_is_not_followed(
     status: int, marked: Marked, tmp_path: Path

@@ -77,7 +77,8 @@ class WebClient(httpx2.AsyncClient):
         """Send it as httpx2 does; keep what came of a message."""
         if request.method != "POST":
             # What becomes of a listening GET or of the farewell is no reason for anything.
-            return await super().send(request, **options)
+            options["stream"] = True
+            return await _without_rest(await super().send(request, **options))
         if (refused := request.extensions.get("refusal")) is not None:
             return _error_answer(request, refused, status=HTTPStatus.BAD_REQUEST)
         if request.headers.get("mcp-method") == "server/discover":
@@ -131,10 +132,10 @@ class WebClient(httpx2.AsyncClient):
     async def _remember_refusal(self, request: httpx2.Request, response: httpx2.Response) -> httpx2.Response:
         # Twice, because the body that explains it may be slow to come.
         self.memory.answered(request, response, is_mcp=False)
+        response = await _without_rest(response)
         if follows(request, response.next_request):
             return response
-        body = await start_of(response)
-        response = _with(response, body)
+        body = response.content
         is_mcp = media_type(response.headers) == JSON and is_jsonrpc(body)
         self.memory.answered(request, response, is_mcp=is_mcp, body=body)
         return response
@@ -189,6 +190,13 @@ async def _read(response: httpx2.Response) -> httpx2.Response:
         # Alone among the errors, these leave the connection open.
         await response.aclose()
         raise
+
+
+async def _without_rest(response: httpx2.Response) -> httpx2.Response:
+    """The answer; if it is no event stream, with the start of its body only, since the SDK would read all of it."""
+    if response.is_success and media_type(response.headers) == EVENT_STREAM:
+        return response
+    return _with(response, await start_of(response))
 
 
 def _is_message(body: bytes) -> bool:
