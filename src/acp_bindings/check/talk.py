@@ -244,13 +244,14 @@ class Talk:
             self._replays.closed(asked.params.session_id)
             if session := self.sessions.get(asked.params.session_id):
                 session.phase = "closed"
+                self._know(session.id)
         elif asked.method == "session/prompt" and (session := self.sessions.get(asked.params.session_id)):
             session.prompted = True
 
     def _know(self, session_id: str) -> None:
-        alike = loosely(session_id)
-        if self._alike.get(alike) not in self.sessions:
-            self._alike[alike] = session_id
+        # One that may not come to be, as loading it may fail, hides no other.
+        if self.sessions[session_id].phase != "loading":
+            self._alike.setdefault(loosely(session_id), session_id)
 
     def _initialized(self, said: Said, asked: Asked) -> None:
         answered = _version_in(said.body)

@@ -689,6 +689,22 @@ def test_a_session_that_was_listed_and_cannot_be_loaded_is_like_no_other() -> No
     assert "a-B" in the("lifecycle.session-id-altered", *talk, *load(5, session="A-B")).message
 
 
+def test_a_session_that_is_listed_while_it_is_loaded_in_vain_hides_none_that_is_like_it() -> None:
+    asked = call("session/load", {"sessionId": "a-b", "cwd": "/home/me", "mcpServers": []}, id=1)
+    both = [{"sessionId": id_, "cwd": "/home/me"} for id_ in ("a-b", "a-B")]
+    talk = [*opening(), asked, call("session/list", {}, id=2), result(2, {"sessions": both})]
+
+    assert "a-B" in the("lifecycle.session-id-altered", *talk, *load(3, session="A-B")).message
+    assert "a-B" in the("lifecycle.session-id-altered", *talk, error(1, -32002), *load(3, session="A-B")).message
+
+
+def test_a_session_that_is_closed_while_it_is_loaded_is_known() -> None:
+    asked = call("session/load", {"sessionId": "a-b", "cwd": "/home/me", "mcpServers": []}, id=1)
+    talk = [*opening(), asked, call("session/close", {"sessionId": "a-b"}, id=2), result(2, {})]
+
+    assert "a-b" in the("lifecycle.session-id-altered", *talk, *load(3, session="A-B")).message
+
+
 def test_x14_a_login_that_is_for_a_terminal_is_an_error() -> None:
     offered = result(0, {"protocolVersion": 1, "agentInfo": INFO, "authMethods": [TERMINAL_LOGIN]})
     client = call(
