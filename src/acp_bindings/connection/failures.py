@@ -7,7 +7,7 @@ from typing import cast
 
 import anyio
 
-__all__ = ["alone", "is_failure", "is_for_task_alone"]
+__all__ = ["alone", "is_failure", "is_for_task_alone", "take_back"]
 
 
 def alone(error: BaseException) -> BaseException:
@@ -38,7 +38,12 @@ def is_for_task_alone(error: BaseException | None) -> bool:
 
     Whoever knows of the task by what is done in it means that alone. Raised, it would end the whole group of the task.
     """
-    if not isinstance(error, asyncio.CancelledError) or _is_scope_cancelled():
+    return isinstance(error, asyncio.CancelledError) and take_back()
+
+
+def take_back() -> bool:
+    """Take back that asyncio has cancelled this task, and no scope that it is in; whether there was anything to do."""
+    if _is_scope_cancelled():
         return False
     task = asyncio.current_task()
     if task is None or not task.cancelling():

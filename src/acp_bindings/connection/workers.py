@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import deque
 from collections.abc import Callable, Coroutine, Generator
 from contextvars import copy_context
@@ -11,7 +12,7 @@ from typing import Any, TypeAlias
 import anyio
 from anyio.abc import TaskGroup
 
-from acp_bindings.connection.failures import is_for_task_alone
+from acp_bindings.connection.failures import is_for_task_alone, take_back
 
 __all__ = ["Job", "Workers", "run_apart", "wait_idle"]
 
@@ -86,15 +87,20 @@ def run_apart(job: Coroutine[Any, Any, None]) -> Generator[Any, Any, bool]:
     within = copy_context().run
     act: Callable[[Any], Any] = job.send
     given: Any = None
+    cancelled = False
     while True:
         try:
             wanted = within(act, given)
         except StopIteration:
+            if cancelled:
+                # Also what the job has kept to itself is over with it.
+                take_back()
             return waited
         waited = True
         try:
             given = yield wanted
         except BaseException as error:  # noqa: BLE001 - it is for the job
             act, given = job.throw, error
+            cancelled = cancelled or isinstance(error, asyncio.CancelledError)
         else:
             act = job.send

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import sys
 import threading
 import traceback
@@ -168,6 +169,28 @@ async def test_a_notification_whose_task_asyncio_cancels_is_cancelled_alone(
         assert known[0] is not None
         for _ in range(times):
             known[0].cancel()
+        assert await peer.hear() == {"id": 1, "result": None}
+    assert [each.message for each in caplog.records] == ["the handler of _acme/fails failed"]
+
+
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
+async def test_a_cancellation_by_asyncio_that_a_handler_keeps_to_itself_is_over_with_it(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async def tell(params: Any, connection: Any) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        asyncio.get_running_loop().call_soon(task.cancel)
+        with contextlib.suppress(asyncio.CancelledError):
+            await anyio.sleep_forever()
+
+    async def fails(params: Any, connection: Any) -> None:
+        future: asyncio.Future[None] = asyncio.Future()
+        future.cancel()
+        await future
+
+    async with against({"_acme/tell": tell, "_acme/fails": fails, "_acme/do": nothing}) as (_, peer):
+        await peer.say({"method": "_acme/tell"}, {"method": "_acme/fails"}, {"id": 1, "method": "_acme/do"})
         assert await peer.hear() == {"id": 1, "result": None}
     assert [each.message for each in caplog.records] == ["the handler of _acme/fails failed"]
 
