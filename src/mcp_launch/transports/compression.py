@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextlib import aclosing
-from typing import Protocol, cast
+from typing import Any, Protocol, cast
 
 from anyio.lowlevel import checkpoint
 
-__all__ = ["Bits", "codings"]
+from mcp_launch.diagnosis.no_answer import TWICE
+
+__all__ = ["Bits", "unpack_slowly"]
 
 _BIT = 1024
 """Bytes that are unpacked at once. Gzip makes a megabyte of them at most."""
@@ -21,7 +23,19 @@ class Body(Protocol):
     async def aclose(self) -> None: ...
 
 
-def codings(headers: Mapping[str, str]) -> int:
+async def unpack_slowly(bits: Callable[[object], Any], refuse: Callable[..., Exception], response: Any) -> None:
+    """Have an answer unpacked in *bits*, the library's kind of `Bits`; its hook for answers.
+
+    Raises:
+        Exception: what *refuse* makes, which is the library's error of unpacking: it is compressed more than once.
+    """
+    if (times := _codings(response.headers)) > 1:
+        raise refuse(TWICE, request=response.request)
+    if times:
+        response.stream = bits(response.stream)
+
+
+def _codings(headers: Mapping[str, str]) -> int:
     """How many times an answer is compressed."""
     named = (name.strip().lower() for name in headers.get("content-encoding", "").split(","))
     return sum(name not in ("", "identity") for name in named)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from functools import partial
 from http import HTTPStatus
 from typing import Any
 
@@ -12,11 +13,11 @@ import httpx2
 from mcp_types import ErrorData
 
 from mcp_launch.diagnosis import Diagnosis
-from mcp_launch.diagnosis.no_answer import TWICE, UNMAPPED, TooLong
+from mcp_launch.diagnosis.no_answer import UNMAPPED, TooLong
 from mcp_launch.specs import HttpServer
 from mcp_launch.transports import LONGEST, TRIAL
 from mcp_launch.transports.bodies import is_jsonrpc, start_of, whole
-from mcp_launch.transports.compression import Bits, codings
+from mcp_launch.transports.compression import Bits, unpack_slowly
 from mcp_launch.transports.headers import HeaderRule, follows
 from mcp_launch.transports.media import EVENT_STREAM, JSON, media_type
 from mcp_launch.transports.memory import Memory
@@ -47,7 +48,7 @@ class WebClient(httpx2.AsyncClient):
                 proxy=network.proxy,
                 trust_env=network.trust_env,
                 timeout=httpx2.Timeout(connect, read=None),
-                event_hooks={"request": [self._apply_rule] if self.rule.adds else [], "response": [_unpack_slowly]},
+                event_hooks={"request": [self._apply_rule] if self.rule.adds else [], "response": [_UNPACK]},
             )
         self.hide = spec.redactor
         self.memory = Memory(self.rule, network, usual="/mcp", hide=self.hide, connect=connect)
@@ -171,11 +172,7 @@ class _Bits(Bits, httpx2.AsyncByteStream):
     pass
 
 
-async def _unpack_slowly(response: httpx2.Response) -> None:
-    if (times := codings(response.headers)) > 1:
-        raise httpx2.DecodingError(TWICE, request=response.request)
-    if times:
-        response.stream = _Bits(response.stream)
+_UNPACK = partial(unpack_slowly, _Bits, httpx2.DecodingError)
 
 
 async def _read(response: httpx2.Response) -> httpx2.Response:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any
 
 import anyio
@@ -12,11 +13,11 @@ import httpx
 from httpx_sse import EventSource, SSEError
 
 from mcp_launch.diagnosis import Diagnosis
-from mcp_launch.diagnosis.no_answer import TWICE, UNMAPPED, TooLong
+from mcp_launch.diagnosis.no_answer import UNMAPPED, TooLong
 from mcp_launch.specs import HttpServer
 from mcp_launch.transports import TRIAL
 from mcp_launch.transports.bodies import start_of
-from mcp_launch.transports.compression import Bits, codings
+from mcp_launch.transports.compression import Bits, unpack_slowly
 from mcp_launch.transports.headers import HeaderRule, follows
 from mcp_launch.transports.media import EVENT_STREAM, media_type
 from mcp_launch.transports.memory import Memory
@@ -40,7 +41,7 @@ class EventClient(httpx.AsyncClient):
                 proxy=bridged_proxy(network.proxy),
                 trust_env=network.trust_env,
                 timeout=httpx.Timeout(connect, read=None),
-                event_hooks={"request": [self._apply_rule], "response": [_unpack_slowly]},
+                event_hooks={"request": [self._apply_rule], "response": [_UNPACK]},
             )
         self._kept_cookies = _Cookies()
         self.rule = HeaderRule(spec, logs_in=network.auth is not None)
@@ -127,11 +128,7 @@ class _Bits(Bits, httpx.AsyncByteStream):
     pass
 
 
-async def _unpack_slowly(response: httpx.Response) -> None:
-    if (times := codings(response.headers)) > 1:
-        raise httpx.DecodingError(TWICE, request=response.request)
-    if times:
-        response.stream = _Bits(response.stream)
+_UNPACK = partial(unpack_slowly, _Bits, httpx.DecodingError)
 
 
 class _Cookies(httpx.Cookies):
