@@ -51,8 +51,31 @@ def decode(type_: Any, data: Any, *, strict: bool = False, findings: list[Findin
             of a message beyond 50 KB only the first bad item of each list is looked for.
         TypeError: *type_* is no type, or *findings* no list.
     """
+    if strict or findings is not None:
+        return _decode_in_full(type_, data, strict=strict, findings=findings)
+    # What most messages go through, and no more: small ones feel every look.
+    text = data
     try:
-        validate = _strict_validate_of(type_) if strict else _VALIDATES.get(type_) or validate_of(type_)
+        validate = _VALIDATES[type_]
+        if data.__class__ is not bytes:
+            text = _text_of(data)
+        odd, incomplete = notes
+        value = validate(text)
+        if notes[0] is not odd:
+            _look_again(text, value, incomplete)
+    except (ValueError, PydanticSerializationError) as error:
+        return _excused(type_, data, text, error)
+    except (LookupError, TypeError):
+        pass
+    else:
+        return value
+    return _decode_in_full(type_, data)
+
+
+def _decode_in_full(type_: Any, data: Any, *, strict: bool = False, findings: list[Finding] | None = None) -> Any:
+    """`decode` at length: of the first of a type, by the writer's rules, or with findings."""
+    try:
+        validate = _strict_validate_of(type_) if strict else validate_of(type_)
     except Exception:
         from acp_bindings._problems import mistakes  # noqa: PLC0415 - only errors need it
 
@@ -60,27 +83,35 @@ def decode(type_: Any, data: Any, *, strict: bool = False, findings: list[Findin
         raise
     text: Any = data
     try:
-        if type(data) is not bytes:
-            text = _text_of(data)
+        text = _text_of(data)
         odd, incomplete = notes
         value = validate(text)
         if notes[0] is not odd:
-            from acp_bindings._json.text import look_again  # noqa: PLC0415 - only what is odd needs it
-
-            look_again(text, value, incomplete)
+            _look_again(text, value, incomplete)
     except (ValueError, PydanticSerializationError) as error:
-        from acp_bindings._problems import refusals  # noqa: PLC0415 - only errors need it
-
-        if not strict and isinstance(error, ValidationError) and _is_null(text) and _may_be_empty(type_):
-            if findings is not None:
-                findings.append(refusals.excused_null(type_, text, error))
-            return decode(type_, b"{}")
-        raise refusals.undecodable(type_, data, text, error, strict=strict) from None
+        return _excused(type_, data, text, error, strict=strict, findings=findings)
     if findings is not None and not strict:
         if not isinstance(findings, list):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise TypeError(f"findings is a list, which is added to, and no {type(findings).__name__}")
         findings += _witness(type_).findings(text)
     return value
+
+
+def _excused(
+    type_: Any, data: Any, text: Any, error: ValueError, *, strict: bool = False, findings: list[Finding] | None = None
+) -> Any:
+    """The empty response for the null that stands for one.
+
+    Raises:
+        DecodeError: *text* is anything else; what *error* says is wrong with it.
+    """
+    from acp_bindings._problems import refusals  # noqa: PLC0415 - only errors need it
+
+    if not strict and isinstance(error, ValidationError) and _is_null(text) and _may_be_empty(type_):
+        if findings is not None:
+            findings.append(refusals.excused_null(type_, text, error))
+        return decode(type_, b"{}")
+    raise refusals.undecodable(type_, data, text, error, strict=strict) from None
 
 
 _VALIDATES: dict[Any, Validate] = {}
@@ -90,6 +121,12 @@ _VALIDATES: dict[Any, Validate] = {}
 def validate_of(type_: Any) -> Validate:
     """What reads text as *type_* by the reader's rules, for `read_text`."""
     return _VALIDATES.get(type_) or _VALIDATES.setdefault(type_, _new_validate(type_))
+
+
+def _look_again(text: bytes | bytearray, value: object, incomplete: object) -> None:
+    from acp_bindings._json.text import look_again  # noqa: PLC0415 - only what is odd needs it
+
+    look_again(text, value, incomplete)
 
 
 @cache

@@ -16,7 +16,7 @@ Validate: TypeAlias = Callable[[bytes | bytearray], Any]
 def read_text(validate: Validate, text: bytes | bytearray) -> Any:
     """What *validate* reads in *text*, and what has to be done for it.
 
-    `decode` and `Codec.read` have these lines once more: a call would take a twentieth of their time.
+    `decode` and `Codec.read` have these lines too: a call would take a twentieth of their time.
     """
     odd, incomplete = notes
     value = validate(text)
