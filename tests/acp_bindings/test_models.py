@@ -12,7 +12,7 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Generator
 from dataclasses import replace
 from functools import cached_property
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Self, cast
 
 import jsonschema_rs
 import pytest
@@ -141,6 +141,21 @@ def test_a_default_list_deep_in_a_notification_is_written_when_filled() -> None:
     call.locations.append(v1.ToolCallLocation(path="/p"))
     written: Json = json.loads(encode(notification))
     assert written["update"]["locations"] == [{"path": "/p"}]
+
+
+class Noted(v1.TextContent):
+    """A user's own kind of text, with a list that is empty by default."""
+
+    notes: list[str] = []  # noqa: RUF012 - every object has its own, by pydantic
+
+
+def test_a_default_list_that_a_subclass_adds_is_written_when_filled_wherever_it_stands() -> None:
+    chunk = v1.ContentChunk(content=Noted(text="t"))
+    request = v1.PromptRequest(session_id="s", prompt=[Noted(text="t")])
+    for text in (chunk.content, request.prompt[0]):
+        cast("Noted", text).notes.append("n")
+    noted = {"type": "text", "text": "t", "notes": ["n"]}
+    assert json.loads(encode([chunk, request])) == [{"content": noted}, {"sessionId": "s", "prompt": [noted]}]
 
 
 def test_deleting_a_member_omits_it() -> None:

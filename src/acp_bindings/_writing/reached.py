@@ -1,4 +1,7 @@
-"""Which classes the objects may be of that are in an object, at any depth: by its annotations, gone through once."""
+"""Which classes the objects may be of that are in an object, at any depth: by its annotations, gone through once.
+
+What users derive only after an object that may hold it was written is not known.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +20,13 @@ def reached_from(annotation: Any) -> set[type[Model]]:
         each = waiting.pop()
         if each not in reached:
             reached.add(each)
-            waiting += _classes_among(parts_of(each))
+            waiting += _classes_among(parts_of(each)) + _of_users(each)
     return reached
+
+
+def _of_users(cls: type[Model]) -> list[type[Model]]:
+    """The classes that users of the generated ones have derived from *cls*, which may stand in its place."""
+    return [each for each in type.__subclasses__(cls) if not each.__module__.startswith("acp_bindings.")]
 
 
 @cache
