@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 from acp_bindings._models.base import Model
 from acp_bindings._writing.reached import reached_from
@@ -17,11 +18,11 @@ def note_filled(value: object) -> None:
         return
     model: Any = value
     members: dict[str, object] = model.__dict__
-    for name, unfilled in fillable:
+    for name, unfilled, is_deep in fillable:
         held = members.get(name)
         if not held:
             continue
-        if _FILLABLE.get(type(held), True):
+        if is_deep and _FILLABLE.get(type(held), True):
             note_filled(held)
         if unfilled is not None and name not in model.__pydantic_fields_set__ and _unfilled(held) != unfilled:
             model.__pydantic_fields_set__.add(name)
@@ -37,25 +38,27 @@ def _note_first(value: object) -> None:
             note_filled(each)
     # Last, because to ask whether something is a model runs Python.
     elif isinstance(value, Model):
-        _FILLABLE[type(value)] = _fillable(type(value))
+        _FILLABLE[type(value)] = tuple(_fillable(type(value)))
         note_filled(value)
 
 
-_FILLABLE: dict[type, list[tuple[str, object]]] = {}
-"""The members that `_fillable` found in each class, so that an object costs one look-up."""
+_Member: TypeAlias = tuple[str, object, bool]
+"""A member that is, or may have in it, a default that can be filled in place:
+
+- its name;
+- what tells whether it was filled, see `_unfilled`;
+- whether what is in it may have such members.
+"""
+
+_FILLABLE: dict[type, tuple[_Member, ...]] = {}
+"""Those of each class, so that an object costs one look-up."""
 
 
-def _fillable(cls: type[Model]) -> list[tuple[str, object]]:
-    """The members of *cls* that are or may hold a default that can be filled in place, and what they hold unfilled.
-
-    Of an object that is the set of members that count as set; None where the member's own default cannot be filled.
-    """
-    return [
-        (name, _unfilled(default))
-        for name, default in _defaults(cls)
-        if isinstance(default, _CONTAINERS)
-        or any(map(_has_fillable, reached_from(cls.__pydantic_fields__[name].annotation)))
-    ]
+def _fillable(cls: type[Model]) -> Iterator[_Member]:
+    for name, default in _defaults(cls):
+        is_deep = any(map(_has_fillable, reached_from(cls.__pydantic_fields__[name].annotation)))
+        if is_deep or isinstance(default, _CONTAINERS):
+            yield name, _unfilled(default), is_deep
 
 
 @cache
@@ -69,7 +72,7 @@ _CONTAINERS = (list, dict, Model)
 
 
 def _unfilled(default: Any) -> object:
-    """What tells whether *default* was filled, None of what cannot be."""
+    """What tells whether *default* was filled: of an object the members that count as set. None if it cannot be."""
     if isinstance(default, Model):
         return default.__pydantic_fields_set__
     return cast("object", default) if isinstance(default, list | dict) else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from functools import cache
 from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, NamedTuple, Union, cast, get_args, get_origin
+from typing import Annotated, Any, Literal, TypeAlias, Union, cast, get_args, get_origin
 
 from pydantic.fields import FieldInfo
 from pydantic_core import CoreConfig, SchemaValidator
@@ -22,38 +22,41 @@ def fit(value: object) -> bool:
     Raises:
         ValueError: a list or map holds what does not belong there.
     """
-    plan = _PLANS.get(value.__class__)
+    plan = _PLANS.get(type(value))
     if plan is None:
         return _fit_first(value)
-    model: Any = value
-    members: dict[str, Any] = model.__dict__ if plan else {}
+    return _fit_members(value, plan) if plan else False
+
+
+def _fit_members(model: Any, plan: tuple[_Member, ...]) -> bool:
+    members: dict[str, Any] = model.__dict__
     changed = False
     for name, kinds, least, is_deep in plan:
         held = members.get(name)
         if held is None:
             continue
-        if held.__class__ is list or held.__class__ is dict:
-            parts: Iterable[object] = held.values() if held.__class__ is dict else held
+        kind = held.__class__
+        if kind is list or kind is dict:
+            parts: Iterable[object] = held if kind is list else held.values()
             if kinds is not None and not (kinds and kinds.issuperset(map(type, parts)) and len(held) >= least):
                 _check(model, name)
-            if is_deep:
-                changed |= _fit_parts(parts)
-        elif _PLANS.get(held.__class__, True):
-            changed |= fit(held)
+            if is_deep and _fit_parts(parts):
+                changed = True
+        elif (below := _PLANS.get(kind)) is None:
+            changed |= _fit_first(held)
+        elif below:
+            changed |= _fit_members(held, below)
     return changed
 
 
-class _Member(NamedTuple):
-    """A member that is, or may have in it, a list or a map."""
+_Member: TypeAlias = tuple[str, frozenset[type] | None, int, bool]
+"""A member that is, or may have in it, a list or a map:
 
-    name: str
-    kinds: frozenset[type] | None
-    """The classes of which every object belongs into it, if such are known; None where anything does."""
-    least: int
-    """How many there have to be."""
-    is_deep: bool
-    """What is in it may have lists or maps in it, or a tag."""
-
+- its name;
+- the classes of which every object belongs into it, if such are known; None where anything does;
+- how many there have to be;
+- whether what is in it may have lists or maps in it, or a tag.
+"""
 
 _PLANS: dict[type, tuple[_Member, ...]] = dict.fromkeys((str, bool, int, float, NoneType), ())
 """The members to look at in each class, so that an object costs a look-up."""
@@ -78,9 +81,12 @@ def _fit_first(value: object) -> bool:
 def _fit_parts(parts: Iterable[object]) -> bool:
     changed = False
     for part in parts:
-        if _PLANS.get(part.__class__, True):
-            changed |= fit(part)
-        if (tags := _TAGS.get(part.__class__)) and not tags <= cast("Model", part).__pydantic_fields_set__:
+        kind = type(part)
+        if (plan := _PLANS.get(kind)) is None:
+            changed |= _fit_first(part)
+        elif plan:
+            changed |= _fit_members(part, plan)
+        if (tags := _TAGS.get(kind)) and not tags <= cast("Model", part).__pydantic_fields_set__:
             cast("Model", part).__pydantic_fields_set__.update(tags)
             changed = True
     return changed
@@ -127,7 +133,7 @@ def _members(cls: type[Model]) -> Iterator[_Member]:
         below = reached_from(info.annotation)
         is_deep = any(tags_of(each) or _has_lists(each) for each in below)
         if kinds is not None or any(map(_has_lists, below)):
-            yield _Member(name, kinds, _least(info), is_deep)
+            yield name, kinds, _least(info), is_deep
 
 
 def _least(info: FieldInfo) -> int:
