@@ -52,31 +52,25 @@ def _note_untyped(value: Any) -> Any:
     return value
 
 
-def _is_surely_finite(value: Any) -> bool:
-    """Whether *value* is known to have no odd number in it.
-
-    Most tool inputs are small, and are looked through faster than the message. In what is large the text is faster.
-    """
-    left = _FEW
-    waiting = [value]
-    for each in waiting:
-        kind = each.__class__
-        if kind is dict or kind is list:
-            for part in each.values() if kind is dict else each:
-                if part.__class__ not in _FINITE:
-                    if not left:
-                        return False
-                    left -= 1
-                    waiting.append(part)
-        elif kind is float and not math.isfinite(each):
-            return False
-    return True
-
-
 _FINITE = frozenset({str, int, bool, type(None)})
 
-_FEW = 10
-"""How many lists, objects and floats are looked at."""
+
+def _is_surely_finite(value: Any, few: int = 10) -> bool:
+    """Whether *value* is known to have no odd number in it.
+
+    Most tool inputs are small, and are looked through faster than the message. In what is large the text is faster:
+    this gives up after so many lists, objects and floats, counted along each way down.
+    """
+    kind = value.__class__
+    if kind is dict or kind is list:
+        for part in value.values() if kind is dict else value:
+            if part.__class__ not in _FINITE:
+                few -= 1
+                if few < 0 or not _is_surely_finite(part, few):
+                    return False
+        return True
+    return kind is not float or math.isfinite(value)
+
 
 _ANY = cs.any_schema()
 
