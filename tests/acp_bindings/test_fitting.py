@@ -168,6 +168,14 @@ def test_a_map_is_looked_into_in_whatever_it_stands() -> None:
         encode({"method": method})
 
 
+def test_a_tuple_is_looked_into_as_a_list_is() -> None:
+    method = v1.AuthMethodTerminal(id="a", name="b", env={"A": "x"})
+    method.env["A"] = None  # pyright: ignore[reportArgumentType]
+
+    with pytest.raises(EncodeError, match=r"\[0\]\.env\.A: Input should be a valid string"):
+        encode((method,))
+
+
 def split(words: str) -> list[str]:
     return words.split()
 

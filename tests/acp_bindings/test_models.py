@@ -158,6 +158,13 @@ def test_a_default_list_that_a_subclass_adds_is_written_when_filled_wherever_it_
     assert json.loads(encode([chunk, request])) == [{"content": noted}, {"sessionId": "s", "prompt": [noted]}]
 
 
+def test_a_default_list_is_written_in_a_tuple_too_when_filled() -> None:
+    call = v1.ToolCall(tool_call_id="t", title="T")
+    call.locations.append(v1.ToolCallLocation(path="/p"))
+    written: Json = json.loads(encode((call,)))
+    assert written[0]["locations"] == [{"path": "/p"}]
+
+
 def test_deleting_a_member_omits_it() -> None:
     update = v1.SessionInfoUpdate(title="t")
     del update.title

@@ -142,8 +142,8 @@ def _misfits(value: Any, path: Path) -> Iterator[Issue]:
     elif isinstance(value, dict):
         for name, each in cast("dict[str, object]", value).items():
             yield from _misfits(each, (*path, name))
-    elif isinstance(value, list):
-        for index, each in enumerate(cast("list[object]", value)):
+    elif isinstance(value, list | tuple):
+        for index, each in enumerate(cast("Iterable[object]", value)):
             yield from _misfits(each, (*path, index))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Any, TypeAlias, cast
 
@@ -30,8 +30,8 @@ def note_filled(value: object) -> None:
 
 def _note_first(value: object) -> None:
     """Note what is filled in the first object of its class, or in what is no object."""
-    if isinstance(value, list):
-        for each in cast("list[object]", value):
+    if isinstance(value, list | tuple):
+        for each in cast("Iterable[object]", value):
             note_filled(each)
     elif isinstance(value, dict):
         for each in cast("dict[str, object]", value).values():

@@ -67,8 +67,8 @@ _TAGS: dict[type, frozenset[str]] = {}
 
 def _fit_first(value: object) -> bool:
     """The same for the first object of its class, or for what is no object."""
-    if isinstance(value, list):
-        return _fit_parts(cast("list[object]", value))
+    if isinstance(value, list | tuple):
+        return _fit_parts(cast("Iterable[object]", value))
     if isinstance(value, dict):
         return _fit_parts(cast("dict[str, object]", value).values())
     if isinstance(value, Model):
