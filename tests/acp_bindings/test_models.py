@@ -973,3 +973,30 @@ def test_a_default_of_a_users_own_is_written_when_it_is_filled() -> None:
     outer.inner.names.append("a")
 
     assert encode(outer) == b'{"inner":{"names":["a"]}}'
+
+
+class Doubled(v1.SetSessionModeResponse):
+    """Has a default that is made of another member."""
+
+    names: list[str] = Field(default_factory=list)
+    doubled: list[str] = Field(default_factory=lambda read: read["names"] * 2)
+
+
+def test_a_default_of_a_users_own_may_be_made_of_other_members() -> None:
+    model = Doubled(names=["a"])
+    assert json.loads(encode(model))["names"] == ["a"]
+    model.doubled.append("b")
+    assert json.loads(encode(model))["doubled"] == ["a", "a", "b"]
+
+
+class Listed(v1.SetSessionModeResponse):
+    """Has a default with something in it."""
+
+    names: list[str] = Field(default_factory=lambda: ["a"])
+
+
+def test_a_default_of_a_users_own_is_written_when_it_is_emptied() -> None:
+    model = Listed()
+    assert encode(model) == b"{}"
+    model.names.clear()
+    assert encode(model) == b'{"names":[]}'

@@ -1,4 +1,4 @@
-"""What was filled in place since a model was made, as by `request.additional_directories.append(…)`, is written too."""
+"""Defaults that were filled or emptied in place, as by `request.additional_directories.append(…)`, are written too."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ def note_filled(value: object) -> None:
     members: dict[str, object] = model.__dict__
     for name, unfilled, is_deep in fillable:
         held = members.get(name)
-        if not held:
+        if not held and not unfilled:
             continue
         if is_deep and _FILLABLE.get(type(held), True):
             note_filled(held)
-        if unfilled is not None and name not in model.__pydantic_fields_set__ and _unfilled(held) != unfilled:
+        if name not in model.__pydantic_fields_set__ and _unfilled(held) != unfilled:
             model.__pydantic_fields_set__.add(name)
 
 
@@ -55,9 +55,12 @@ _FILLABLE: dict[type, tuple[_Member, ...]] = {}
 
 
 def _fillable(cls: type[Model]) -> Iterator[_Member]:
-    for name, default in _defaults(cls):
-        is_deep = any(map(_has_fillable, reached_from(cls.__pydantic_fields__[name].annotation)))
-        if is_deep or isinstance(default, _CONTAINERS):
+    for name, field in cls.__pydantic_fields__.items():
+        # Where a default depends on other members, whatever is in it counts as filled.
+        depends = field.default_factory_takes_validated_data
+        default = None if depends else field.get_default(call_default_factory=True)
+        is_deep = any(map(_has_fillable, reached_from(field.annotation)))
+        if depends or is_deep or isinstance(default, _CONTAINERS):
             yield name, _unfilled(default), is_deep
 
 
@@ -76,8 +79,3 @@ def _unfilled(default: Any) -> object:
     if isinstance(default, Model):
         return default.__pydantic_fields_set__
     return cast("object", default) if isinstance(default, list | dict) else None
-
-
-def _defaults(cls: type[Model]) -> list[tuple[str, object]]:
-    fields = cls.__pydantic_fields__
-    return [(name, field.get_default(call_default_factory=True)) for name, field in fields.items()]
