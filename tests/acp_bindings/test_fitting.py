@@ -144,6 +144,31 @@ def test_such_a_tag_is_written_also_where_nothing_in_the_list_has_lists() -> Non
     assert json.loads(encode(diff))["changes"] == [{"operation": "add", "path": "/a", "fileType": "text"}]
 
 
+def test_such_a_tag_is_written_also_before_an_object_that_is_as_it_was() -> None:
+    update = v2.IdleStateUpdate(background=[], stop_reason="error", error=v2.Error(code=1, message="m"))
+    assert update.background is not None
+    update.background.append(decode(v2.BackgroundTerminal, {"terminalId": "t"}))
+
+    assert b'"background":[{"type":"terminal",' in encode(update)
+
+
+def test_such_a_tag_is_written_also_before_a_list_that_is_as_it_was() -> None:
+    commands: list[v2.AvailableCommand] = [v2.Command(name="n", description="d")]
+    response = v2.NewSessionResponse(session_id="s", config_options=[], available_commands=commands)
+    assert response.config_options is not None
+    option = decode(v2.SessionConfigOptionBoolean, {"configId": "c", "name": "n", "currentValue": True})
+    response.config_options.append(option)
+
+    assert b'"type":"boolean"' in encode(response)
+
+
+def test_such_a_tag_is_written_also_in_the_first_of_two_requests() -> None:
+    requests = [v1.PromptRequest(session_id="s", prompt=[v1.TextContent(text=text)]) for text in "ab"]
+    requests[0].prompt[0] = decode(v1.TextContent, {"text": "c"})
+
+    assert b'"prompt":[{"type":"text","text":"c"}]' in encode(requests)
+
+
 def test_an_object_of_the_right_shape_and_of_the_wrong_class_is_refused() -> None:
     server = v1.McpServerHttp(name="n", url="u", headers=[])
     server.headers.append(v1.EnvVariable(name="n", value="v"))  # pyright: ignore[reportArgumentType]
