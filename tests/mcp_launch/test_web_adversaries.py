@@ -276,7 +276,7 @@ async def test_early_hints_and_dribbled_bytes_are_no_trouble(kind: str, marked: 
         (502, "is the server behind it running?"),
         (503, "try again later"),
         (504, "is the server behind it running?"),
-        (599, "its own log says why"),
+        (599, " was answered with 599; it failed inside; its own log says why"),
     ],
 )
 async def test_an_http_error_says_what_to_try_and_what_the_server_says(
@@ -305,6 +305,31 @@ async def test_all_ways_to_log_in_are_told(kind: str, marked: Marked, tmp_path: 
     failure = await failure_of(once(refusal), kind=kind, cwd=tmp_path)
 
     assert "(it asks for Basic, Negotiate, Bearer; invalid_token); it wants an OAuth login" in failure.message
+
+
+@pytest.mark.parametrize(
+    ("challenge", "told"),
+    [
+        ('Bearer error="invalid_token", error_description="expired, log in"', "Bearer; invalid_token; expired, log in"),
+        ("Bearer error = invalid_token, realm=x", "Bearer; invalid_token"),
+        ('Bearer error="", realm="an error=1"', "Bearer"),
+        ("Negotiate dG9rZW4=", "Negotiate"),
+    ],
+)
+async def test_what_was_wrong_with_a_login_is_told(challenge: str, told: str, marked: Marked, tmp_path: Path) -> None:
+    failure = await failure_of(once(reply(401, WWW_Authenticate=challenge)), cwd=tmp_path)
+
+    assert f" 401 Unauthorized (it asks for {told}); does it want" in failure.message
+
+
+@pytest.mark.parametrize("challenge", [None, 'error="invalid_token"'])
+async def test_of_a_login_that_is_not_named_nothing_is_told(
+    challenge: str | None, marked: Marked, tmp_path: Path
+) -> None:
+    refusal = reply(401) if challenge is None else reply(401, WWW_Authenticate=challenge)
+    failure = await failure_of(once(refusal), cwd=tmp_path)
+
+    assert failure.message.endswith("was answered with 401 Unauthorized; does it want an Authorization header?")
 
 
 async def test_what_another_api_says_is_told(marked: Marked, tmp_path: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, cast
@@ -94,9 +93,7 @@ def judge(answer: Answer, *, authorized: bool, slip: str | None, usual: str) -> 
         case HTTPStatus.UNAUTHORIZED:
             facts["authorization_sent"] = authorized
             challenge = answer.headers.get("www_authenticate", "")
-            asks = ", ".join(_schemes(challenge))
-            why = "".join(f"; {reason}" for reason in re.findall(r'error(?:_description)?="?([^",]+)', challenge))
-            told += f" (it asks for {asks}{why})" if asks else ""
+            told += _asked(challenge)
             advice = slip or _login(challenge, authorized=authorized)
             return Diagnosis("unauthorized", f"{told}; {advice}{_said(answer)}", facts)
         case HTTPStatus.FORBIDDEN:
@@ -126,17 +123,21 @@ def judge(answer: Answer, *, authorized: bool, slip: str | None, usual: str) -> 
             return Diagnosis("not_mcp", f"{told} and {_misfit(answer)}{_said(answer)}", facts)
 
 
-def _schemes(challenge: str) -> Iterator[str]:
-    """The ways to log in that a `WWW-Authenticate` header names."""
+def _asked(challenge: str) -> str:
+    """The ways to log in that a `WWW-Authenticate` header names, and what it says was wrong."""
+    schemes, wrong = list[str](), list[str]()
     for item in parse_http_list(challenge):
-        words, is_parameter, _ = item.partition("=")
-        match words.split():
+        before, is_parameter, value = item.partition("=")
+        match words := before.split():
             case [scheme, _]:
-                yield scheme
+                schemes.append(scheme)
             case [scheme] if not is_parameter:
-                yield scheme
+                schemes.append(scheme)
             case _:
                 pass
+        if words[-1:] in (["error"], ["error_description"]) and (reason := value.strip(' "')):
+            wrong.append(reason)
+    return f" (it asks for {'; '.join((', '.join(schemes), *wrong))})" if schemes else ""
 
 
 def _login(challenge: str, *, authorized: bool) -> str:
