@@ -8,7 +8,7 @@ from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, TypeAlias, Union, cast, get_args, get_origin
 
 from pydantic.fields import FieldInfo
-from pydantic_core import CoreConfig, SchemaValidator
+from pydantic_core import SchemaValidator
 from pydantic_core import core_schema as cs
 
 from acp_bindings._models.base import Model, is_as_given, tags_of
@@ -110,7 +110,7 @@ def _validator(cls: type[Model], name: str) -> SchemaValidator:
         else:
             schema = schema["schema"]
     member = schema["fields"][name]["schema"]
-    return SchemaValidator(cs.definitions_schema(member, definitions), CoreConfig(strict=True))
+    return SchemaValidator(cs.definitions_schema(member, definitions))
 
 
 @cache
