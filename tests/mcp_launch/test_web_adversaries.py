@@ -87,9 +87,10 @@ def bomb(size: int, *, start: bytes = b"") -> bytes:
         (b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n", "not_mcp", "is not HTTP"),
         (reply(200, X=200_000 * "y"), "http_error", "the headers that"),
         (reply(500, b"no gzip", Content_Encoding="gzip"), "http_error", "its own log says why"),
+        (reply(201, Location="/other"), "not_mcp", "is the path right?"),
         (reply(304), "not_mcp", "304"),
     ],
-    ids=["nothing", "ssh", "101", "two lengths", "large header", "bad gzip", "304"],
+    ids=["nothing", "ssh", "101", "two lengths", "large header", "bad gzip", "201", "304"],
 )
 async def test_what_is_no_answer_is_named(
     *, kind: str, answer: bytes, code: str, says: str, marked: Marked, tmp_path: Path
@@ -289,10 +290,60 @@ async def test_an_http_error_says_what_to_try_and_what_the_server_says(
     assert failure.message.endswith('; it says "not today"')
 
 
-async def test_a_rate_limit_may_be_a_date(marked: Marked, tmp_path: Path) -> None:
-    failure = await failure_of(once(reply(429, Retry_After="Wed, 21 Oct 2037 07:28:00 GMT")), cwd=tmp_path)
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        (b'{"error": "invalid_token", "error_description": "The token expired"}', "The token expired"),
+        (b'{"status": 404, "error": "Not Found", "message": "No such team"}', "No such team"),
+        (b'{"title": "Forbidden", "detail": "Ask your team"}', "Ask your team"),
+        (b'{"detail": {"message": "Ask your team"}}', "Ask your team"),
+        (b'{"error": "Forbidden", "path": "/mcp"}', "Forbidden"),
+        (b'"Ask your team"', "Ask your team"),
+        (b'{"title": "Forbidden"}', "Forbidden"),
+        (b'{"code": 5,\n "at": 7}', '{"code": 5, "at": 7}'),
+        (b'["Ask"]', '["Ask"]'),
+        (b"[" * 300, "[" * 160),
+    ],
+)
+async def test_of_what_a_server_says_the_plainest_is_told(
+    body: bytes, said: str, marked: Marked, tmp_path: Path
+) -> None:
+    answer = reply(403, body, content_type="application/problem+json")
+    failure = await failure_of(once(answer), cwd=tmp_path)
 
-    assert failure.message.endswith("try again after Wed, 21 Oct 2037 07:28:00 GMT")
+    assert failure.code == "forbidden"
+    assert failure.message.endswith(f'; is this user allowed to use it?; it says "{said}"')
+
+
+@pytest.mark.parametrize(("content_type", "body"), [("text/plain", b" \n"), ("text/html", b"<html>")])
+async def test_what_is_not_meant_to_be_read_is_not_repeated(
+    content_type: str, body: bytes, marked: Marked, tmp_path: Path
+) -> None:
+    failure = await failure_of(once(reply(403, body, content_type=content_type)), cwd=tmp_path)
+
+    assert failure.message.endswith("is this user allowed to use it?")
+
+
+async def test_the_usual_path_is_not_proposed_to_who_has_it(marked: Marked, tmp_path: Path) -> None:
+    failure = await failure_of(once(reply(404)), cwd=tmp_path)
+
+    assert failure.message.endswith("/mcp was answered with 404 Not Found; is the path right?")
+
+
+@pytest.mark.parametrize(
+    ("answer", "says"),
+    [
+        (reply(429), "Requests; try again later"),
+        (reply(429, Retry_After="Wed, 21 Oct 2037 07:28:00 GMT"), "try again after Wed, 21 Oct 2037 07:28:00 GMT"),
+        (reply(503, Retry_After=17), "it cannot serve now; try again after 17 s"),
+        (reply(502, Retry_After=17), "is the server behind it running?"),
+    ],
+    ids=["429", "429 date", "503", "502"],
+)
+async def test_when_to_try_again_is_told(answer: bytes, says: str, marked: Marked, tmp_path: Path) -> None:
+    failure = await failure_of(once(answer), cwd=tmp_path)
+
+    assert failure.message.endswith(says)
 
 
 @KINDS

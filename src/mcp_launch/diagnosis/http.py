@@ -189,13 +189,18 @@ def _said(answer: Answer) -> str:
 
 
 def _plain(body: str) -> str:
-    """The text in a JSON error, by the usual names."""
+    """The text in a JSON error."""
     try:
         value: Any = json.loads(body)
     except (ValueError, RecursionError):
         return body
-    for name in ("error", "message", "detail", "error_description", "title"):
-        if isinstance(value, dict):
-            members = cast("dict[str, Any]", value)
-            value = members.get(name, members)
-    return value if isinstance(value, str) else body
+    return _text_in(value) or body
+
+
+def _text_in(value: Any) -> str:
+    """What says most in an error, by the usual names."""
+    if isinstance(value, dict):
+        members = cast("dict[str, Any]", value)
+        texts = (_text_in(members.get(name)) for name in ("error_description", "message", "detail", "error", "title"))
+        return next(filter(None, texts), "")
+    return value if isinstance(value, str) else ""
