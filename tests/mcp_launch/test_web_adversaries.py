@@ -277,7 +277,7 @@ async def test_early_hints_and_dribbled_bytes_are_no_trouble(kind: str, marked: 
         (502, "is the server behind it running?"),
         (503, "try again later"),
         (504, "is the server behind it running?"),
-        (599, " was answered with 599; it failed inside; its own log says why"),
+        (599, " was answered with 599 Said; it failed inside; its own log says why"),
     ],
 )
 async def test_an_http_error_says_what_to_try_and_what_the_server_says(
@@ -327,13 +327,13 @@ async def test_what_is_not_meant_to_be_read_is_not_repeated(
 async def test_the_usual_path_is_not_proposed_to_who_has_it(marked: Marked, tmp_path: Path) -> None:
     failure = await failure_of(once(reply(404)), cwd=tmp_path)
 
-    assert failure.message.endswith("/mcp was answered with 404 Not Found; is the path right?")
+    assert failure.message.endswith("/mcp was answered with 404 Said; is the path right?")
 
 
 @pytest.mark.parametrize(
     ("answer", "says"),
     [
-        (reply(429), "Requests; try again later"),
+        (reply(429), "Said; try again later"),
         (reply(429, Retry_After="Wed, 21 Oct 2037 07:28:00 GMT"), "try again after Wed, 21 Oct 2037 07:28:00 GMT"),
         (reply(503, Retry_After=17), "it cannot serve now; try again after 17 s"),
         (reply(502, Retry_After=17), "is the server behind it running?"),
@@ -344,6 +344,18 @@ async def test_when_to_try_again_is_told(answer: bytes, says: str, marked: Marke
     failure = await failure_of(once(answer), cwd=tmp_path)
 
     assert failure.message.endswith(says)
+
+
+@KINDS
+@pytest.mark.parametrize("words", ["Token expired", ""])
+async def test_a_status_is_told_in_the_words_of_the_server(
+    *, kind: str, words: str, marked: Marked, tmp_path: Path
+) -> None:
+    answer = reply(403, b"no").replace(b"Said", words.encode())
+    failure = await failure_of(once(answer), kind=kind, cwd=tmp_path)
+
+    told = f"403 {words}" if words else "403"
+    assert f"/mcp was answered with {told}; is this user allowed" in failure.message
 
 
 @KINDS
@@ -370,7 +382,7 @@ async def test_all_ways_to_log_in_are_told(kind: str, marked: Marked, tmp_path: 
 async def test_what_was_wrong_with_a_login_is_told(challenge: str, told: str, marked: Marked, tmp_path: Path) -> None:
     failure = await failure_of(once(reply(401, WWW_Authenticate=challenge)), cwd=tmp_path)
 
-    assert f" 401 Unauthorized (it asks for {told}); does it want" in failure.message
+    assert f" 401 Said (it asks for {told}); does it want" in failure.message
 
 
 @pytest.mark.parametrize("challenge", [None, 'error="invalid_token"'])
@@ -380,7 +392,7 @@ async def test_of_a_login_that_is_not_named_nothing_is_told(
     refusal = reply(401) if challenge is None else reply(401, WWW_Authenticate=challenge)
     failure = await failure_of(once(refusal), cwd=tmp_path)
 
-    assert failure.message.endswith("was answered with 401 Unauthorized; does it want an Authorization header?")
+    assert failure.message.endswith("was answered with 401 Said; does it want an Authorization header?")
 
 
 async def test_what_another_api_says_is_told(marked: Marked, tmp_path: Path) -> None:

@@ -205,7 +205,13 @@ def _with(response: httpx2.Response, body: bytes) -> httpx2.Response:
     """The answer with what was read of its body."""
     framing = ("content-encoding", "content-length", "transfer-encoding")
     headers = [(name, value) for name, value in response.headers.multi_items() if name.lower() not in framing]
-    read = httpx2.Response(response.status_code, headers=headers, content=body, request=response.request)
+    read = httpx2.Response(
+        response.status_code,
+        headers=headers,
+        content=body,
+        request=response.request,
+        extensions=response.extensions,
+    )
     read.next_request = response.next_request
     return read
 
