@@ -159,9 +159,7 @@ def _kinds(annotation: Any) -> frozenset[type] | None:
         return None
     if len(holders) > 1 or get_origin(holders[0]) is dict:
         return frozenset()
-    kinds: list[Any] = list(_alternatives(get_args(holders[0])[0]))
-    if str in kinds:
-        kinds = [kind for kind in kinds if get_origin(kind) is not Literal]
+    kinds = [kind for kind in _alternatives(get_args(holders[0])[0]) if get_origin(kind) is not Literal]
     return frozenset(kinds) if all(map(_is_sure, kinds)) else frozenset()
 
 

@@ -37,9 +37,8 @@ def parts_of(cls: type[Model]) -> list[Any]:
 
 def _within(annotation: Any) -> Iterator[Any]:
     yield annotation
-    if not isinstance(annotation, type):
-        for part in get_args(annotation):
-            yield from _within(part)
+    for part in get_args(annotation):
+        yield from _within(part)
 
 
 def _classes_among(parts: Iterable[Any]) -> list[type[Model]]:
