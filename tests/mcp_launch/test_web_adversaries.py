@@ -108,8 +108,11 @@ async def test_what_is_no_answer_is_named(
         ("", b' {"jsonrpc"', 'must be "application/json", and is none'),
         ("text/plain", b'event: message\ndata: {"jsonrpc"', 'must be "text/event-stream", and is "text/plain"'),
         ("text/html", b"<html>", "and text/html, which is no MCP message; is the path right?"),
+        ("text/plain", b'[{"jsonrpc": "2.0"}]', 'must be "application/json", and is "text/plain"'),
+        ("application/json", b'[{"jsonrpc": "2.0"}]', "and application/json, which is no MCP message"),
+        ("", b"", "and nothing, which is no MCP message"),
     ],
-    ids=["text", "none", "events", "page"],
+    ids=["text", "none", "events", "page", "batch as text", "batch", "nothing"],
 )
 async def test_a_message_under_another_content_type_is_told(
     *, given: str, body: bytes, says: str, marked: Marked, tmp_path: Path
@@ -524,6 +527,7 @@ def stream(data: bytes) -> bytes:
         (reply(404, rpc_error(-32601, "Method not found")), "rejected"),
         (reply(400, b"Bad Request: No valid session ID provided"), "session_lost"),
         (reply(400, b"Bad Request: no such tool"), "http_error"),
+        (reply(400, b"Bad Request: too many sessions"), "http_error"),
         (reply(401), "unauthorized"),
         (reply(200, b"{}"), "not_mcp"),
         (reply(200, b'{"it": "%s"}' % (b"x" * 100_000)), "not_mcp"),
@@ -538,6 +542,7 @@ def stream(data: bytes) -> bytes:
         "404 method",
         "400 session",
         "400",
+        "400 sessions",
         "401",
         "no answer",
         "long",

@@ -173,7 +173,7 @@ def _when(after: str) -> str:
 
 def _misfit(answer: Answer) -> str:
     """What came in place of a message, and what to try."""
-    wanted = "application/json" if answer.body.lstrip().startswith("{") else "text/event-stream"
+    wanted = "application/json" if answer.body.lstrip().startswith(("{", "[")) else "text/event-stream"
     if '"jsonrpc"' in answer.body and answer.media_type != wanted:
         given = f'"{answer.media_type}"' if answer.media_type else "none"
         return f'what looks like MCP; its Content-Type must be "{wanted}", and is {given}'
