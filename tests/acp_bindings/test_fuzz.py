@@ -247,8 +247,8 @@ def endless() -> Any:
 
 @pytest.mark.parametrize(
     "value",
-    [nested(100_000), endless(), object(), b"\xff", "\ud800", {"\ud800": 1}, math.nan, -math.inf],
-    ids=["deep", "endless", "object", "bytes", "half a character", "half a name", "NaN", "infinity"],
+    [nested(100_000), endless(), object(), b"\xff", "\ud800", {"\ud800": 1}, math.nan, math.inf, -math.inf],
+    ids=["deep", "endless", "object", "bytes", "half a character", "half a name", "NaN", "infinity", "below all"],
 )
 def test_what_json_cannot_hold_is_not_written(value: Any) -> None:
     for each in (value, {"a": value}, v1.LogoutRequest(meta={"a": value}), [v1.LogoutRequest(meta={}), value]):
