@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import groupby
@@ -34,16 +34,10 @@ class _Located(NamedTuple):
     unions: list[_Step]
 
 
-def blame(
-    schema: CoreSchema,
-    errors: Iterable[ErrorDetails],
-    definitions: Mapping[str, Any] | None = None,
-    *,
-    strict: bool = False,
-) -> list[Issue]:
-    """The issues behind *errors*, which validating by *schema* gave; *definitions* has what it only refers to."""
-    known = dict(definitions or {})
-    located = [_locate(schema, known, error, strict=strict) for error in errors]
+def blame(schema: CoreSchema, errors: Iterable[ErrorDetails], *, strict: bool = False) -> list[Issue]:
+    """The issues behind *errors*, which validating by *schema* gave."""
+    definitions: dict[str, Any] = {}
+    located = [_locate(schema, definitions, error, strict=strict) for error in errors]
     return _meant([each for each in located if each], 0)
 
 

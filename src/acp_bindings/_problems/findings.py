@@ -17,8 +17,7 @@ from pydantic_core import CoreSchema, SchemaValidator, ValidationError, to_json
 from pydantic_core import core_schema as cs
 
 from acp_bindings._models.reading import EXCUSED_BY
-from acp_bindings._problems.blame import blame
-from acp_bindings._problems.complaints import LONGEST, MORE, MOST, to_the_end
+from acp_bindings._problems.complaints import OF_NO_CLASS, Complaints
 from acp_bindings._problems.mistakes import explained
 from acp_bindings.errors import Finding, Issue, Path, ReadingRule
 
@@ -28,9 +27,9 @@ class Witness:
 
     def __init__(self, schema: CoreSchema) -> None:
         definitions = {each["ref"]: each for each in cast("Any", schema).get("definitions", ())}
-        marking = _marking(schema, _Around(_OF_NO_CLASS, definitions))
+        marking = _marking(schema, _Around(OF_NO_CLASS, definitions))
         # Not with the ready-made validators of the classes in it, which excuse and say nothing.
-        self._validator = SchemaValidator(marking, _OF_NO_CLASS, _use_prebuilt=False)
+        self._validator = SchemaValidator(marking, OF_NO_CLASS, _use_prebuilt=False)
 
     def findings(self, text: str | bytes | bytearray) -> list[Finding]:
         """What was excused in *text*, which `decode` took, in the order that the schema gives the members."""
@@ -39,21 +38,15 @@ class Witness:
         return [mark.finding(path) for path, mark in _marks(value, ())] if made else []
 
 
-_OF_NO_CLASS = cs.CoreConfig(strict=True)
-"""The settings by which `decode` reads what belongs to no class; each class has its own."""
-
-
 class _Around(NamedTuple):
     """What a part of a schema needs to be read alone: the settings of its class, and the definitions of the whole."""
 
     config: cs.CoreConfig
     definitions: Mapping[str, CoreSchema]
 
-    def reader(self, part: CoreSchema, *, in_haste: bool = False) -> SchemaValidator:
-        """What reads *part*, and *in_haste* goes no further than to the first bad item of each list."""
-        whole = cs.definitions_schema(part, list(self.definitions.values()))
-        # Not with the ready-made validators of the classes in it, which are always in haste.
-        return SchemaValidator(whole if in_haste else to_the_end(whole), self.config, _use_prebuilt=False)
+    def whole(self, part: CoreSchema) -> CoreSchema:
+        """*part* with the definitions that it may refer to."""
+        return cs.definitions_schema(part, list(self.definitions.values()))
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,23 +63,12 @@ class _Excuse:
         return made
 
     def causes(self, value: object) -> list[Issue]:
-        """What is wrong with *value*, other than what is excused inside of it."""
-        text = to_json(value)
-        try:
-            (self._reader if len(text) <= LONGEST else self._hasty_reader).validate_json(text)
-        except ValidationError as error:
-            found = error.errors(include_url=False, include_input=False)
-            issues = explained(blame(self.schema, found[:MOST], self.around.definitions), value)
-            return [*issues, MORE] if len(found) > MOST else issues
-        return []
+        """What is wrong with *value*, without what is excused in parts of it."""
+        return explained(self._complaints.issues(to_json(value)), value)
 
     @cached_property
-    def _reader(self) -> SchemaValidator:
-        return self.around.reader(self.schema)
-
-    @cached_property
-    def _hasty_reader(self) -> SchemaValidator:
-        return self.around.reader(self.schema, in_haste=True)
+    def _complaints(self) -> Complaints:
+        return Complaints(self.around.whole(self.schema), config=self.around.config)
 
 
 class _Mark(NamedTuple):
@@ -130,7 +112,7 @@ def _marking(schema: Any, around: _Around) -> Any:
     if schema["type"] == "list" and "min_length" in schema:
         return _counting(copied)
     if schema["type"] == "union" and schema.get("mode", "smart") == "smart" and not _is_of_scalars(schema):
-        return _choosing(copied, around.reader(_numbered(schema)))
+        return _choosing(copied, SchemaValidator(around.whole(_numbered(schema)), around.config, _use_prebuilt=False))
     return copied
 
 

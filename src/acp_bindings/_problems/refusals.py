@@ -14,8 +14,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import PydanticSerializationError, from_json
 
 from acp_bindings._models.unfit import full_name, misplaced
-from acp_bindings._problems.blame import blame
-from acp_bindings._problems.complaints import LONGEST, MORE, MOST, Complaints
+from acp_bindings._problems.complaints import LONGEST, Complaints
 from acp_bindings._problems.mistakes import explained, hint_about, mistake_in
 from acp_bindings.decoding import core_schema_of, decode
 from acp_bindings.encoding import write_unchecked
@@ -54,11 +53,10 @@ def unencodable(value: Any) -> EncodeError:
 
 
 def _issues(type_: Any, text: bytes | bytearray, error: ValidationError, *, strict: bool) -> list[Issue]:
-    errors = _complaints(type_).errors(text, error, strict=strict)
-    issues = blame(core_schema_of(type_), errors[:MOST], strict=strict)
+    issues = _complaints(type_).issues(text, strict=strict, first=error)
     if len(text) <= LONGEST and issues[0].rule != "json_invalid":
-        issues = explained(issues, from_json(text))
-    return [*issues, MORE] if len(errors) > MOST else issues
+        return explained(issues, from_json(text))
+    return issues
 
 
 @cache
