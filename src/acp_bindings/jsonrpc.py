@@ -214,9 +214,9 @@ class Codec:
         except ValueError as error:
             if not line.strip():
                 return BadLine(PARSE_ERROR, "The line is empty", None)
-            from acp_bindings._problems.mistakes import hint_about  # noqa: PLC0415 - only errors need it
+            from acp_bindings._problems.not_json import hint_about  # noqa: PLC0415 - only errors need it
 
-            hint = hint_about(line, "json_invalid", str(error))
+            hint = hint_about(line, str(error))
             return refuse(None, PARSE_ERROR, f"Parse error: {error}{hint}")
         return self._read_value(value)
 

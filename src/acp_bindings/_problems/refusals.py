@@ -15,14 +15,18 @@ from pydantic_core import PydanticSerializationError, from_json
 
 from acp_bindings._models.unfit import full_name, misplaced
 from acp_bindings._problems.complaints import LONGEST, Complaints
-from acp_bindings._problems.mistakes import explained, hint_about, mistake_in
+from acp_bindings._problems.mistakes import explained, is_encoded_twice, mistake_in
+from acp_bindings._problems.not_json import hint_about
 from acp_bindings.decoding import core_schema_of, decode
 from acp_bindings.encoding import write_unchecked
 from acp_bindings.errors import DecodeError, EncodeError, Finding, Issue, Path
 
 
-def undecodable(type_: Any, data: Any, text: bytes | bytearray, error: Exception, *, strict: bool) -> DecodeError:
-    """The error that *data* is no *type_*; *text* is its JSON, and *error* what reading that raised."""
+def undecodable(type_: Any, data: Any, text: Any, error: Exception, *, strict: bool) -> DecodeError:
+    """The error that *data* is no *type_*; *error* is what was raised.
+
+    *text* is the JSON of *data*, or *data* itself if that was what could not be made JSON.
+    """
     if mistake := mistake_in(data, text):
         return DecodeError(_name(type_), [mistake])
     if isinstance(error, ValidationError):
@@ -31,15 +35,22 @@ def undecodable(type_: Any, data: Any, text: bytes | bytearray, error: Exception
         issues = [_unwritable(data)]
     else:
         issues = [Issue((), "json_invalid", f"{_INVALID}{error}")]
-    if len(issues) == 1:
-        (issue,) = issues
-        hint = hint_about(text, issue.rule, issue.message.removeprefix(_INVALID))
-        issues = [replace(issue, message=issue.message + hint)]
+    if len(issues) == 1 and isinstance(text, bytes | bytearray):
+        issues = [_with_hint(issues[0], text)]
     return DecodeError(_name(type_), issues)
 
 
 _INVALID = "Invalid JSON: "
 """What pydantic puts before the complaint of its parser."""
+
+
+def _with_hint(issue: Issue, text: bytes | bytearray) -> Issue:
+    """The only *issue* with *text*, and what that most likely is instead."""
+    if issue.rule == "json_invalid":
+        hint = hint_about(text, issue.message.removeprefix(_INVALID))
+    else:
+        hint = "; it is JSON within a text: was it encoded twice?" if is_encoded_twice(text) else ""
+    return replace(issue, message=issue.message + hint)
 
 
 def excused_null(type_: Any, text: bytes | bytearray, error: ValidationError) -> Finding:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from pydantic_core import from_json
 
-from acp_bindings._problems.mistakes import hint_about
+from acp_bindings._problems.not_json import hint_about
 from acp_bindings.check.likeness import EXPECTED, likeness_of, looks_logged
 from acp_bindings.check.lines import Line, is_message, unwrap
 
@@ -97,7 +97,7 @@ def _text_of(lines: Sequence[tuple[int, bytes]]) -> bytes:
 
 
 def _no_json(error: ValueError, lines: Sequence[tuple[int, bytes]]) -> Unusable:
-    hint = _like([lines[0][1]]) or hint_about(_text_of(lines), "json_invalid", str(error))
+    hint = _like([lines[0][1]]) or hint_about(_text_of(lines), str(error))
     several = f". {EXPECTED}" if str(error).startswith("trailing characters") else ""
     return Unusable(f"it is no JSON: {error}{hint}{several}")
 

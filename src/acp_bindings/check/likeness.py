@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from acp_bindings._problems.mistakes import is_json
+from acp_bindings._problems.not_json import is_json
 
 EXPECTED = "A recording has one JSON-RPC message on each line; a JSON document is one message, one payload, or a list"
 """What should have been given."""

@@ -109,11 +109,11 @@ def read_version(message: Any) -> int:
 
 def _missing(members: Iterable[str]) -> str:
     """Why there is none, of something with these *members*."""
-    from acp_bindings._problems.mistakes import spelt_as  # noqa: PLC0415 - only errors need it
+    from acp_bindings._problems.spelling import other_spelling  # noqa: PLC0415 - only errors need it
 
     if "jsonrpc" in members:
         return "this is a whole JSON-RPC message; give its params, or its result"
-    if spelt := next((each for each in members if spelt_as(each, ["protocolVersion"])), None):
+    if spelt := other_spelling("protocolVersion", members):
         return f'it is missing, spelt "{spelt}"; {_WANTED}'
     return f"it is missing; {_WANTED}"
 

@@ -9,7 +9,7 @@ from typing import cast
 from acp_bindings._json.shapes import items_of, members_of
 from acp_bindings._models.base import Model
 from acp_bindings._models.types import Unlike
-from acp_bindings._problems.mistakes import spelt_as
+from acp_bindings._problems.spelling import other_spelling
 from acp_bindings.check.rules._rule import Look, remark, rule, rules
 from acp_bindings.check.said import Said
 from acp_bindings.errors import Path
@@ -51,7 +51,7 @@ def servers_missing(said: Said) -> Iterator[Remark]:
     """`mcpServers` is missing, which v1 wants in `session/new` and `session/load` also when it is empty."""
     wanted = said.version == 1 and said.type_name in ("NewSessionRequest", "LoadSessionRequest")
     if wanted and isinstance(said.body, dict) and "mcpServers" not in said.members:
-        if any(spelt_as(each, ["mcpServers"]) for each in said.members):
+        if other_spelling("mcpServers", said.members):
             return  # which says what is missing
         told = 'it is missing, and agents refuse the request without it; send "mcpServers": []'
         yield remark(said, "schema.servers-missing", told, "mcpServers")
@@ -100,11 +100,11 @@ def _misspelt(value: object, raw: object, path: Path) -> Iterator[tuple[Path, st
         members = members_of(raw)
         names = {info.alias or name: getattr(value, name) for name, info in type(value).__pydantic_fields__.items()}
         for name in (each for each in members if each not in names):
-            if (meant := spelt_as(name, names)) and meant not in members:
+            if (meant := other_spelling(name, names)) and meant not in members:
                 yield (*path, name), meant
         for name, info in type(value).__pydantic_fields__.items():
             known = next((mark.known for mark in info.metadata if isinstance(mark, Unlike)), ())
-            if meant := spelt_as(getattr(value, name), known):
+            if meant := other_spelling(getattr(value, name), known):
                 yield (*path, info.alias or name), meant
         for name, each in names.items():
             yield from _misspelt(each, members.get(name), (*path, name))
