@@ -14,7 +14,7 @@ that cannot be used is a `BadLine` with the answer that is due, and the next one
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from types import EllipsisType, MappingProxyType
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar, cast, get_args, overload
 
@@ -42,7 +42,7 @@ from acp_bindings._lines.roles import Role, handles, sends
 from acp_bindings._models.reading import notes
 from acp_bindings.decoding import decode, validate_of
 from acp_bindings.encoding import encode
-from acp_bindings.errors import DecodeError, Finding, Issue
+from acp_bindings.errors import DecodeError, Finding
 from acp_bindings.messages import (
     BadLine,
     BadResponse,
@@ -452,25 +452,14 @@ class Codec:
                 return ErrorResponse(None, None, _typed(self.protocol.Error, error))
             except DecodeError:
                 pass
-        return BadLine(INVALID_REQUEST, "It answers no request that is open", None, issues=self._misnumbered(id_))
+        from acp_bindings._problems.answer_ids import issues_with_id  # noqa: PLC0415 - only errors need it
+
+        issues = issues_with_id(id_, self._open)
+        return BadLine(INVALID_REQUEST, "It answers no request that is open", None, issues=issues)
 
     def _is_open(self, id_: object) -> bool:
         """Whether a request of ours with this id has no answer yet."""
         return isinstance(id_, int | str | None) and not isinstance(id_, bool) and id_ in self._open
-
-    def _misnumbered(self, id_: object) -> tuple[Issue, ...]:
-        """What is wrong with the id of an answer to no request, where one that is open has it in another type.
-
-        So it comes from peers that take all ids for text, or all numbers for floats.
-        """
-        if isinstance(id_, bool) or not isinstance(id_, str | int | float):
-            return ()
-        # Those that are open are not gone through: a peer that answers so answers each of very many so.
-        own = next((each for each in _otherwise_typed(id_) if each in self._open), ...)
-        if own is ...:
-            return ()
-        wrong, right = encode(id_).decode(), encode(own).decode()
-        return (Issue(("id",), "id_type", f"{wrong} is no id of ours; that of {self._open[own][0]} is {right}"),)
 
     def _read_answer(self, id_: Id, method: str, type_: RequestType | None, message: dict[str, Any]) -> Message:
         error, result = message.get("error"), message.get("result")
@@ -501,21 +490,6 @@ class Codec:
         self._next_id += 1
         return self._next_id - 1
 
-    def _instead(self, params: object, *, asks: bool) -> str:
-        """What *params* of no method are: of the other kind, of another package, or of an extension."""
-        methods = self.protocol.METHODS
-        if other := methods.notification_with(params) if asks else methods.request_with(params):
-            return f"{other.method} is a {'notification' if asks else 'request'}"
-        package = _package_of(type(params).__module__)
-        spoken = _package_of(getattr(self.protocol, "__name__", ""))
-        if package and not spoken:
-            return "no version is settled yet: initialize comes first"
-        if package and package != spoken:
-            return f"{spoken} is spoken"
-        if isinstance(params, type):
-            return "make an object of it"
-        return "a method is named by method=" if isinstance(params, str) else "name the method"
-
     def _outgoing(
         self, params: object, method: str | None, *, asks: bool
     ) -> tuple[str, RequestType | NotificationType | None]:
@@ -524,9 +498,9 @@ class Codec:
         if method is None:
             type_ = methods.request_with(params) if asks else methods.notification_with(params)
             if type_ is None:
-                raise TypeError(
-                    f"no method that could be sent so has {_kind_of(params)}; {self._instead(params, asks=asks)}"
-                )
+                from acp_bindings._problems.mistakes import no_method_with  # noqa: PLC0415 - only errors need it
+
+                raise TypeError(no_method_with(params, self.protocol, asks=asks))
         elif known := methods.get(method):
             type_ = known.request if asks else known.notification
             if type_ is None:
@@ -549,24 +523,7 @@ def _typed(type_: Any, value: object, findings: list[Finding] | None = None) -> 
     return decode(type_, to_json(value), findings=findings)
 
 
-def _otherwise_typed(id_: str | float) -> Iterator[Id]:
-    """What *id_* would be as an id of another type."""
-    yield str(id_)
-    if isinstance(id_, str) and re.fullmatch(r"0|-?[1-9]\d{0,18}", id_, re.ASCII):
-        yield int(id_)
-    elif id_ == "None":  # null, as Python spells it
-        yield None
-    elif isinstance(id_, float) and id_.is_integer():
-        yield int(id_)
-
-
 def _kind_of(value: object) -> str:
-    from acp_bindings._models.unfit import kind_of  # noqa: PLC0415 - only errors need it
+    from acp_bindings._problems.class_names import kind_of  # noqa: PLC0415 - only errors need it
 
     return kind_of(value)
-
-
-def _package_of(module: str) -> str | None:
-    """The protocol package that a module is of, such as `v1`."""
-    found = re.match(r"acp_bindings\.(v\d+(?:_unstable)?)(?:\.|$)", module)
-    return found and found[1]

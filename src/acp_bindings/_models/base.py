@@ -125,7 +125,7 @@ class Model(BaseModel):  # noqa: PLW1641 - what can change has no hash
         try:
             check(tags | members if tags else members, self_instance=self, strict=True, by_alias=False, by_name=True)
         except ValidationError as error:
-            from acp_bindings._models.unfit import refuse_unfit  # noqa: PLC0415 - only errors need it
+            from acp_bindings._problems.unfit import refuse_unfit  # noqa: PLC0415 - only errors need it
 
             refuse_unfit(cls, members, error)
             raise
@@ -243,7 +243,7 @@ def _assign(model: Model, name: str, value: Any) -> None:
         try:
             assign(trial, name, value, strict=True)
         except ValidationError as error:
-            from acp_bindings._models.unfit import refuse_unfit  # noqa: PLC0415 - only errors need it
+            from acp_bindings._problems.unfit import refuse_unfit  # noqa: PLC0415 - only errors need it
 
             refuse_unfit(cls, {name: value}, error)
             raise

@@ -1,4 +1,4 @@
-"""What a caller of `decode` has most likely mixed up, told where reading has failed already. No value is shown."""
+"""What a caller of `decode` or of a codec has most likely mixed up, told where it has failed. No value is shown."""
 
 from __future__ import annotations
 
@@ -7,16 +7,20 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 from types import ModuleType
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from pydantic import BaseModel
 from pydantic_core import from_json
 
 from acp_bindings._json.shapes import members_of
+from acp_bindings._problems.class_names import kind_of, package_of
 from acp_bindings._problems.spelling import other_spelling
 from acp_bindings.errors import Issue
 from acp_bindings.methods import Method, NotificationType
 from acp_bindings.setup.transports import AS_PAIRS, type_fault
+
+if TYPE_CHECKING:
+    from acp_bindings.jsonrpc import ProtocolPackage
 
 
 def refuse_no_type(type_: Any, data: Any) -> None:
@@ -68,6 +72,26 @@ def mistake_in(data: Any, text: Any) -> Issue | None:
 def is_encoded_twice(text: bytes | bytearray) -> bool:
     """Whether *text* is a JSON string that most likely holds JSON."""
     return re.match(rb'\s*"[{\[]', text) is not None
+
+
+def no_method_with(params: object, protocol: ProtocolPackage, *, asks: bool) -> str:
+    """That no request of *protocol*, or no notification, has such *params*, and what they are for or lack."""
+    return f"no method that could be sent so has {kind_of(params)}; {_advice(params, protocol, asks=asks)}"
+
+
+def _advice(params: object, protocol: ProtocolPackage, *, asks: bool) -> str:
+    methods = protocol.METHODS
+    if other := methods.notification_with(params) if asks else methods.request_with(params):
+        return f"{other.method} is a {'notification' if asks else 'request'}"
+    package = package_of(type(params).__module__)
+    spoken = package_of(getattr(protocol, "__name__", ""))
+    if package and not spoken:
+        return "no version is settled yet: initialize comes first"
+    if package and package != spoken:
+        return f"{spoken} is spoken"
+    if isinstance(params, type):
+        return "make an object of it"
+    return "a method is named by method=" if isinstance(params, str) else "name the method"
 
 
 def explained(issues: Iterable[Issue], value: Any) -> list[Issue]:

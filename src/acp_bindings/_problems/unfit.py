@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import difflib
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any, cast, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails, InitErrorDetails, PydanticCustomError
+
+from acp_bindings._problems.class_names import full_name, kind_of
 
 _OF_OBJECTS = {"model_type", "model_attributes_type", "union_tag_not_found", "union_tag_invalid"}
 _MOST_NAMED = 5
@@ -59,17 +60,6 @@ def misplaced(model: BaseModel) -> Iterator[tuple[tuple[str | int, ...], str]]:
         for place, each in parts:
             if wanted and isinstance(each, dict | BaseModel) and not isinstance(each, tuple(wanted)):
                 yield place, f"Input should be {_any_of(wanted, each)}, not {kind_of(cast('object', each))}"
-
-
-def full_name(kind: type) -> str:
-    """The name of a class, with its package where that is one of the protocol: `v1.TextContent`."""
-    found = re.match(r"acp_bindings\.(v\d+(?:_unstable)?)\.", kind.__module__)
-    return f"{found[1]}.{kind.__name__}" if found else kind.__name__
-
-
-def kind_of(given: object) -> str:
-    """Of which class *given* is, or which one it is itself."""
-    return f"the class {full_name(given)}" if isinstance(given, type) else full_name(type(given))
 
 
 def _place_of(error: ErrorDetails, members: Mapping[str, Any]) -> tuple[tuple[int | str, ...], Any]:
