@@ -32,10 +32,10 @@ from acp_bindings._lines.envelope import (
     REQUEST_CANCELLED,
     line_of,
     notification_line,
+    outcome_fault,
     refuse,
     start_of_notification,
-    unclear,
-    unmarked,
+    version_fault,
 )
 from acp_bindings._lines.heads import HEAD, LONGEST_HEAD, value_after
 from acp_bindings._lines.roles import Role, handles, sends
@@ -82,7 +82,7 @@ Result_co = TypeVar("Result_co", covariant=True)
 
 CANCEL = "$/cancel_request"
 
-SMALL_ID = 15
+_SMALL_ID = 15
 """How many digits an integer may have to be an id in every protocol."""
 
 
@@ -364,7 +364,7 @@ class Codec:
         params = read_text(validate, value_after(line, head.end()))
         if isinstance(type_, RequestType):
             # Every protocol has small integers, and most peers no other ids.
-            small = id_.isdigit() and len(id_) <= SMALL_ID
+            small = id_.isdigit() and len(id_) <= _SMALL_ID
             return Request(int(id_) if small else decode(self._protocol.RequestId, id_), type_.method, params, type_)
         if head.end() <= LONGEST_HEAD:
             self._last_head = head[0], type_, validate
@@ -395,7 +395,7 @@ class Codec:
         asks, id_ = "id" in message, message.get("id")
         if asks and not self._is_id(id_):
             return refuse(None, INVALID_REQUEST, "Invalid request: it has no valid id, an integer or a string")
-        if wrong := unmarked(message) or (None if isinstance(message.get("method"), str) else "it has no method"):
+        if wrong := version_fault(message) or (None if isinstance(message.get("method"), str) else "it has no method"):
             return refuse(id_, INVALID_REQUEST, f"Invalid request: {wrong}")
         name: str = message["method"]
         params: Any = message.get("params")
@@ -463,7 +463,7 @@ class Codec:
 
     def _read_answer(self, id_: Id, method: str, type_: RequestType | None, message: dict[str, Any]) -> Message:
         error, result = message.get("error"), message.get("result")
-        if wrong := unmarked(message) or unclear(message):
+        if wrong := version_fault(message) or outcome_fault(message):
             return BadResponse(id_, method, wrong)
         try:
             if error is not None:

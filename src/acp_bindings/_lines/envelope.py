@@ -1,4 +1,4 @@
-"""What stands around the params and results of JSON-RPC: codes, what is wrong with a message, lines to be sent."""
+"""What stands around the params and results of JSON-RPC: codes, faults of a message, lines to be sent."""
 
 from __future__ import annotations
 
@@ -17,22 +17,25 @@ REQUEST_CANCELLED = -32800
 """What a request that was given up is answered with (`Codec.fail`)."""
 
 
-def unmarked(message: dict[str, Any]) -> str | None:
-    """What keeps any message from being one of JSON-RPC 2.0."""
+def version_fault(message: dict[str, Any]) -> str | None:
+    """What is wrong with the member `jsonrpc`, which every message has."""
     return None if message.get("jsonrpc") == "2.0" else 'it lacks "jsonrpc": "2.0"'
 
 
-def unclear(message: dict[str, Any]) -> str | None:
-    """What keeps a response from being one; peers that write both members leave one of them null."""
-    if message.get("error") is not None:
-        return "it has both a result and an error" if message.get("result") is not None else None
-    return None if "result" in message else "it has neither a result nor an error"
+def outcome_fault(response: dict[str, Any]) -> str | None:
+    """What is wrong with the members `result` and `error`, of which a response has one.
+
+    Peers that always write both leave one of them null.
+    """
+    if response.get("error") is not None:
+        return "it has both a result and an error" if response.get("result") is not None else None
+    return None if "result" in response else "it has neither a result nor an error"
 
 
 def refuse(
     id_: Id, code: int, message: str, method: str | None = None, issues: tuple[Issue, ...] = (), *, answer: bool = True
 ) -> BadLine:
-    """A bad line, with the reply that says so, unless there is to be no *answer*."""
+    """A line that cannot be used, and the reply that says so, or none without *answer*."""
     error: dict[str, Any] = {"code": code, "message": message}
     if issues:
         error["data"] = {"issues": [asdict(issue) for issue in issues]}
@@ -40,14 +43,14 @@ def refuse(
 
 
 def notification_line(method: str, params: Any) -> bytes:
-    """The line of a notification; None as params is no member at all."""
+    """The line of a notification, without `params` if they are None."""
     start = start_of_notification(method)
     return start[: -len(_PARAMS)] + b"}\n" if params is None else start + encode(params) + b"}\n"
 
 
 @lru_cache
 def start_of_notification(method: str) -> bytes:
-    """What stands before the params."""
+    """What stands before the params in every notification by *method*."""
     return encode({"jsonrpc": "2.0", "method": method})[:-1] + _PARAMS
 
 
@@ -55,9 +58,9 @@ _PARAMS = b',"params":'
 
 
 def line_of(head: dict[str, Any], member: str, value: Any) -> bytes:
-    """The line that begins with *head* and ends with *value*; None as params is no member at all."""
+    """The line with the members of *head*, and with *value* as *member*; without `params` if they are None."""
     try:
-        # What is in a head takes no model to write.
+        # A head holds no models, and `encode` would take longer.
         start = to_json({"jsonrpc": "2.0", **head})
     except ValueError:
         start = encode({"jsonrpc": "2.0", **head})

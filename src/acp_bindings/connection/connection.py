@@ -14,6 +14,7 @@ import anyio
 import anyio.lowlevel
 from anyio.abc import TaskStatus
 
+from acp_bindings._lines.envelope import line_of
 from acp_bindings.connection.calls import Call, Calls
 from acp_bindings.connection.errors import ConnectionClosed, TimedOut
 from acp_bindings.connection.failures import alone
@@ -24,7 +25,6 @@ from acp_bindings.connection.outbox import ByteSink, Outbox
 from acp_bindings.connection.serving import TURN, Serving, Turn, log
 from acp_bindings.connection.stray import Stray
 from acp_bindings.connection.waiting import Waiting
-from acp_bindings.encoding import encode
 from acp_bindings.jsonrpc import CANCEL, PARSE_ERROR, Codec, ProtocolPackage, Role
 from acp_bindings.messages import BadLine, BadResponse, ErrorResponse, Id, Notification, Request, Response
 from acp_bindings.methods import Asks
@@ -409,7 +409,7 @@ class Connection:
             await self._take_all(lines.feed(chunk))
         wrong = f"a line has more than {lines.limit} bytes"
         error = {"code": PARSE_ERROR, "message": f"Parse error: {wrong}"}
-        self._outbox.owe(encode({"jsonrpc": "2.0", "id": None, "error": error}) + b"\n")
+        self._outbox.owe(line_of({"id": None}, "error", error))
         return ConnectionClosed(f"the peer is not read any further, since {wrong}")
 
     async def _take_all(self, lines: list[bytes]) -> None:
