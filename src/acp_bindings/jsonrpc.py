@@ -7,8 +7,9 @@
         case BadLine(reply=bytes(reply)):
             send(reply)
 
-What a line is, its method tells and the ids of what was sent, never its shape. Nothing that a peer sends raises: a line
-that cannot be used is a `BadLine` with the answer that is due, and the next one is read as if nothing had happened.
+The type of a line is found by its method or, of a response, by the id of our request, never guessed from its members.
+Nothing that a peer sends raises: a line that cannot be used is a `BadLine` with the answer that is due, and the next
+one is read as if nothing had happened.
 """
 
 from __future__ import annotations
@@ -83,7 +84,7 @@ Result_co = TypeVar("Result_co", covariant=True)
 CANCEL = "$/cancel_request"
 
 _SMALL_ID = 15
-"""How many digits an integer may have to be an id in every protocol."""
+"""Digits up to which an integer is a valid id in every protocol."""
 
 
 class ProtocolPackage(Protocol):
@@ -141,9 +142,9 @@ class Codec:
         Args:
             protocol: `v1`, `v1_unstable`, `v2` or `v2_unstable`; or `setup.OPENING` until one is settled on.
             role: who we are.
-            pass_unknown: let methods through that the protocol does not have, as if they were extensions: for proxies,
-                which may be older than those who talk through them.
-            findings: let messages say what reading excused, which takes some time for each line.
+            pass_unknown: read methods that the protocol does not have as if they were extensions: for proxies, which
+                may be older than the two sides that they connect.
+            findings: fill the `findings` of messages, which takes some time for each line.
 
         Raises:
             TypeError: *protocol* is no protocol package.
@@ -160,7 +161,7 @@ class Codec:
 
     @property
     def protocol(self) -> ProtocolPackage:
-        """Whose methods and types are spoken. Set it to another package when `initialize` has settled on that."""
+        """The package by which lines are read and written. Set it when `initialize` has settled on another."""
         return self._protocol
 
     @protocol.setter
@@ -170,7 +171,7 @@ class Codec:
             raise TypeError(f"{told}, and no {type(protocol).__name__}")
         self._protocol = protocol
         self._last_head: tuple[bytes, NotificationType, Validate] | None = None
-        # What a notification begins with, by the class of its params: found once for each class, as it never differs.
+        # What a notification begins with, by the class of its params.
         self._starts: dict[type, bytes] = {}
 
     @property
@@ -179,12 +180,12 @@ class Codec:
         return MappingProxyType({id_: method for id_, (method, _) in self._open.items()})
 
     def read(self, line: str | bytes | bytearray) -> Message:
-        """What one *line* of the peer says; its newline may be there or not.
+        """The message in one *line* of the peer, with or without its newline.
 
-        Never raises because of what the peer sent. An empty line says nothing: a `BadLine` without a reply.
+        Nothing that the peer sends raises. An empty line is a `BadLine` without a reply.
 
         Raises:
-            TypeError: it is no line, but JSON that is parsed already, say.
+            TypeError: *line* is neither text nor bytes, but JSON that is parsed already, say.
         """
         if type(line) is not bytes:
             try:
@@ -237,7 +238,7 @@ class Codec:
         method: str | None = None,
         id: Id | EllipsisType = ...,  # noqa: A002
     ) -> Sent[Any]:
-        """A request to the peer, open from now on.
+        """A request to the peer, which is open from now on until `read` has the response to it.
 
         Args:
             params: an object of the protocol, which tells the method; for an extension method a JSON object or list, or
@@ -261,13 +262,13 @@ class Codec:
         return Sent(chosen, line)
 
     def expect(self, method: str, id: Id) -> None:  # noqa: A002
-        """Take a request for open that was not written here, so that `read` knows what answers it.
+        """Treat a request as open that this codec did not write, so that `read` knows the type of its result.
 
-        For who looks on at a connection, with a codec for each side, and for who goes on with one.
+        This is for onlookers, who have a codec for each side of a connection, and for taking over a connection.
 
         Args:
-            method: any; the answer to one that the protocol does not have is any JSON.
-            id: that of the request. If one with this id is open already, this one takes its place.
+            method: its method; of one that the protocol does not have the result may be any JSON.
+            id: its id. An open request with the same id is forgotten.
         """
         known = self._protocol.METHODS.get(method)
         self._open[id] = method, known.request if known else None
@@ -283,7 +284,7 @@ class Codec:
         return start + encode(params) + b"}\n"
 
     def cancel(self, id: Id) -> bytes:  # noqa: A002
-        """The line that asks the peer to give up our request *id*. It is still open: the peer answers it all the same.
+        """The line that asks the peer to give up our request *id*, which stays open: the peer still answers it.
 
         Raises:
             ValueError: no request with this id is open.
@@ -293,10 +294,12 @@ class Codec:
         return notification_line(CANCEL, {"requestId": id})
 
     def forget(self, id: Id) -> str:  # noqa: A002
-        """Wait no longer for the response to our request *id*, whose method this gives.
+        """Wait no longer for the response to our request *id*. One that still comes is a `BadLine` without a reply.
 
-        Nothing is kept of it: a response that comes all the same is a `BadLine` without a reply, as any to a request
-        that is not open. Ids that the codec chose are not used again.
+        Ids that the codec chose are not used again.
+
+        Returns:
+            The method of the request.
 
         Raises:
             ValueError: no request with this id is open.
@@ -330,7 +333,7 @@ class Codec:
 
         Args:
             request: what `read` gave.
-            error: its code; or the whole of it as the package's `Error`, as when it is another's answer passed on.
+            error: its code; or the package's `Error`, such as the answer of another peer that is passed on.
             message: what went wrong, in a sentence.
             data: any JSON value that says more, None for none.
 
@@ -340,13 +343,13 @@ class Codec:
         """
         if not is_of(error, self.protocol.Error):
             made = self.protocol.Error(code=error, message=message)
-            # Some data are objects of the schema, which JSON becomes by being read.
+            # Some data have a type of their own in the schema: reading makes them objects of it.
             said = {"code": error, "message": message, "data": data}
             error = made if data is None else decode(self.protocol.Error, encode(said))
         return line_of({"id": request.id}, "error", error)
 
     def _read_quickly(self, line: bytes) -> Message | None:
-        """What *line* says if it is just what its head makes it look like: a valid call of a method, or a result."""
+        """The message in a *line* of the usual form; None where that takes a closer look."""
         try:
             if (found := HEAD.match(line)) and found["marked"]:
                 return self._read_result(line, found) if found["result"] else self._read_known_call(line, found)
@@ -380,7 +383,7 @@ class Codec:
         return Response(id_, method, result)
 
     def _read_value(self, value: object) -> Message:
-        """What a line says that holds *value*."""
+        """The message in a line whose JSON is *value*."""
         if isinstance(value, list):
             return refuse(None, INVALID_REQUEST, "Invalid request: batches are not supported")
         if not isinstance(value, dict):
@@ -417,7 +420,7 @@ class Codec:
         """The method that the peer calls, None for an extension.
 
         Raises:
-            _NotFoundError: it is not for us; the text says why, where there is more to say than that.
+            _NotFoundError: there is none for us of this name; the text says more, where there is more to say.
         """
         known = self.protocol.METHODS.get(name)
         if known is None:
@@ -432,16 +435,16 @@ class Codec:
         return type_
 
     def _is_answer(self, message: dict[str, Any]) -> bool:
-        """Whether what has no method is an answer, be it a bad one, and no request."""
+        """Whether a message without a method is meant as a response, rather than as a request that lacks it."""
         if message.keys() & {"result", "error"}:
             return True
-        # An id alone is one too, late perhaps: JavaScript leaves out a result that is undefined. An error for it would
-        # be taken for the answer to a request of the peer's own.
+        # So is an id alone, also a late one: JavaScript leaves out a result that is undefined. An error in reply to it
+        # would pass for the response to a request of the peer's own.
         is_alone = message.keys() == {"jsonrpc", "id"}
         return "params" not in message and (is_alone or self._is_open(message.get("id", ...)))
 
     def _read_response(self, message: dict[str, Any]) -> Message:
-        """What a request of ours is answered with, or the peer's word that it could not read a line of ours."""
+        """The response to a request of ours, or the error that the peer could not read a line of ours."""
         id_: Any = message.get("id")
         error = message.get("error")
         if self._is_open(id_):
@@ -493,7 +496,7 @@ class Codec:
     def _outgoing(
         self, params: object, method: str | None, *, asks: bool
     ) -> tuple[str, RequestType | NotificationType | None]:
-        """The method to send *params* with, by its name and as `METHODS` has it, where it does."""
+        """The method to send *params* with: its name, and its entry in `METHODS` if it has one."""
         methods = self.protocol.METHODS
         if method is None:
             type_ = methods.request_with(params) if asks else methods.notification_with(params)
@@ -515,11 +518,11 @@ class Codec:
 
 
 class _NotFoundError(Exception):
-    """The peer calls what is no method here."""
+    """The peer calls a method that we do not handle."""
 
 
 def _typed(type_: Any, value: object, findings: list[Finding] | None = None) -> Any:
-    """*value*, parsed JSON, as *type_*; `decode` itself would take text for JSON that is still to be parsed."""
+    """*value*, which is parsed JSON, as *type_*. `decode` alone would parse a text once more."""
     return decode(type_, to_json(value), findings=findings)
 
 

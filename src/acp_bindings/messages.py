@@ -1,4 +1,4 @@
-"""What one line of JSON-RPC may say, as `acp_bindings.jsonrpc.Codec` reads it."""
+"""The messages that one line of JSON-RPC may hold, as `acp_bindings.jsonrpc.Codec` reads them."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from acp_bindings.errors import Finding, Issue
 from acp_bindings.methods import NotificationType, RequestType
 
 Id: TypeAlias = int | str | None
-"""What matches a response with its request (`RequestId`); v2 has no null."""
+"""The id of a request and of its response (`RequestId`); in v2 it is never null."""
 
 
-class _Discreet:
-    """Its `repr` shows no secrets, which an extension may carry too."""
+class _WithoutSecrets:
+    """A dataclass whose `repr` shows no secrets, also none in the plain JSON of an extension."""
 
     __slots__ = ()
 
     def __repr__(self) -> str:
-        """That of a dataclass, but for the secrets."""
+        """As a dataclass shows itself, with secrets hidden."""
         names = (each.name for each in fields(cast("Any", self)) if each.repr)
         values = ((name, getattr(self, name)) for name in names)
         shown = {name: without_secrets(value) for name, value in values if name != "findings" or value}
@@ -27,7 +27,7 @@ class _Discreet:
 
 
 @dataclass(slots=True, repr=False)
-class Request(_Discreet):
+class Request(_WithoutSecrets):
     """The peer asks for something, and waits for `Codec.respond` or `Codec.fail`."""
 
     id: Id
@@ -37,11 +37,11 @@ class Request(_Discreet):
     type: RequestType | None = field(default=None, repr=False, compare=False)
     """The method as `METHODS` has it; None for an extension."""
     findings: tuple[Finding, ...] = ()
-    """What reading the params excused, for a codec that is asked to tell."""
+    """What reading the params excused, if the codec has `findings=True`."""
 
 
 @dataclass(slots=True, repr=False)
-class Notification(_Discreet):
+class Notification(_WithoutSecrets):
     """The peer says something, and wants no answer."""
 
     method: str
@@ -50,11 +50,11 @@ class Notification(_Discreet):
     type: NotificationType | None = field(default=None, repr=False, compare=False)
     """The method as `METHODS` has it; None for an extension."""
     findings: tuple[Finding, ...] = ()
-    """What reading the params excused, for a codec that is asked to tell."""
+    """What reading the params excused, if the codec has `findings=True`."""
 
 
 @dataclass(slots=True, repr=False)
-class Response(_Discreet):
+class Response(_WithoutSecrets):
     """The result of a request of ours."""
 
     id: Id
@@ -62,23 +62,23 @@ class Response(_Discreet):
     result: Any
     """An object of the method's type; of an extension method the JSON value as it came."""
     findings: tuple[Finding, ...] = ()
-    """What reading the result excused, for a codec that is asked to tell."""
+    """What reading the result excused, if the codec has `findings=True`."""
 
 
 @dataclass(frozen=True, slots=True)
 class ErrorResponse:
-    """A request of ours failed over there."""
+    """The error that the peer answered a request of ours with."""
 
     id: Id
     method: str | None
-    """None, and the id too, when the peer could not read a line of ours and so cannot say which."""
+    """None, as is the id, when the peer could not read a line of ours, and so does not know which request it was."""
     error: Any
     """The package's `Error`: code, message, data."""
 
 
 @dataclass(frozen=True, slots=True)
 class BadResponse:
-    """A request of ours was answered with what is no answer to it. No other will come."""
+    """A response to a request of ours that cannot be used. No other will come."""
 
     id: Id
     method: str
@@ -92,13 +92,13 @@ class BadLine:
     """A line that cannot be acted on. Send `reply`, where there is one, and go on."""
 
     code: int
-    """What is wrong, as JSON-RPC numbers it."""
+    """The error code of JSON-RPC for what is wrong."""
     message: str
     reply: bytes | None
     """The answer that is due. Notifications and responses get none."""
     method: str | None = None
     issues: tuple[Issue, ...] = ()
-    """What is wrong in the params, with the paths from there on; or in the `id` of an answer to nothing."""
+    """What is wrong in the params, with the paths from there on; or in the `id` of a response to no open request."""
 
 
 Message: TypeAlias = Request | Notification | Response | ErrorResponse | BadResponse | BadLine

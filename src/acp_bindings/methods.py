@@ -1,4 +1,4 @@
-"""What a protocol package says of its methods: who handles each, and what it carries."""
+"""The methods of a protocol package: who handles each, and the types of its params and result."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, Protocol, TypeAlias, TypeVar, Union,
 from acp_bindings._models.base import Model
 
 Side: TypeAlias = Literal["agent", "both", "client", "protocol", "proxy"]
-"""Who handles a method; `both` and `protocol` are whoever gets it."""
+"""Who handles a method; with `both` and `protocol` it is whoever receives it."""
 
 
 Answer_co = TypeVar("Answer_co", covariant=True)
@@ -22,16 +22,16 @@ class Asks(Protocol[Answer_co]):
 
         async def ask(params: Asks[T]) -> T: ...
 
-    The classes of all requests say what answers them; nothing has to be done at run time.
+    The classes of all requests have this method for type checkers alone; at run time there is none.
     """
 
     def __answer__(self) -> Answer_co:
-        """Nobody calls this: it is there for its type."""
+        """Never called: it is there for its type."""
         ...
 
 
 class NotificationType:
-    """What a method that nobody answers carries."""
+    """A notification: its method, and the type of its params."""
 
     def __init__(self, package: str, method: str, side: Side, params: str) -> None:
         self.method = method
@@ -39,12 +39,12 @@ class NotificationType:
         self.side: Side = side
         """Who handles it."""
         self.params_name = params
-        """The name of the type of what it carries."""
+        """The name of the type of its params."""
         self._package = package
 
     @cached_property
     def params(self) -> Any:
-        """The type of what it carries: a class, or a union, as `decode` takes them."""
+        """The type of its params: a class, or a union, as `decode` takes them."""
         return self._load(self.params_name)
 
     def _load(self, name: str) -> Any:
@@ -56,16 +56,16 @@ class NotificationType:
 
 
 class RequestType(NotificationType):
-    """What a method is called with, and answered with."""
+    """A request: its method, and the types of its params and result."""
 
     def __init__(self, package: str, method: str, side: Side, params: str, result: str | None) -> None:
         super().__init__(package, method, side, params)
         self.result_name = result
-        """The name of the type of the answer, where the schema has one."""
+        """The name of the type of its result; None where the schema has none."""
 
     @cached_property
     def result(self) -> Any:
-        """The type of the answer: a class, or a union, as `decode` takes them; `Any` where the schema has none."""
+        """The type of its result: a class, or a union, as `decode` takes them; `Any` where the schema has none."""
         return self._load(self.result_name) if self.result_name else Any
 
     def __repr__(self) -> str:
@@ -78,12 +78,12 @@ class Method:
 
     def __init__(self, request: RequestType | None, notification: NotificationType | None) -> None:
         self.request = request
-        """What it is when it has an id, or None."""
+        """What a message with an id is; None where there is no such request."""
         self.notification = notification
-        """What it is when it has none, or None."""
+        """What a message without an id is; None where there is no such notification."""
 
     def __repr__(self) -> str:
-        """The one or the two that it is."""
+        """The request, the notification, or both."""
         return f"Method({', '.join(repr(each) for each in (self.request, self.notification) if each)})"
 
 
@@ -97,7 +97,13 @@ class Methods(Mapping[str, Method]):
         requests: Mapping[str, tuple[Side, str, str | None]],
         notifications: Mapping[str, tuple[Side, str]],
     ) -> None:
-        """The methods of the package that *module* is in: who handles each, and the names of its types."""
+        """The methods of the package of *module*.
+
+        Args:
+            module: the name of the module that calls this.
+            requests: by method who handles it, and the names of the types of its params and of its result.
+            notifications: by method who handles it, and the name of the type of its params.
+        """
         package = module.rpartition(".")[0]
         self._requests = {name: RequestType(package, name, *parts) for name, parts in requests.items()}
         self._notifications = {name: NotificationType(package, name, *parts) for name, parts in notifications.items()}
@@ -123,9 +129,9 @@ class Methods(Mapping[str, Method]):
         return f"Methods({', '.join(self)})"
 
     def request_with(self, params: object) -> RequestType | None:
-        """The method that is called with *params*, which their class tells, or None.
+        """The request that takes *params*, found by their class, or None.
 
-        Of methods that share a class it is the one that the class is named after.
+        Of requests that share a class it is the one that the class is named after.
         """
         cls = type(params)
         if cls not in self._request_by_class:
@@ -133,7 +139,7 @@ class Methods(Mapping[str, Method]):
         return self._request_by_class[cls]
 
     def notification_with(self, params: object) -> NotificationType | None:
-        """The notification that carries *params*, which their class tells, or None."""
+        """The notification that takes *params*, found by their class, or None."""
         cls = type(params)
         if cls not in self._notification_by_class:
             self._notification_by_class[cls] = _with(self._notifications.values(), params)
@@ -141,8 +147,8 @@ class Methods(Mapping[str, Method]):
 
 
 def is_of(value: object, type_: Any) -> bool:
-    """Whether *value* is of the class *type_*, or of one in the union. Nobody looks into lists and maps for that."""
-    if type_ is Any:  # a class too, but none that has instances
+    """Whether *value* is an instance of *type_* or of an alternative of it. What lists and maps hold is not checked."""
+    if type_ is Any:  # which `isinstance` does not take
         return True
     if isinstance(type_, type):
         return isinstance(value, type_)
@@ -160,7 +166,7 @@ Type = TypeVar("Type", bound=NotificationType)
 def _with(types: Iterable[Type], params: object) -> Type | None:
     if not isinstance(params, Model):
         return None
-    # An alternative is mostly named after its union. Trying those first leaves the modules of the others unloaded.
+    # An alternative is mostly named after its union. To try those first leaves the modules of the others unloaded.
     names = [each.__name__ for each in type(params).__mro__]
     likely_first = sorted(types, key=lambda each: not any(name.startswith(each.params_name) for name in names))
     return next((each for each in likely_first if each.params is not Any and is_of(params, each.params)), None)
