@@ -19,17 +19,21 @@ NO_TAG, BAD_TAG = "union_tag_not_found", "union_tag_invalid"
 
 
 class _Step(NamedTuple):
-    """One union on the way to an error: where it stands in the location, and which alternative was tried."""
+    """A union on the way to an error, and the alternative of it that was tried."""
 
     where: tuple[str | int, ...]
+    """The location of the union, as pydantic gives it: with the labels of alternatives around it."""
     label: str
+    """That of the alternative."""
     is_catch_all: bool
-    """It is for what has a tag that no other one knows."""
+    """Whether the alternative is for tags that no other one has."""
     level: int
-    """How many steps of the path lead to it."""
+    """How many steps of the path in the message lead to the union."""
 
 
 class _Located(NamedTuple):
+    """An issue, and the unions on the way to it, outermost first."""
+
     issue: Issue
     unions: list[_Step]
 
@@ -42,9 +46,9 @@ def blame(schema: CoreSchema, errors: Iterable[ErrorDetails], *, strict: bool = 
 
 
 def _locate(schema: Any, definitions: dict[str, Any], error: ErrorDetails, *, strict: bool) -> _Located | None:
-    """Follow the location through the schema, which tells members of the message from labels of alternatives.
+    """Follow the location of *error* through the schema, to tell members of the message from labels of alternatives.
 
-    None where that is an alternative of which nothing is told.
+    None where it leads to null or an integer in place of another value: no one is to be told of these alternatives.
     """
     path: list[str | int] = []
     unions: list[_Step] = []
@@ -77,13 +81,13 @@ def _about_tag(rule: str, context: dict[str, Any]) -> str:
     if rule == NO_TAG:
         return "Field required"
     tag = str(context["tag"])
-    # A tag is a word. What is none may be anything, a secret too, and is not shown.
+    # A tag is a word. Any other text may be a secret, and is not shown.
     shown = f"'{tag}'" if re.fullmatch(r"[\w.:/-]{1,40}", tag) else "This"
     return f"{shown} is none of {context['expected_tags']}"
 
 
 def _settle(schema: Any, definitions: dict[str, Any], *, strict: bool) -> Any:
-    """The schema that the next step of a location belongs to: wrappers add no step of their own."""
+    """The schema that the next step of a location belongs to, out of its wrappers, which add no step of their own."""
     while True:
         kind = schema.get("type")
         if kind == "definitions":
@@ -103,7 +107,7 @@ _WRAPPERS = {"model", "default", "nullable", "function-before", "function-after"
 
 
 def _choices(schema: Any) -> dict[Any, Any]:
-    """The alternatives of a union by their labels; those of a union of scalars have none."""
+    """The alternatives of a union that have labels, by these."""
     if schema["type"] == "tagged-union":
         choices: dict[Any, Any] = schema["choices"]
         return choices
@@ -111,7 +115,7 @@ def _choices(schema: Any) -> dict[Any, Any]:
 
 
 def _unlabelled(schema: Any, step: str | int, definitions: dict[str, Any]) -> Any:
-    """The alternative that pydantic calls *step* itself, of a union that stands in a member and labels none."""
+    """The alternative without a label that pydantic itself calls *step*."""
     unlabelled: list[Any] = [choice for choice in schema["choices"] if isinstance(choice, dict)]
     for choice in unlabelled:
         if choice["type"] not in _SCALARS:
@@ -122,7 +126,7 @@ def _unlabelled(schema: Any, step: str | int, definitions: dict[str, Any]) -> An
 
 
 _SCALARS = {"str", "int", "float", "bool", "none", "literal"}
-"""What has nothing below it that a location could lead to, so that it is not compiled to hear its name."""
+"""Alternatives that no location goes on from. The name of any other is only known when it is compiled."""
 
 
 def _descend(schema: Any, step: Any) -> Any:
@@ -139,7 +143,10 @@ def _descend(schema: Any, step: Any) -> Any:
 
 
 def _meant(located: Sequence[_Located], depth: int) -> list[Issue]:
-    """Of every union keep the errors of one alternative: the one with the tag, else the one that fits best."""
+    """Of every union keep the errors of one alternative: the one with the tag, else the one that fits best.
+
+    The errors *located* have gone through the same alternatives of all unions above *depth*.
+    """
     kept: list[Issue] = []
 
     def union(each: _Located) -> tuple[str | int, ...] | None:
@@ -158,10 +165,10 @@ def _meant(located: Sequence[_Located], depth: int) -> list[Issue]:
         if not alternatives or (tagged and not unread):
             kept += _meant(tagged, depth + 1)
             continue
-        # With a tag that nobody knows what keeps everything was meant, or else none, those without a tag neither.
+        # A tag that no alternative has leads to the catch-all. Without one the tag itself is the issue.
         unknown = [each.issue for each in unread if each.issue.rule == BAD_TAG]
         fitting = [each for each in alternatives.values() if not unknown or each[0].unions[depth].is_catch_all]
-        # What has no tag is of no alternative that is told by its tag.
+        # That the tag is missing is an issue of the whole union, not of one alternative.
         untagged = {each.issue.path: each.issue.branch for each in unread if not unknown}
         kept += (
             replace(issue, branch=untagged.get(issue.path, issue.branch))
@@ -171,6 +178,9 @@ def _meant(located: Sequence[_Located], depth: int) -> list[Issue]:
 
 
 def _distance(depth: int, errors: Sequence[_Located]) -> tuple[int, int, int]:
-    """How far from an alternative is what has these *errors*: it is no such thing, lacks its members, or has others."""
+    """How badly a value with these *errors* fits an alternative; the least is the best.
+
+    It is worst not to be an object at all, then to lack members, then to have any other error.
+    """
     below = [(each.issue.rule, len(each.issue.path) - each.unions[depth].level) for each in errors]
     return sum(steps == 0 for _, steps in below), below.count(("missing", 1)), len(errors)

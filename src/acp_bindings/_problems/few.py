@@ -1,4 +1,4 @@
-"""As many problems as a line has room for."""
+"""The first few of many problems, as many as a line has room for."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""What reading excused: a witness reads the message by the same rules, and leaves a mark wherever it excuses something.
+"""What reading excused: a witness reads the message once more, and puts a mark in place of each bad value.
 
-A mark stays where the bad value stood, also when that is an item which `decode` leaves out. So the way to a mark is the
-way in the message as it was sent, an object that is given up takes the marks inside it along, and of a union only the
-alternative that was read has any. No Python runs for a message that needs no excuse.
+It reads by the same rules as `decode`, but an item that `decode` leaves out has a mark too. So the path of a mark is
+that of the bad value in the message as it was sent. Marks in a value that is itself replaced are gone with it, and so
+are those in alternatives of a union that do not fit. No Python runs for a message in which nothing is excused.
 """
 
 from __future__ import annotations
@@ -23,12 +23,13 @@ from acp_bindings.errors import Finding, Issue, Path, ReadingRule
 
 
 class Witness:
-    """Tells what `decode` excuses in messages of the type with the core schema *schema*."""
+    """Tells what `decode` excuses in messages of one type."""
 
     def __init__(self, schema: CoreSchema) -> None:
+        """A witness for the type with the core schema *schema*."""
         definitions = {each["ref"]: each for each in cast("Any", schema).get("definitions", ())}
         marking = _marking(schema, _Around(OF_NO_CLASS, definitions))
-        # Not with the ready-made validators of the classes in it, which excuse and say nothing.
+        # The validators that the classes in it have already leave no marks.
         self._validator = SchemaValidator(marking, OF_NO_CLASS, _use_prebuilt=False)
 
     def findings(self, text: str | bytes | bytearray) -> list[Finding]:
@@ -51,7 +52,7 @@ class _Around(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class _Excuse:
-    """A place of the schema where a bad value is excused: by which rule, and what the value should have been."""
+    """A place in the schema where a rule excuses whatever does not fit *schema*."""
 
     rule: ReadingRule
     schema: CoreSchema
@@ -72,7 +73,7 @@ class _Excuse:
 
 
 class _Mark(NamedTuple):
-    """Stands in place of a *value* that was excused."""
+    """Stands in place of a bad *value* that was excused."""
 
     excuse: _Excuse
     value: object
@@ -84,7 +85,7 @@ class _Mark(NamedTuple):
 
 
 def _marks(value: object, path: Path) -> Iterator[tuple[Path, _Mark]]:
-    """Every mark in *value*, with the way to it."""
+    """Every mark in *value*, with its path."""
     if isinstance(value, _Mark):
         yield path, value
     elif isinstance(value, BaseModel):
@@ -100,7 +101,7 @@ def _marks(value: object, path: Path) -> Iterator[tuple[Path, _Mark]]:
 
 
 def _marking(schema: Any, around: _Around) -> Any:
-    """A copy of *schema* that leaves a mark wherever *schema* excuses something."""
+    """A copy of *schema* that puts a mark in place of each bad value that *schema* excuses."""
     if rule := schema.get("metadata", {}).get(EXCUSED_BY):
         wanted = schema["strict_schema"]
         mark = cs.with_info_plain_validator_function(_Excuse(rule, wanted, around).mark)
@@ -117,7 +118,7 @@ def _marking(schema: Any, around: _Around) -> Any:
 
 
 def _part(key: str, part: Any, around: _Around) -> Any:
-    """What stands at *key* of a schema, which may be other schemas."""
+    """The value at *key* of a schema; where that is a schema, or several, what `_marking` makes of it."""
     if key in ("fields", "choices") and isinstance(part, dict):
         return {name: _marking(each, around) for name, each in cast("Any", part).items()}
     if key == "choices":
@@ -128,7 +129,7 @@ def _part(key: str, part: Any, around: _Around) -> Any:
 
 
 def _counting(items: Any) -> CoreSchema:
-    """The list schema *items*, where a marked item does not count: it is one that `decode` leaves out."""
+    """The list schema *items*, by which a marked item does not count: `decode` leaves it out."""
     enough = SchemaValidator(cs.list_schema(min_length=items.pop("min_length")))
 
     def count(made: list[object]) -> list[object]:
@@ -139,7 +140,10 @@ def _counting(items: Any) -> CoreSchema:
 
 
 def _choosing(union: Any, number: SchemaValidator) -> CoreSchema:
-    """The *union* of the alternative that `decode` takes, because pydantic's choice of the best would count marks."""
+    """The *union*, decided as by `decode`: pydantic's own choice of the best alternative would count the marks.
+
+    *Number* reads a value as the number of its alternative.
+    """
 
     def choose(value: object) -> int | None:
         try:
@@ -153,7 +157,7 @@ def _choosing(union: Any, number: SchemaValidator) -> CoreSchema:
 
 
 def _numbered(union: Any) -> Any:
-    """What reads a value as the number of the alternative that *union* takes for it."""
+    """The *union*, by which a value reads as the number of its alternative."""
 
     def number(n: int, choice: CoreSchema) -> CoreSchema:
         return cs.no_info_after_validator_function(lambda _: n, choice)

@@ -55,7 +55,7 @@ def _with_hint(issue: Issue, text: bytes | bytearray) -> Issue:
 
 
 def excused_null(type_: Any, text: bytes | bytearray, error: ValidationError) -> Finding:
-    """What is to be said of *text* that is null and reads as the empty response *type_*."""
+    """The finding that *text*, which is null, reads as the empty response *type_*."""
     return Finding((), "default-on-null", tuple(_issues(type_, text, error, strict=False)))
 
 
@@ -77,7 +77,7 @@ def _complaints(type_: Any) -> Complaints:
 
 
 def _faults(value: Any) -> list[Issue]:
-    """What is wrong with a *value* that cannot be written: pydantic tells too, but shows values, maybe secret ones."""
+    """What is wrong with a *value* that cannot be written, without what pydantic's own errors show of it."""
     if not _is_writable(value):
         return [_unwritable(value)]
     if issues := [*_foreign(value, ())] or [*_misfits(value, ())]:
@@ -97,7 +97,7 @@ _DEEPEST = 200
 
 
 def _unwritable(value: Any) -> Issue:
-    """The innermost part of *value* that JSON has nothing for."""
+    """The issue with the innermost part of *value* that cannot be JSON."""
     path: Path = ()
     while len(path) < _DEEPEST:
         inner = next(((step, part) for step, part in _parts(value) if not _is_writable(part)), None)
@@ -123,7 +123,7 @@ def _why_unwritable(value: object) -> str:
 
 
 def _parts(value: Any) -> Iterable[tuple[str | int, Any]]:
-    """What is in an object, a map or a list, each by its step of a path."""
+    """The parts of an object, a map or a list, each with the step of a path that leads to it."""
     if isinstance(value, BaseModel):
         fields = type(value).__pydantic_fields__
         known = ((fields[name].alias or name, part) for name, part in vars(value).items() if name in fields)
@@ -134,7 +134,7 @@ def _parts(value: Any) -> Iterable[tuple[str | int, Any]]:
 
 
 def _foreign(value: Any, path: Path) -> Iterator[Issue]:
-    """The dicts in *value*, and objects of other classes, that stand where some object belongs."""
+    """The issues with dicts, and objects of the wrong class, that stand in *value* where an object belongs."""
     if isinstance(value, BaseModel):
         for place, told in misplaced(value):
             yield Issue(path + place, "model_type", told)
@@ -143,7 +143,7 @@ def _foreign(value: Any, path: Path) -> Iterator[Issue]:
 
 
 def _misfits(value: Any, path: Path) -> Iterator[Issue]:
-    """What in the objects of *value* its writer must not say."""
+    """The issues with objects in *value* that the writer's rules do not allow."""
     if isinstance(value, BaseModel):
         try:
             decode(type(value), write_unchecked(value), strict=True)
@@ -158,10 +158,10 @@ def _misfits(value: Any, path: Path) -> Iterator[Issue]:
 
 
 def _name(type_: Any) -> str:
-    """What the specification calls *type_*: a class knows its name, an alias is looked up where it is defined."""
+    """What the specification calls *type_*. A class has its name; that of an alias is looked up in the packages."""
     if isinstance(type_, type):
         return type_.__name__
-    # Copies, because other threads may be importing.
+    # Copies, because another thread may be importing.
     modules = [module for name, module in sys.modules.copy().items() if name.startswith("acp_bindings.v")]
     names = (name for module in modules for name, value in vars(module).copy().items() if value is type_)
     return next(names, None) or _spell(type_)

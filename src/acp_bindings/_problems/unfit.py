@@ -1,4 +1,4 @@
-"""What a constructor was given in place of an object, in our own words: pydantic's ask for a dict, or for a tag."""
+"""What a constructor was given in place of an object. Pydantic's own errors would ask for a dict, or for a tag."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _MOST_NAMED = 5
 
 
 def refuse_unfit(cls: type[BaseModel], members: Mapping[str, Any], error: ValidationError) -> None:
-    """Say of each of the *members* of *cls* that is no object, or none that belongs there, which do.
+    """Raise an error that names the classes wanted, where *members* have something else in place of an object.
 
     Args:
         cls: the class of the object that was to be made or changed.
         members: what was given, by name.
-        error: what pydantic says of it; where that says enough, nothing is raised.
+        error: what pydantic says of it. If nothing stands in place of an object, that is enough, and nothing is raised.
 
     Raises:
         TypeError: a dict stands where an object belongs.
@@ -32,7 +32,7 @@ def refuse_unfit(cls: type[BaseModel], members: Mapping[str, Any], error: Valida
     for each in error.errors(include_url=False):
         place, given = _place_of(each, members)
         wanted = _classes_of(cls, place)
-        # That a dict is no list, or what a validator of a user's own says of it, says enough.
+        # Otherwise the error is that a dict is no list, say, or it is that of a user's own validator.
         is_of_object = each["type"] in _OF_OBJECTS or len(each["loc"]) > len(place)
         if wanted and is_of_object and isinstance(cast("object", given), dict):
             raise TypeError(
@@ -49,7 +49,7 @@ def refuse_unfit(cls: type[BaseModel], members: Mapping[str, Any], error: Valida
 
 
 def misplaced(model: BaseModel) -> Iterator[tuple[tuple[str | int, ...], str]]:
-    """Each dict in *model*, and object, that was put where another object belongs: by wire name and index."""
+    """Each dict and object in *model* that stands where another object belongs: its path, and what to say of it."""
     cls = type(model)
     for name, info in cls.__pydantic_fields__.items():
         held: object = vars(model).get(name)
@@ -63,7 +63,7 @@ def misplaced(model: BaseModel) -> Iterator[tuple[tuple[str | int, ...], str]]:
 
 
 def _place_of(error: ErrorDetails, members: Mapping[str, Any]) -> tuple[tuple[int | str, ...], Any]:
-    """Where the member stands, or the item of it, that an error is about, and what was given there."""
+    """The path of the member, or of the item in it, that an error is about, and what was given there."""
     loc = error["loc"]
     given: Any = members.get(str(loc[0])) if loc else None
     if len(loc) > 1 and isinstance(loc[1], int) and isinstance(given, list):
@@ -78,7 +78,7 @@ def _error(rule: str, message: str, loc: tuple[int | str, ...], given: Any) -> I
 
 
 def _classes_of(cls: type[BaseModel], place: tuple[int | str, ...]) -> list[type[BaseModel]]:
-    """The classes of the objects in a member; none of one that has maps, in which a dict may stand."""
+    """The classes of the objects in a member; none if it has maps, since a dict may be right there."""
     field = cls.__pydantic_fields__.get(str(place[0])) if place else None
     kinds = [get_origin(part) or part for part in _parts(field.annotation)] if field else []
     classes = [kind for kind in kinds if isinstance(kind, type)]
@@ -94,7 +94,7 @@ def _parts(annotation: Any) -> Iterator[Any]:
 
 
 def _any_of(wanted: list[type[BaseModel]], given: Any) -> str:
-    """The classes that are *wanted*, or the likest of very many."""
+    """The names of the classes *wanted*; of many only those most like that of *given*."""
     names = [*map(full_name, wanted)]
     if len(names) > _MOST_NAMED:
         likest = difflib.get_close_matches(kind_of(given), names, n=3, cutoff=0)
