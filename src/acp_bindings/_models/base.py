@@ -18,7 +18,7 @@ from acp_bindings._models.types import Implied, Rule, When
 
 @cache
 def tags_of(cls: type[BaseModel]) -> dict[str, str]:
-    """The tags that *cls* is written with, by member; they count as set although nobody sets them."""
+    """The tags of *cls*, by member: they count as set, and so are written, although nobody sets them."""
     return {name: info.default for name, info in cls.__pydantic_fields__.items() if _is_tag(info)}
 
 
@@ -32,32 +32,33 @@ def _is_tag(info: FieldInfo) -> bool:
 
 @cache
 def _omittable(cls: type[BaseModel]) -> frozenset[str]:
+    """The members that None omits."""
     return frozenset(name for name, info in cls.__pydantic_fields__.items() if Rule.OMITTABLE in info.metadata)
 
 
 @cache
-def _judged_by(cls: type[BaseModel], name: str) -> frozenset[str]:
-    """The members of which *name* says what they may hold."""
+def _dependent_on(cls: type[BaseModel], name: str) -> frozenset[str]:
+    """The members whose type holds only for some values of the member *name* (`When`)."""
     marks = ((each, mark) for each, info in cls.__pydantic_fields__.items() for mark in info.metadata)
     return frozenset(each for each, mark in marks if isinstance(mark, When) and mark.member == name)
 
 
-_Makings: TypeAlias = tuple[frozenset[str], dict[str, str], frozenset[str], Callable[..., object]]
+_Plan: TypeAlias = tuple[frozenset[str], dict[str, str], frozenset[str], Callable[..., object]]
+"""What a constructor needs of its class: the members, the tags, the members that None omits, and what checks values."""
 
-_MAKINGS: dict[type[BaseModel], _Makings] = {}
-"""The members of each class that has been constructed, its tags, what is omitted, and what checks it: an object costs
-one look-up."""
+_PLANS: dict[type[BaseModel], _Plan] = {}
+"""The plan of each class that has been constructed, so that an object costs one look-up."""
 
 
-def _makings_of(cls: type[BaseModel]) -> _Makings:
+def _plan_of(cls: type[BaseModel]) -> _Plan:
     check = cls.__pydantic_validator__.validate_python
-    return _MAKINGS.setdefault(cls, (frozenset(cls.__pydantic_fields__), tags_of(cls), _omittable(cls), check))
+    return _PLANS.setdefault(cls, (frozenset(cls.__pydantic_fields__), tags_of(cls), _omittable(cls), check))
 
 
 def _wire_name(name: str) -> str:
-    """The camel case of the member *name*: that of `to_camel`, which takes ten times as long for the plain ones.
+    """The member *name* in camel case: what `to_camel` gives, which takes ten times as long for plain names.
 
-    Members that the schema names otherwise have an alias of their own.
+    Members whose names in the schema differ from that have an alias of their own.
     """
     if name.isascii() and name.islower() and all(name.split("_")):
         words = name.title().replace("_", "")
@@ -68,7 +69,7 @@ def _wire_name(name: str) -> str:
 
 
 class _Signature:
-    """That of a constructor, worked out when somebody asks for it."""
+    """The signature of a constructor, worked out when somebody asks for it."""
 
     def __get__(self, instance: BaseModel | None, owner: type[BaseModel]) -> Signature:
         from acp_bindings._models.signature import signature_of  # noqa: PLC0415 - only who asks for it needs it
@@ -87,10 +88,10 @@ class Model(BaseModel):  # noqa: PLW1641 - what can change has no hash
     Python name, of exactly its type. Members that the schema does not know are kept in `model_extra` and written back.
     """
 
-    # In words that type checkers know: what a constructor takes.
+    # These settings type checkers read, to see what a constructor takes.
     model_config = ConfigDict(extra="forbid", strict=True, validate_by_alias=False, validate_by_name=True)
     if not TYPE_CHECKING:
-        # What a message is read by, and the rest.
+        # By these messages are read and written; here they hold at run time.
         model_config |= ConfigDict(
             alias_generator=_wire_name,
             defer_build=True,
@@ -108,15 +109,15 @@ class Model(BaseModel):  # noqa: PLW1641 - what can change has no hash
     def __init__(self, /, **members: Any) -> None:
         """Make the object of its members, by their Python names.
 
-        A class that is for what is newer than the schema (`OtherSessionUpdate`) also takes the members that the schema
-        does not know, by the names that they are written with.
+        A catch-all for what is newer than the schema, such as `OtherSessionUpdate`, also takes members that the schema
+        does not know, by their wire names.
 
         Raises:
             TypeError: a name is unknown, or a dict stands where an object belongs.
             pydantic.ValidationError: a member is missing or not of its type. It shows no values.
         """
         cls = type(self)
-        known, tags, omittable, check = _MAKINGS.get(cls) or _makings_of(cls)
+        known, tags, omittable, check = _PLANS.get(cls) or _plan_of(cls)
         if not known.issuperset(members):
             _refuse_unknown(cls, members.keys() - known)
         for name in omittable:
@@ -135,7 +136,7 @@ class Model(BaseModel):  # noqa: PLW1641 - what can change has no hash
 
     __signature__ = _SIGNATURE
 
-    # Without this mark pydantic-core would run `__init__` for every object that it reads.
+    # The mark of pydantic's own constructor. Without it pydantic-core would run this one for each object that it reads.
     vars(__init__)["__pydantic_base_init__"] = True
 
     @classmethod
@@ -156,7 +157,7 @@ class Model(BaseModel):  # noqa: PLW1641 - what can change has no hash
 
     @classmethod
     def __get_pydantic_json_schema__(cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler, /) -> dict[str, Any]:
-        """Pydantic's, in which what is written always has its tags."""
+        """Pydantic's JSON schema, which for writing requires the tags."""
         described = handler(core_schema)
         tags = [cls.__pydantic_fields__[name].alias for name in tags_of(cls)]
         if tags and handler.mode == "serialization":
@@ -166,12 +167,12 @@ class Model(BaseModel):  # noqa: PLW1641 - what can change has no hash
 
     @classmethod
     def __pydantic_on_complete__(cls) -> None:
-        # Pydantic has put its own in place, which has the wire names.
+        # In place of pydantic's, which has the wire names.
         cls.__signature__ = _SIGNATURE
 
     @classmethod
     def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
-        # A constructor of a user's own is not run either for what is read: the names on the wire are not its arguments.
+        # Nor is a user's own constructor run for what is read: its arguments are not the names on the wire.
         cls.__pydantic_custom_init__ = False
         # A union is decided by the wire name of its tag, in messages and in instances alike.
         for name, info in cls.__pydantic_fields__.items():
@@ -179,10 +180,10 @@ class Model(BaseModel):  # noqa: PLW1641 - what can change has no hash
                 setattr(cls, info.alias, info.default)
 
     if not TYPE_CHECKING:
-        # A class with these has every attribute there is, to a type checker.
+        # Type checkers would take these to mean that any attribute may be read and set.
 
         def __getattr__(self, name: str) -> Any:
-            """What was read as omitted by pydantic alone, without `decode`, has no attribute of its own."""
+            """The default of a member that has no attribute because pydantic read it, without `decode`, as omitted."""
             field = type(self).__pydantic_fields__.get(name)
             return super().__getattr__(name) if field is None or field.is_required() else field.get_default()
 
@@ -225,20 +226,20 @@ class Model(BaseModel):  # noqa: PLW1641 - what can change has no hash
 
         values: dict[str, Any] = {}
         for name, value in super().__repr_args__():
-            # The second of a name is an unknown member, which comes after those that are known.
+            # Known members come first: one whose name is there already is an unknown member.
             values[Key(name) if name in values else cast("str", name)] = value
         yield from shown.members(self, values)
 
 
 def _assign(model: Model, name: str, value: Any) -> None:
-    """Set a member, or one that is newer than the schema where such are known."""
+    """Set a member; in a catch-all also one that the schema does not know."""
     cls, members = type(model), vars(model)
     if value is None and name in _omittable(cls):
         members[name] = None
         model.__pydantic_fields_set__.discard(name)
     elif name in cls.__pydantic_fields__:
         trial = model.__copy__()
-        trial.__pydantic_extra__ = {}  # in which there may be a member of that name
+        trial.__pydantic_extra__ = {}  # an unknown member may have this name
         assign = cls.__pydantic_validator__.validate_assignment
         try:
             assign(trial, name, value, strict=True)
@@ -248,7 +249,7 @@ def _assign(model: Model, name: str, value: Any) -> None:
             refuse_unfit(cls, {name: value}, error)
             raise
         _accept(trial, name, value)
-        for each in _judged_by(cls, name) & trial.__pydantic_fields_set__:
+        for each in _dependent_on(cls, name) & trial.__pydantic_fields_set__:
             assign(trial, each, vars(trial)[each], strict=True)
         members[name] = vars(trial)[name]
         model.__pydantic_fields_set__.add(name)
@@ -267,7 +268,7 @@ def _refuse_frozen(cls: type[Model], name: str) -> None:
 
 
 def _inside(schema: Any, kind: str) -> Any:
-    """The part of that kind; validators of a user's own may be around it."""
+    """*schema* without the validators of a user's own around it: the part of the type *kind*."""
     while schema["type"] != kind:
         schema = schema["schema"]
     return schema
@@ -276,7 +277,7 @@ def _inside(schema: Any, kind: str) -> Any:
 class Extensible(Model):
     """An object that may carry `_meta`."""
 
-    # Within `Annotated`, type checkers do not take the alias for the name of the argument.
+    # The alias stands within `Annotated`, because type checkers would take `= Field(alias=…)` for the argument's name.
     meta: Annotated[dict[str, Any] | None, LENIENT_OBJECT, Field(alias="_meta")] = None
     """Data for which the protocol has no place; nobody may rely on what others put here."""
 
@@ -289,9 +290,9 @@ if TYPE_CHECKING:
     Answer_co = TypeVar("Answer_co", covariant=True)
 
     class AnsweredBy(Generic[Answer_co]):
-        """What a method is called with; `acp_bindings.methods.Asks` is what takes it.
+        """The class of a request that is answered with `Answer_co`; `acp_bindings.methods.Asks` matches it.
 
-        At run time this base leaves no trace: there `METHODS` says the same.
+        Only type checkers see this base. At run time `METHODS` says the same.
         """
 
         def __answer__(self) -> Answer_co: ...
@@ -303,7 +304,7 @@ if TYPE_CHECKING:
 else:
 
     class _AnsweredBy:
-        """A base class that is none."""
+        """What is written as `AnsweredBy[…]` among the bases of a class, and adds none to it."""
 
         def __getitem__(self, answer: Any) -> Self:
             return self
@@ -315,9 +316,10 @@ else:
 
 
 def complete(value: object) -> None:
-    """Give every object in *value* the attributes that it lacks because a bad value was read as omitted.
+    """Complete every object in *value* that was just read.
 
-    Its unknown members get the names by which they can be looked up.
+    A member that lacks its attribute, because a bad value was read as omitted, gets it. An unknown member that was read
+    by a `Key` gets its name as plain text, by which it can be looked up.
     """
     waiting: list[object] = [value]
     for each in waiting:
@@ -336,10 +338,10 @@ def complete(value: object) -> None:
 
 
 _HOLDERS = (list, tuple, dict, BaseModel)
-"""What may stand for an object, or hold one, where a message was read."""
+"""The types of values that are objects or may hold some."""
 
 _PLAIN = {str, int, bool, NoneType}
-"""What cannot stand for an object, nor hold one."""
+"""The types of values that cannot stand in place of an object, nor hold one."""
 
 
 def _refuse_unknown(cls: type[Model], unknown: set[str]) -> None:
@@ -349,36 +351,38 @@ def _refuse_unknown(cls: type[Model], unknown: set[str]) -> None:
 
 
 def _is_newer(cls: type[Model], name: str) -> bool:
-    """Whether *cls*, which does not know *name*, is for what is newer than the schema."""
+    """Whether *cls* is a catch-all, in which *name* may be a member that the schema does not know."""
     from acp_bindings._models.signature import takes_anything  # noqa: PLC0415 - only this needs it
 
     return takes_anything(cls) and all(info.alias != name for info in cls.__pydantic_fields__.values())
 
 
 def _accept(model: Model, name: str, given: Any) -> None:
-    """Refuse a dict in place of an object, whose misspelt members nobody would notice.
+    """Take in the objects that were *given* for the member *name*.
 
-    An object's tag is always written inside of another one, also by a payload that was read on its own, without one.
+    A dict in place of an object is refused, because nobody would notice a misspelt name in it. The tags of the objects
+    count as set from now on: inside of another object they are written also where one was read alone, without its tag.
     """
     held: Any = model.__dict__.get(name)
-    if held is given and type(given) in _MAKINGS:
-        # What is below does the same for most objects, in three times as long.
-        given.__pydantic_fields_set__.update(_MAKINGS[type(given)][1])
+    if held is given and (plan := _PLANS.get(given.__class__)):
+        # So it is for most objects, for which the loop below would do the same in three times as long.
+        _, tags, _, _ = plan
+        given.__pydantic_fields_set__.update(tags)
         return
     for each, taken in _objects(given, held):
         if taken is not each:
             wanted = f"{type(model).__name__}.{name} wants {type(taken).__name__}(...)"
             raise TypeError(f"{wanted}, not a {type(each).__name__}; `decode` makes one of it")
-        taken.__pydantic_fields_set__.update(_makings_of(type(taken))[1])
+        taken.__pydantic_fields_set__.update(_plan_of(type(taken))[1])
 
 
 def is_as_given(given: object, taken: object) -> bool:
-    """Whether no object in *taken*, which *given* was taken for, was made of a dict."""
+    """Whether no object in *taken*, which validating *given* gave, was made of a dict."""
     return all(taken is each for each, taken in _objects(given, taken))
 
 
 def _objects(given: Any, held: Any) -> Iterator[tuple[Any, Model]]:
-    """Each object in *held*, with what was given for it."""
+    """Each object in *held*, after the value in *given* that it was made of, which may be itself."""
     waiting: list[tuple[Any, Any]] = [(given, held)]
     while waiting:
         given, held = waiting.pop()
@@ -393,6 +397,7 @@ def _objects(given: Any, held: Any) -> Iterator[tuple[Any, Model]]:
 
 
 def _nulls(model: Model) -> set[str]:
+    """The members that are set to null."""
     return {name for name in model.__pydantic_fields_set__ if vars(model).get(name, ...) is None}
 
 

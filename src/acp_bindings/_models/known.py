@@ -1,4 +1,4 @@
-"""What the class of a message knows of it: a peer may have sent anything else under any name, also one of Python's."""
+"""Members of a message that its class declares: by any other name there may be an unknown member of the peer's."""
 
 from __future__ import annotations
 
@@ -8,5 +8,5 @@ __all__ = ["known_member"]
 
 
 def known_member(message: object, name: str) -> Any:
-    """The member *name* of a *message*, by its Python name; None where its class has none."""
+    """The member of *message* with the Python name *name*; None where its class has no such member."""
     return getattr(message, name) if name in getattr(type(message), "__pydantic_fields__", ()) else None

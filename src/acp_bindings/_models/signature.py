@@ -29,7 +29,7 @@ def signature_of(instance: BaseModel | None, cls: type[BaseModel]) -> Signature:
 
 @cache
 def takes_anything(cls: type[BaseModel]) -> bool:
-    """Whether *cls* is for what is newer than the schema, so that nobody knows its members."""
+    """Whether *cls* is a catch-all: it stands for what is newer than the schema, so that nobody knows its members."""
     return any(isinstance(mark, Unlike) for info in cls.__pydantic_fields__.values() for mark in info.metadata)
 
 
