@@ -22,9 +22,8 @@ from acp_bindings._writing.fitting import fit, may_have_maps
 def encode(value: object) -> bytes:
     """*value* as compact JSON in UTF-8.
 
-    What was omitted stays omitted and `null` stays `null`: only members that were read, set or filled are written, and
-    tags. Whether the default of an object is filled that stands in a member of no type, such as `raw_input`, is not
-    looked into.
+    What was omitted stays omitted and `null` stays `null`: only tags and members that were read, set or filled are
+    written. In a member of no type, such as `raw_input`, defaults of objects that were filled in place are not noticed.
 
     Args:
         value: a model, or any JSON value with models in it.
@@ -50,9 +49,9 @@ def encode(value: object) -> bytes:
 _BRACKET = b"["[0]
 """What every list begins with: a byte is found faster than a text of one."""
 
-# Python notes here which warnings of this module it has shown. Where it cannot, each of them is an error, whatever
-# filters there are. To ask for errors by `warnings="error"` takes longer than to write a small object. It is empty
-# because unittest puts a new one in place of any that is not.
+# Here Python notes which warnings this module has shown. In a list it cannot, so every warning is an error, whatever
+# filters there are. To ask pydantic-core for errors by `warnings="error"` takes longer than to write a small object.
+# The list is empty because unittest replaces any registry that is not.
 __warningregistry__: Any = []
 
 
@@ -68,7 +67,7 @@ def _is_error_to_warn() -> bool:
 
 
 _ERRORS: dict[str, Any] = {} if _is_error_to_warn() else {"warnings": "error"}
-"""What else has to be asked for, for what pydantic-core would warn of to be refused."""
+"""What else pydantic-core has to be asked for, so that what it would warn of is an error."""
 
 
 def write_unchecked(value: Any) -> bytes:
@@ -81,7 +80,7 @@ _ANYTHING = SchemaSerializer(core_schema.any_schema(), core_schema.CoreConfig(se
 _Writer: TypeAlias = tuple[Callable[..., bytes], bool]
 
 _WRITERS: dict[type, _Writer] = {}
-"""What writes the objects of each class that has been written, and whether they may have maps: one look-up for each."""
+"""What writes objects of each class, and whether they may have maps, so that an object costs one look-up."""
 
 
 def _writer_of(value: object) -> _Writer:

@@ -1,4 +1,4 @@
-"""Numbers that JSON does not have, or Python: they would be read, but could not be written back."""
+"""Numbers that JSON or Python does not have: they would be read, but could not be written back."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from pydantic import BaseModel
 from pydantic_core import from_json
 
 _N = b"N"[0]
-"""The first letter of NaN. That of Infinity would be no such sign: there is an "I" in every sessionId."""
+"""The first letter of NaN, which is rare. That of Infinity is not: there is an "I" in every sessionId."""
 
 
 def refuse_names(text: bytes | bytearray) -> None:
     """Refuse *text* that holds NaN or Infinity as a number.
 
     Raises:
-        ValueError: it does, or it is no JSON at all.
+        ValueError: it does, or it is not JSON at all.
     """
     # A byte is found ten times faster than a word, and `find` takes half as long as `in`.
     if (_N in text and text.find(b"NaN") >= 0) or text.find(b"Infinity") >= 0:
@@ -25,10 +25,10 @@ def refuse_names(text: bytes | bytearray) -> None:
 
 
 def refuse_read_names(text: bytes | bytearray) -> None:
-    """The same but for members that another of the same name follows, because those are not read.
+    """The same, except for members that are not read because another of the same name follows.
 
     Raises:
-        ValueError: it holds one elsewhere, or it is no JSON at all.
+        ValueError: it holds one elsewhere, or it is not JSON at all.
     """
     try:
         refuse_names(text)
@@ -45,10 +45,10 @@ def may_be_out_of_range(text: bytes | bytearray) -> bool:
 
 
 def refuse_infinite(value: object) -> None:
-    """Refuse *value* if there is a number in it that is none.
+    """Refuse *value* if a number in it is NaN or infinite.
 
     Raises:
-        ValueError: there is.
+        ValueError: one is.
     """
     if not is_finite(value):
         raise ValueError("number out of range")
@@ -61,7 +61,7 @@ _OUT_OF_RANGE = rb"(?<!\d)(?:(?<![^:,\[\s-])\d++(?:\.\d++)?[eE]\+?\d{3}|\d{200})
 
 
 def is_finite(value: object) -> bool:
-    """Whether all numbers in *value* are, which may be an object of the protocol."""
+    """Whether all numbers in *value*, JSON or an object of the protocol, are finite."""
     waiting: list[Any] = [value]
     while waiting:
         each = waiting.pop()

@@ -1,1 +1,1 @@
-"""What is looked at before a model is written, since lists and maps change without being checked."""
+"""Checks before a model is written: its lists and maps may have been changed in place, which nothing noticed."""

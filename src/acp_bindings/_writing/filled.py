@@ -11,7 +11,7 @@ from acp_bindings._writing.reached import reached_from
 
 
 def note_filled(value: object) -> None:
-    """Count as set each default list or object in *value* that was filled in place, so that it is written."""
+    """Count each default list, map or object in *value* that was filled in place as set, so that it is written."""
     fillable = _FILLABLE.get(type(value))
     if fillable is None:
         _note_first(value)
@@ -29,34 +29,34 @@ def note_filled(value: object) -> None:
 
 
 def _note_first(value: object) -> None:
-    """Note what is filled in the first object of its class, or in what is no object."""
+    """The same for the first object of a class, and for anything else but an object."""
     if isinstance(value, list | tuple):
         for each in cast("Iterable[object]", value):
             note_filled(each)
     elif isinstance(value, dict):
         for each in cast("dict[str, object]", value).values():
             note_filled(each)
-    # Last, because to ask whether something is a model runs Python.
+    # Last, because `isinstance` with a class of pydantic runs Python.
     elif isinstance(value, Model):
         _FILLABLE[type(value)] = tuple(_fillable(type(value)))
         note_filled(value)
 
 
 _Member: TypeAlias = tuple[str, object, bool]
-"""A member that is, or may have in it, a default that can be filled in place:
+"""A member that may be filled in place, or hold something that may:
 
 - its name;
-- what tells whether it was filled, see `_unfilled`;
-- whether what is in it may have such members.
+- its unfilled state, by `_unfilled`;
+- whether what it holds may be filled.
 """
 
 _FILLABLE: dict[type, tuple[_Member, ...]] = {}
-"""Those of each class, so that an object costs one look-up."""
+"""Those of each class that was written, so that an object costs one look-up."""
 
 
 def _fillable(cls: type[Model]) -> Iterator[_Member]:
     for name, field in cls.__pydantic_fields__.items():
-        # Where a default depends on other members, whatever is in it counts as filled.
+        # A default that depends on other members has no state to compare with: whatever is in it counts as filled.
         depends = field.default_factory_takes_validated_data
         default = None if depends else field.get_default(call_default_factory=True)
         is_deep = any(map(_has_fillable, reached_from(field.annotation)))
@@ -66,7 +66,7 @@ def _fillable(cls: type[Model]) -> Iterator[_Member]:
 
 @cache
 def _has_fillable(cls: type[Model]) -> bool:
-    """Whether there may be a default in objects of that class that can be filled in place."""
+    """Whether members of *cls* itself have defaults that can be filled in place."""
     fields = cls.__pydantic_fields__.values()
     return any(field.default_factory is not None or isinstance(field.default, _CONTAINERS) for field in fields)
 
@@ -75,7 +75,7 @@ _CONTAINERS = (list, dict, Model)
 
 
 def _unfilled(default: Any) -> object:
-    """What tells whether *default* was filled: of an object the members that count as set. None if it cannot be."""
+    """The state of *default* that changes when it is filled: of an object its set members. None if it cannot be."""
     if isinstance(default, Model):
         return default.__pydantic_fields_set__
     return cast("object", default) if isinstance(default, list | dict) else None

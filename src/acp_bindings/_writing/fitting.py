@@ -1,4 +1,4 @@
-"""What was put into the lists and maps of a model since it was made: it has to be what the constructor would take."""
+"""What was put into lists and maps of a model since it was made has to be what the constructor would take."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ from acp_bindings._writing.reached import parts_of, reached_from
 
 
 def fit(value: object) -> bool:
-    """Whether something in the lists of *value* got its tag just now, which has to be written.
+    """Check the lists and maps in *value*, and count the tags of the objects in them as set.
+
+    Returns:
+        Whether a tag was not counted before, so that text written earlier lacks it.
 
     Raises:
         ValueError: a list or map holds what does not belong there.
@@ -50,19 +53,20 @@ def _fit_members(model: Any, plan: tuple[_Member, ...]) -> bool:
 
 
 _Member: TypeAlias = tuple[str, frozenset[type] | None, int, bool]
-"""A member that is, or may have in it, a list or a map:
+"""A member that may be a list or a map, or hold one:
 
 - its name;
-- the classes of which every object belongs into it, if such are known; None where anything does;
-- how many there have to be;
-- whether what is in it may have lists or maps in it, or a tag.
+- its kinds, the classes whose instances all are valid items, so that nothing else has to be checked of these: None if
+  any item is valid, empty if every item needs a closer look;
+- how many items it has to have;
+- whether its items may hold lists or maps, or have a tag.
 """
 
 _PLANS: dict[type, tuple[_Member, ...]] = dict.fromkeys((str, bool, int, float, NoneType), ())
-"""The members to look at in each class, so that an object costs a look-up."""
+"""The members to look at in each class, so that an object costs one look-up."""
 
 _TAGS: dict[type, frozenset[str]] = {}
-"""The tags of each class of the same."""
+"""The tags of each class of models in `_PLANS`."""
 
 
 def _fit_first(value: object) -> bool:
@@ -115,7 +119,7 @@ def _validator(cls: type[Model], name: str) -> SchemaValidator:
 
 @cache
 def may_have_maps(cls: type[Model]) -> bool:
-    """Whether there may be a map in objects of that class, other than of any JSON."""
+    """Whether objects of *cls* may hold a map, at any depth, other than one whose values may be any JSON."""
     return any(map(_has_maps, reached_from(cls)))
 
 
@@ -128,7 +132,7 @@ def _members(cls: type[Model]) -> Iterator[_Member]:
     ours: Any = next(each for each in cls.__mro__ if each.__module__.startswith("acp_bindings."))
     for name, info in cls.__pydantic_fields__.items():
         own = ours.__pydantic_fields__.get(name)
-        # What a user of the generated classes adds to them has rules of its own, which need not hold twice.
+        # A member that a user's subclass adds may have validators that do not take what they gave themselves.
         kinds = _kinds(info.annotation) if own is not None and own.annotation == info.annotation else None
         below = reached_from(info.annotation)
         is_deep = any(tags_of(each) or _has_lists(each) for each in below)
@@ -137,7 +141,7 @@ def _members(cls: type[Model]) -> Iterator[_Member]:
 
 
 def _least(info: FieldInfo) -> int:
-    """How many there have to be, unless fewer may have been read, which are written back."""
+    """How many items there have to be; 0 where a reader may have left out some, as what is left is written back."""
     if any(isinstance(mark, Rule) for mark in info.metadata):
         return 0
     return max((getattr(mark, "min_length", None) or 0 for mark in info.metadata), default=0)
@@ -145,14 +149,14 @@ def _least(info: FieldInfo) -> int:
 
 @cache
 def _has_lists(cls: type[Model]) -> bool:
-    """Whether there are lists or maps in objects of that class, those below not counted."""
+    """Whether members of *cls* itself are lists or maps to be checked."""
     return any(_kinds(field.annotation) is not None for field in cls.__pydantic_fields__.values())
 
 
 def _kinds(annotation: Any) -> frozenset[type] | None:
-    """The classes of which every object belongs into the list or map that *annotation* has; None if it has none.
+    """The kinds of a `_Member`; None also if *annotation* has neither a list nor a map.
 
-    There are none where it takes more to tell: of texts that have to be one of a few, numbers in a range, any map.
+    Texts that have to be one of a few, numbers in a range, and maps need a closer look.
     """
     holders = [part for part in _alternatives(annotation) if get_origin(part) in (list, dict)]
     if not holders or any(Any in get_args(holder) for holder in holders):
@@ -164,12 +168,12 @@ def _kinds(annotation: Any) -> frozenset[type] | None:
 
 
 def _is_sure(kind: Any) -> bool:
-    """Whether nothing more is asked of an object than to be of that class."""
+    """Whether every instance of that class is valid."""
     return kind in (str, bool, int, NoneType) or (isinstance(kind, type) and issubclass(kind, Model))
 
 
 def _alternatives(annotation: Any) -> Iterator[Any]:
-    """Of a union all that it may be; what it says besides its alternatives, such as bounds, is one more."""
+    """The alternatives of a union; what else it says, such as bounds, counts as one more."""
     origin = get_origin(annotation)
     if origin in (Union, UnionType):
         for each in get_args(annotation):

@@ -1,6 +1,6 @@
-"""Which classes the objects may be of that are in an object, at any depth: by its annotations, gone through once.
+"""The classes of the objects that an object may hold, at any depth, by its annotations.
 
-What users derive only after an object that may hold it was written is not known.
+What users derive only after an object that may hold it was written is not among them.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from acp_bindings._models.base import Model
 
 
 def reached_from(annotation: Any) -> set[type[Model]]:
-    """Every class whose instances may be found in what *annotation* says, or below."""
+    """Every class of models whose instances a value of the type *annotation* may be or hold, at any depth."""
     reached: set[type[Model]] = set()
     waiting = _classes_among(_within(annotation))
     while waiting:
@@ -25,13 +25,13 @@ def reached_from(annotation: Any) -> set[type[Model]]:
 
 
 def _of_users(cls: type[Model]) -> list[type[Model]]:
-    """The classes that users of the generated ones have derived from *cls*, which may stand in its place."""
+    """The classes that users have derived from *cls*, whose objects may stand in its place."""
     return [each for each in type.__subclasses__(cls) if not each.__module__.startswith("acp_bindings.")]
 
 
 @cache
 def parts_of(cls: type[Model]) -> list[Any]:
-    """All that the annotations of *cls* are made of."""
+    """The annotations of *cls* and all parts of them."""
     return [part for field in cls.__pydantic_fields__.values() for part in _within(field.annotation)]
 
 
@@ -42,5 +42,5 @@ def _within(annotation: Any) -> Iterator[Any]:
 
 
 def _classes_among(parts: Iterable[Any]) -> list[type[Model]]:
-    # To ask a class of pydantic for its subclasses runs Python.
+    # `issubclass` with a class of pydantic runs Python.
     return [part for part in parts if isinstance(part, type) and Model in part.__mro__]
