@@ -1,4 +1,4 @@
-"""Requests of ours, and what becomes of each: it is answered, the connection ends before that, or it is given up."""
+"""Our requests, until each is answered, given up, or failed by the end of the connection."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ __all__ = ["Call", "Calls"]
 
 
 class Call:
-    """A request of ours, and what became of it."""
+    """A request of ours, and its outcome."""
 
     __slots__ = ("answered", "error", "inside", "method", "result", "sending", "sent", "settled", "stray", "then")
 
     def __init__(self, then: Callable[[Any], Any] | None, *, inside: bool, stray: int) -> None:
         self.then = then
         self.inside = inside
-        """Whether it is a handler that asks, for which everything else waits."""
+        """Whether it was sent by a handler that everything else waits for."""
         self.sending: anyio.CancelScope | None = None
-        """There while it waits to be sent."""
+        """Ends the wait for room in the outbox; None when it does not wait for that."""
         self.sent = False
         self.stray = stray
-        """How many lines were no messages before."""
+        """How many stray lines there had been before."""
         self.settled = False
-        """Whether it is known what became of it. That it may be told, `answered` says."""
+        """Whether the outcome is known. `answered` is set when it may be told, in its turn."""
         self.answered = anyio.Event()
         self.method = ""
         self.result: Any = None
@@ -48,7 +48,7 @@ class Call:
             except BaseException as error:
                 if not is_failure(error):
                     raise
-                # It belongs to whoever asks.
+                # `then` belongs to whoever asks.
                 self.error = error
         elif isinstance(message, ErrorResponse):
             failed = message.error
@@ -58,7 +58,7 @@ class Call:
 
 
 class Calls:
-    """Those that nobody has been told the answer of."""
+    """The requests of which nobody has been told the outcome yet."""
 
     def __init__(self, *, codec: Codec, outbox: Outbox, stray: Stray) -> None:
         self._codec = codec
@@ -70,12 +70,12 @@ class Calls:
         return len(self._open)
 
     def begin(self, id_: Id, then: Callable[[Any], Any] | None, *, inside: bool) -> Call:
-        """One that is about to be sent."""
+        """Begin a request that is about to be sent."""
         call = self._open[id_] = Call(then, inside=inside, stray=self._stray.count)
         return call
 
     def settle(self, message: Response | ErrorResponse | BadResponse) -> Call | None:
-        """The one that *message* answers. It is kept until that may be told: a connection that is closed tells it."""
+        """Settle the request that *message* answers. It stays here until its turn to be told, or until `fail_all`."""
         call = self._open.get(message.id)
         if call is not None:
             self._stray.answered = True
@@ -83,7 +83,7 @@ class Calls:
         return call
 
     def fail(self, id_: Id, end: ConnectionClosed) -> None:
-        """Nothing more comes for one: tell what has come, or else the end."""
+        """Tell the outcome of a request for which nothing more comes: its answer if there is one, or else the *end*."""
         call = self._open.pop(id_)
         if not call.settled:
             call.error = end.of(self._codec.forget(id_), stray=self._stray.since(call.stray))
@@ -93,13 +93,17 @@ class Calls:
             call.sending.cancel()
 
     def fail_all(self, end: ConnectionClosed, *, inside: bool = False) -> None:
-        """The same for all, or for those alone that everything else waits for."""
+        """The same for all, or only for those that are *inside*."""
         for id_, call in list(self._open.items()):
             if call.inside or not inside:
                 self.fail(id_, end)
 
     def give_up(self, id_: Id) -> str | None:
-        """Have done with one; its method, if there was no answer."""
+        """Forget a request, and ask the peer to cancel it if it has no answer.
+
+        Returns:
+            Its method if it had no answer.
+        """
         call = self._open.pop(id_, None)
         if call is None or call.settled:
             return None

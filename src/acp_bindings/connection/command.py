@@ -93,19 +93,19 @@ async def connect_process(
         command: the program, by path or by a name on `PATH`, and its arguments. No shell sees it.
         protocol: `v1`, `v1_unstable`, `v2` or `v2_unstable`; or `setup.OPENING` until one is settled on.
         role: who we are; the process is the peer.
-        handlers: what is done about what the peer sends, as `Handlers`, or by class of params or method.
+        handlers: the handlers of what the peer sends, as `Handlers`, or by class of params or method.
         cwd: the directory it runs in; ours if there is none.
         env: variables that it gets beside ours. Their values are hidden in what is shown of it.
-        stderr: called with each line that it writes to standard error, from a thread, one at a time, so that a slow one
-            holds up nobody: it misses lines, and is told how many. One that raises is logged, and told no more. At the
-            end of the block it has a second for the rest.
+        stderr: called with each line that it writes to standard error, one at a time, from a thread. If it is slow it
+            misses lines, and is told how many. If it raises, that is logged, and it is not called again. At the end of
+            the block it has a second for the last lines.
         pass_unknown: let methods through that the protocol does not have, as if they were extensions.
         limit: bytes that a line may have. A longer one is answered with an error, and ends the connection.
-        most_requests: requests of the peer that are handled at a time; while there are as many, nothing is read,
-            unless a handler waits for an answer, or anybody until the peer reads: then it is more, lest both sides
-            wait for ever.
+        most_requests: requests of the peer that are handled at a time. While there are as many, nothing is read. More
+            are taken while a handler waits for an answer, or anybody waits until the peer reads: otherwise both sides
+            might wait for ever.
         patience: seconds it has at the end of the block: to leave when its input is closed, and on SIGTERM.
-        trace: called with who says it and each line, as it is read or about to be written. Lines hold secrets.
+        trace: called with who sends it and each line, as it is read or about to be written. Lines hold secrets.
 
     Raises:
         CannotStart: it could not be started.
@@ -140,7 +140,7 @@ async def connect_process(
                 error = caught
             await to_the_end(end)
     finally:
-        # Also when the connection was refused.
+        # Also if the connection did not come to be.
         await process.stop(patience=0)
     if error is not None:
         raise error

@@ -1,4 +1,4 @@
-"""One end of a running connection: asks, tells, and lets handlers answer what the peer asks."""
+"""One end of a running connection: sends requests and notifications, and has handlers answer those of the peer."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ T = TypeVar("T")
 Result = TypeVar("Result")
 
 Trace: TypeAlias = Callable[[Literal["us", "peer"], bytes], object]
-"""Is told who says a line, and the line. It must not take long, and not raise."""
+"""Called with who sends a line, and the line. It must be quick, and must not raise."""
 
 LONGEST = 32 * 1024 * 1024
 """Bytes of a line, unless said otherwise."""
@@ -46,9 +46,9 @@ GRACE = 5.0
 
 _CHUNK = 65536
 _IN_A_ROW = 250
-"""Lines that are taken before other tasks have their turn; there may be 65536 in what is read at once."""
+"""Lines that are read in a row before other tasks have their turn; a chunk may hold 65536."""
 _LAST_WORDS = 0.5
-"""Seconds for what a peer has still to say that no longer reads."""
+"""Seconds in which a peer that no longer reads may still send something."""
 _FLUSH = 1.0
 """Seconds for what is still to be sent when the block ends, and for closing each of the streams."""
 _GONE = (anyio.BrokenResourceError, anyio.ClosedResourceError)
@@ -88,20 +88,20 @@ class Connection:
             sink: where ours go: any `anyio.abc.ByteSendStream`. It is closed with the block.
             protocol: `v1`, `v1_unstable`, `v2` or `v2_unstable`; or `setup.OPENING` until one is settled on.
             role: who we are.
-            handlers: what is done about what the peer sends, as `Handlers`, or by class of params or method.
+            handlers: the handlers of what the peer sends, as `Handlers`, or by class of params or method.
             pass_unknown: let methods through that the protocol does not have, as if they were extensions.
             limit: bytes that a line may have. A longer one is answered with an error, and ends the connection.
-            most_requests: requests of the peer that are handled at a time; while there are as many, nothing is read,
-                unless a handler waits for an answer, or anybody until the peer reads: then it is more, lest both sides
-                wait for ever.
+            most_requests: requests of the peer that are handled at a time. While there are as many, nothing is read.
+                More are taken while a handler waits for an answer, or anybody waits until the peer reads: otherwise
+                both sides might wait for ever.
             grace: seconds that handlers get for the peer's last requests when it has stopped sending.
-            trace: called with who says it and each line, as it is read or about to be written. Lines hold secrets.
+            trace: called with who sends it and each line, as it is read or about to be written. Lines hold secrets.
         """
         self._codec = Codec(protocol, role=role, pass_unknown=pass_unknown)
         self._source, self._sink = source, sink
         self._trace = trace
         self._outbox = Outbox(sink, trace=partial(trace, "us") if trace else None)
-        # What a client sends holds the secrets of its user; an agent's is for users to see.
+        # An agent sends what its user may see, but what a client sends may hold secrets of the user.
         self._stray = Stray(show=self._shown if role == "client" else None)
         self._calls = Calls(codec=self._codec, outbox=self._outbox, stray=self._stray)
         self._waiting = Waiting(self._is_inside)
@@ -118,7 +118,7 @@ class Connection:
         self._thread: int | None = None
         """The thread of its block, once that has begun."""
         self._gone: ConnectionClosed | None = None
-        """Why nothing more will come, when that is so."""
+        """Why nothing more will come, once that is so."""
         self._reading = anyio.CancelScope()
         self._has_read = anyio.Event()
         self._ended = anyio.Event()
@@ -130,7 +130,7 @@ class Connection:
 
     @property
     def handlers(self) -> Handlers:
-        """What is done about what the peer sends."""
+        """The handlers of what the peer sends."""
         return self._serving.handlers
 
     @property
@@ -140,9 +140,10 @@ class Connection:
 
     @property
     def protocol(self) -> ProtocolPackage:
-        """Whose methods and types are spoken, from the next line on; set it when `initialize` has settled on another.
+        """The package by which lines are read and written. Set it when `initialize` has settled on another.
 
-        That is before the next line only in an exclusive handler (`Handlers.on`) and in the `then` of a request.
+        Set it in an exclusive handler (`Handlers.on`) or in the `then` of a request: only there is it certain that the
+        next line has not been read yet.
         """
         return self._codec.protocol
 
@@ -175,17 +176,18 @@ class Connection:
         timeout: float | None = None,
         then: Callable[[Any], Any] | None = None,
     ) -> Any:
-        """The peer's answer, when all that came before it has been handled.
+        """Send a request, and return its result when all that came before it has been handled.
 
-        Whoever gives up, by *timeout* or because the task is cancelled, has `$/cancel_request` sent, and the answer
-        that may still come is dropped.
+        After *timeout*, or when the task is cancelled, `$/cancel_request` is sent, and a response that still comes is
+        dropped.
 
         Args:
             params: an object of the protocol, which tells the method; for an extension method a JSON object or list, or
                 None for none.
             method: an extension method, one of a newer protocol, or one whose params another has too.
             timeout: seconds for sending it and for the answer; None for as long as it takes.
-            then: called with the answer before the next line is read; what it gives is given, what it raises is raised.
+            then: called with the result before the next line is read. What it returns is returned in place of the
+                result, and what it raises is raised.
 
         Returns:
             An object of the method's type, which type checkers know by the class of *params*; of an extension method
@@ -193,13 +195,13 @@ class Connection:
 
         Raises:
             RequestFailed: the peer answered with an error.
-            BadAnswer: the peer answered with what is no answer.
+            BadAnswer: the peer's response cannot be used.
             TimedOut: it did not answer in time.
             ConnectionClosed: there is no peer any more.
             TypeError: *params* belong to no method, or not to *method*.
             ValueError: the method is not for the peer to handle.
             EncodeError: *params* cannot be sent.
-            RuntimeError: it is not the time or the thread of the block, or an exclusive handler asks.
+            RuntimeError: this is called outside of the block, in another thread, or by an exclusive handler.
         """
         if get_ident() != self._thread:
             raise RuntimeError(self._told_elsewhere("ask"))
@@ -227,14 +229,14 @@ class Connection:
         return call.result
 
     async def notify(self, params: Any = None, *, method: str | None = None) -> None:
-        """Tell the peer, after all that this task has sent before. Waits only while the peer is behind with reading.
+        """Send a notification, after all that this task has sent before. Waits only while the peer is slow to read.
 
         Raises:
             ConnectionClosed: nobody reads any more.
             TypeError: *params* belong to no method, or not to *method*.
             ValueError: the method is not for the peer to handle.
             EncodeError: *params* cannot be sent.
-            RuntimeError: it is not the time or the thread of the block.
+            RuntimeError: this is called outside of the block, or in another thread.
         """
         if get_ident() != self._thread:
             raise RuntimeError(self._told_elsewhere("tell"))
@@ -249,14 +251,15 @@ class Connection:
         outbox.add(line)
 
     async def wait_for(self, what: Awaitable[T]) -> T:
-        """What *what* gives, which messages of the peer bring about: an event that a handler sets, say.
+        """Await *what*, such as an event that a handler sets, as long as anything may still come from the peer.
 
-        Who waited for the event alone would wait for ever once there is no peer any more.
+        `await event.wait()` alone would wait for ever once the peer has gone.
 
         Raises:
             ConnectionClosed: the peer has gone and what it had sent has been handled, or `close` was called. *What* is
                 cancelled then.
-            RuntimeError: it is not the time or the thread of the block, or nothing comes before the handler is done.
+            RuntimeError: this is called outside of the block, in another thread, or by a handler before whose end no
+                message is handled.
         """
         turn = TURN.get()
         try:
@@ -274,10 +277,10 @@ class Connection:
             return await self._waiting.wait_for(what, turn)
 
     def close(self) -> None:
-        """End the handlers and fail what is pending, without waiting; leaving the block does it too.
+        """Cancel the handlers and fail requests that are pending, without waiting. Leaving the block does it too.
 
         Raises:
-            RuntimeError: it is not the thread of the block.
+            RuntimeError: this is called in another thread than that of the block.
         """
         if self._thread not in (None, get_ident()):
             raise RuntimeError(self._told_elsewhere("close it"))
@@ -287,10 +290,10 @@ class Connection:
         self._serving.cancel_all()
 
     async def wait_ended(self) -> ConnectionClosed:
-        """Wait until the peer has gone, or `close`, and what it had sent has been handled.
+        """Wait until the peer has gone and what it had sent has been handled, or until `close` was called.
 
         Returns:
-            Why it ended: the error that what is asked from then on raises, for who wants to tell or to raise it.
+            Why it ended: the error that requests raise from now on.
         """
         await self._ended.wait()
         # A block that is cancelled from outside ends its handlers first.
@@ -311,17 +314,17 @@ class Connection:
         await self._block.__aexit__(kind, error, traceback)
 
     def _told_elsewhere(self, do: str) -> str:
-        """What is wrong with a call before the block, or from another thread, where it might wait for ever."""
+        """The error of a call before the block or from another thread, which might otherwise wait for ever."""
         if self._thread is None:
             return f"the connection has not begun: {do} in its `async with` block"
         return f"the connection is of the event loop of another thread: {do} there, as by `anyio.from_thread`"
 
     def _shown(self, text: str) -> str:
-        """What the peer said, as it may be shown."""
+        """*text*, which the peer sent, as it may be shown."""
         return text
 
     async def _explain(self, end: ConnectionClosed) -> ConnectionClosed:
-        """The end with more about it, where more is known."""
+        """*end*, or an error that says more about it."""
         return end
 
     @asynccontextmanager
@@ -341,10 +344,10 @@ class Connection:
                     await self._outbox.flush()
                 tasks.cancel_scope.cancel()
         except BaseExceptionGroup as group:
-            # Of handlers, which nobody knows to be tasks of a group.
+            # What a handler raised; users need not know that it ran in a task group.
             raise alone(group) from None
         finally:
-            # Also where the block was never reached.
+            # Also if it was cancelled before the block began.
             self.close()
             await to_the_end(self._close_both)
         if error is not None:
@@ -352,7 +355,7 @@ class Connection:
 
     async def _close_both(self) -> None:
         for end in (self._source, self._sink):
-            # Some say farewell, as TLS does, and fail or wait for ever where nobody answers.
+            # Closing may take an exchange with the peer, as with TLS, and fail or never end where nobody answers.
             with anyio.move_on_after(_FLUSH), suppress(OSError, *_GONE):
                 await end.aclose()
 
@@ -363,15 +366,15 @@ class Connection:
             self._ended.set()
 
     async def _watch(self) -> None:
-        """End the connection to a peer that no longer reads, after a moment for what it has still to say."""
+        """End the connection to a peer that no longer reads, after a moment in which it may still send something."""
         await self._outbox.broken.wait()
         with anyio.move_on_after(_LAST_WORDS):
             await self._has_read.wait()
         self._reading.cancel()
 
     def _asking(self, turn: Turn | None, *, inside: bool) -> AbstractContextManager[None]:
-        """The time for which a handler waits for the peer, if it is one that waits."""
-        # What is inside is told out of turn, and waits for nothing that came before.
+        """The time for which a handler waits for the peer; nothing if no handler asks."""
+        # A request from inside gets its answer out of turn, and so waits for nothing that came before.
         return self._serving.asking(None if inside else turn) if turn else nullcontext()
 
     async def _ask(self, call: Call, line: bytes, turn: Turn | None) -> None:
@@ -425,7 +428,11 @@ class Connection:
             await self._outbox.paid()
 
     def _take(self, line: bytes) -> anyio.Event | None:
-        """Have a line handled; with it, what to wait for before the next one, if anything."""
+        """Have a line handled.
+
+        Returns:
+            What to wait for before the next line is read; None for nothing.
+        """
         if self._trace:
             self._trace("peer", line)
         message = self._codec.read(line)
@@ -448,13 +455,17 @@ class Connection:
         if call is None:
             log.warning("the peer could not read a line of ours: %s", message)
         elif call.inside:
-            # Its handler is what the others wait for.
+            # In its turn, it would wait for the very handler that waits for it.
             call.answered.set()
         else:
             self._serving.in_turn(call.answered.set, size)
 
     def _lose(self, end: ConnectionClosed) -> ConnectionClosed:
-        """Have nothing more come; why, which is the first reason that there was."""
+        """Let nothing more come.
+
+        Returns:
+            Why nothing does: *end*, unless there was an earlier reason.
+        """
         if self._gone is None:
             self._gone = end = end.of(None, stray=self._stray.since(self._stray.count))
             self._has_read.set()
@@ -467,8 +478,8 @@ class Connection:
         self._waiting.end(end, inside=inside)
 
     def _is_inside(self, turn: Turn | None) -> bool:
-        """Whether everything else waits for it, perhaps by way of other connections."""
-        # An exclusive one of another connection may be what the turn here waits for, which could not be told of it.
+        """Whether everything else here waits for the end of *turn*, perhaps by way of other connections."""
+        # The exclusive handler of another connection may be what the turn here waits for. Nobody could tell.
         return turn is not None and (turn.exclusive or self._serving.waits_for(turn))
 
 
@@ -477,7 +488,7 @@ _CLOSED = "the connection was closed"
 
 
 def _cancelled(params: Any) -> Id | EllipsisType:
-    """The request that the peer gives up, also where the protocol has no types; `...` for what is no id."""
+    """The id in the *params* of `$/cancel_request`, an object or JSON; `...` if there is none."""
     named: Any = cast("dict[str, Any]", params).get("requestId", ...) if isinstance(params, dict) else ...
     id_: Any = getattr(cast("object", params), "request_id", named)
     # Not `isinstance`: true would be 1.

@@ -51,14 +51,14 @@ async def connect_stdio(
     Args:
         protocol: `v1`, `v1_unstable`, `v2` or `v2_unstable`; or `setup.OPENING` until one is settled on.
         role: who we are.
-        handlers: what is done about what the peer sends, as `Handlers`, or by class of params or method.
+        handlers: the handlers of what the peer sends, as `Handlers`, or by class of params or method.
         pass_unknown: let methods through that the protocol does not have, as if they were extensions.
         limit: bytes that a line may have. A longer one is answered with an error, and ends the connection.
-        most_requests: requests of the peer that are handled at a time; while there are as many, nothing is read,
-            unless a handler waits for an answer, or anybody until the peer reads: then it is more, lest both sides
-            wait for ever.
+        most_requests: requests of the peer that are handled at a time. While there are as many, nothing is read. More
+            are taken while a handler waits for an answer, or anybody waits until the peer reads: otherwise both sides
+            might wait for ever.
         grace: seconds that handlers get for the peer's last requests when standard input has ended.
-        trace: called with who says it and each line, as it is read or about to be written. Lines hold secrets.
+        trace: called with who sends it and each line, as it is read or about to be written. Lines hold secrets.
     """
     with _standard_streams() as (source, sink):
         try:
@@ -75,7 +75,7 @@ async def connect_stdio(
                 trace=trace,
             )
         except BaseException:
-            # A connection that is refused closes nothing.
+            # The connection did not come to be, and closes nothing.
             await source.aclose()
             await sink.aclose()
             raise
@@ -85,22 +85,22 @@ async def connect_stdio(
 
 @contextmanager
 def _standard_streams() -> Generator[tuple[ByteSource, ByteSink]]:
-    """Standard input and output for us alone; for everybody else there are others in their place meanwhile."""
-    # First of all, and kept: where there is no standard error, it has its number, which ours must not get.
+    """Standard input and output for us alone. In the block all others get something else in their place."""
+    # Opened first: where there is no standard error, this may get its number, which must not go to one of our streams.
     with open(os.devnull, "r+b", buffering=0) as nothing, contextlib.ExitStack() as at_end:
         meanwhile = STDERR if sys.__stderr__ else nothing.fileno()
         inwards = _taken(STDIN, nothing.fileno(), at_end) if sys.__stdin__ else os.dup(nothing.fileno())
         outwards = _taken(STDOUT, meanwhile, at_end) if sys.__stdout__ else os.dup(nothing.fileno())
-        # What was printed before, or is in the end, but is still in Python's buffer.
+        # Python's buffer may hold what was printed before the block, and at its end what was printed in it.
         _flush()
         at_end.callback(_flush)
         yield _source(inwards), _sink(outwards, at_end)
 
 
 def _taken(descriptor: int, meanwhile: int, at_end: contextlib.ExitStack) -> int:
-    """A copy of a descriptor, which is another's meanwhile, and is given its place again at the end.
+    """A copy of *descriptor*, whose number stands for *meanwhile* until the end.
 
-    There must be a stream: without one the number is anybody's, such as the event loop's.
+    It must be open as a standard stream: without one the number may be anybody's, such as the event loop's.
     """
     ours, kept = os.dup(descriptor), os.dup(descriptor)
 
@@ -127,7 +127,7 @@ def _source(descriptor: int) -> ByteSource:
 
 def _sink(descriptor: int, at_end: contextlib.ExitStack) -> ByteSink:
     if sys.platform != "win32" and _flows(descriptor):
-        # Whoever shares the stream, such as the shell that a script of ours was started from, has it so too.
+        # This changes the stream for all who share it, such as the shell that started us.
         was_blocking = os.get_blocking(descriptor)
         os.set_blocking(descriptor, False)
         copy = os.dup(descriptor)
@@ -138,6 +138,6 @@ def _sink(descriptor: int, at_end: contextlib.ExitStack) -> ByteSink:
 
 
 def _flows(descriptor: int) -> bool:
-    """Whether it is a pipe or a socket, for which the system tells when there is something to do."""
+    """Whether it is a pipe or a socket: for these the system tells when they can be read or written."""
     mode = os.fstat(descriptor).st_mode
     return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)

@@ -1,4 +1,4 @@
-"""Waiting for what the peer's messages bring about, as long as any may come."""
+"""`Connection.wait_for`: waiting that ends when no more messages come from the peer."""
 
 from __future__ import annotations
 
@@ -15,24 +15,32 @@ __all__ = ["Waiting"]
 T = TypeVar("T")
 
 _MOMENT = 0.1
-"""Seconds for it when nothing more will come: it may be there, and need only be taken."""
+"""Seconds for what is waited for when nothing more comes: it may have happened already, and only need its turn."""
 
 
 class Waiting:
-    """All who wait. Those inside are in handlers that everything else waits for, also that the end can be told."""
+    """All that is waited for.
+
+    Who waits *inside* does so in a handler that everything else waits for, the announcement of the end too. So the end
+    is told inside first.
+    """
 
     def __init__(self, is_inside: Callable[[Turn | None], bool]) -> None:
+        """Nothing is waited for yet.
+
+        Args:
+            is_inside: whether a turn is inside; it no longer is when its handler is done, whatever tasks are left.
+        """
         self._is_inside = is_inside
-        """Whether who waits in that turn is: a task of a handler no longer is when the handler is done."""
         self._turns: dict[anyio.CancelScope, Turn | None] = {}
         self._ends: dict[bool, ConnectionClosed] = {}
-        """Why nothing more comes for those who are inside, which is known first, and for those who are not."""
+        """Why nothing more comes: at `True` for those inside, at `False` for all others."""
 
     async def wait_for(self, what: Awaitable[T], turn: Turn | None) -> T:
-        """What it gives.
+        """Await *what*, in *turn* if it is in a handler.
 
         Raises:
-            ConnectionClosed: nothing more comes, and it gave nothing.
+            ConnectionClosed: nothing more comes, and *what* did not happen.
         """
         with anyio.CancelScope() as scope:
             if self._is_inside(turn) in self._ends:
@@ -45,7 +53,7 @@ class Waiting:
         raise self._ends[True]
 
     def end(self, end: ConnectionClosed, *, inside: bool) -> None:
-        """Nothing more comes for those who are inside, or for all."""
+        """End the waiting of those inside, or of all: nothing more comes."""
         self._ends[inside] = end
         for scope, turn in self._turns.items():
             if not inside or self._is_inside(turn):
