@@ -1,4 +1,4 @@
-"""What of all that a handler raises is a failure of its own, and what is meant for the connection or the program."""
+"""Which exceptions are failures of a handler, and which are meant for the connection or the program."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["alone", "is_failure", "is_for_task_alone", "take_back"]
 
 
 def alone(error: BaseException) -> BaseException:
-    """What is in a group of one, however deep; anything else is what it is."""
+    """The only exception in *error*, if that is a group of one, however deep; else *error* itself."""
     while isinstance(error, BaseExceptionGroup):
         group = cast("BaseExceptionGroup[BaseException]", error)
         first, *others = group.exceptions
@@ -22,10 +22,10 @@ def alone(error: BaseException) -> BaseException:
 
 
 def is_failure(error: BaseException) -> bool:
-    """Whether it is an exception that costs the call and no more; ask where it is caught.
+    """Whether *error* fails the handler alone. Call this where *error* is caught.
 
-    asyncio has one word for the cancellation of a task and for that of something which the task waited for. The second
-    cancels nobody: taken for the first, the task would end without a word.
+    asyncio raises `CancelledError` when a task is cancelled, and also when a future or task that it waits for is. The
+    second is a failure: taken for the first, the task would end without a word.
     """
     if not isinstance(error, asyncio.CancelledError):
         return isinstance(error, Exception)
@@ -34,15 +34,16 @@ def is_failure(error: BaseException) -> bool:
 
 
 def is_for_task_alone(error: BaseException | None) -> bool:
-    """Whether asyncio has cancelled this task, and no scope that it is in; then that is taken back, and it can go on.
+    """Whether *error* is that asyncio, and no cancel scope, has cancelled this task; then that is taken back.
 
-    Whoever knows of the task by what is done in it means that alone. Raised, it would end the whole group of the task.
+    Who cancels the task knows it by the handler that runs in it, and means only that. Raised, it would end the whole
+    task group.
     """
     return isinstance(error, asyncio.CancelledError) and take_back()
 
 
 def take_back() -> bool:
-    """Take back that asyncio has cancelled this task, and no scope that it is in; whether there was anything to do."""
+    """Take back that asyncio, and no cancel scope, has cancelled this task; whether it had."""
     if _is_scope_cancelled():
         return False
     task = asyncio.current_task()

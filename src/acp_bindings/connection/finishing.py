@@ -1,4 +1,4 @@
-"""What is done to its end, although the task that has it done is cancelled meanwhile."""
+"""Work that is done to its end, even if the task that waits for it is cancelled meanwhile."""
 
 from __future__ import annotations
 
@@ -10,10 +10,12 @@ __all__ = ["to_the_end"]
 
 
 async def to_the_end(work: Callable[[], Awaitable[None]]) -> None:
-    """Do it, and wait for it, in a task of its own: asyncio's own cancellation of a task reaches through a shield.
+    """Do *work* in a task of its own, and wait for it.
+
+    A shield alone would not do: asyncio's own `Task.cancel` reaches through it.
 
     Raises:
-        ExceptionGroup: what it raised, as of any task of a group.
+        ExceptionGroup: what *work* raised, as any task of a group.
     """
 
     async def shielded() -> None:

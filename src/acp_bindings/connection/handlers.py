@@ -1,4 +1,4 @@
-"""What is done about what the peer sends: one handler for each method."""
+"""The handlers of what the peer sends: one for each method."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ Answering: TypeAlias = "Callable[[P, Connection], R | Awaitable[R]]"
 
 
 class Exchange(Protocol[P_co, R_co]):
-    """The class of a request, to type checkers: what it is called with, and what answers it."""
+    """The class of a request, to type checkers: the types of its params and of its result."""
 
     def __exchange__(self) -> tuple[P_co, R_co]: ...
 
 
 class EmptyExchange(Exchange[P_co, R_co], Protocol[P_co, R_co]):
-    """One whose answer can be made of nothing, so that None stands for it. To mypy that is every one."""
+    """One whose result needs no arguments, so that a handler may return None for it. To mypy that is every one."""
 
     def __answer_type__(self) -> Callable[[], R_co]: ...
 
@@ -49,7 +49,7 @@ class Handler:
     waits: bool
     """Whether it is an `async def`."""
     exclusive: bool
-    """Whether nothing further is read before it is done."""
+    """Whether no further line is read before it is done."""
 
 
 class Handlers:
@@ -67,7 +67,7 @@ class Handlers:
     """
 
     _own: ClassVar[frozenset[str]] = frozenset()
-    """Methods that nobody can give a handler for."""
+    """Methods that the class answers itself, so that `on` refuses them."""
 
     def __init__(self, handlers: Mapping[Any, Handle[Any]] | None = None) -> None:
         """The *handlers* given by class or method, and what is added by `on`.
@@ -114,7 +114,7 @@ class Handlers:
         Raises:
             TypeError: the class is not what a method is called with; or the handler, when it is given, cannot be called
                 with the params and the connection.
-            ValueError: when it is given, there is one for this class or name already, or it is not for others to give.
+            ValueError: when it is given, there is one for this class or name already, or `AgentHandlers` has its own.
         """
 
         def register(handle: Handle[Any]) -> Handle[Any]:
@@ -137,11 +137,11 @@ class Handlers:
         return register
 
     def otherwise(self, handle: Handle[Request | Notification]) -> Handle[Request | Notification]:
-        """Register what is decorated as the handler of all that has none of its own.
+        """Register what is decorated as the handler of all methods that have none of their own.
 
-        It is called with the whole message instead of its params, and tells by the method what it is: an extension that
-        was not known beforehand, what the protocol has besides, or, where a connection passes that, what is newer than
-        it. All else is as with the handlers that `on` registers.
+        It is called with the whole message instead of its params. By `method` it sees what that is: an extension, a
+        method of the protocol or, if the connection has `pass_unknown=True`, one of a newer protocol. All else is as
+        with the handlers that `on` registers.
 
         Raises:
             TypeError: the handler cannot be called with a message and the connection.
@@ -158,11 +158,11 @@ class Handlers:
         return self._otherwise is not None or method in self
 
     def __iter__(self) -> Iterator[str]:
-        """The methods that they are for."""
+        """The methods that have handlers of their own."""
         return iter({*self._by_method, *(type_.method for type_ in self._by_type)})
 
     def of(self, message: Request | Notification, connection: Connection) -> Handler | None:  # noqa: ARG002
-        """What handles *message*, which has just come on *connection*, if anything does."""
+        """The handler of *message*, which has just come on *connection*; None if there is none."""
         handler = self._by_method.get(message.method) if self._by_method else None
         if handler is None and message.type is not None:
             handler = self._by_type.get(message.type)
@@ -173,7 +173,7 @@ class Handlers:
 
 
 _EXCLUSIVE = {"initialize"}
-"""The method that settles the version, and with it what the next line means."""
+"""Methods that decide how the next line is read."""
 
 
 def _waits(handle: object) -> bool:
@@ -182,14 +182,14 @@ def _waits(handle: object) -> bool:
 
 
 def _refuse_uncallable(handle: object) -> None:
-    """Say of what cannot be a handler, before a peer finds out."""
+    """Refuse what cannot be called as a handler, before a message of a peer does so."""
     if not callable(handle):
         raise TypeError(f"a handler is a function of the params and the connection, which {_name_of(handle)} is not")
     try:
-        # Of what is called, which may take less or more than what it wraps.
+        # That of the decorated function, which may take other arguments than the one that it wraps.
         parameters = _signature(handle, follow_wrapped=False)
     except ValueError:
-        # Of some that are written in C nobody knows.
+        # Some functions that are written in C have none.
         return
     try:
         parameters.bind(None, None)
@@ -207,12 +207,12 @@ else:
 
 
 def _types_of(params: type[object]) -> tuple[NotificationType, ...]:
-    """The methods that are called with objects of a class."""
+    """The methods whose params are of the class *params*."""
     package = sys.modules.get(params.__module__.rpartition(".")[0])
     methods = getattr(package, "METHODS", None)
     types: tuple[NotificationType | None, ...] = ()
     if isinstance(methods, Methods):
-        # One without members: only its class is looked at.
+        # An object without members: only its class matters.
         example: Any = object.__new__(params)
         types = methods.request_with(example), methods.notification_with(example)
     if found := tuple(type_ for type_ in types if type_ is not None):
@@ -221,5 +221,5 @@ def _types_of(params: type[object]) -> tuple[NotificationType, ...]:
 
 
 def _name_of(thing: object) -> str:
-    """A name that holds none of its values, which may be secret."""
+    """The name of *thing* or of its class; its `repr` may show secrets."""
     return getattr(thing, "__qualname__", type(thing).__name__)

@@ -10,11 +10,11 @@ import anyio
 __all__ = ["ByteSink", "Outbox"]
 
 _FULL = 65536
-"""Bytes that may wait; who has more to send waits too."""
+"""Bytes that may wait; who has more to send waits for room."""
 _MOST_OWED = 8 * 1024 * 1024
-"""Bytes that may wait of what cannot wait for room, answers: two sides that both read on may owe each other as much."""
+"""Bytes of answers that may wait. The task that reads does not wait for room, so that both sides can read on."""
 _ENOUGH = 16384
-"""Bytes that are worth a write of their own, so that the peer reads them while more are made."""
+"""Bytes that are worth a write of their own, so that the peer can read them while we make more."""
 
 
 class ByteSink(Protocol):
@@ -31,7 +31,7 @@ class Outbox:
         self.broken = anyio.Event()
         """Set when nothing can be sent any more."""
         self.is_broken = False
-        """The same, for who asks with every line."""
+        """The same, and quicker to ask."""
         self._sink = sink
         self._at_once: Callable[[bytes], int] | None = getattr(sink, "send_at_once", None)
         self._trace = trace
@@ -41,10 +41,10 @@ class Outbox:
         self._ending = False
         self._writing = False
         self._stuck = False
-        """Whether not all could be written at once, so that it is not to be tried again before `run` has done it."""
+        """Whether a write at once has left something, which `run` has to write before the next is tried."""
         self._news = anyio.Event()
         self._progress: anyio.Event | None = None
-        """Set when lines were taken or written; there when somebody waits for that."""
+        """Set when lines were taken or written; None while nobody waits for that."""
 
     @property
     def is_full(self) -> bool:
@@ -53,22 +53,24 @@ class Outbox:
 
     @property
     def owes_much(self) -> bool:
-        """Whether the peer causes more answers than it reads."""
+        """Whether the peer causes so many answers without reading them that no more lines should be read."""
         return self._owed >= _MOST_OWED
 
     async def put(self, line: bytes, *, hurry: bool = False) -> None:
-        """Send *line* after all that were put before, when there is room; a cancellation before that leaves it unsent.
+        """Send *line*, when there is room, after all lines put before. A cancellation before that leaves it unsent.
 
-        What is put when nothing can be sent any more is dropped.
+        When nothing can be sent any more it is dropped.
         """
         if self.is_full:
             await self.room()
         self.add(line, hurry=hurry)
 
     def add(self, line: bytes, *, hurry: bool = False) -> None:
-        """Send *line*, room or not, and in a *hurry* if somebody waits for an answer to it.
+        """Send *line*, whether there is room or not.
 
-        What is in a hurry is written now, if that needs no waiting and the sink can do it.
+        Args:
+            line: a whole one, with its newline.
+            hurry: write it now, if the sink can do that without waiting: somebody waits for an answer to it.
         """
         if self.is_broken:
             return
@@ -82,33 +84,33 @@ class Outbox:
             self._news.set()
 
     def owe(self, line: bytes) -> None:
-        """Send *line*, which answers what was read, by whoever cannot wait for room."""
+        """Send *line*, an answer, for the task that reads, which cannot wait for room."""
         self.add(line)
-        # Of what is written already, or goes to nobody, nothing is owed.
+        # No more is owed than is still to be written.
         self._owed = min(self._owed + len(line), self._size)
 
     async def room(self) -> None:
-        """Wait until `put` would not."""
+        """Wait until there is room."""
         while self.is_full:
             await self._next_progress()
 
     async def paid(self) -> None:
-        """Wait until not much is owed."""
+        """Wait until it no longer `owes_much`."""
         while self.owes_much:
             await self._next_progress()
 
     def end(self) -> None:
-        """Have nobody wait for room any more: what is put from now on is the last."""
+        """Let nobody wait for room any more: few lines are to come."""
         self._ending = True
         self._tell_progress()
 
     async def flush(self) -> None:
-        """Wait until all is written, or cannot be."""
+        """Wait until all lines are written, or no more can be."""
         while self._lines or self._writing:
             await self._next_progress()
 
     async def run(self) -> None:
-        """Write what is put, until it breaks or is cancelled."""
+        """Write the lines, until the sink breaks or this is cancelled."""
         try:
             while True:
                 await self._news.wait()

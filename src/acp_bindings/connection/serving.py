@@ -1,7 +1,7 @@
-"""What the peer sends, handled in the order in which it came: requests side by side, notifications one by one.
+"""Handles what the peer sends in the order in which it came: requests side by side, notifications one by one.
 
-What can be done without waiting is done at once, by whoever reads. The rest waits in a backlog, and with it all that
-came later, answers to our own requests too.
+What can be handled without waiting is handled at once, by the task that reads. The rest waits in a backlog, and with it
+all that came later, also answers to our own requests.
 """
 
 from __future__ import annotations
@@ -38,30 +38,30 @@ __all__ = ["TURN", "Serving", "Turn", "log"]
 log = logging.getLogger("acp_bindings.connection")
 
 _MOST_WAITING = 1000
-"""Messages that may wait for those before them."""
+"""Messages that may wait in the backlog."""
 _MOST_BYTES = 8 * 1024 * 1024
-"""Bytes that these may have had."""
+"""Bytes that the lines of these may have."""
 _WHILE_ASKING = 10
-"""How many times as much it may be while somebody waits for what may be behind all that."""
+"""How many times as much may wait while somebody waits for an answer, which may come after all that."""
 _LONG = 10.0
-"""Seconds of waiting that are worth a word, where it may be for ever."""
+"""Seconds after which a wait that may never end is logged."""
 
 _Step: TypeAlias = Callable[[], Coroutine[Any, Any, None] | None]
-"""What is done in its turn, at once or when it is awaited."""
+"""What is done when its turn comes: when it is called, or when what it returns is awaited."""
 
 
 class Turn:
-    """The turn of a handler, for the time of a block: known to all that it calls."""
+    """The turn of a handler, for the time of a block. All that the handler calls finds it in `TURN`."""
 
     __slots__ = ("_token", "asked", "awaited", "exclusive", "method", "serving")
 
     def __init__(self, serving: Serving, method: str, *, awaited: bool = True, exclusive: bool = False) -> None:
         self.serving = serving
-        """On which connection that is."""
+        """That of its connection."""
         self.method = method
-        """What it handles."""
+        """The method that it handles."""
         self.asked: list[Serving] = []
-        """Where it waits for an answer, and for all that came there before that."""
+        """Those of the connections on which it waits for an answer, and so for all that comes there before that."""
         self.awaited = awaited
         """Whether everything else waits for it."""
         self.exclusive = exclusive
@@ -70,7 +70,7 @@ class Turn:
     def __enter__(self) -> None:
         self._token = TURN.set(self)
         if self.awaited:
-            # Known there as well as to the task: those that it has started know of it still when it is over.
+            # Not only in `TURN`, where the tasks that the handler has started find it also when it is over.
             self.serving.turn = self
 
     def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> bool:
@@ -98,7 +98,7 @@ TURN: ContextVar[Turn | None] = ContextVar("acp_bindings.connection.turn", defau
 
 
 class Serving:
-    """Takes messages from the reader and runs their handlers."""
+    """Takes the messages of one connection from its reader, and runs their handlers."""
 
     def __init__(
         self,
@@ -111,38 +111,39 @@ class Serving:
         most_requests: int,
     ) -> None:
         self.turn: Turn | None = None
-        """Whose turn it is, if everything else waits for it."""
+        """The turn that everything else waits for, if there is one."""
         self._asking = 0
-        """Handlers, of any connection, that wait for an answer; and all who wait until the peer reads."""
+        """How many handlers, of any connection, wait for an answer, and others until the peer reads."""
         self._connection = connection
         self.handlers = handlers
         self._codec = codec
         self._outbox = outbox
         self._calls = calls
-        """What we ask the peer."""
+        """Our requests that have no answer yet."""
         self._most_requests = most_requests
         self._task = 0
-        """In which all handlers run that everything else waits for."""
+        """The id of the task in which all those handlers run that everything else waits for."""
         self._scope = anyio.CancelScope()
-        """Of all handlers; that of their tasks is not always there before those are."""
+        """The scope of all handlers. The task group has one too, but not before it is entered."""
         self._tasks = anyio.create_task_group()
         self._workers = Workers(self._tasks)
         self._backlog: deque[tuple[int, _Step]] = deque()
         self._bytes = 0
         self._busy = False
-        """Whether there is a backlog, or the last of it is still being done."""
+        """Whether something is in the backlog, or was taken from it and is still being done."""
         self._news = anyio.Event()
         self._room: anyio.Event | None = None
-        """Set when something has been done; there when the reader waits for that."""
+        """Set when something has been done; None while nobody waits for that."""
         self._scopes: dict[Id, anyio.CancelScope] = {}
-        """The requests that have no answer yet."""
+        """Those of the peer's requests that have no answer yet, by id."""
         self._requests = 0
+        """How many requests of the peer have no answer on its way yet."""
         self._unstarted = 0
-        """Of the requests those whose handlers have not begun although it is their turn."""
+        """How many of these have had their turn, but their handlers have not begun yet."""
         self._ending = False
 
     async def run(self, *, grace: float, task_status: TaskStatus[None]) -> None:
-        """Run the handlers until `end`, and then for so many seconds those of requests that have no answer yet."""
+        """Run handlers until `end`, and then, for *grace* seconds, those of requests that have no answer yet."""
         self._task = anyio.get_current_task().id
         with self._scope:
             async with self._tasks:
@@ -158,7 +159,7 @@ class Serving:
                     self.cancel_all()
 
     def cancel_all(self) -> None:
-        """End the handlers, and begin no more."""
+        """Cancel all handlers, and begin no more."""
         self._ending = True
         self._scope.cancel()
 
@@ -166,14 +167,14 @@ class Serving:
     def is_crowded(self) -> bool:
         """Whether so much waits that no more should be read."""
         waiting = len(self._backlog)
-        # A peer that reads no answers may wait for us to read its own.
+        # A peer that does not read may be waiting until we read its answers.
         if self._asking or (self._calls and self._outbox.is_full):
             most = _WHILE_ASKING * max(_MOST_WAITING, self._most_requests)
             return waiting + self._requests >= most or self._bytes >= _WHILE_ASKING * _MOST_BYTES
         return waiting >= _MOST_WAITING or self._bytes >= _MOST_BYTES or self._requests >= self._most_requests
 
     async def room(self) -> None:
-        """Wait until that is over, and say so when that takes long: a peer that is not read may seem to hang."""
+        """Wait until it is not crowded. A long wait is logged: a peer that is not read may seem to hang."""
         with anyio.move_on_after(_LONG) as soon:
             await self._room_made()
         if soon.cancelled_caught:
@@ -189,10 +190,10 @@ class Serving:
 
     @contextlib.contextmanager
     def asking(self, turn: Turn | None = None) -> Generator[None]:
-        """The time for which somebody waits for the peer, so that reading has to go on.
+        """A block in which somebody waits for the peer, so that reading has to go on.
 
         Args:
-            turn: whose turn waits for what has to wait for its own turn here.
+            turn: the turn that waits for an answer, if that in turn waits here for all that came before it.
         """
         self._asking += 1
         if turn:
@@ -206,30 +207,34 @@ class Serving:
                 turn.asked.remove(self)
 
     def look_again(self) -> None:
-        """Have the reader see whether it may go on."""
+        """Have the reader check again whether it is crowded."""
         if self._room is not None:
             self._room.set()
             self._room = None
 
     @property
     def is_here(self) -> bool:
-        """Whether this task is in a handler that everything else waits for."""
+        """Whether this task is the one of the handlers that everything else waits for."""
         return anyio.get_current_task().id == self._task
 
     def is_alone(self, turn: Turn | None) -> bool:
-        """Whether it is the turn of an exclusive handler here, also in the tasks that this has started."""
+        """Whether *turn* is that of an exclusive handler here that has not ended; tasks that it started have it too."""
         return turn is not None and turn.exclusive and turn is self.turn
 
     def held_by(self, turn: Turn) -> int:
-        """How many messages wait for the end of that turn."""
+        """How many messages wait for the end of *turn*."""
         return len(self._backlog) if self.turn is turn else 0
 
     def waits_for(self, turn: Turn) -> bool:
-        """Whether all that comes waits for the end of that turn, perhaps by way of other connections."""
+        """Whether everything else here waits for the end of *turn*, perhaps by way of other connections."""
         return self.turn is not None and (self.turn is turn or any(other.waits_for(turn) for other in self.turn.asked))
 
     def request(self, request: Request, size: int) -> anyio.Event | None:
-        """Answer a request when it is its turn; with it, what to wait for before the next line is read, if anything."""
+        """Have a request answered in its turn.
+
+        Returns:
+            What to wait for before the next line is read; None for nothing.
+        """
         handler = self.handlers.of(request, self._connection)
         if handler is None:
             self._outbox.owe(self._codec.fail(request, METHOD_NOT_FOUND, "Method not found"))
@@ -242,7 +247,11 @@ class Serving:
         return None
 
     def notification(self, message: Notification, size: int) -> anyio.Event | None:
-        """Have a notification handled when it is its turn; with it, what to wait for, as of a request."""
+        """Have a notification handled in its turn.
+
+        Returns:
+            What to wait for before the next line is read; None for nothing.
+        """
         handler = self.handlers.of(message, self._connection)
         if handler is None:
             log.debug("nothing handles %s", message.method)
@@ -255,19 +264,19 @@ class Serving:
         return None
 
     def in_turn(self, step: Callable[[], None], size: int) -> None:
-        """Do something when all that came before is done, which may be now."""
+        """Do *step* when all that came before has been handled, which may be now."""
         if self._busy:
             self._later(step, size)
         else:
             step()
 
     def cancel(self, id_: Id | EllipsisType) -> None:
-        """The peer no longer wants an answer; `...` is the id of nothing."""
+        """Cancel the handler of a request that the peer gives up; `...` stands for no valid id."""
         if id_ is not ... and (scope := self._scopes.get(id_)):
             scope.cancel()
 
     def end(self, then: Callable[[], None]) -> None:
-        """Nothing more will come. When all that came is handled, do the last."""
+        """Nothing more comes. End when all that came has been handled, and call *then*."""
 
         def step() -> None:
             self._ending = True
@@ -283,7 +292,7 @@ class Serving:
             self._news.set()
 
     def _alone(self, job: Job, size: int) -> anyio.Event:
-        """Have a job done in its turn; with it, what is set when it is."""
+        """Have *job* done in its turn; what is returned is set when it is done."""
         done = anyio.Event()
 
         async def do() -> None:
@@ -297,13 +306,13 @@ class Serving:
 
     def _begin(self, request: Request, handler: Handler, scope: anyio.CancelScope) -> None:
         if self._ending:
-            # It was read before that, and there may be no tasks any more.
+            # The request was read before the end; by now the task group may be gone.
             return
         self._unstarted += 1
         self._workers.start_soon(partial(self._serve, request, handler, scope))
 
     async def _take_turns(self) -> None:
-        """Do what waits, in its order, until `end`."""
+        """Do what is in the backlog, in its order, until `end`."""
         while not self._ending:
             while not self._backlog:
                 self._busy = False
@@ -326,10 +335,10 @@ class Serving:
                 del self._scopes[request.id]
             if self._outbox.is_full:
                 self.look_again()
-            # Of those that began together the last one sends the answers of all.
+            # Of requests that began together the last one has the answers of all written.
             await self._outbox.put(line or self._cancelled(request), hurry=not self._unstarted)
         finally:
-            # Not before its answer is on its way: a peer that does not read them gets no more requests through.
+            # Not before its answer is in the outbox: of a peer that does not read answers no more requests are taken.
             self._requests -= 1
             self.look_again()
 
@@ -359,14 +368,14 @@ class Serving:
                 return self._codec.fail(request, answer.code, answer.message, data=answer.data)
         except ValueError as unsendable:
             error = unsendable
-        # That the peer has gone is no failure of whoever talks to it.
+        # That the peer has gone is no failure of a handler that asks it something.
         gone = isinstance(error, ConnectionClosed) and (self._ending or self._outbox.broken.is_set())
-        # The peer is told nothing of it: a message may hold what is none of its business.
+        # The error is logged and not sent: it may hold what is not for the peer.
         log.log(logging.DEBUG if gone else logging.ERROR, "the handler of %s failed", request.method, exc_info=error)
         return self._codec.fail(request, INTERNAL_ERROR, "Internal error")
 
     def _told(self, message: Notification, handler: Handler) -> Awaitable[Any] | None:
-        """Tell a handler now; what is to be awaited of it, if anything."""
+        """Call a handler now; what it returns, if that is to be awaited."""
         try:
             result = copy_context().run(handler.handle, message.params, self._connection)
         except BaseException as error:
@@ -377,7 +386,7 @@ class Serving:
         return result if result is not None and isawaitable(result) else None
 
     async def _notify(self, message: Notification, handler: Handler) -> None:
-        # What came before has begun: it would be odd to be told of the end of what is still to come.
+        # The handlers of earlier requests begin first: the notification may be about one of these.
         while self._unstarted:
             await anyio.lowlevel.checkpoint()
         with Turn(self, message.method, exclusive=handler.exclusive):
@@ -405,7 +414,7 @@ class Serving:
 
 
 def _called(waiting: Awaitable[Any]) -> Handler:
-    """A handler that was called already, and gave what is to be awaited."""
+    """A handler that stands for one that was called already and returned *waiting*."""
 
     def handle(_params: object, _connection: Connection) -> Awaitable[Any]:
         return waiting
@@ -414,7 +423,7 @@ def _called(waiting: Awaitable[Any]) -> Handler:
 
 
 def _filled(request: Request, result: object) -> object:
-    """The empty answer for None, where the protocol has one."""
+    """*result*; in place of None the empty result of the method, if it has one."""
     wanted: Any = request.type.result if request.type else Any
     if result is None and wanted is not Any and isinstance(wanted, type):
         empty: Callable[[], object] = wanted
@@ -424,6 +433,6 @@ def _filled(request: Request, result: object) -> object:
 
 
 def _as_answer(error: BaseException) -> RequestError | None:
-    """The answer that it is, perhaps in the groups of a handler's own tasks."""
+    """The `RequestError` that *error* is, also when the handler's own task groups have wrapped it."""
     answer = alone(error)
     return answer if isinstance(answer, RequestError) else None

@@ -1,7 +1,7 @@
-"""Lines of the peer that are no messages: a banner, a log, a `print` that was forgotten.
+"""Stray lines: lines of the peer that are no messages, such as a banner, a log, a forgotten `print`.
 
-They cost nothing but themselves, but where one ran into an answer, or all that comes is such, nobody would know why the
-peer never answers.
+They do no harm by themselves. But if one ran into an answer, or nothing else comes, nobody would know why the peer
+never answers.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from acp_bindings.messages import BadLine
 __all__ = ["Stray"]
 
 _WARNINGS = 5
-"""Lines, and notifications and answers that are lost, that are logged as warnings; what comes then may be a flood."""
+"""How many of each kind are logged as warnings; more may be a flood."""
 _LONGEST = 16384
 """Bytes of a line that is looked through for secrets."""
 _SHOWN = 300
@@ -27,23 +27,23 @@ _INNER_OBJECT = re.compile(r"(?<=.)\{.*", re.DOTALL)
 
 
 class Stray:
-    """Counts such lines, logs the first ones, and has them ready for the error of a request."""
+    """Counts stray lines, logs the first ones, and tells of them in the errors of requests."""
 
     def __init__(self, *, show: Callable[[str], str] | None) -> None:
-        """None so far.
+        """No stray line so far.
 
         Args:
-            show: gives a text as it may be shown; None where all that the peer sends is nobody else's business.
+            show: gives a text of the peer as it may be shown; None if nothing that the peer sends may be.
         """
         self.count = 0
         self._lost = 0
         self.answered = False
-        """Whether the peer has answered anything, so that earlier lines have kept it from nothing."""
+        """Whether the peer has answered any request, so that earlier stray lines did not keep it from that."""
         self._show = show
         self._last = b""
 
     def note(self, line: bytes, wrong: BadLine) -> None:
-        """Take a line that was read in vain; a message that is wrong, or comes too late, is no such line."""
+        """Take a line that cannot be used. One that is a message, only wrong or too late, is not stray."""
         if wrong.method is not None or wrong.reply is None:
             self._note_message(wrong)
             return
@@ -55,7 +55,7 @@ class Stray:
             log.log(level, "a line of the peer is no message: %s%s", wrong.message, said and f': "{said}"')
 
     def _note_message(self, wrong: BadLine) -> None:
-        """Take one that is wrong. A notification or an answer that is lost would be missed in silence."""
+        """Log a message that is wrong. The loss of a notification or an answer nobody would notice otherwise."""
         is_lost = wrong.reply is None and bool(wrong.issues)
         self._lost += is_lost
         level = logging.WARNING if is_lost and self._lost <= _WARNINGS else logging.DEBUG
@@ -64,12 +64,12 @@ class Stray:
             log.log(level, "a line that cannot be used: %s", ": ".join(filter(None, said)))
 
     def since(self, count: int) -> StrayLines | None:
-        """Those after so many, or all while nothing was answered; None for none."""
+        """The stray lines after the first *count*, or all if nothing was answered yet; None if there are none."""
         found = self.count - (count if self.answered else 0)
         return StrayLines(found, self._said() or None) if found else None
 
     def _said(self) -> str:
-        """The last one, as it may be shown."""
+        """The last stray line, as it may be shown."""
         if self._show is None:
             return ""
         if len(self._last) > _LONGEST:

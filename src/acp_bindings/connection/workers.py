@@ -1,4 +1,4 @@
-"""Tasks for jobs of which most never wait: those share one, and a job that waits has had one of its own."""
+"""Runs jobs side by side, most of which never wait: these share one task, and only those that wait take one each."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ _MOST_IDLE = 2
 class Workers:
     """Begins jobs in their order and runs them side by side.
 
-    To start a task takes longer than most jobs do, so one task does them one after the other. When a job waits, the
-    next ones go to another task, and the first ends with its job: to all who know of that task, it was the job's own.
+    To start a task takes longer than most jobs do, so one task does them one after the other. When a job waits, another
+    task takes the next ones, and the first task ends with that job, as if it had been started for the job alone.
     """
 
     def __init__(self, tasks: TaskGroup) -> None:
-        """Workers that are tasks of *tasks*, which ends them."""
+        """Workers that run as tasks of the group *tasks*, until that is cancelled."""
         self._tasks = tasks
         self._jobs: deque[Job] = deque()
         self._coming = False
-        """Whether a task will see to the jobs as soon as it has its turn; true whenever there are any."""
+        """Whether a task has been called to the jobs, and has not taken one yet. It is so whenever jobs wait."""
         self._idle: list[anyio.Event] = []
 
     def start_soon(self, job: Job) -> None:
-        """Have a job done. What it leaves in context variables no other gets to see."""
+        """Have a job done, in a copy of the context, so that no other job sees what it puts into context variables."""
         self._jobs.append(job)
         self._call()
 
@@ -56,7 +56,7 @@ class Workers:
             while self._jobs:
                 job = self._jobs.popleft()
                 if self._jobs:
-                    # For them, if this one waits.
+                    # Another task is called to the next jobs, in case this one waits.
                     self._call()
                 if await run_apart(job()):
                     return
@@ -71,7 +71,7 @@ class Workers:
 
 
 async def wait_idle(called: anyio.Event) -> None:
-    """Wait in a task that has nothing to do: who knows of it by a job that is done cannot cancel it any more."""
+    """Wait in a task that has nothing to do. Cancelling the task alone, as one of a job that is done, ends nothing."""
     while not called.is_set():
         try:
             await called.wait()
@@ -82,7 +82,7 @@ async def wait_idle(called: anyio.Event) -> None:
 
 @coroutine
 def run_apart(job: Coroutine[Any, Any, None]) -> Generator[Any, Any, bool]:
-    """Do a job, as `await` does, in a context of its own, and say whether anything else may have run meanwhile."""
+    """Await a job in a context of its own; whether it has waited, so that other tasks may have run meanwhile."""
     waited = False
     within = copy_context().run
     act: Callable[[Any], Any] = job.send
@@ -93,7 +93,7 @@ def run_apart(job: Coroutine[Any, Any, None]) -> Generator[Any, Any, bool]:
             wanted = within(act, given)
         except StopIteration:
             if cancelled:
-                # Also what the job has kept to itself is over with it.
+                # Also a cancellation that the job has not let through ends with it.
                 take_back()
             return waited
         waited = True
