@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from .checking import Check as Check
     from .found import Found as Found
     from .inputs import Unusable as Unusable
+    from .report import SCHEMA as SCHEMA
     from .rules import RULES as RULES
     from .rules import Rule as Rule
-    from .telling import SCHEMA as SCHEMA
 else:
     from acp_bindings._lazy import lazy_names
 
@@ -24,6 +24,7 @@ else:
         {
             "checking": "Check",
             "command": "",
+            "conversation": "",
             "found": "Found",
             "inputs": "Unusable",
             "likeness": "",
@@ -31,11 +32,10 @@ else:
             "payloads": "",
             "places": "",
             "reading": "",
+            "report": "SCHEMA",
             "rules": "RULES Rule",
             "said": "",
             "sessions": "",
             "speakers": "",
-            "talk": "",
-            "telling": "SCHEMA",
         },
     )

@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeAlias, cast
 from pydantic_core import to_json
 
 from acp_bindings._json.shapes import items_of
+from acp_bindings.check.conversation import Conversation
 from acp_bindings.check.found import Found
 from acp_bindings.check.inputs import Document, Numbered, Unusable, read_input
 from acp_bindings.check.lines import Line, is_message, unwrap
@@ -16,7 +17,6 @@ from acp_bindings.check.payloads import Type, UnknownType, said_as, type_named, 
 from acp_bindings.check.places import Places
 from acp_bindings.check.rules import END, LOOKS
 from acp_bindings.check.said import Said
-from acp_bindings.check.talk import Talk
 from acp_bindings.errors import Path
 from acp_bindings.jsonrpc import ProtocolPackage
 from acp_bindings.setup.remarks import Remark
@@ -113,19 +113,19 @@ class Check:
 
     def _conversation(self, lines: Iterable[Numbered]) -> Iterator[Found]:
         self.kind = "conversation"
-        talk = Talk(self._protocol)
+        conversation = Conversation(self._protocol)
         unread: list[int] = []
         for number, line in lines:
-            said = talk.hear(line, number=number)
+            said = conversation.hear(line, number=number)
             self._count(name_of(said.protocol))
             unread += [number] if line.value is None else []
             if line.value is not None or len(unread) <= MOST_NO_JSON:
                 yield from _found(said, number, show_values=self._show_values)
-            talk.take(said)
+            conversation.take(said)
         if untold := unread[MOST_NO_JSON:]:
             told = f"this and {len(untold) - 1} more lines from here on are no JSON either"
             yield Found(rule="schema.json", severity="error", message=told, line=untold[0])
-        for each in talk.unanswered()[:MOST_UNANSWERED]:
+        for each in conversation.unanswered()[:MOST_UNANSWERED]:
             yield Found(
                 rule=END.id,
                 severity=END.severity,
@@ -147,9 +147,9 @@ class Check:
             return
         self.kind = "messages"
         if self._type is None and "method" in value:
-            said = Talk(self._protocol).hear(line, number=1)
+            said = Conversation(self._protocol).hear(line, number=1)
             # Alone, it has no right or wrong time.
-            said.talk, said.untimely = None, None
+            said.before, said.untimely = None, None
             self._count(name_of(said.protocol))
             yield from _found(said, number, show_values=self._show_values)
             return

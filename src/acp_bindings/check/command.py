@@ -12,8 +12,8 @@ from functools import partial
 from acp_bindings._standard_streams import written_by
 from acp_bindings.check.checking import Check
 from acp_bindings.check.inputs import Unusable
+from acp_bindings.check.report import SCHEMA, document_of, lines_of, printable, unusable_document
 from acp_bindings.check.rules import RULES
-from acp_bindings.check.telling import SCHEMA, document_of, lines_of, printable, unusable_document
 from acp_bindings.setup.versions import PACKAGES, package_named
 
 

@@ -16,7 +16,7 @@ from acp_bindings.setup.servers import servers_remarks
 from acp_bindings.setup.versions import version_of
 
 if TYPE_CHECKING:
-    from acp_bindings.check.talk import Asked, Talk
+    from acp_bindings.check.conversation import Asked, Conversation
 
 Kind: TypeAlias = Literal["request", "notification", "response", "error", "payload", "unreadable"]
 """What something is; a payload is what stands in a message, without it."""
@@ -58,8 +58,8 @@ class Said:
     """Of an error."""
     asked: Asked | None = None
     """The request that it answers."""
-    talk: Talk | None = None
-    """The conversation so far, without it; None where there is none."""
+    before: Conversation | None = None
+    """The conversation before it; None where there is none."""
     untimely: AcpError | None = None
     """Why it may not come now, as `Lifecycle` says it."""
     replayed: tuple[Remark, ...] = ()

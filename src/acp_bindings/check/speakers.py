@@ -14,13 +14,13 @@ from acp_bindings.setup.capabilities import Side
 from acp_bindings.setup.versions import PACKAGES, package_named
 
 if TYPE_CHECKING:
-    from acp_bindings.check.talk import Asked, Talk
+    from acp_bindings.check.conversation import Asked, Conversation
 
 SIDES: tuple[Side, ...] = ("client", "agent")
 OTHER: dict[Side, Side] = {"client": "agent", "agent": "client"}
 
 
-def sender_of(value: Any, talk: Talk) -> Side | None:
+def sender_of(value: Any, conversation: Conversation) -> Side | None:
     """Who says a message without a wrapper, as far as that can be told.
 
     A method is called by the side that does not handle it. A response is of the side that was asked with its id; where
@@ -31,7 +31,7 @@ def sender_of(value: Any, talk: Talk) -> Side | None:
         handlers = _handlers(method, asks="id" in message)
         return OTHER[handlers[0]] if len(handlers) == 1 else None
     asked: list[tuple[Side, Asked]] = [
-        (side, open_) for side in SIDES if (open_ := talk.open_request(side, message.get("id")))
+        (side, open_) for side in SIDES if (open_ := conversation.open_request(side, message.get("id")))
     ]
     if len(asked) > 1 and message.get("result") is not None:
         asked = [each for each in asked if _fits(message["result"], each[1].result)] or asked

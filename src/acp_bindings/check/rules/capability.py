@@ -60,9 +60,9 @@ def not_advertised(said: Said) -> Iterator[Remark]:
 @rule("capability.refused", "error")
 def refused(said: Said) -> Iterator[Remark]:
     """A method is answered with "method not found", which every agent has or which was advertised."""
-    if said.kind != "error" or said.error_code != METHOD_NOT_FOUND or said.asked is None or said.talk is None:
+    if said.kind != "error" or said.error_code != METHOD_NOT_FOUND or said.asked is None or said.before is None:
         return
-    peer = said.talk.agent if said.sender == "agent" else said.talk.client
+    peer = said.before.agent if said.sender == "agent" else said.before.client
     if peer is None or said.asked.method not in METHODS[peer.side] or said.asked.method not in said.protocol.METHODS:
         return
     needed = METHODS[peer.side][said.asked.method]
@@ -97,7 +97,7 @@ def login(said: Said) -> Iterator[Remark]:
 @rule("capability.auth-terminal", "error")
 def terminal_login(said: Said) -> Iterator[Remark]:
     """The agent offers to log in in a terminal, and the client has not said that it has one for that."""
-    client = said.talk.client_asking if said.talk and said.type_name == "InitializeResponse" else None
+    client = said.before.client_asking if said.before and said.type_name == "InitializeResponse" else None
     if client is not None and said.typed is not None:
         for each in login_remarks(AgentPeer.of(said.protocol, said.typed), client):
             yield under(said, each, "capability.auth-terminal")
@@ -112,9 +112,9 @@ def sse_deprecated(said: Said) -> Iterator[Remark]:
 
 
 def _receiver(said: Said) -> Peer | None:
-    if said.talk is None or said.sender is None:
+    if said.before is None or said.sender is None:
         return None
-    return said.talk.agent if said.sender == "client" else said.talk.client
+    return said.before.agent if said.sender == "client" else said.before.client
 
 
 def _refusal(peer: Peer, said: Said, method: str, assumed: set[str]) -> CapabilityNotAdvertised | None:

@@ -32,19 +32,19 @@ def initialized_again(said: Said) -> Iterator[Remark]:
 @rule("lifecycle.version", "error")
 def version(said: Said) -> Iterator[Remark]:
     """The agent chose a version that the client did not offer, and the client does not close the connection."""
-    talk = said.talk
-    if talk is None:
+    before = said.before
+    if before is None:
         return
-    if said.type_name == "InitializeResponse" and talk.requested is not None:
+    if said.type_name == "InitializeResponse" and before.requested is not None:
         answered = said.members.get("protocolVersion")
         if type(answered) is int and answered != said.version:
             told = f"version {answered} is not known here; what follows is read by version {said.version}"
             yield remark(said, "lifecycle.version", told, "protocolVersion", severity="warning")
-        if type(answered) is int and answered > talk.requested:
-            told = f"the agent chose version {answered}, of {talk.requested} asked for; a client without it closes"
+        if type(answered) is int and answered > before.requested:
+            told = f"the agent chose version {answered}, of {before.requested} asked for; a client without it closes"
             yield remark(said, "lifecycle.version", told, "protocolVersion", severity="warning")
-    elif said.sender == "client" and said.kind == "request" and said.method != "initialize" and talk.mismatched:
-        answered, requested = talk.mismatched
+    elif said.sender == "client" and said.kind == "request" and said.method != "initialize" and before.mismatched:
+        answered, requested = before.mismatched
         told = (
             f"the agent answered with version {answered}, and the client offered none after {requested}; "
             "it should close the connection and tell the user"
@@ -64,7 +64,7 @@ def no_info(said: Said) -> Iterator[Remark]:
 @rule("lifecycle.id-reused", "error")
 def id_reused(said: Said) -> Iterator[Remark]:
     """A request has the id of another one that is not answered yet."""
-    if said.kind == "request" and said.talk and (open_ := said.talk.open_request(said.sender, said.id)):
+    if said.kind == "request" and said.before and (open_ := said.before.open_request(said.sender, said.id)):
         told = f"{open_.method} with this id is not answered yet (line {open_.line}); take another id"
         yield whole(said, "lifecycle.id-reused", told, "id")
 
@@ -75,27 +75,27 @@ def unasked(said: Said) -> Iterator[Remark]:
     # An error without an id is the answer to what could not be read.
     if (
         said.kind in ("response", "error")
-        and said.talk
+        and said.before
         and said.asked is None
         and (said.has_id or said.kind != "error")
     ):
         told = "no request with this id is open; it was answered already, or never sent"
-        yield whole(said, "lifecycle.unasked", told, "id", severity="warning" if said.talk.begun_before else "error")
+        yield whole(said, "lifecycle.unasked", told, "id", severity="warning" if said.before.begun_before else "error")
 
 
 @rule("lifecycle.session-id-reused", "error")
 def session_id_reused(said: Said) -> Iterator[Remark]:
     """The agent gives a new session the id of another one."""
-    if said.talk and said.typed is not None and said.type_name in ("NewSessionResponse", "ForkSessionResponse"):
-        for each in new_session_remarks(said.typed.session_id, said.talk.sessions):
+    if said.before and said.typed is not None and said.type_name in ("NewSessionResponse", "ForkSessionResponse"):
+        for each in new_session_remarks(said.typed.session_id, said.before.sessions):
             yield under(said, each, "lifecycle.session-id-reused")
 
 
 @rule("lifecycle.unknown-session", "warning")
 def unknown_session(said: Said) -> Iterator[Remark]:
     """The client speaks to a session that this connection has not made, loaded or resumed."""
-    if said.talk and not said.talk.begun_before and said.method in _IN_A_SESSION and said.session_id is not None:
-        session = said.talk.sessions.get(said.session_id)
+    if said.before and not said.before.begun_before and said.method in _IN_A_SESSION and said.session_id is not None:
+        session = said.before.sessions.get(said.session_id)
         if session is None or session.phase in ("known", "loading"):
             told = "no session/new, session/load or session/resume on this connection has opened this session"
             yield remark(said, "lifecycle.unknown-session", told, "sessionId", severity="warning")
@@ -104,8 +104,8 @@ def unknown_session(said: Said) -> Iterator[Remark]:
 @rule("lifecycle.closed-session", "error")
 def closed_session(said: Said) -> Iterator[Remark]:
     """The client speaks to a session that it has closed."""
-    if said.talk and said.method in _IN_A_SESSION and said.session_id is not None:
-        session = said.talk.sessions.get(said.session_id)
+    if said.before and said.method in _IN_A_SESSION and said.session_id is not None:
+        session = said.before.sessions.get(said.session_id)
         if session and session.phase == "closed":
             told = "the session is closed; load or resume it first"
             yield remark(said, "lifecycle.closed-session", told, "sessionId")
@@ -124,14 +124,14 @@ def closed_session(said: Said) -> Iterator[Remark]:
 )
 def load(said: Said) -> Iterator[Remark]:
     """What `load_remarks` says of a session that is loaded or resumed."""
-    talk = said.talk
-    if talk is None or said.typed is None or said.type_name not in ("LoadSessionRequest", "ResumeSessionRequest"):
+    before = said.before
+    if before is None or said.typed is None or said.type_name not in ("LoadSessionRequest", "ResumeSessionRequest"):
         return
-    session = talk.sessions.get(said.typed.session_id)
+    session = before.sessions.get(said.typed.session_id)
     record = SessionRecord.of(said.typed)
     if session is not None:
         record = replace(record, prompted=session.prompted)
-    for each in load_remarks(record, listed=talk.listing(record.session_id)):
+    for each in load_remarks(record, listed=before.listing(record.session_id)):
         if id_ := _OF_LOADS.get(each.rule):
             yield under(said, each, id_)
 
@@ -161,7 +161,7 @@ _OF_REPLAYS = frozenset(each.id for each in replay.rules)
 @rule("lifecycle.replay-incomplete", "error")
 def replay_incomplete(said: Said) -> Iterator[Remark]:
     """A session is loaded, and less of the user's messages is replayed than this connection has seen."""
-    if said.talk and said.kind == "response" and (told := said.talk.replay_of(said)):
+    if said.before and said.kind == "response" and (told := said.before.replay_of(said)):
         session, replayed = told
         if (had := session.transcript.turns_of_user) > (has := replayed.turns_of_user):
             text = f"{has} of {had} messages of the user are replayed; the entire conversation should be"
@@ -171,7 +171,7 @@ def replay_incomplete(said: Said) -> Iterator[Remark]:
 @rule("lifecycle.replay-differs", "warning")
 def replay_differs(said: Said) -> Iterator[Remark]:
     """A session is loaded, and what is replayed is not what was said before, or not in that order."""
-    if said.talk and said.kind == "response" and said.version == 1 and (told := said.talk.replay_of(said)):
+    if said.before and said.kind == "response" and said.version == 1 and (told := said.before.replay_of(said)):
         session, replayed = told
         if session.transcript.turns_of_user <= replayed.turns_of_user and session.transcript != replayed:
             text = (

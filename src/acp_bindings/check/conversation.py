@@ -43,7 +43,7 @@ class Asked:
     """The type of the answer; `Any` where the protocol has none."""
 
 
-class Talk:
+class Conversation:
     """What the messages of a conversation have made known, up to one of them."""
 
     def __init__(self, protocol: ProtocolPackage | None = None) -> None:
@@ -118,7 +118,7 @@ class Talk:
         sender = line.sender or sender_of(line.value, self)
         self._settle(line.value, sender)
         said = said_of(self._codecs[sender or "client"].read(line.text), line, sender, self._protocol)
-        said.talk = self
+        said.before = self
         self._find_asked(said)
         said.untimely = self._untimely(said)
         said.replayed = self._collected(said)
