@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from pydantic.alias_generators import to_snake
 
-from acp_bindings._models.base import Model
 from acp_bindings.decoding import decode
 from acp_bindings.errors import Finding
 from acp_bindings.jsonrpc import ProtocolPackage
 from acp_bindings.setup.capabilities import ALWAYS, TABLES, Side, has_word, known, says
 from acp_bindings.setup.errors import UnsupportedProtocolVersion
-from acp_bindings.setup.initialization.misspelt import WORDS, initialize_remarks
+from acp_bindings.setup.initialization.misspelt import initialize_remarks
+from acp_bindings.setup.initialization.words import WORDS, message_type
 from acp_bindings.setup.remarks import Remark
 from acp_bindings.setup.shown import one_line
 from acp_bindings.setup.versions import by_version, name_of, read_version, version_of
@@ -39,7 +39,7 @@ class Peer:
     """
 
     side: ClassVar[Side]
-    """Who it is."""
+    """Whether it is the agent or the client."""
 
     protocol: ProtocolPackage
     """The package whose types both sides speak from now on: `v1`, `v1_unstable`, `v2` or `v2_unstable`."""
@@ -48,10 +48,10 @@ class Peer:
     """What it can do, as the package has it."""
 
     info: Implementation | None = None
-    """What it is, if it said so."""
+    """Its name and version, if it said them."""
 
     findings: tuple[Finding | Remark, ...] = ()
-    """What its part of `initialize` had wrong and was excused, and what in it is most likely a mistake."""
+    """What was wrong in its part of `initialize` and was excused, and what is most likely a mistake in it."""
 
     @property
     def version(self) -> int:
@@ -84,13 +84,13 @@ class Peer:
             UnknownCapability: there is none of this name for this side.
         """
         place = known(self.side, capability).of(self.version)
-        if place is None or not has_word(self._message_type, self.side, self.version, capability):
+        if place is None or not has_word(message_type(self.protocol, self.side), self.side, self.version, capability):
             return f"{name_of(self.protocol)} has no word for {capability}"
         if place == ALWAYS:
             return None
         if says(self._message, place):
             return None
-        return f"the {self.side} has not advertised {place}{self._instead(place)}"
+        return f"the {self.side} has not advertised {place}{self._mistake_at(place)}"
 
     def ext(self, key: str, default: Any = None) -> Any:
         """What it says under *key* of the `_meta` of its capabilities, where custom ones stand; *default* if nothing.
@@ -110,16 +110,12 @@ class Peer:
         return f"{one_line(self.display_name + version)} (ACP v{self.version})"
 
     @property
-    def _message_type(self) -> type[Model]:
-        raise NotImplementedError
-
-    @property
     def _message(self) -> Mapping[str, Any]:
-        """What a place leads through."""
+        """What it said in `initialize`, by the wire names that begin a `Places` of a capability, of either version."""
         raise NotImplementedError
 
-    def _instead(self, place: str) -> str:
-        """What stands in the way to *place* and was excused, or next to it and is misspelt: likely why nothing does."""
+    def _mistake_at(self, place: str) -> str:
+        """What it said wrong that is likely why it lacks a capability: a part of *place*, or a misspelt name there."""
         way = tuple(place.split("."))
         for each in self.findings:
             if isinstance(each, Finding):
@@ -189,11 +185,6 @@ class AgentPeer(Peer):
         return None
 
     @property
-    def _message_type(self) -> type[Model]:
-        type_: type[Model] = cast("Any", self.protocol).InitializeResponse
-        return type_
-
-    @property
     def _message(self) -> Mapping[str, Any]:
         capabilities = self.capabilities
         return {"agentCapabilities": capabilities, "capabilities": capabilities, "authMethods": self.auth_methods}
@@ -243,11 +234,6 @@ class ClientPeer(Peer):
             capabilities=getattr(message, capabilities),
             findings=(*findings, *initialize_remarks(message, side="client", version=version_of(protocol))),
         )
-
-    @property
-    def _message_type(self) -> type[Model]:
-        type_: type[Model] = cast("Any", self.protocol).InitializeRequest
-        return type_
 
     @property
     def _message(self) -> Mapping[str, Any]:

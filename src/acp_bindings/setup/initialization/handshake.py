@@ -26,7 +26,7 @@ from acp_bindings.jsonrpc import ProtocolPackage
 from acp_bindings.setup.auth import auth_methods_for, login_remarks
 from acp_bindings.setup.capabilities import V2_BASELINE, Side, has_word, written
 from acp_bindings.setup.errors import InvalidParams
-from acp_bindings.setup.initialization.misspelt import WORDS
+from acp_bindings.setup.initialization.words import WORDS, message_type
 from acp_bindings.setup.peer import AgentPeer, ClientPeer, parsed
 from acp_bindings.setup.versions import by_version, name_of, negotiate, read_version, version_of
 
@@ -233,7 +233,7 @@ class _Said:
         version = version_of(protocol)
         capabilities, info = WORDS[self.side][version]
         said: dict[str, Any] = {capabilities: {}}
-        said |= written(_message(protocol, self.side), self.side, version, self.capabilities)
+        said |= written(message_type(protocol, self.side), self.side, version, self.capabilities)
         if self.meta is not None:
             said[capabilities]["_meta"] = dict(self.meta)
         if self.info is not None:
@@ -241,7 +241,7 @@ class _Said:
         return said
 
     def _check(self, name: str) -> None:
-        if not any(has_word(_message(each, self.side), self.side, n, name) for n, each in self.protocols.items()):
+        if not any(has_word(message_type(each, self.side), self.side, n, name) for n, each in self.protocols.items()):
             offered = ", ".join(map(name_of, self.protocols.values()))
             raise ValueError(f"{offered} has no word for {name}; is another protocol package meant?")
 
@@ -253,11 +253,6 @@ class _Said:
                 f"an agent that has sessions can do {', '.join(sorted(missing))} in v2 without saying so; "
                 "name them too, or do not offer v2"
             )
-
-
-def _message(protocol: ProtocolPackage, side: Side) -> Any:
-    package: Any = protocol
-    return package.InitializeResponse if side == "agent" else package.InitializeRequest
 
 
 def _is_implementation(info: object) -> bool:

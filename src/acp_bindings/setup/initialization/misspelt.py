@@ -1,4 +1,4 @@
-"""What a message of `initialize` says that nobody reads: misspelt capabilities, and members of another version."""
+"""Members in a message of `initialize` that nobody reads: misspelt capabilities, and members of another version."""
 
 from __future__ import annotations
 
@@ -9,20 +9,15 @@ from typing import Any
 from acp_bindings._models.base import Model
 from acp_bindings.errors import Path
 from acp_bindings.setup.capabilities import Side, members
+from acp_bindings.setup.initialization.words import WORDS
 from acp_bindings.setup.remarks import Remark
-
-WORDS: Mapping[Side, Mapping[int, tuple[str, str]]] = {
-    "agent": {1: ("agentCapabilities", "agentInfo"), 2: ("capabilities", "info")},
-    "client": {1: ("clientCapabilities", "clientInfo"), 2: ("capabilities", "info")},
-}
-"""How each version calls what a side can do, and what it is."""
 
 
 def initialize_remarks(message: Model, *, side: Side, version: int) -> Iterator[Remark]:
-    """What is most likely a mistake in the part that *side* has in `initialize`, although reading took it.
+    """What is most likely a mistake in the *message* of *side*, although it could be read.
 
-    The rules: `other-version`, a member that only another version has, in place of that of this one; `no-info`; and
-    `unknown-capability`, one that is spelt nearly like one that there is. Any other may be a new one.
+    The rules: `other-version`, a member that only another version has, where this one has its own; `no-info`, name and
+    version are missing; `unknown-capability`, a name that is nearly that of a capability. Any other may be a new one.
     """
     said = {info.alias for name, info in type(message).__pydantic_fields__.items() if name in message.model_fields_set}
     extra = message.model_extra or {}

@@ -1,4 +1,4 @@
-"""What a client has asked for that gets an older version than it wrote for: that, in the form of the older one."""
+"""The params of an `initialize` that was written for a newer version than it gets, in the form of the older one."""
 
 from __future__ import annotations
 
@@ -8,16 +8,19 @@ from typing import Any
 from acp_bindings.decoding import decode
 from acp_bindings.errors import DecodeError, Finding
 from acp_bindings.setup.capabilities import written
-from acp_bindings.setup.initialization.misspelt import WORDS
+from acp_bindings.setup.initialization.words import WORDS
 from acp_bindings.setup.peer import ClientPeer
 
 
 def in_form_of(
     version: int, raw: Mapping[str, Any], *, requested: int, findings: list[Finding]
 ) -> tuple[Mapping[str, Any], bool]:
-    """The params *raw*, written for the version *requested*, in the form of *version*; and whether they say whose.
+    """The params *raw*, written for the version *requested*, in the form of *version*.
 
     What reading the newer form excuses is added to *findings*.
+
+    Returns:
+        The params, and whether the name in them is the client's own: if it has none that can be read, it is made up.
     """
     if version >= requested:
         return raw, True
@@ -37,7 +40,7 @@ def in_form_of(
 
 
 _UNKNOWN = {"name": "unknown", "version": "unknown"}
-"""Who stands for a client that wrote who it is as nobody can read it."""
+"""Stands for the `info` of a client that cannot be read."""
 
 
 def _is_info(value: object) -> bool:
