@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from acp_bindings.check.said import Said
+from acp_bindings.setup.capabilities import Side
+from acp_bindings.setup.initialization.misspelt import initialize_remarks
 from acp_bindings.setup.remarks import Remark, Severity
 
 Finder: TypeAlias = Callable[[Said], Iterable[Remark]]
@@ -54,6 +56,18 @@ def rules(severities: Mapping[Severity, Mapping[str, str]]) -> Callable[[Finder]
 def under(said: Said, remark: Remark, id: str, severity: Severity | None = None) -> Remark:  # noqa: A002
     """A *remark* of `acp_bindings.setup` with a path in the body, as a rule of this package says it."""
     return replace(remark, path=(*said.at, *remark.path), rule=id, severity=severity or remark.severity)
+
+
+def of_initialize(said: Said, remark_rule: str, id: str, *, severity: Severity | None = None) -> Iterator[Remark]:  # noqa: A002
+    """What `initialize_remarks` says by the rule *remark_rule* of a message of `initialize`, as the rule *id*."""
+    side = _SIDES.get(said.type_name or "")
+    if side is not None and said.typed is not None:
+        for each in initialize_remarks(said.typed, side=side, version=said.version):
+            if each.rule == remark_rule:
+                yield under(said, each, id, severity)
+
+
+_SIDES: dict[str, Side] = {"InitializeRequest": "client", "InitializeResponse": "agent"}
 
 
 def whole(said: Said, id: str, message: str, *path: str | int, severity: Severity = "error") -> Remark:  # noqa: A002

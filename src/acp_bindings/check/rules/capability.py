@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from acp_bindings.check.rules._rule import Look, remark, rule, rules, under, whole
+from acp_bindings.check.rules._rule import Look, of_initialize, remark, rule, rules, under, whole
 from acp_bindings.check.said import Said
 from acp_bindings.errors import AcpError
 from acp_bindings.jsonrpc import METHOD_NOT_FOUND
 from acp_bindings.setup.auth import login_remarks
-from acp_bindings.setup.capabilities import METHODS, TABLES, Side
+from acp_bindings.setup.capabilities import METHODS, TABLES
 from acp_bindings.setup.errors import CapabilityNotAdvertised, McpServersRefused
 from acp_bindings.setup.gates import check_message, check_method
-from acp_bindings.setup.initialization.misspelt import initialize_remarks
 from acp_bindings.setup.peer import AgentPeer, Peer
 from acp_bindings.setup.remarks import Remark
 
@@ -75,13 +74,13 @@ def refused(said: Said) -> Iterator[Remark]:
 @rule("capability.unknown", "warning")
 def unknown(said: Said) -> Iterator[Remark]:
     """A capability is misspelt, such as `mcp` for `mcpCapabilities`, so that nobody reads it."""
-    yield from _of_initialize(said, "unknown-capability", "capability.unknown")
+    yield from of_initialize(said, "unknown-capability", "capability.unknown")
 
 
 @rule("capability.other-version", "warning")
 def other_version(said: Said) -> Iterator[Remark]:
     """A member of `initialize` is one of another version, so that nobody reads it."""
-    yield from _of_initialize(said, "other-version", "capability.other-version")
+    yield from of_initialize(said, "other-version", "capability.other-version")
 
 
 @rule("capability.login", "error")
@@ -131,21 +130,11 @@ def _refusal(peer: Peer, said: Said, method: str, assumed: set[str]) -> Capabili
     return None
 
 
-def _of_initialize(said: Said, rule_: str, id_: str) -> Iterator[Remark]:
-    side = _SIDES.get(said.type_name or "")
-    if side is not None and said.typed is not None:
-        for each in initialize_remarks(said.typed, side=side, version=said.version):
-            if each.rule == rule_:
-                yield under(said, each, id_)
-
-
 def _steps(field: str) -> Iterator[str | int]:
     """The steps in `prompt[2]` or `systemPrompt.mode`."""
     for step in field.replace("[", ".").replace("]", "").split("."):
         yield int(step) if step.isdigit() else step
 
-
-_SIDES: dict[str, Side] = {"InitializeRequest": "client", "InitializeResponse": "agent"}
 
 LOOKS: tuple[Look, ...] = (
     not_advertised,

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from acp_bindings.check.rules._rule import Look, remark, rule, rules, under, whole
+from acp_bindings.check.rules._rule import Look, of_initialize, remark, rule, rules, under, whole
 from acp_bindings.check.said import Said
-from acp_bindings.setup.capabilities import Side
 from acp_bindings.setup.errors import InitializedAlready, NotInitialized
-from acp_bindings.setup.initialization.misspelt import initialize_remarks
 from acp_bindings.setup.remarks import Remark
 from acp_bindings.setup.sessions.records import SessionRecord, load_remarks, new_session_remarks
 
@@ -55,10 +53,7 @@ def version(said: Said) -> Iterator[Remark]:
 @rule("lifecycle.no-info", "warning")
 def no_info(said: Said) -> Iterator[Remark]:
     """A client or an agent of v1 does not say its name and version; v2 requires both."""
-    if said.typed is not None and (side := _INITIALIZE.get(said.type_name or "")):
-        for each in initialize_remarks(said.typed, side=side, version=said.version):
-            if each.rule == "no-info":
-                yield under(said, each, "lifecycle.no-info", "warning")
+    yield from of_initialize(said, "no-info", "lifecycle.no-info", severity="warning")
 
 
 @rule("lifecycle.id-reused", "error")
@@ -179,8 +174,6 @@ def replay_differs(said: Said) -> Iterator[Remark]:
             )
             yield whole(said, "lifecycle.replay-differs", text, severity="warning")
 
-
-_INITIALIZE: dict[str, Side] = {"InitializeRequest": "client", "InitializeResponse": "agent"}
 
 _IN_A_SESSION = frozenset({"session/prompt", "session/cancel", "session/set_mode", "session/set_config_option"})
 
