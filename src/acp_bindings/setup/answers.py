@@ -1,4 +1,4 @@
-"""What the errors mean that an agent answers with."""
+"""What the errors of an agent's answers mean."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _LOST = re.compile(
     rf"\bsession(?: (?:with )?(?:id )?{_ID})?:? (?:was |is )?not found|could not load session|no conversation found",
     re.IGNORECASE,
 )
-"""How agents say that a session is not there whose every error is an internal one (claude-code-acp)."""
+"""How agents whose errors all are internal ones say that a session is not there (claude-code-acp)."""
 
 
 class Failure(Protocol):
@@ -65,7 +65,7 @@ def error_from(error: Failure, *, peer: Peer | None = None, session_id: str | No
         and for an internal error that says so in words; `UnsupportedProtocolVersion` for -32022; else a `RequestError`.
     """
     code, message = error.code, error.message
-    # Where the schema knows the data they are an object of it.
+    # JSON, where the schema has a type for the data and so they are an object of it.
     data: Any = from_json(encode(error.data))
     told = _session_in(data)
     if code == AUTH_REQUIRED:
@@ -88,7 +88,7 @@ def is_closed(error: RequestError, *, peer: Peer) -> bool:
 
 
 def _unsupported_version(data: Any) -> UnsupportedProtocolVersion:
-    """The error that the *data* of a -32022 tell of: `{requested, supported}`, if the agent has kept to that."""
+    """The error -32022 with *data*: `{requested, supported}`, if the agent has kept to that."""
     members = members_of(data)
     requested: Any = members.get("requested")
     supported = [each for each in items_of(members.get("supported")) if _is_int(each)]

@@ -1,8 +1,8 @@
-"""The one table of capabilities: what each is called here, where each version has it, what it is needed for.
+"""The table of capabilities: the name of each here, its place in each version, and the methods that need it.
 
-Both versions say most things, in other words: `session.load` is `agentCapabilities.loadSession` in v1 and comes with
-`capabilities.session` in v2. The names here are of neither. The tests hold the table against every schema: a capability
-or a method of a newer one that it does not know turns them red.
+Both versions have most capabilities, but in other places: `session.load` is `agentCapabilities.loadSession` in v1, and
+part of `capabilities.session` in v2. The names here are of neither. The tests compare the table with every schema: a
+new capability or method that it lacks turns them red.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ Side: TypeAlias = Literal["agent", "client"]
 """Who advertises a capability."""
 
 ALWAYS = ""
-"""The place of what every peer of a version can do, without saying so."""
+"""The place of a capability that every peer of a version has without saying so."""
 
 
 class Places(NamedTuple):
-    """Where the versions have a capability, as the way to it from the top of a message of `initialize`.
+    """Where each version has a capability, as the path to it from the top of a message of `initialize`.
 
-    It is `ALWAYS` where every peer has it, and None where the version has no word for it.
+    It is `ALWAYS` where every peer has it, and None where the version does not know it.
     """
 
     v1: str | None
@@ -131,7 +131,7 @@ AGENT_METHODS: Mapping[str, str | None] = MappingProxyType(
         "tool_call/cancel": "session",
     }
 )
-"""What an agent must have advertised to be sent a method; None where that is nothing."""
+"""The capability that an agent must have advertised to be sent each method; None where it needs none."""
 
 CLIENT_METHODS: Mapping[str, str | None] = MappingProxyType(
     {
@@ -152,12 +152,12 @@ CLIENT_METHODS: Mapping[str, str | None] = MappingProxyType(
         "terminal/wait_for_exit": "terminal",
     }
 )
-"""What a client must have advertised to be sent a method; None where that is nothing."""
+"""The capability that a client must have advertised to be sent each method; None where it needs none."""
 
 METHODS: Mapping[Side, Mapping[str, str | None]] = MappingProxyType({"agent": AGENT_METHODS, "client": CLIENT_METHODS})
 
 V2_BASELINE = frozenset({"session.close", "session.list", "session.load", "session.resume"})
-"""What every agent of v2 can do that has sessions at all (`SessionCapabilities`)."""
+"""What every agent of v2 can do if it has sessions at all (`SessionCapabilities`)."""
 
 CONTENT: Mapping[str, str | None] = MappingProxyType(
     {
@@ -168,11 +168,11 @@ CONTENT: Mapping[str, str | None] = MappingProxyType(
         "text": None,
     }
 )
-"""What an agent must have advertised for a kind of content in a prompt."""
+"""The capability that an agent must have advertised for each kind of content in a prompt; None where it needs none."""
 
 
 def known(side: Side, name: str) -> Places:
-    """Where a capability stands.
+    """The places of a capability of *side*.
 
     Raises:
         UnknownCapability: there is none of this name.
@@ -184,7 +184,7 @@ def known(side: Side, name: str) -> Places:
 
 
 def _meant(name: str, table: Mapping[str, Places]) -> str | None:
-    """The capability that *name* is most likely meant for: the one that a version calls so, or else a close one."""
+    """The capability that *name* most likely means: one that some version calls so, or else one that is spelt alike."""
     for ours, places in table.items():
         if any(place and f".{place}".endswith(f".{name}") for place in places):
             return ours
@@ -192,10 +192,9 @@ def _meant(name: str, table: Mapping[str, Places]) -> str | None:
 
 
 def says(message: Mapping[str, Any], place: str) -> bool:
-    """Whether what stands at *place* says that it is supported.
+    """Whether the value at *place* says that the capability is there.
 
-    That is `true` where the schema has a boolean, an object where it has an object, and a list that is not empty:
-    nothing else, and in particular nothing that Python takes for true.
+    That is `true`, an object, or a list that is not empty, and nothing else that Python would take for true.
     """
     first, *way = place.split(".")
     value: Any = message[first]
@@ -205,9 +204,9 @@ def says(message: Mapping[str, Any], place: str) -> bool:
 
 
 def written(initialize: type[Model], side: Side, version: int, names: Collection[str]) -> dict[str, Any]:
-    """What a message of `initialize` says of capabilities, as JSON: those in *names*, and `false` for other booleans.
+    """The capabilities in *names*, as JSON of a message of `initialize`; booleans of all others are `false`.
 
-    What the version or the package has no word for goes unsaid.
+    Those that the version or the package does not know are left out.
     """
     said: dict[str, Any] = {}
     for name, places in TABLES[side].items():
@@ -229,7 +228,7 @@ def written(initialize: type[Model], side: Side, version: int, names: Collection
 
 
 def has_word(initialize: type[Model], side: Side, version: int, name: str) -> bool:
-    """Whether a protocol package can say that a capability is there, or takes it for granted."""
+    """Whether a protocol package knows a capability, if only as one that every peer has."""
     place = known(side, name).of(version)
     return place is not None and (place == ALWAYS or member_type(initialize, place.split(".")) is not None)
 

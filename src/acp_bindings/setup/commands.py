@@ -6,6 +6,7 @@ import os
 import shutil
 
 from acp_bindings.errors import AcpError
+from acp_bindings.setup.transports import ARGUMENTS_APART
 
 __all__ = ["CommandNotFound", "resolve_command"]
 
@@ -63,4 +64,4 @@ def _reason(wanted: str) -> str:
 
 
 def _arguments(wanted: str) -> str:
-    return '; it is one path, and its arguments belong in "args"' if any(map(str.isspace, wanted)) else ""
+    return f"; {ARGUMENTS_APART}" if any(map(str.isspace, wanted)) else ""

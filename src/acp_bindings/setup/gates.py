@@ -1,7 +1,7 @@
-"""What a peer must have advertised for a message: checked by who sends it before it is sent, by who gets it after.
+"""What the receiver of a message must have advertised: the sender checks it before sending, the receiver once it came.
 
-Both are one walk over the method and its members. Who sends asks with the *peer*'s capabilities and gets
-`CapabilityNotAdvertised`; who receives asks with its *own*, as it advertised them, and gets the error to answer with.
+The sender checks against the capabilities of its *peer*, and gets `CapabilityNotAdvertised`. The receiver checks
+against its *own*, as it advertised them, and gets the error to answer with.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from acp_bindings.setup.unions import McpServer, McpServerLike
 
 OnRefusal: TypeAlias = Literal["raise", "drop"]
-"""What becomes of MCP servers that an agent cannot be given."""
+"""Whether MCP servers that an agent cannot be given are an error, or are left out."""
 
 
 class GatedServers(NamedTuple):
@@ -54,7 +54,7 @@ def check_capability(peer: Peer, capability: str, *, method: str | None = None, 
     Raises:
         CapabilityNotAdvertised: it has not, and *assume* does not name it.
         UnknownCapability: there is none of this name, also in *assume*.
-        TypeError: *peer* is none, but for instance the connection to it.
+        TypeError: *peer* is no `Peer`, but the connection, say.
     """
     _check_peer(peer)
     _check_names(peer, assume)
@@ -69,7 +69,7 @@ def check_method(peer: Peer, method: str, *, assume: Collection[str] = ()) -> No
         CapabilityNotAdvertised: it has not, and *assume* does not name it.
         ValueError: a peer of this side and version has no such method.
         UnknownCapability: *assume* names what is no capability.
-        TypeError: *peer* is none, but for instance the connection to it.
+        TypeError: *peer* is no `Peer`, but the connection, say.
     """
     _check_peer(peer)
     if method.startswith("_"):
@@ -142,13 +142,13 @@ def gate_mcp_servers(
 
 
 def refuse_unadvertised(own: Peer, params: Any, *, method: str | None = None) -> None:
-    """Refuse a request that came, and that *own* has not said that it would take: for agents and clients alike.
+    """Refuse a request that came although *own* has not advertised what it needs: for agents and clients alike.
 
-    Call it first in a handler, or before all of them, with what `initialize` made known of us (`Settled.agent`,
-    `ClientHandshake.own`).
+    Call it first in a handler, or before all of them. *Own* is `Settled.agent` of an agent, and what
+    `ClientHandshake.own` gives of a client.
 
     Args:
-        own: ourselves, as the other side knows us.
+        own: this side, as the other side knows it.
         params: an object of the package that both sides speak.
         method: its method, where the class of *params* does not tell.
 
@@ -185,7 +185,7 @@ class _Need:
     capability: str
     field: str
     data: dict[str, Any]
-    """What to say of it beside the message."""
+    """The `data` of the error that refuses it."""
 
 
 def _needs(params: Any) -> Iterator[_Need]:
@@ -212,7 +212,7 @@ def _archived(_: object) -> Iterator[_Need]:
 
 def _prompt(blocks: Sequence[Any]) -> Iterator[_Need]:
     for index, block in enumerate(blocks):
-        # What the schema does not know needs what nobody can have advertised.
+        # A kind that the schema does not know needs a capability that nobody can have advertised.
         needed = CONTENT.get(block.type, f"prompt.{block.type}")
         if needed is not None:
             yield _Need(needed, f"prompt[{index}]", {"type": block.type})
@@ -274,7 +274,7 @@ def _check_peer(peer: object) -> None:
 
 
 def _check_names(peer: Peer, assume: Collection[str]) -> None:
-    """Refuse to assume what is no capability: it would change nothing, and nobody would notice."""
+    """Refuse names in *assume* that are no capabilities, such as misspelt ones: they would have no effect."""
     if isinstance(assume, str):
         raise TypeError(f"assume is a set of names: {{{assume!r}}}")
     for name in assume:

@@ -1,4 +1,4 @@
-"""The entries of `mcpServers`: in the form of a version, and looked through for what goes wrong with them.
+"""The entries of `mcpServers`: put into the form of a version, and checked for known mistakes.
 
 The two forms differ in ways that are easily missed. v1 wants `args`, `env` and `headers` also when they are empty, and
 no `type` for stdio; v2 wants a `type` always.
@@ -21,7 +21,7 @@ from acp_bindings.methods import is_of
 from acp_bindings.setup.headers import is_owned
 from acp_bindings.setup.paths import Flavour, is_absolute
 from acp_bindings.setup.remarks import Remark
-from acp_bindings.setup.transports import AS_PAIRS, type_fault
+from acp_bindings.setup.transports import ARGUMENTS_APART, AS_PAIRS, type_fault
 
 if TYPE_CHECKING:
     from acp_bindings.jsonrpc import ProtocolPackage
@@ -95,7 +95,7 @@ def _server_for(protocol: ProtocolPackage, server: McpServerLike, path: Path) ->
 
 
 def _as_said(raw: object) -> Any:
-    """A server with what v1 wants said although there is nothing to say."""
+    """A server with the lists that v1 requires also when they are empty, and with the type that v2 requires."""
     if not isinstance(raw, dict):
         # A text is no server, also where it holds the JSON of one.
         return to_json(raw)
@@ -139,7 +139,7 @@ def _of_form(entry: Mapping[str, Any], path: Path, version: int) -> Iterator[Rem
 
 
 def _of_name(entry: Mapping[str, Any], names: set[str], path: Path, version: int) -> Iterator[Remark]:
-    """What is wrong with its name, which is added to the *names* of those before it."""
+    """What is wrong with its name, which is then added to *names*, those of the entries before it."""
     name = entry.get("name")
     if not isinstance(name, str):
         return
@@ -163,7 +163,7 @@ def _of_process(entry: Mapping[str, Any], path: Path, flavour: Flavour) -> Itera
     if isinstance(command, str) and not is_absolute(command, flavour=flavour):
         told = "it is no absolute path; send the one that `which` finds (`where` on Windows, resolve_command in Python)"
         if any(map(str.isspace, command)):
-            told += '; it is one path, and its arguments belong in "args"'
+            told += f"; {ARGUMENTS_APART}"
         yield Remark((*path, "command"), "relative-command", told, "warning", {"command": command})
     seen: set[str] = set()
     for index, name, _ in _pairs(entry.get("env")):
@@ -186,7 +186,7 @@ def _of_headers(entry: Mapping[str, Any], path: Path) -> Iterator[Remark]:
 
 
 def _pairs(pairs: object) -> Iterator[tuple[int, str, str]]:
-    """The names and values in a list of `{"name", "value"}`, with their places; of anything else none."""
+    """The items of a list that are `{"name": …, "value": …}`: the index, the name and the value of each."""
     for index, each in enumerate(items_of(pairs)):
         match each:
             case {"name": str(name), "value": str(value)}:
@@ -196,7 +196,7 @@ def _pairs(pairs: object) -> Iterator[tuple[int, str, str]]:
 
 
 def _transport(entry: Mapping[str, Any]) -> str:
-    """What an entry is read as by its `type`, or by having none."""
+    """The transport that an entry is read as, by its `type` or by having none."""
     named = entry.get("type", "stdio")
     return named if isinstance(named, str) else ""
 

@@ -1,4 +1,4 @@
-"""What an error that came as an answer tells of the members that it is about."""
+"""The issues that a peer, answering with an error, has put into its data."""
 
 from __future__ import annotations
 

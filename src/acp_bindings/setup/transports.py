@@ -7,14 +7,17 @@ import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-__all__ = ["AS_PAIRS", "TypeFault", "type_fault"]
+__all__ = ["ARGUMENTS_APART", "AS_PAIRS", "TypeFault", "type_fault"]
 
 AS_PAIRS = 'write [{"name": …, "value": …}], not a map'
-"""What to do about `env` or `headers` as others write them."""
+"""What to do about an `env` or `headers` that is a map, as in the files of desktop clients."""
+
+ARGUMENTS_APART = 'it is one path, and its arguments belong in "args"'
+"""What to do about a `command` with white space in it."""
 
 
 class TypeFault(NamedTuple):
-    """That an entry cannot be read by the `type` that it has, or by having none."""
+    """What is wrong with the `type` of an entry, or with having none."""
 
     message: str
     """What is wrong, and what was most likely meant. It shows the type where that is a word, and nothing else."""
@@ -49,10 +52,10 @@ def type_fault(entry: Mapping[str, Any]) -> TypeFault | None:
 
 
 _MEMBER = {"stdio": "command", "http": "url", "sse": "url"}
-"""What only an entry of that type has, or of those."""
+"""The member of each type that tells it from the others, or from stdio."""
 
 _ALIASES = {"streamable": "http", "remote": "http", "https": "http", "local": "stdio", "process": "stdio"}
-"""What others call them, as far as it is not spelt like it."""
+"""What others call the types, other than by similar names."""
 
 
 def _by_members(entry: Mapping[str, Any]) -> str | None:

@@ -1,4 +1,4 @@
-"""Which versions of the protocol there are, and on which of them two sides settle."""
+"""The versions of the protocol, and the one on which two sides settle."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ HIGHEST = 0xFFFF
 """The highest number that the protocol has room for (`ProtocolVersion`)."""
 
 V1_ONLY = frozenset({1})
-"""What an endpoint has that settles by the rule of v1."""
+"""The versions of an agent that settles by the rule of v1."""
 
 _PACKAGE = re.compile(r"v(\d+)(_unstable)?")
 

@@ -1,4 +1,4 @@
-"""Where a connection stands, and what may be said on it there; no I/O, for either side and for onlookers.
+"""Which messages may come before and after `initialize`; no I/O, for either side and for onlookers.
 
 It is fed with everything that goes over the connection, in order: by a client or an agent as it sends and receives, or
 by what reads a recording.
@@ -14,7 +14,7 @@ from acp_bindings.setup.capabilities import Side
 from acp_bindings.setup.errors import InitializedAlready, NotInitialized
 
 Phase: TypeAlias = Literal["new", "initializing", "ready"]
-"""Before `initialize`, while it is open, and when it is settled."""
+"""Before `initialize`, while it is being answered, and after that."""
 
 _INITIALIZE = frozenset({"initialize", "proxy/initialize"})
 
@@ -34,13 +34,13 @@ class Lifecycle:
         """A connection on which nothing has been said."""
         self.phase: Phase = "new"
         self.version: int | None = None
-        """What `initialize` has settled on."""
+        """The version that `initialize` has settled on."""
         self._open: Id | None = None
         self._asked = False
 
     @property
     def is_ready(self) -> bool:
-        """Whether everything may be said."""
+        """Whether any message may come."""
         return self.phase == "ready"
 
     def check(self, method: str, *, sender: Side = "client") -> None:

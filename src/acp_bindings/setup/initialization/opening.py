@@ -1,4 +1,4 @@
-"""What a codec speaks before `initialize` is settled: any method, any params, any result, untyped.
+"""The protocol before `initialize` has settled a version: any method, params and result, untyped.
 
     codec = Codec(OPENING, role="client")
     sent = codec.request(handshake.request(), method="initialize")
@@ -6,8 +6,8 @@
     peer = handshake.accept(response.result)
     codec.protocol = peer.protocol
 
-Both sides have to see the version in `initialize` before they know by whose types to read it. All other methods pass
-too, so that an agent can say of them that they came too early (`Lifecycle`), not that there are no such methods.
+Both sides have to see the version in `initialize` before they know by which types to read it. All other methods are
+read too, so that an agent can answer that they came too early (`Lifecycle`), and not that there are no such methods.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ class _Untyped(Methods):
         return Method(_request(name), _notification(name))
 
     def request_with(self, params: object) -> RequestType | None:
-        """`initialize`, which is the one method that is asked for by a model so early."""
+        """`initialize`, the one method whose params may be a model so early."""
         return _request(INITIALIZE) if type(params).__name__ == "InitializeRequest" else None
 
 
 class _Opening:
     """A protocol package of untyped methods, with the errors and the ids of v1, which are those of v2 and null.
 
-    So an `initialize` whose id is null is answered also where that settles v2, which has no null: whoever sent it so
-    waits for just that. From then on v2 refuses it.
+    So an `initialize` whose id is null is answered by that id also where it settles on v2, which has no null as an id.
+    From then on a null is refused.
     """
 
     METHODS: Methods = _Untyped(f"{__name__}.methods", requests={}, notifications={})

@@ -41,8 +41,8 @@ def asks_for_history(request: LoadSessionRequest | ResumeSessionRequest) -> bool
     """Whether *request* wants the conversation replayed before it is answered: v1 by its method, v2 by `replayFrom`.
 
     Raises:
-        InvalidParams: from where is something that this library does not know. It must not be taken for the start, nor
-            for nothing (v2 `ResumeSessionRequest.replayFrom`).
+        InvalidParams: `replayFrom` is of a kind that this library does not know, which must be taken neither for the
+            start nor for none (v2 `ResumeSessionRequest.replayFrom`).
     """
     start: Any = known_member(request, "replay_from")
     if start is not None and start.type != "start":
@@ -58,7 +58,7 @@ def is_replayed(request: LoadSessionRequest | ResumeSessionRequest) -> bool:
 def is_history(update: SessionUpdate) -> bool:
     """Whether *update* is part of the conversation.
 
-    Notices are for the moment. State, mode, options and commands are told as they are now: by the answer to the
+    Notices are of the moment. State, mode, options and commands are sent as they are now: with the answer to the
     request, or in v2 by the `state_update` before it.
     """
     return update.session_update not in _OF_THE_MOMENT
@@ -168,7 +168,7 @@ _OF_THE_MOMENT = {
 }
 
 _STREAMED = {"agent_message_chunk", "agent_thought_chunk"}
-"""What comes in pieces. Two messages of the user may follow each other, and v1 has no ids to tell them apart."""
+"""Updates whose pieces may be joined. Those of the user may be two messages, which v1 has no ids to tell apart."""
 
 
 def _merged(updates: Iterable[SessionUpdate]) -> Iterator[SessionUpdate]:
@@ -184,7 +184,7 @@ def _merged(updates: Iterable[SessionUpdate]) -> Iterator[SessionUpdate]:
 
 
 def _go_on(piece: Any, update: Any) -> bool:
-    """Whether *update* is the next piece of text after *piece*, and there is nothing about them but that."""
+    """Whether *update* is the next piece of the same text as *piece*, and neither says anything else."""
     return (
         _is_plain(piece)
         and _is_plain(update)

@@ -98,7 +98,7 @@ class SessionRecord:
             session_id=id_,
             cwd=request.cwd,
             additional_directories=tuple(request.additional_directories),
-            # A model can be changed, a record cannot.
+            # Copies, because the models of the request may be changed later.
             mcp_servers=tuple(each.model_copy(deep=True) for each in request.mcp_servers),
             prompted=asked_for is not None,
         )
@@ -119,9 +119,9 @@ class SessionRecord:
         return replace(self, prompted=True)
 
     def with_servers(self, servers: Iterable[McpServer]) -> SessionRecord:
-        """The same, with what stands in *servers* for each server that is there by its name alone.
+        """The same, with each server that is only a name replaced by the one of that name in *servers*.
 
-        *servers* may be all that the client has in its configuration; what the session did not have is not added.
+        *servers* may be all that the client has configured; those that the session did not have are not added.
         """
         known: dict[str, list[McpServer]] = {}
         for each in servers:
@@ -152,10 +152,10 @@ class SessionRecord:
         return [each for each in self.mcp_servers if not isinstance(each, str)]
 
     def to_json(self) -> dict[str, Any]:
-        """What may be stored: everything but the servers, of which it has the names.
+        """The record as JSON that may be stored, with the names of its servers only.
 
-        Their environment, headers, arguments and addresses are where people put secrets, and where a client has them
-        from, it can have them again.
+        Environment, headers, arguments and addresses of servers may hold secrets. The client gets them again from where
+        it had them.
         """
         stored = _Stored(
             session_id=self.session_id,
@@ -169,7 +169,7 @@ class SessionRecord:
 
     @classmethod
     def from_json(cls, data: str | bytes | bytearray | Mapping[str, Any]) -> SessionRecord:
-        """What was stored, as text or parsed, whose servers are then there by their names.
+        """The record that `to_json` gave *data* of, as text or parsed. Of its servers it has the names only.
 
         Raises:
             DecodeError: it is no record.
@@ -195,7 +195,7 @@ class _Stored(Model):
 
 
 def load_remarks(record: SessionRecord, *, listed: Iterable[SessionInfo] | None = None) -> list[Remark]:
-    """What is likely to go wrong when *record* is loaded or resumed, with rules as these.
+    """What is likely to go wrong when *record* is loaded or resumed, by these rules.
 
     - `load-before-prompt`: it had no prompt yet, before which agents such as Claude Code store nothing.
     - `session-not-listed`: the agent lists sessions, and not this one.
@@ -245,12 +245,12 @@ def _listing_remarks(record: SessionRecord, listed: list[SessionInfo]) -> list[R
 
 
 def loosely(session_id: str) -> str:
-    """What an id has in common with those that it may have been altered to."""
+    """The id without what is easily altered: case, white space, and parts of a file name around it."""
     return session_id.strip().casefold().removesuffix(".jsonl").removeprefix("session-")
 
 
 def _normal(path: str) -> str:
-    """One spelling of what is certainly the same directory, on the system whose path it is."""
+    """The path in a normal form, by the rules of the system that it is of."""
     if is_absolute(path, flavour="windows"):
         return ntpath.normcase(ntpath.normpath(path))
     return posixpath.normpath(path)

@@ -105,7 +105,7 @@ def load_session(
     """
     first = getattr(agent, "version", None) == 1
     if not first:
-        # There it is a resume to the gates, which is not what was asked for here: who may load may do that too.
+        # In v2 loading is a `session/resume`, for which the gates would ask for `session.resume` instead.
         check_capability(agent, "session.load", method="session/resume", assume=assume)
         assume = {*assume, "session.resume"}
     draft = _Draft(agent, "session/load" if first else "session/resume", assume)
@@ -224,7 +224,7 @@ def list_sessions(
 
 @dataclass(frozen=True)
 class _Draft:
-    """A request to *agent* by *method*, while it is put together; where the agent does not take that, none is begun."""
+    """A request to *agent* that is put together. It refuses a *method* that the agent has not advertised."""
 
     agent: AgentPeer
     method: str
@@ -236,18 +236,18 @@ class _Draft:
     def place(
         self, cwd: str | os.PathLike[str], additional: Iterable[str | os.PathLike[str]], flavour: Flavour
     ) -> dict[str, Any]:
-        """Where the session works."""
+        """The members that say where the session works."""
         members: dict[str, Any] = {"cwd": require_absolute(cwd, flavour=flavour)}
         if directories := require_directories(additional, flavour=flavour):
             members["additional_directories"] = directories
         return members
 
     def tools(self, servers: Iterable[McpServerLike]) -> dict[str, Any]:
-        """What the session works with."""
+        """The members that say what the session works with."""
         return {"mcp_servers": servers_for(self.agent.protocol, servers)}
 
     def again(self, record: SessionRecord, servers: Iterable[McpServerLike] | None, flavour: Flavour) -> dict[str, Any]:
-        """All that is said each time that a session is come back to."""
+        """The members of every request that goes back to a session."""
         if not isinstance(record, SessionRecord):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise TypeError(f"{type(record).__name__} is no SessionRecord; {_AS_RECORD}")
         return {
@@ -261,7 +261,7 @@ class _Draft:
         if meta is not None:
             members["meta"] = dict(meta)
         request = getattr(self.agent.protocol, name)(**members)
-        # Nothing is left out where the agent does not take it: the session would seem to have what it has not.
+        # What the agent does not take is refused, not left out: the session would seem to have it.
         check_message(self.agent, request, assume=self.assume)
         return request
 
