@@ -7,7 +7,7 @@ import shutil
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 import anyio
 
@@ -31,10 +31,22 @@ _SHOWN_LINES = 20
 _NO_SYSTEM_TAKES = "there is a NUL or half a character in its arguments, directory or variables, or = in such a name"
 
 
+class _Options(TypedDict):
+    """What is handed on to `Connection`."""
+
+    protocol: ProtocolPackage
+    role: Role
+    handlers: Handlers | Mapping[Any, Handle[Any]] | None
+    pass_unknown: bool
+    limit: int
+    most_requests: int
+    trace: Trace | None
+
+
 class ProcessConnection(Connection):
     """The connection to a child process."""
 
-    def __init__(self, process: ChildProcess, *, secrets: Iterable[str], **options: Any) -> None:
+    def __init__(self, process: ChildProcess, *, secrets: Iterable[str], **options: Unpack[_Options]) -> None:
         pipes = _Pipes(process)
         super().__init__(pipes, pipes, grace=0, **options)
         self._process = process
