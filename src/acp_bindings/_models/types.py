@@ -1,9 +1,8 @@
-"""The words that generated annotations are made of: reading rules, union rules, bounded numbers.
+"""What stands in the annotations of generated classes: reading rules, union rules, bounded numbers.
 
-All of them end as options of pydantic-core's own validators, and Python runs only for what is odd in a message: a bad
-value that a rule excuses, a tag that nobody knows, a member of no type. The reading rules are plain marks, which
-`reading` works into the compiled fields, because they need to know the field's default. The others build their own
-part of the schema.
+All of them become options of pydantic-core's own validators. Python runs only for what is odd in a message: a bad value
+that a rule excuses, an unknown tag, a member of no type. The reading rules are plain marks, which `reading` works into
+the compiled fields, because they depend on the field's default. The others make their own part of the core schema.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ class Rule(Enum):
     ABSENT = "absent"
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        """That of the type alone: a mark that pydantic does not know it would look up among its own."""
+        """The schema of the type alone. Without this pydantic would look for the mark among its own constraints."""
         return handler(source)
 
 
@@ -45,16 +44,16 @@ LenientList: TypeAlias = Annotated[T, Rule.SKIP_INVALID_ITEMS, Rule.DEFAULT_ON_E
 """A bad item is left out, what is no list at all reads as the default (both keywords together)."""
 
 NullAsEmpty: TypeAlias = Annotated[T, Rule.DEFAULT_ON_NULL]
-"""`null` reads as empty, any other bad value is an error (`x-deserialize-default-on-null`)."""
+"""`null` reads as the empty list or map, any other bad value is an error (`x-deserialize-default-on-null`)."""
 
 Omittable: TypeAlias = Annotated[T, Rule.OMITTABLE]
-"""None says that the member is omitted; the protocol has no `null` for it."""
+"""None means that the member is omitted: `null` is no valid value of it."""
 
 Secret: TypeAlias = Annotated[T, Rule.SECRET]
 """A value that `repr` does not show."""
 
 Absent: TypeAlias = Annotated[T, Rule.ABSENT]
-"""A member that only another alternative of the union may have; a message that holds it is refused."""
+"""A member that only other alternatives of the union may have: the alternative does not fit an object that has it."""
 
 
 def _bounded(least: int, most: int) -> Any:
@@ -69,7 +68,7 @@ UInt64: TypeAlias = Annotated[int, _bounded(0, 2**64 - 1)]
 
 
 class _Mark:
-    """What an annotation says, shown as it is spelt; a dataclass would take half a millisecond of every import."""
+    """Something in an annotation, shown as it is written there. A dataclass would slow down each import."""
 
     def __repr__(self) -> str:
         """`Tagged(member='type')`."""
@@ -92,7 +91,7 @@ class Within(_Mark):
         most = None if self.le is None else math.floor(self.le)
         whole = cs.int_schema(ge=least, le=most, strict=True)
         real = cs.float_schema(ge=self.ge, le=self.le, strict=True, allow_inf_nan=False)
-        # What is wrong is told of the second, which takes integers too: the first keeps them as they are.
+        # Integers fit the second as well, so its errors are enough; the first keeps them integers.
         number = cs.union_schema([(whole, INTEGER), (real, VALUE)], mode="left_to_right")
         return cs.nullable_schema(number) if type(None) in get_args(source) else number
 
@@ -102,10 +101,11 @@ Number: TypeAlias = Annotated[float, Within()]
 
 
 class Tagged(_Mark):
-    """The union is decided by the value of *member*, before anything else in the object is looked at.
+    """The union is decided by its tag, the value of *member*, before anything else in the object is looked at.
 
-    A known tag with a bad payload is an error of that alternative. An unknown tag goes to the alternative that keeps
-    everything (`Unlike`), no tag to the one that has it without saying (`Implied`), where the union has them.
+    An object with a known tag is read by the alternative of that tag, and its errors are those. One with an unknown tag
+    is read by the catch-all (`Unlike`), and one without a tag by the alternative that implies its own (`Implied`), if
+    the union has such.
     """
 
     def __init__(self, member: str) -> None:
@@ -123,7 +123,7 @@ class Tagged(_Mark):
             if implied or not tags:
                 fallbacks.append((schema, fallback_label(arm)))
                 catch_alls += [] if implied else [fallback_label(arm)]
-        # A tag that goes without saying may be that of another alternative, which says it.
+        # The same tag may be that of an alternative that requires it, which comes first.
         for tag, schema in by_implied.items():
             by_tag.setdefault(tag, schema)
         tagged = cs.tagged_union_schema(by_tag, discriminator=self.member, serialization=_AS_IT_IS)
@@ -138,18 +138,17 @@ class Tagged(_Mark):
 
 
 CATCH_ALLS = "acp_bindings_catch_alls"
-"""Where the metadata of a union name, by their labels, the alternatives that are for a tag which nobody knows."""
+"""The key in the metadata of a union at which the labels of its catch-alls stand, those for unknown tags."""
 
 TAGGED, VALUE, NULL, INTEGER = "<tagged>", "<value>", "<null>", "<integer>"
-"""Labels in error locations: the alternatives that have tags; a value, or null or an integer in its place."""
-
+"""Labels in error locations: of the alternatives that have tags; of a value, or of null or an integer in its place."""
 
 _AS_IT_IS: Any = {"type": "any"}
-"""An object is written by its own class. To look for the alternative that it is first would take twice as long."""
+"""Writes an object by its own class. To look for its alternative first would take twice as long."""
 
 
 def fallback_label(arm: Any) -> str:
-    """The label, in error locations, of the alternative *arm*."""
+    """The label of the alternative *arm* in error locations."""
     bare = get_args(arm)[0] if get_origin(arm) is Annotated else arm
     if get_origin(bare) is list:
         return f"list of {fallback_label(get_args(bare)[0])}"
@@ -171,7 +170,7 @@ def _tags(arm: Any, member: str) -> tuple[tuple[str, ...], bool]:
 
 
 class FirstMatch(_Mark):
-    """The union has no tag: the first alternative that fits is the one."""
+    """The union has no tag: a value is read by the first alternative that it fits."""
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         arms: list[CoreSchema | tuple[CoreSchema, str]] = [
@@ -181,7 +180,7 @@ class FirstMatch(_Mark):
 
 
 class Compiled(_Mark):
-    """The type is read by *schema*, which spares compiling the same again for every class that has such a member."""
+    """The type has the core schema *schema*, which is not made again for every class that has such a member."""
 
     def __init__(self, schema: CoreSchema) -> None:
         self.schema = schema
@@ -191,7 +190,7 @@ class Compiled(_Mark):
 
 
 class When(_Mark):
-    """The type holds where *member* is one of *values*. Elsewhere the schema does not know it: it may be anything."""
+    """The type holds if *member* is one of *values*. Otherwise this member is an unknown one, and may be anything."""
 
     def __init__(self, member: str, *values: str) -> None:
         self.member = member
@@ -199,7 +198,7 @@ class When(_Mark):
 
 
 class Unlike(_Mark):
-    """A tag that is none of *known*: the alternative is for what is newer than this schema."""
+    """A tag that is none of *known*: that of the catch-all, for what is newer than this schema."""
 
     def __init__(self, *known: str) -> None:
         self.known = known
@@ -210,7 +209,7 @@ class Unlike(_Mark):
 
 
 class Implied(_Mark):
-    """A tag that goes without saying: it is written only where it was said. The tags of *others* are refused."""
+    """A tag that may be missing: it is written only if it was there. The tags of *others* are refused."""
 
     def __init__(self, *others: str) -> None:
         self.others = others
@@ -226,14 +225,14 @@ class Implied(_Mark):
 
 
 class Unsaid(Implied):
-    """A tag that goes without saying, and is not written where it was said either."""
+    """A tag that may be missing, and is never written."""
 
 
 _KNOWN_TAG, _BELONGS_ELSEWHERE = "known_tag", "This tag belongs to another alternative"
 
 
 def _other_text(known: tuple[str, ...], *, metadata: dict[str, Any] | None = None) -> CoreSchema:
-    # Only what no alternative knows comes here. A pattern would call Python too, and take long to compile.
+    # Only tags that no alternative has come here. A pattern would be slow to compile.
     def other(tag: str) -> str:
         if tag in known:
             raise PydanticCustomError(_KNOWN_TAG, _BELONGS_ELSEWHERE)
@@ -243,7 +242,7 @@ def _other_text(known: tuple[str, ...], *, metadata: dict[str, Any] | None = Non
 
 
 def described_by(describe: Callable[[GetJsonSchemaHandler], dict[str, Any]]) -> dict[str, Any]:
-    """The metadata by which `model_json_schema` describes a core schema that has no JSON schema of its own."""
+    """The metadata with the JSON schema, for `model_json_schema`, of a core schema that has none of its own."""
 
     def json_schema(_schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
         return describe(handler)
@@ -266,4 +265,4 @@ NOTHING = cs.custom_error_schema(
     custom_error_message="Another member excludes this one",
     metadata=described_by(lambda _handler: {"not": {}}),
 )
-"""What no value satisfies."""
+"""A core schema that no value fits."""

@@ -1,4 +1,4 @@
-"""What has to be done beside the use of a child process: it is watched, and its standard error is kept and told."""
+"""What runs beside the use of a child process: it is watched, and its standard error is kept and forwarded."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ __all__ = ["attended"]
 async def attended(
     process: ChildProcess, *, watch: Callable[[], Coroutine[Any, Any, object]], lines: LineForwarder | None
 ) -> AsyncGenerator[None]:
-    """A block for the use of a process and its end, beside which `watch` runs, and `lines` tells its standard error."""
-    # Shielded: it has more to say while it ends, also after a cancellation.
+    """A block for the use and the end of a process, beside which `watch` runs and `lines` gets its standard error."""
+    # Shielded: the process may still write while it ends, also after a cancellation.
     beside = anyio.CancelScope(shield=True)
 
     async def attend() -> None:

@@ -1,4 +1,4 @@
-"""What a child says on standard error, line by line, to whoever wants to show it, and without waiting for them."""
+"""Forwards what a child writes to standard error, line by line, to a listener, and never waits for it."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ import anyio.to_thread
 __all__ = ["LineForwarder"]
 
 _LONGEST = 16384
-"""Bytes of a line; the start of a longer one is not told, since a secret in it may be cut in two."""
+"""Bytes of a line. Of a longer one not even the start is forwarded, since a secret in it may be cut in two."""
 _WAITING = 1000
-"""Lines kept for a listener that is slow: the last ones, which say most."""
+"""Lines kept for a slow listener: the last ones, which are of most use."""
 _LAST_LINES = 1.0
 """Seconds a listener gets for the rest once the child has gone."""
 
 
 class LineForwarder:
-    """Takes bytes and tells lines: `feed` never waits, `run` stands beside it, and `finish` is for the end."""
+    """Takes bytes by `feed`, which never waits; forwards lines in `run`, a task of its own, until `finish`."""
 
     def __init__(
         self,
@@ -29,7 +29,7 @@ class LineForwarder:
         hide: Callable[[str], str],
         failed: Callable[[Exception], object] | None = None,
     ) -> None:
-        """A forwarder that has told nothing yet.
+        """A forwarder that has forwarded nothing yet.
 
         Args:
             listener: called with each line, from a thread, one at a time.
@@ -37,14 +37,14 @@ class LineForwarder:
             failed: called with what the listener raised, when `run` ends for it.
         """
         self.error: Exception | None = None
-        """What the listener raised; it has been told nothing since."""
+        """What the listener raised. It has not been called since."""
         self._listener = listener
         self._hide = hide
         self._failed = failed
         self._rest = b""
         self._too_long = False
         self._lines: deque[tuple[int, str]] = deque(maxlen=_WAITING)
-        """With the number of each: what is missing between two was too much for the listener."""
+        """Each with its number: a gap between two is what the listener was too slow for."""
         self._taken = 0
         self._told_up_to = 0
         self._news = anyio.Event()
@@ -63,7 +63,7 @@ class LineForwarder:
         self._news.set()
 
     async def run(self) -> None:
-        """Tell the lines as they come, until all is told."""
+        """Forward the lines as they come, until `finish`."""
         # A limit of its own: listeners that hang must not use up the threads of everybody else.
         limiter = anyio.CapacityLimiter(1)
         try:
@@ -75,7 +75,7 @@ class LineForwarder:
             if self.error is not None and self._failed:
                 self._failed(self.error)
         finally:
-            # For the thread, if it was left behind.
+            # So that a thread that was left behind ends.
             self._lines.clear()
             self._told.set()
 

@@ -1,4 +1,4 @@
-"""Ctrl-C that comes while a process is being started: raised there, nobody would know of the process, and end it."""
+"""Ctrl-C while a process is being started: raised there, it would leave a process that nobody knows of."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ __all__ = ["held_back"]
 
 @contextmanager
 def held_back() -> Generator[None]:
-    """Have Ctrl-C interrupt the event loop after the block instead of the block, which must not wait for anything.
+    """Have Ctrl-C interrupt the event loop after the block, not the block itself, which must not wait for anything.
 
-    That is so where Ctrl-C raises `KeyboardInterrupt` in whatever runs. Handlers of others are left alone.
+    This holds where Ctrl-C raises `KeyboardInterrupt` in whatever runs. Other handlers of the signal are left alone.
     """
     handler = signal.getsignal(signal.SIGINT)
     deliver = _delivery(handler)

@@ -1,6 +1,6 @@
-"""Ends of pipes, those to a child too, which cost little and tell whether the child reads.
+"""Our ends of pipes, such as those to a child. They cost little, and tell whether the child has read anything.
 
-That tells one which leaves because of what it was asked from one that never came so far.
+So a child that leaves because of a request can be told from one that never got as far as reading it.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class _End:
 
 
 class Writer(_End):
-    """What is written to; the descriptor must not block."""
+    """An end that is written to. The descriptor must not block."""
 
     def __init__(self, descriptor: int) -> None:
         super().__init__(descriptor)
@@ -68,7 +68,7 @@ class Writer(_End):
         self._turn = anyio.Lock(fast_acquire=True)
 
     async def send(self, data: bytes) -> None:
-        """Write all of it. What is left of it on cancellation is written before what is sent next.
+        """Write all of *data*. If this is cancelled, the rest of it is written before what is sent next.
 
         Raises:
             OSError: nobody reads any more.
@@ -78,7 +78,7 @@ class Writer(_End):
             await self._write(self._unsent + data)
 
     def send_at_once(self, data: bytes) -> int:
-        """Write what can be written without waiting; how many bytes that were. What is wrong, `send` tells."""
+        """Write what can be written without waiting, and return how many bytes. Errors are left to `send`."""
         if self._unsent or not self._open or self._turn.locked():
             return 0
         try:
@@ -106,7 +106,7 @@ class Writer(_End):
 
 
 class Reader(_End):
-    """What is read from; the descriptor may block, since nothing is read that is not there."""
+    """An end that is read from. The descriptor may block, since it is only read when there is something."""
 
     def __init__(self, descriptor: int) -> None:
         super().__init__(descriptor)
@@ -143,7 +143,7 @@ class Reader(_End):
 
 
 class _Arrivals:
-    """Reads on asyncio what arrives, when it does: to ask for each read anew takes longer than the reading."""
+    """Reads on asyncio, with one registration for all reads: to register for each takes longer than to read."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
@@ -152,7 +152,7 @@ class _Arrivals:
         self._max_bytes = 0
         self._waiter: asyncio.Future[None] | None = None
         self._chunk: bytes | None = None
-        """What was read, until it is taken; who waited for it may have been cancelled meanwhile."""
+        """What was read and not taken yet; who waited for it may have been cancelled."""
 
     async def next(self, max_bytes: int) -> bytes | None:
         """The next chunk, empty at the end; None after `stop`."""
@@ -207,7 +207,10 @@ def _on_asyncio() -> bool:
 
 
 class InputPipe(Writer):
-    """Standard input of a child: give it `child_end`, and close that here. Or of one that has its end already."""
+    """Our end of the standard input of a child.
+
+    Without *our_end* this makes the pipe. Give the child `child_end`, and close it here.
+    """
 
     def __init__(self, our_end: int | None = None) -> None:
         self.child_end = -1
@@ -233,7 +236,10 @@ class InputPipe(Writer):
 
 
 class OutputPipe(Reader):
-    """Standard output or error of a child: give it `child_end`, and close that here. Or of one that has it already."""
+    """Our end of the standard output or error of a child.
+
+    Without *our_end* this makes the pipe. Give the child `child_end`, and close it here.
+    """
 
     def __init__(self, our_end: int | None = None) -> None:
         self.child_end = -1

@@ -34,7 +34,10 @@ _LOOK = 0.02
 async def start(
     command: Sequence[str], *, cwd: str, env: Mapping[str, str]
 ) -> tuple[Child, InputPipe, OutputPipe, OutputPipe]:
-    """Start the command in a process group of its own; with it, its standard streams.
+    """Start the command in a process group of its own.
+
+    Returns:
+        The process, and our ends of its standard input, output and error.
 
     Raises:
         OSError: it could not be started.
@@ -85,7 +88,7 @@ class Child:
         """Wait for it to exit, and return its status."""
         while (status := self.returncode) is None:
             try:
-                # One for each who waits: no two may wait for the same.
+                # One for each call: no two tasks may wait for the same descriptor.
                 descriptor = os.pidfd_open(self.pid)
             except (AttributeError, OSError):
                 await anyio.sleep(_LOOK)

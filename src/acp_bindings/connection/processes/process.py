@@ -1,6 +1,6 @@
-"""A child process: started apart from ours, its three pipes drained, and nothing of it left at the end.
+"""A child process: started in a process tree of its own, its pipes read, and nothing of it left at the end.
 
-Knows nothing of protocols and loads no models, so that processes can be started before all that is imported.
+This knows no protocol and loads no models, so that processes can be started before all that is imported.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ _CHUNK = 65536
 _POLL = 0.01
 """How often to look whether a process group is empty, for which there is no event."""
 _HEARD = 0.5
-"""How often to look whether the child of a process that left still listens."""
+"""How often to look whether anybody still reads the input of a process that has left."""
 _REAP = 1.0
-"""What the event loop gets to see the death of a process that was killed."""
+"""Seconds for the event loop to notice that a killed process has ended."""
 _TREE_GRACE = 0.2
-"""What a child's own children get to go after SIGTERM, once it has gone itself, and again after SIGKILL."""
+"""Seconds for the children of a process that has left to end after SIGTERM, and again after SIGKILL."""
 
 
 class Tail:
@@ -57,7 +57,7 @@ class Tail:
             self.dropped = True
 
     def lines(self) -> list[str]:
-        """The lines that are whole: when the start was dropped, the first one is not, and may hold half a secret."""
+        """The whole lines. If bytes were dropped, the first line is not whole, and might show half of a secret."""
         lines = b"".join(self._chunks).decode(errors="replace").splitlines()
         if not self.dropped:
             return lines
@@ -108,9 +108,9 @@ class ChildProcess:
 
     @classmethod
     def adopt(cls, process: subprocess.Popen[bytes], *, stdin: int, stdout: int, stderr: int) -> ChildProcess:
-        """See to a process from now on that was started without us, as the leader of a process group.
+        """Take over a process that was started elsewhere, as the leader of a process group.
 
-        Our ends of its pipes must not block, and are closed here.
+        Our ends of its pipes must not block, and will be closed here.
         """
         if sys.platform != "win32":
             return cls(Child(process), InputPipe(stdin), OutputPipe(stdout), OutputPipe(stderr))
@@ -147,7 +147,7 @@ class ChildProcess:
         return self._buffer.begun
 
     async def receive(self, max_bytes: int = _CHUNK, /) -> bytes:
-        """What it wrote on standard output, as it comes; for who does not `receive_line`.
+        """What it wrote on standard output, as it comes. Do not mix this with `receive_line`.
 
         Raises:
             anyio.EndOfStream: standard output is closed.
@@ -162,7 +162,7 @@ class ChildProcess:
         """
         self._buffer.limit = longest
         if self._lines:
-            # What the line before has set going begins first: the handler of a notification before the answer after it.
+            # First other tasks begin what the last line caused: a notification is handled before the answer after it.
             await anyio.lowlevel.checkpoint()
         while not self._lines:
             if self._stdout_ended:
@@ -189,11 +189,15 @@ class ChildProcess:
 
     @property
     def send_at_once(self) -> Callable[[bytes], int] | None:
-        """What writes to standard input without waiting, and gives how many bytes it wrote; where the system can."""
+        """Writes what can be written without waiting, and returns how many bytes; None where that is not possible."""
         return getattr(self._stdin, "send_at_once", None)
 
     async def drain_stderr(self, *, tell: Callable[[bytes], None] | None = None) -> None:
-        """Keep standard error's tail until it is closed, and tell all of it; a full pipe would stop it."""
+        """Read standard error until it is closed, since a full pipe would stop the process, and keep its tail.
+
+        Args:
+            tell: called with each chunk.
+        """
 
         def keep(chunk: bytes) -> None:
             self.stderr.add(chunk)
@@ -206,7 +210,7 @@ class ChildProcess:
             self._stderr_ended.set()
 
     async def hang_up(self) -> None:
-        """Read no more of its standard output; who waits for a line gets None."""
+        """Close our end of its standard output. Who waits for a line gets None."""
         await self._stdout.aclose()
 
     async def wait(self) -> int:
@@ -214,18 +218,18 @@ class ChildProcess:
         return await self._process.wait()
 
     async def wait_lost(self) -> None:
-        """Wait until it is of no more use, also when its output does not end, because a child of it holds it open.
+        """Wait until no answer can come from it, even if its output does not end because a child holds that open.
 
-        One that exits with 0 may have handed its streams to that child, and this waits for as long as that can read its
-        input; one that fails has not.
+        A process that exits with 0 may have left its streams to that child. Then this waits until nobody can read its
+        input any more. One that fails has not.
         """
         if await self.wait() == 0:
-            # The child may let go of the input later: to begin with it has all that its parent had.
+            # To begin with, a child has all that its parent had open. It may close the input later.
             while self.is_heard:
                 await anyio.sleep(_HEARD)
 
     async def settle(self, seconds: float) -> None:
-        """After the output ended: give the process a moment to exit, and its last words on stderr one to arrive."""
+        """After the output ended, wait at most *seconds* for the process to exit and standard error to end."""
         with anyio.move_on_after(seconds):
             await self.wait()
             await self._stderr_ended.wait()
@@ -256,7 +260,7 @@ class ChildProcess:
                     await self._gone_within(max(patience / 4, _REAP))
                 drain.cancel_scope.cancel()
             self._tree.close()
-            # What left the tree may hold the pipes open for ever: close our ends, whatever it does.
+            # A process that left the tree may hold the pipes open for ever. Our ends are closed all the same.
             for stream in (self._stdout, self._stderr):
                 await _close(stream)
             if self._process.returncode is not None:

@@ -1,4 +1,4 @@
-"""Descriptors for which the system does not tell when there is something to do: files, and all of them on Windows."""
+"""Descriptors that the event loop cannot wait for: files, and on Windows all of them."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ T = TypeVar("T")
 
 
 class _Threaded:
-    """A descriptor with a thread of its own, which is left behind when nobody waits for it any more.
+    """A descriptor that is read or written in a thread of its own.
 
-    Nobody knows when reading or writing would end. A program does not wait for the thread in the end, as it would for
-    one of anyio's on asyncio.
+    When the task that waits is cancelled, the thread is left behind, since nobody knows when a read or write ends. At
+    its end a program does not wait for this thread, as it would for one of anyio's on asyncio.
     """
 
     def __init__(self, descriptor: int) -> None:
@@ -34,7 +34,7 @@ class _Threaded:
         Thread(target=self._work, name=f"descriptor {descriptor}", daemon=True).start()
 
     async def aclose(self) -> None:
-        """Close the descriptor, but where something is left behind not before that is done: it would not let us."""
+        """Close the descriptor; after a read or write that was left behind, which would block the closing."""
         closing = partial(os.close, self._descriptor)
         try:
             if self._is_busy:

@@ -30,7 +30,10 @@ win32job: Any = importlib.import_module("win32job")
 async def start(
     command: Sequence[str], *, cwd: str, env: Mapping[str, str]
 ) -> tuple[Process, Input, ByteReceiveStream, ByteReceiveStream]:
-    """Start the command without a console window; with it, its standard streams.
+    """Start the command without a console window.
+
+    Returns:
+        The process, and our ends of its standard input, output and error.
 
     Raises:
         OSError: it could not be started.
@@ -47,7 +50,7 @@ async def start(
 
 
 class Input:
-    """Standard input of the process, of which the system does not tell whether it was read: it is taken to be."""
+    """Standard input of the process. Windows does not tell whether it was read: it is taken to be."""
 
     def __init__(self, stream: ByteSendStream) -> None:
         self._stream = stream
