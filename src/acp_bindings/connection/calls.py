@@ -20,7 +20,19 @@ __all__ = ["Call", "Calls"]
 class Call:
     """A request of ours, and its outcome."""
 
-    __slots__ = ("answered", "error", "inside", "method", "result", "sending", "sent", "settled", "stray", "then")
+    __slots__ = (
+        "answered",
+        "error",
+        "inside",
+        "method",
+        "over",
+        "result",
+        "sending",
+        "sent",
+        "settled",
+        "stray",
+        "then",
+    )
 
     def __init__(self, then: Callable[[Any], Any] | None, *, inside: bool, stray: int) -> None:
         self.then = then
@@ -34,6 +46,8 @@ class Call:
         self.settled = False
         """Whether the outcome is known. `answered` is set when it may be told, in its turn."""
         self.answered = anyio.Event()
+        self.over = False
+        """Whether nobody waits for it any more."""
         self.method = ""
         self.result: Any = None
         self.error: BaseException | None = None

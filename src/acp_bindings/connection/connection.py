@@ -176,7 +176,7 @@ class Connection:
         timeout: float | None = None,
         then: Callable[[Any], Any] | None = None,
     ) -> Any:
-        """Send a request, and return its result when all that came before it has been handled.
+        """Send a request, and return its result when all that came before has been handled, and nothing after it.
 
         After *timeout*, or when the task is cancelled, `$/cancel_request` is sent, and a response that still comes is
         dropped.
@@ -220,6 +220,7 @@ class Connection:
                     await self._ask(call, sent.line, turn)
         finally:
             name = self._calls.give_up(sent.id)
+            self._serving.went_on(call)
         if timeout is not None and not call.answered.is_set():
             behind = self._serving.turn.method if call.settled and self._serving.turn else None
             stray, unended = self._stray.since(call.stray), len(self._lines.begun)
@@ -458,7 +459,7 @@ class Connection:
             # In its turn, it would wait for the very handler that waits for it.
             call.answered.set()
         else:
-            self._serving.in_turn(call.answered.set, size)
+            self._serving.answer(call, size)
 
     def _lose(self, end: ConnectionClosed) -> ConnectionClosed:
         """Let nothing more come.

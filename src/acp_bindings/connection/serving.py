@@ -31,6 +31,7 @@ from acp_bindings.messages import Id, Notification, Request
 from acp_bindings.setup.errors import RequestError
 
 if TYPE_CHECKING:
+    from acp_bindings.connection.calls import Call
     from acp_bindings.connection.connection import Connection
 
 __all__ = ["TURN", "Serving", "Turn", "log"]
@@ -132,6 +133,9 @@ class Serving:
         self._busy = False
         """Whether something is in the backlog, or was taken from it and is still being done."""
         self._news = anyio.Event()
+        self._going_on: set[Call] = set()
+        """Our requests that have been answered, but who made them has not gone on yet."""
+        self._all_gone_on = anyio.Event()
         self._room: anyio.Event | None = None
         """Set when something has been done; None while nobody waits for that."""
         self._scopes: dict[Id, anyio.CancelScope] = {}
@@ -243,7 +247,10 @@ class Serving:
             return self._alone(partial(self._serve_alone, request, handler), size)
         scope = self._scopes[request.id] = anyio.CancelScope()
         self._requests += 1
-        self.in_turn(partial(self._begin, request, handler, scope), size)
+        if self._busy or self._going_on:
+            self._later(partial(self._begin, request, handler, scope), size)
+        else:
+            self._begin(request, handler, scope)
         return None
 
     def notification(self, message: Notification, size: int) -> anyio.Event | None:
@@ -257,18 +264,26 @@ class Serving:
             log.debug("nothing handles %s", message.method)
         elif handler.exclusive:
             return self._alone(partial(self._notify, message, handler), size)
-        elif handler.waits or self._busy or self._unstarted:
+        elif handler.waits or self._busy or self._unstarted or self._going_on:
             self._later(partial(self._notify, message, handler), size)
         elif waiting := self._told(message, handler):
             self._later(partial(self._notify, message, _called(waiting)), size)
         return None
 
-    def in_turn(self, step: Callable[[], None], size: int) -> None:
-        """Do *step* when all that came before has been handled, which may be now."""
+    def answer(self, call: Call, size: int) -> None:
+        """Wake who waits for an answer when all that came before has been handled. What came after waits for them."""
         if self._busy:
-            self._later(step, size)
+            self._later(partial(self._tell, call), size)
         else:
-            step()
+            self._tell(call)
+
+    def went_on(self, call: Call) -> None:
+        """Who made *call* no longer waits for its answer, whatever became of it."""
+        call.over = True
+        if call in self._going_on:
+            self._going_on.remove(call)
+            if not self._going_on:
+                self._all_gone_on.set()
 
     def cancel(self, id_: Id | EllipsisType) -> None:
         """Cancel the handler of a request that the peer gives up; `...` stands for no valid id."""
@@ -304,6 +319,11 @@ class Serving:
         self._later(do, size)
         return done
 
+    def _tell(self, call: Call) -> None:
+        if not call.over:
+            self._going_on.add(call)
+        call.answered.set()
+
     def _begin(self, request: Request, handler: Handler, scope: anyio.CancelScope) -> None:
         if self._ending:
             # The request was read before the end; by now the task group may be gone.
@@ -318,6 +338,9 @@ class Serving:
                 self._busy = False
                 await wait_idle(self._news)
                 self._news = anyio.Event()
+            while self._going_on:
+                self._all_gone_on = anyio.Event()
+                await wait_idle(self._all_gone_on)
             size, step = self._backlog.popleft()
             self._bytes -= size
             self.look_again()

@@ -396,6 +396,76 @@ class TestOrder:
                 await peer.hear()
         assert seen == [True] * 10
 
+    @pytest.mark.parametrize("before", [0, 3])
+    @pytest.mark.parametrize("slow", [False, True])
+    async def test_who_waits_for_an_answer_goes_on_before_what_follows_it_is_handled(
+        self, before: int, *, slow: bool
+    ) -> None:
+        heard: list[Any] = []
+
+        async def hear(params: Any, connection: Connection) -> None:
+            heard.append(params)
+
+        async def ask() -> None:
+            await client.request(method="_acme/do", timeout=5)
+            heard.append("answer")
+
+        async def serve(params: Any, connection: Connection) -> None:
+            heard.append("asked")
+
+        handlers: dict[Any, Any] = {"_acme/did": hear if slow else into(heard), "_acme/do": serve}
+        for _ in range(10):
+            heard.clear()
+            async with against(handlers, role="client") as (client, peer), anyio.create_task_group() as tasks:
+                tasks.start_soon(ask)
+                id_ = (await peer.hear())["id"]
+                did = [{"method": "_acme/did", "params": [number]} for number in range(before + 3)]
+                await peer.say(*did[:before], an_answer(id_), *did[before:])
+                await peer.say(doing(1))
+                await peer.hear()
+            told = [[number] for number in range(before + 3)]
+            assert heard == [*told[:before], "answer", *told[before:], "asked"]
+
+    @pytest.mark.parametrize("before", [0, 3])
+    async def test_who_waits_for_an_answer_goes_on_before_a_request_that_follows_it_begins(self, before: int) -> None:
+        heard: list[Any] = []
+
+        async def ask() -> None:
+            await client.request(method="_acme/do", timeout=5)
+            heard.append("answer")
+
+        for _ in range(10):
+            heard.clear()
+            handlers: dict[Any, Any] = {"_acme/did": into(heard), "_acme/do": into(heard)}
+            async with against(handlers, role="client") as (client, peer), anyio.create_task_group() as tasks:
+                tasks.start_soon(ask)
+                id_ = (await peer.hear())["id"]
+                did = [{"method": "_acme/did", "params": [number]} for number in range(before)]
+                await peer.say(*did, an_answer(id_), doing(1, ["asked"]))
+                await peer.hear()
+            assert heard == [*([number] for number in range(before)), "answer", ["asked"]]
+
+    async def test_for_who_gave_up_before_the_answer_was_told_nothing_waits(self) -> None:
+        heard: list[Any] = []
+        begun, go_on = anyio.Event(), anyio.Event()
+
+        async def hear(params: Any, connection: Connection) -> None:
+            heard.append(params)
+            begun.set()
+            await go_on.wait()
+
+        async with against({"_acme/did": hear, "_acme/do": nothing}, role="client") as (client, peer):
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(partial(client.request, method="_acme/do"))
+                id_ = (await peer.hear())["id"]
+                await peer.say({"method": "_acme/did", "params": [1]}, an_answer(id_))
+                await begun.wait()
+                tasks.cancel_scope.cancel()
+            go_on.set()
+            await peer.say({"method": "_acme/did", "params": [2]}, doing(1))
+            assert (await peer.hear())["id"] == 1
+        assert heard == [[1], [2]]
+
     async def test_the_handler_of_a_notification_may_ask_the_peer(self) -> None:
         answers: list[Any] = []
 
