@@ -7,12 +7,27 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from inspect import iscoroutinefunction, signature
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias, TypeVar, overload
+from types import UnionType
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    ClassVar,
+    Protocol,
+    TypeAlias,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+    overload,
+)
 
 from acp_bindings.messages import Notification, Request
 from acp_bindings.methods import Methods, NotificationType
 
 if TYPE_CHECKING:
+    from typing_extensions import TypeForm
+
     from acp_bindings.connection.connection import Connection
 
 __all__ = ["Handle", "Handler", "Handlers"]
@@ -96,6 +111,8 @@ class Handlers:
     def on(self, calls: type[P], *, exclusive: bool = False) -> Callable[[Handle[P]], Handle[P]]: ...
     @overload
     def on(self, calls: str, *, exclusive: bool = False) -> Callable[[Handle[Any]], Handle[Any]]: ...
+    @overload
+    def on(self, calls: TypeForm[P], *, exclusive: bool = False) -> Callable[[Handle[P]], Handle[P]]: ...
     def on(self, calls: Any, *, exclusive: bool = False) -> Callable[[Handle[Any]], Handle[Any]]:
         """Register what is decorated as the handler of a method.
 
@@ -106,33 +123,33 @@ class Handlers:
         answered as an internal error without a word of it.
 
         Args:
-            calls: the class of the params, or the method by name. The name goes where both are registered, and is the
-                only way for extension methods (`_…`), whose params are plain JSON.
+            calls: the class of the params, or where they are a union, that; or the method by name. The name goes where
+                both are registered, and is the only way for extension methods (`_…`), whose params are plain JSON.
             exclusive: read nothing further before the handler is done, as with a request that decides how the next line
                 is to be read. It cannot ask the peer anything meanwhile. That of `initialize` always is.
 
         Raises:
-            TypeError: the class is not what a method is called with; or the handler, when it is given, cannot be called
-                with the params and the connection.
+            TypeError: the class is not what a method is called with, or only one of several; or the handler, when it is
+                given, cannot be called with the params and the connection.
             ValueError: when it is given, there is one for this class or name already, or `AgentHandlers` has its own.
         """
 
         def register(handle: Handle[Any]) -> Handle[Any]:
             _refuse_uncallable(handle)
             waits = _waits(handle)
-            if calls in self._by_method or any(type_ in self._by_type for type_ in types):
-                name = calls if isinstance(calls, str) else _name_of(calls)
-                raise ValueError(f"there is a handler for {name} already")
-            if taken := self._own & {calls, *(type_.method for type_ in types)}:
-                raise ValueError(f"{min(taken)} is answered by {type(self).__name__} itself")
+            taken = (
+                [calls] if calls in self._by_method else [each.params_name for each in types if each in self._by_type]
+            )
+            if taken:
+                raise ValueError(f"there is a handler for {taken[0]} already")
+            if own := self._own & {calls, *(type_.method for type_ in types)}:
+                raise ValueError(f"{min(own)} is answered by {type(self).__name__} itself")
             if isinstance(calls, str):
                 self._by_method[calls] = Handler(handle, waits, exclusive or calls in _EXCLUSIVE)
             for type_ in types:
                 self._by_type[type_] = Handler(handle, waits, exclusive or type_.method in _EXCLUSIVE)
             return handle
 
-        if not isinstance(calls, str | type):
-            raise TypeError(f"a handler is for a class of params or for a method by name, not for {_name_of(calls)}")
         types = () if isinstance(calls, str) else _types_of(calls)
         return register
 
@@ -206,8 +223,20 @@ else:
     _signature = signature
 
 
-def _types_of(params: type[object]) -> tuple[NotificationType, ...]:
-    """The methods whose params are of the class *params*."""
+def _types_of(params: object) -> tuple[NotificationType, ...]:
+    """The methods that are called with objects of a class, or of those in a union."""
+    classes = [*_classes_in(params)]
+    if not classes:
+        raise TypeError(f"a handler is for a class of params or for a method by name, not for {_name_of(params)}")
+    types = {type_: None for each in classes for type_ in _types_with(each)}
+    for type_ in types:
+        if not {*_classes_in(type_.params)}.issubset(classes):
+            raise TypeError(f"{type_.method} is not called with {classes[0].__name__} alone: take {type_.params_name}")
+    return tuple(types)
+
+
+def _types_with(params: type[object]) -> list[NotificationType]:
+    """The methods that are called with objects of a class."""
     package = sys.modules.get(params.__module__.rpartition(".")[0])
     methods = getattr(package, "METHODS", None)
     types: tuple[NotificationType | None, ...] = ()
@@ -215,9 +244,21 @@ def _types_of(params: type[object]) -> tuple[NotificationType, ...]:
         # An object without members: only its class matters.
         example: Any = object.__new__(params)
         types = methods.request_with(example), methods.notification_with(example)
-    if found := tuple(type_ for type_ in types if type_ is not None):
+    if found := [type_ for type_ in types if type_ is not None]:
         return found
     raise TypeError(f"no method is called with {params.__name__}; name the method")
+
+
+def _classes_in(type_: object) -> Iterator[type[object]]:
+    """The classes of a union, or the one that it is."""
+    origin, parts = get_origin(type_), get_args(type_)
+    if origin is Annotated:
+        yield from _classes_in(parts[0])
+    elif origin in (Union, UnionType):
+        for part in parts:
+            yield from _classes_in(part)
+    elif isinstance(type_, type):
+        yield type_
 
 
 def _name_of(thing: object) -> str:

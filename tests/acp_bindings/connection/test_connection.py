@@ -760,6 +760,50 @@ class TestHandlers:
             with pytest.raises(TypeError, match=f"^a handler is for a class .* or .* name, not for {name}$"):
                 Handlers().on(wrong)
 
+    async def test_a_union_of_params_is_registered_whole(self) -> None:
+        taken: list[Any] = []
+
+        async def set_option(
+            request: v1.SetSessionConfigOptionRequest, connection: Connection
+        ) -> v1.SetSessionConfigOptionResponse:
+            taken.append(request)
+            return v1.SetSessionConfigOptionResponse(config_options=[])
+
+        handlers = Handlers()
+        handlers.on(v1.SetSessionConfigOptionRequest)(set_option)
+        sent = [
+            v1.SetSessionConfigOptionRequestValueId(session_id="s", config_id="model", value="big"),
+            v1.SetSessionConfigOptionRequestBoolean(session_id="s", config_id="brave", value=True),
+        ]
+        async with both(agent=handlers) as (_, client):
+            for request in sent:
+                await client.request(request, timeout=5)
+        assert taken == sent
+        assert list(handlers) == ["session/set_config_option"]
+        with pytest.raises(ValueError, match=r"^there is a handler for SetSessionConfigOptionRequest already$"):
+            handlers.on(v1.SetSessionConfigOptionRequest)(set_option)
+
+    def test_a_part_of_a_union_is_refused_since_its_handler_would_get_the_others_too(self) -> None:
+        whole: list[tuple[Any, str]] = [
+            (v1.SetSessionConfigOptionRequestBoolean, "SetSessionConfigOptionRequest"),
+            (v1.CreateElicitationRequestForm, "CreateElicitationRequest"),
+        ]
+        for part, name in whole:
+            with pytest.raises(TypeError, match=f" alone: take {name}$"):
+                Handlers().on(part)
+
+    async def test_the_params_of_several_versions_are_a_union_too(self) -> None:
+        def prompted(request: v1.PromptRequest | v2.PromptRequest, connection: Connection) -> v1.PromptResponse:
+            return v1.PromptResponse(stop_reason="end_turn")
+
+        handlers = Handlers()
+        handlers.on(v1.PromptRequest | v2.PromptRequest)(prompted)
+        async with both(agent=handlers) as (_, client):
+            assert (await client.request(PROMPT)).stop_reason == "end_turn"
+        for taken in (v1.PromptRequest, v2.PromptRequest):
+            with pytest.raises(ValueError, match=r"^there is a handler for PromptRequest already$"):
+                handlers.on(taken)(prompted)
+
     @pytest.mark.parametrize("calls", [v1.NewSessionRequest, "session/new", "_acme/do"])
     def test_one_that_could_not_be_called_is_refused_when_it_is_given(self, calls: Any) -> None:
         class Handle:

@@ -126,6 +126,23 @@ def close_session(request: v1.CloseSessionRequest, connection: Connection) -> v1
 async def cancel(params: v1.CancelNotification, connection: Connection) -> None: ...
 
 
+@handlers.on(v1.SetSessionConfigOptionRequest)
+async def set_option(
+    request: v1.SetSessionConfigOptionRequest, connection: Connection
+) -> v1.SetSessionConfigOptionResponse:
+    match request:
+        case v1.SetSessionConfigOptionRequestValueId(value=name):
+            assert_type(name, str)
+        case v1.SetSessionConfigOptionRequestBoolean(value=on):
+            assert_type(on, bool)
+    return v1.SetSessionConfigOptionResponse(config_options=[])
+
+
+@handlers.on(v1.SetSessionConfigOptionRequest)  # refused
+async def params_of_another(request: v1.PromptRequest, connection: Connection) -> Any:
+    raise NotImplementedError
+
+
 @handlers.on("_acme/do")
 async def do(params: Any, connection: Connection) -> Any:
     raise NotImplementedError
