@@ -160,28 +160,29 @@ def test_there_is_one_and_it_takes_a_message_and_a_connection() -> None:
     assert list(handlers) == []
 
 
+def passing_on(ends: dict[str, Connection], end: str) -> Handlers:
+    """What passes on all that it hears to one of *ends*."""
+    handlers = Handlers()
+
+    @handlers.otherwise
+    async def pass_on(message: Request | Notification, connection: Connection) -> Any:
+        if isinstance(message, Notification):
+            return await ends[end].notify(message.params, method=message.method)
+        try:
+            return await ends[end].request(message.params, method=message.method)
+        except RequestFailed as failed:
+            raise error_from(failed) from failed
+
+    return handlers
+
+
 @asynccontextmanager
 async def proxied(agent: Any, client: Any) -> AsyncGenerator[tuple[Connection, Connection]]:
     """An agent and a client, and between them what passes on all that either of them says."""
     ends: dict[str, Connection] = {}
-
-    def to(end: str) -> Handlers:
-        handlers = Handlers()
-
-        @handlers.otherwise
-        async def pass_on(message: Request | Notification, connection: Connection) -> Any:
-            if isinstance(message, Notification):
-                return await ends[end].notify(message.params, method=message.method)
-            try:
-                return await ends[end].request(message.params, method=message.method)
-            except RequestFailed as failed:
-                raise error_from(failed) from failed
-
-        return handlers
-
     async with (
-        both(agent=agent, client=to("client")) as (agent_, to_agent),
-        both(agent=to("agent"), client=client) as (to_client, client_),
+        both(agent=agent, client=passing_on(ends, "client")) as (agent_, to_agent),
+        both(agent=passing_on(ends, "agent"), client=client) as (to_client, client_),
     ):
         ends |= {"agent": to_agent, "client": to_client}
         yield agent_, client_
@@ -212,3 +213,27 @@ async def test_two_connections_pass_on_what_they_hear() -> None:
         with pytest.raises(RequestFailed) as caught:
             await end.request(v1.PromptRequest(session_id="s", prompt=[]))
     assert (caught.value.code, caught.value.message, caught.value.data) == (-7, "no more", {"left": 0})
+
+
+async def test_what_speaks_no_version_passes_on_in_its_order_also_what_no_schema_has() -> None:
+    ends: dict[str, Connection] = {}
+    newer = {"sessionUpdate": "tool_call", "toolCallId": "c", "title": "t", "content": [{"type": "newer"}], "kind": 5}
+    update = {"method": "session/update", "params": {"sessionId": "s", "update": newer}}
+    ask = {"id": 7, "method": "session/request_permission", "params": {"_acme": None}}
+    answers = [{"stopReason": "tired"}, {"outcome": {"outcome": "later"}}]
+    async with (
+        against(passing_on(ends, "client"), protocol=OPENING, role="client") as (to_agent, agent),
+        against(passing_on(ends, "agent"), protocol=OPENING) as (to_client, client),
+    ):
+        ends |= {"agent": to_agent, "client": to_client}
+        await client.say({"id": "a", "method": "session/prompt", "params": {"newer": 1}})
+        asked = await agent.hear()
+        await agent.say(*[update] * 9, {"id": asked.pop("id"), "result": answers[0]}, *[update] * 9, ask)
+        heard = [await client.hear() for _ in range(20)]
+        await client.say({"id": heard[-1].pop("id"), "result": answers[1]})
+        answered = await agent.hear()
+
+    assert asked == {"method": "session/prompt", "params": {"newer": 1}}
+    assert heard[:19] == [*[update] * 9, {"id": "a", "result": answers[0]}, *[update] * 9]
+    assert heard[19] == {"method": ask["method"], "params": ask["params"]}
+    assert answered == {"id": 7, "result": answers[1]}
