@@ -508,8 +508,10 @@ def test_what_json_has_no_word_for_is_refused_by_its_place() -> None:
         (v1.AuthMethodTerminal(id="a", name="A", env={"a\udfff": "b"}), ("env",)),
         (v1.ElicitationAcceptAction(content={"\ud800": "\ufffd"}), ("content",)),
         (v1.ElicitationSchema(properties={"\ud800": v1.StringPropertySchema()}), ("properties",)),
+        (v1.TextContent(text="t", meta={"\udc00": 1}), ("_meta",)),
+        (v1.TextContent.model_construct(None, **{"text": "t", "a\ud800b": 1}), ()),
     ],
-    ids=["env", "content", "properties"],
+    ids=["env", "content", "properties", "_meta", "unknown"],
 )
 def test_half_a_character_in_a_name_is_not_written_as_another(model: Any, path: Path) -> None:
     refused = Issue(path, "not_json", "A name in it cannot be sent")

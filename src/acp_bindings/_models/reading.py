@@ -90,13 +90,13 @@ def _finished(schema: Any) -> Any:
         return UNTYPED
     if kind in _AS_THEY_ARE:
         return schema
+    if schema.get("keys_schema") == {"type": "str"}:
+        schema["keys_schema"] = _NAME
     boundless = kind == "float" and schema.get("allow_inf_nan", True)
     if boundless or (kind in _ITEMS and schema.get(_ITEMS[kind], _ANY)["type"] == "any"):
         return cs.no_info_after_validator_function(_note_untyped, schema)
     if kind == "list":
         schema["fail_fast"] = True
-    if schema.get("keys_schema") == {"type": "str"}:
-        schema["keys_schema"] = _NAME
     for key in _WRAPPED:
         if key in schema:
             part = schema[key]

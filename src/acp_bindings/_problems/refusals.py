@@ -113,7 +113,7 @@ def _why_unwritable(value: object) -> str:
             return "NaN, infinity and integers of over 4300 digits cannot be sent"
         case str():
             return "Half of a surrogate pair cannot be sent"
-        case dict():
+        case dict() | BaseModel():
             return "A name in it cannot be sent"
         case type():
             return f"This is the class {full_name(value)}, and no object of it"
