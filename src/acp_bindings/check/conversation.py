@@ -11,7 +11,7 @@ from acp_bindings._json.shapes import members_of
 from acp_bindings.check.lines import Line
 from acp_bindings.check.reading import said_of
 from acp_bindings.check.said import Said
-from acp_bindings.check.sessions import Session, Transcript
+from acp_bindings.check.sessions import Session, Sessions, Transcript
 from acp_bindings.check.speakers import OTHER, sender_of
 from acp_bindings.errors import AcpError
 from acp_bindings.jsonrpc import Codec, ProtocolPackage
@@ -22,7 +22,6 @@ from acp_bindings.setup.initialization.lifecycle import Lifecycle
 from acp_bindings.setup.peer import AgentPeer, ClientPeer
 from acp_bindings.setup.remarks import Remark
 from acp_bindings.setup.sessions.history import asks_for_history
-from acp_bindings.setup.sessions.records import loosely
 from acp_bindings.setup.sessions.updates import ReplayCollector, SessionIdReused
 from acp_bindings.setup.versions import package_named, version_of
 
@@ -55,9 +54,7 @@ class Conversation:
         """
         self.named = protocol
         """What was said to be spoken."""
-        self.sessions: dict[str, Session] = {}
-        self._alike: dict[str, str] = {}
-        """Of the known ones the first id of all that are alike, by what they have in common."""
+        self.sessions = Sessions()
         self.heard = 0
         """The number of the last line."""
         self._connect()
@@ -100,11 +97,8 @@ class Conversation:
         None where neither is known.
         """
         session_info: Any = cast("Any", self._protocol).SessionInfo
-        for id_ in (session_id, self._alike.get(loosely(session_id), session_id)):
-            session = self.sessions.get(id_)
-            if session is not None and session.phase != "loading":
-                return [session_info(session_id=session.id, cwd=session.cwd)]
-        return None
+        session = self.sessions.like(session_id)
+        return [session_info(session_id=session.id, cwd=session.cwd)] if session else None
 
     def replay_of(self, said: Said) -> tuple[Session, Transcript] | None:
         """What a session was, and what has been replayed of it, when *said* answers the request to load it."""
@@ -151,11 +145,7 @@ class Conversation:
         if self._lifecycle.is_ready and _is_id(id_) and self._opened_with == id_:
             # The ids begin again: another connection, to the sessions that are known.
             self._connect()
-            self.sessions = {each.id: each for each in self.sessions.values() if each.phase in ("known", "open")}
-            self._alike = {}
-            for session in self.sessions.values():
-                session.phase, session.replay = "known", None
-                self._know(session.id)
+            self.sessions.reconnect()
         self._opened_with = id_ if _is_id(id_) else None
         self.begun_before = False
 
@@ -199,6 +189,7 @@ class Conversation:
     def _load(self, params: Any) -> None:
         self._replays.expect(params)
         session = self.sessions.setdefault(params.session_id, Session(params.session_id, params.cwd, "loading", True))
+        self.sessions.note(session.id)
         with suppress(AcpError):
             session.replay = Transcript() if asks_for_history(params) else None
 
@@ -219,7 +210,7 @@ class Conversation:
                     del self.sessions[session.id]
             else:
                 session.phase = "open"
-                self._know(session.id)
+                self.sessions.note(session.id)
                 self._replays.opened(session.id)
         elif said.typed is not None:
             self._changed(said.typed, asked)
@@ -231,27 +222,22 @@ class Conversation:
             self.sessions[result.session_id] = Session(
                 result.session_id, cwd, "open", whole=asked.method == "session/new"
             )
-            self._know(result.session_id)
+            self.sessions.note(result.session_id)
             with suppress(SessionIdReused):
                 self._replays.created(result.session_id)
         elif asked.method == "session/list":
             for info in result.sessions:
                 self.sessions.setdefault(info.session_id, Session(info.session_id, info.cwd, "known", True))
-                self._know(info.session_id)
+                self.sessions.note(info.session_id)
         elif asked.params is None:
             return
         elif asked.method in ("session/close", "session/delete"):
             self._replays.closed(asked.params.session_id)
             if session := self.sessions.get(asked.params.session_id):
                 session.phase = "closed"
-                self._know(session.id)
+                self.sessions.note(session.id)
         elif asked.method == "session/prompt" and (session := self.sessions.get(asked.params.session_id)):
             session.prompted = True
-
-    def _know(self, session_id: str) -> None:
-        # One that may not come to be, as loading it may fail, hides no other.
-        if self.sessions[session_id].phase != "loading":
-            self._alike.setdefault(loosely(session_id), session_id)
 
     def _initialized(self, said: Said, asked: Asked) -> None:
         answered = _version_in(said.body)

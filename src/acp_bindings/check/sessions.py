@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from hashlib import blake2b
+from itertools import chain
 from typing import Any, Literal, TypeAlias
+
+from acp_bindings.setup.sessions.records import loosely
 
 Speaker: TypeAlias = Literal["user", "agent"]
 
@@ -62,6 +65,42 @@ class Session:
         if speaker is None or (self.replay is None and speaker == "user"):  # live, this is the prompt once more
             return
         (self.replay or self.transcript).add(speaker, _text(update.content))
+
+
+class Sessions(dict[str, Session]):
+    """The sessions that a conversation has shown, by their ids, on this connection and those before."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._alike: dict[str, dict[str, None]] = {}
+        """The ids of all that are alike, by what they have in common, also of those that are gone."""
+        self._here: set[str] = set()
+        """The ids that this connection spoke of, as there may be many from before."""
+
+    def note(self, session_id: str) -> None:
+        """Take note of what this connection says of a session."""
+        self._here.add(session_id)
+        # One that may not come to be, as loading it may fail, hides no other.
+        if self[session_id].phase != "loading":
+            self._alike.setdefault(loosely(session_id), {})[session_id] = None
+
+    def like(self, session_id: str) -> Session | None:
+        """The known one with this id, or else the first whose id is like it."""
+        for id_ in chain((session_id,), self._alike.get(loosely(session_id), ())):
+            session = self.get(id_)
+            if session is not None and session.phase != "loading":
+                return session
+        return None
+
+    def reconnect(self) -> None:
+        """Go on to another connection, to which those that were not closed are known."""
+        for id_ in self._here & self.keys():
+            session = self[id_]
+            if session.phase in ("known", "open"):
+                session.phase, session.replay = "known", None
+            else:
+                del self[id_]
+        self._here.clear()
 
 
 _SPEAKERS: dict[str, Speaker] = {

@@ -1,6 +1,8 @@
 """Each rule finds what breaks it, at its place; named after the rows of the requirements that they are of."""
 
+import sys
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import pytest
@@ -703,6 +705,44 @@ def test_a_session_that_is_closed_while_it_is_loaded_is_known() -> None:
     talk = [*opening(), asked, call("session/close", {"sessionId": "a-b"}, id=2), result(2, {})]
 
     assert "a-b" in the("lifecycle.session-id-altered", *talk, *load(3, session="A-B")).message
+
+
+def test_on_another_connection_a_session_is_like_those_that_were_not_closed() -> None:
+    first = [*opening(), *new(session="a-b"), *prompt(2, session="a-b"), *new(3, session="a-B")]
+    closed = [call("session/close", {"sessionId": "a-b"}, id=4), result(4, {})]
+    again = [*opening(), *load(5, session="A-B")]
+
+    assert '"a-b"' in the("lifecycle.session-id-altered", *first, *again).message
+    assert '"a-B"' in the("lifecycle.session-id-altered", *first, *closed, *again).message
+    assert '"a-B"' in the("lifecycle.session-id-altered", *first, *closed, *opening(), *again).message
+    assert rules(*first, *opening(), *prompt(5, session="a-b")) == ["lifecycle.unknown-session"]
+
+
+def test_a_session_that_is_being_loaded_when_the_connection_ends_may_not_come_to_be() -> None:
+    asked = call("session/load", {"sessionId": "a-b", "cwd": "/home/me", "mcpServers": []}, id=1)
+
+    assert rules(*opening(), asked, *opening(), *new(session="a-b")) == []
+
+
+def test_a_connection_does_not_go_through_all_sessions_of_those_before() -> None:
+    def steps(connections: int) -> int:
+        taken = 0
+
+        def count(frame: FrameType, event: str, _argument: object) -> Any:
+            nonlocal taken
+            taken += event == "line"
+            return count if frame.f_globals["__name__"].startswith("acp_bindings.check.") else None
+
+        talk = [each for number in range(connections) for each in (*opening(), *new(session=f"s{number}"))]
+        before = sys.gettrace()
+        sys.settrace(count)
+        try:
+            check(*talk)
+        finally:
+            sys.settrace(before)
+        return taken
+
+    assert steps(30) - steps(20) == steps(20) - steps(10)
 
 
 def test_x14_a_login_that_is_for_a_terminal_is_an_error() -> None:
