@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 from pydantic import BaseModel
 from pydantic_core import SchemaSerializer, core_schema
 
-from acp_bindings._json.numbers import refuse_names
+from acp_bindings._json.numbers import LONGEST_INTEGER, refuse_long_integers, refuse_names
 from acp_bindings._models.base import Model
 from acp_bindings._writing.filled import note_filled
 from acp_bindings._writing.fitting import fit, may_have_maps
@@ -30,7 +30,8 @@ def encode(value: object) -> bytes:
 
     Raises:
         EncodeError: a model holds what its constructor would have refused, because a list or dict in it was changed in
-            place; or *value* holds what JSON cannot: NaN, half a character, itself. `issues` says what and where.
+            place; or *value* holds what JSON cannot: NaN, an integer of over 4300 digits, half a character, itself.
+            `issues` says what and where.
     """
     try:
         note_filled(value)
@@ -39,6 +40,8 @@ def encode(value: object) -> bytes:
         if (has_maps or _BRACKET in text) and fit(value):
             text = to_json(value, by_alias=True, exclude_unset=True)
         refuse_names(text)
+        if len(text) > LONGEST_INTEGER:
+            refuse_long_integers(text)
     except (TypeError, ValueError, RecursionError):
         from acp_bindings._problems import refusals  # noqa: PLC0415 - only errors need it
 

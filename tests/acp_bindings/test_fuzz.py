@@ -247,8 +247,19 @@ def endless() -> Any:
 
 @pytest.mark.parametrize(
     "value",
-    [nested(100_000), endless(), object(), b"\xff", "\ud800", {"\ud800": 1}, math.nan, math.inf, -math.inf],
-    ids=["deep", "endless", "object", "bytes", "half a character", "half a name", "NaN", "infinity", "below all"],
+    [
+        nested(100_000),
+        endless(),
+        object(),
+        b"\xff",
+        "\ud800",
+        {"\ud800": 1},
+        math.nan,
+        math.inf,
+        -math.inf,
+        -(10**4300),
+    ],
+    ids=["deep", "endless", "object", "bytes", "half text", "half a name", "NaN", "infinity", "below all", "digits"],
 )
 def test_what_json_cannot_hold_is_not_written(value: Any) -> None:
     for each in (value, {"a": value}, v1.LogoutRequest(meta={"a": value}), [v1.LogoutRequest(meta={}), value]):
@@ -257,7 +268,18 @@ def test_what_json_cannot_hold_is_not_written(value: Any) -> None:
         assert [issue.rule for issue in refused.value.issues] == ["not_json"]
     with pytest.raises(DecodeError) as unread:
         decode(v1.LogoutRequest, {"_meta": {"a": value}})
-    assert [issue.rule for issue in unread.value.issues] == ["json_invalid" if isinstance(value, float) else "not_json"]
+    rule = "json_invalid" if isinstance(value, int | float) else "not_json"
+    assert [issue.rule for issue in unread.value.issues] == [rule]
+
+
+@pytest.mark.parametrize("before", range(0, 400, 57))
+def test_an_integer_is_written_if_it_can_be_read_and_text_of_as_many_digits_always(before: int) -> None:
+    longest, text = v1.LogoutRequest(meta={"a" * before: 1 - 10**4300}), v1.LogoutRequest(meta={"a": "9" * 10_000})
+
+    assert decode(v1.LogoutRequest, encode(longest)) == longest
+    assert decode(v1.LogoutRequest, encode(text)) == text
+    with pytest.raises(EncodeError):
+        encode(v1.LogoutRequest(meta={"a" * before: 10**4300}))
 
 
 def odd_server(type_: str) -> str:

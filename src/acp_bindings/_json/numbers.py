@@ -24,6 +24,24 @@ def refuse_names(text: bytes | bytearray) -> None:
         from_json(text, allow_inf_nan=False)
 
 
+LONGEST_INTEGER = 4300
+"""How many digits are read."""
+
+
+def refuse_long_integers(text: bytes) -> None:
+    """Refuse *text* that holds an integer with more digits than are read.
+
+    Raises:
+        ValueError: it does.
+    """
+    # Of so many digits in a row every 400th are ten in a row. To look at each takes as long as to write them.
+    if _TEN_DIGITS.search(text[::400]):
+        from_json(text)
+
+
+_TEN_DIGITS = re.compile(rb"\d{10}")
+
+
 def refuse_read_names(text: bytes | bytearray) -> None:
     """The same, except for members that are not read because another of the same name follows.
 
