@@ -22,7 +22,7 @@ from acp_bindings.setup.errors import NotInitialized
 from acp_bindings.setup.gates import refuse_unadvertised
 from acp_bindings.setup.initialization.lifecycle import Lifecycle
 from acp_bindings.setup.initialization.opening import INITIALIZE, OPENING
-from acp_bindings.setup.paths import Flavour, check_paths
+from acp_bindings.setup.paths import Flavour, check_flavour, check_paths
 from acp_bindings.setup.versions import version_of
 
 if TYPE_CHECKING:
@@ -108,7 +108,11 @@ class AgentHandlers(Handlers):
         Args:
             handshake: what the agent says.
             flavour: whose paths it takes, those of the system it runs on.
+
+        Raises:
+            ValueError: there is no such *flavour*.
         """
+        check_flavour(flavour)
         super().__init__()
         self._handshake = handshake
         self._flavour: Flavour = flavour

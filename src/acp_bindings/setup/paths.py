@@ -19,6 +19,7 @@ __all__ = [
     "Flavour",
     "Likeness",
     "NotAbsolute",
+    "check_flavour",
     "check_paths",
     "is_absolute",
     "likeness",
@@ -79,6 +80,7 @@ def require_absolute(path: str | os.PathLike[str], *, flavour: Flavour = "any", 
 
     Raises:
         NotAbsolute: it is none; it says what it looks like and what to send.
+        ValueError: there is no such *flavour*.
     """
     text = os.fspath(path)
     if not is_absolute(text, flavour=flavour):
@@ -119,10 +121,21 @@ def check_paths(params: object, *, flavour: Flavour = "any") -> None:
 
 def is_absolute(path: str, *, flavour: Flavour = "any") -> bool:
     r"""Whether *path* is absolute: `/x` on POSIX; `C:\x`, `\\server\share`, `\\?\C:\x` on Windows, also with `/`."""
+    check_flavour(flavour)
     if "\0" in path or _LONE_SURROGATE.search(path):
         return False
     posix, windows = path.startswith("/"), _WINDOWS.match(path) is not None
     return {"posix": posix, "windows": windows, "any": posix or windows}[flavour]
+
+
+def check_flavour(flavour: object) -> None:
+    """Refuse what is no `Flavour`.
+
+    Raises:
+        ValueError: it is none.
+    """
+    if flavour not in _EXAMPLES:
+        raise ValueError(f'flavour is "posix", "windows" or "any", and not {flavour!r}')
 
 
 def likeness(path: str) -> Likeness:

@@ -9,6 +9,8 @@ from typing import Any, get_args
 import pytest
 
 from acp_bindings import v1, v2
+from acp_bindings.connection import AgentHandlers
+from acp_bindings.setup import AgentHandshake
 from acp_bindings.setup.errors import InvalidParams
 from acp_bindings.setup.paths import (
     Flavour,
@@ -168,6 +170,16 @@ def test_x5_each_of_several_directories_must_be_absolute() -> None:
 def test_x5_one_path_is_not_taken_for_several(path: Any) -> None:
     with pytest.raises(TypeError, match="a list of paths, not one path"):
         require_directories(path)
+
+
+@pytest.mark.parametrize("flavour", ["linux", "Windows", "", None])
+def test_a_flavour_that_there_is_not_is_told(flavour: Any) -> None:
+    told = 'flavour is "posix", "windows" or "any", and not '
+    for path in ("/a", "a"):
+        with pytest.raises(ValueError, match=f"^{told}{flavour!r}$"):
+            require_absolute(path, flavour=flavour)
+    with pytest.raises(ValueError, match=f"^{told}"):
+        AgentHandlers(AgentHandshake(anonymous=True), flavour=flavour)
 
 
 def test_r50_an_agent_refuses_what_came_with_the_error_to_answer_with() -> None:
