@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Never
 from weakref import WeakKeyDictionary
 
 from pydantic_core import from_json
@@ -55,7 +55,12 @@ async def initialize(connection: Connection, handshake: ClientHandshake, *, time
         TimedOut: it did not answer in time.
         ConnectionClosed: there is no agent any more.
         ValueError: the connection speaks a version already.
+        TypeError: *handshake* is none of a client.
     """
+    from acp_bindings.setup.initialization.handshake import ClientHandshake  # noqa: PLC0415 - who has one has loaded it
+
+    if not isinstance(handshake, ClientHandshake):  # pyright: ignore[reportUnnecessaryIsInstance]
+        _refuse_handshake("initialize takes a ClientHandshake", handshake)
     if connection.protocol is not OPENING:
         raise ValueError("the connection speaks a version already; make it with protocol=OPENING to settle on one here")
 
@@ -67,6 +72,12 @@ async def initialize(connection: Connection, handshake: ClientHandshake, *, time
         return agent
 
     return await connection.request(handshake.request(), method=INITIALIZE, timeout=timeout, then=settle)
+
+
+def _refuse_handshake(wanted: str, given: object) -> Never:
+    from acp_bindings._models.unfit import kind_of  # noqa: PLC0415 - only errors need it
+
+    raise TypeError(f"{wanted}, not {kind_of(given)}")
 
 
 def _warn_of_unhandled(own: Peer, handlers: Handlers) -> None:
@@ -111,7 +122,12 @@ class AgentHandlers(Handlers):
 
         Raises:
             ValueError: there is no such *flavour*.
+            TypeError: *handshake* is none of an agent.
         """
+        from acp_bindings.setup.initialization.handshake import AgentHandshake  # noqa: PLC0415 - the same
+
+        if not isinstance(handshake, AgentHandshake):  # pyright: ignore[reportUnnecessaryIsInstance]
+            _refuse_handshake("AgentHandlers takes an AgentHandshake", handshake)
         check_flavour(flavour)
         super().__init__()
         self._handshake = handshake

@@ -262,3 +262,17 @@ async def test_an_agent_is_warned_once_of_what_it_advertises_and_does_not_handle
             await peer.say({"id": 1, "method": "initialize", "params": asked})
             assert "result" in await peer.hear()
     assert caplog.messages == [f"advertised, but nothing handles it: {lacking}"]
+
+
+async def test_the_handshake_of_the_other_side_is_refused_before_anything_is_sent() -> None:
+    ours: Any = AgentHandshake(info=INFO)
+    theirs: Any = ClientHandshake(info=INFO)
+    no_object: Any = AgentHandshake
+    one, other = await streams()
+    async with other, Connection(one, one, protocol=OPENING, role="client") as connection:
+        with pytest.raises(TypeError, match=r"^initialize takes a ClientHandshake, not AgentHandshake$"):
+            await initialize(connection, ours)
+    with pytest.raises(TypeError, match=r"^AgentHandlers takes an AgentHandshake, not ClientHandshake$"):
+        AgentHandlers(theirs)
+    with pytest.raises(TypeError, match=r"^AgentHandlers takes an AgentHandshake, not the class AgentHandshake$"):
+        AgentHandlers(no_object)
