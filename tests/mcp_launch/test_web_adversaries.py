@@ -631,6 +631,19 @@ async def test_a_cookie_is_kept_for_the_session(marked: Marked, tmp_path: Path) 
     assert raw.seen[-1].headers["cookie"] == "node=7"
 
 
+@pytest.mark.parametrize("status", [200, 500])
+async def test_a_header_that_is_not_ascii_changes_nothing_of_what_is_told(
+    status: int, marked: Marked, tmp_path: Path
+) -> None:
+    plain, odd = [
+        await failure_of(once(reply(status, b"a page", content_type="text/html", X_By=by)), cwd=tmp_path)
+        for by in ("Jose", "José")
+    ]
+
+    assert odd.code == plain.code
+    assert odd.message.partition(" was answered ")[2] == plain.message.partition(" was answered ")[2] != ""
+
+
 async def test_a_cookie_that_comes_with_the_event_stream_is_kept_too(marked: Marked, tmp_path: Path) -> None:
     answer = Sse("/messages")
     with raw_server(lambda request: with_cookie(answer(request))) as raw:

@@ -203,8 +203,9 @@ def _is_message(body: bytes) -> bool:
 
 def _with(response: httpx2.Response, body: bytes) -> httpx2.Response:
     """The answer with what was read of its body."""
-    framing = ("content-encoding", "content-length", "transfer-encoding")
-    headers = [(name, value) for name, value in response.headers.multi_items() if name.lower() not in framing]
+    framing = (b"content-encoding", b"content-length", b"transfer-encoding")
+    # As bytes: what is not ASCII would be refused as text.
+    headers = [(name, value) for name, value in response.headers.raw if name.lower() not in framing]
     read = httpx2.Response(
         response.status_code,
         headers=headers,
