@@ -631,6 +631,15 @@ async def test_a_cookie_is_kept_for_the_session(marked: Marked, tmp_path: Path) 
     assert raw.seen[-1].headers["cookie"] == "node=7"
 
 
+@KINDS
+async def test_a_cookie_that_no_header_can_hold_is_not_kept(kind: str, marked: Marked, tmp_path: Path) -> None:
+    answer: Answer = Sse("/messages") if kind == "sse" else lambda request: [works(request)]
+    with raw_server(lambda request: with_cookie(with_cookie(answer(request)), "käse=é")) as raw:
+        async with mcp_launch.launch([http(f"{raw.origin}/mcp", kind=kind)], cwd=tmp_path, budgets=SHORT) as fleet:
+            assert fleet.failures == []
+    assert raw.seen[-1].headers["cookie"] == "node=7"
+
+
 @pytest.mark.parametrize("status", [200, 500])
 async def test_a_header_that_is_not_ascii_changes_nothing_of_what_is_told(
     status: int, marked: Marked, tmp_path: Path
@@ -654,10 +663,15 @@ async def test_a_cookie_that_comes_with_the_event_stream_is_kept_too(marked: Mar
     assert {request.headers["cookie"] for request in raw.seen if request.method == "POST"} == {"node=7"}
 
 
-def with_cookie(parts: Iterable[bytes]) -> Iterator[bytes]:
+def with_cookie(parts: Iterable[bytes], cookie: str = "node=7") -> Iterator[bytes]:
     """The same answer, with a cookie in its head."""
     for number, part in enumerate(parts):
-        yield part if number else part.replace(b"\r\n", b"\r\nSet-Cookie: node=7\r\n", 1)
+        yield part if number else with_header(part, f"Set-Cookie: {cookie}")
+
+
+def with_header(answer: bytes, header: str) -> bytes:
+    """The same answer, with one more header."""
+    return answer.replace(b"\r\n", f"\r\n{header}\r\n".encode(), 1)
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "::1"])

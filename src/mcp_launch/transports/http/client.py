@@ -18,6 +18,7 @@ from mcp_launch.specs import HttpServer
 from mcp_launch.transports import LONGEST, TRIAL
 from mcp_launch.transports.bodies import is_jsonrpc, start_of, whole
 from mcp_launch.transports.compression import Bits, unpack_slowly
+from mcp_launch.transports.cookies import cookie_jar
 from mcp_launch.transports.headers import HeaderRule, follows
 from mcp_launch.transports.media import EVENT_STREAM, JSON, media_type
 from mcp_launch.transports.memory import Memory
@@ -44,6 +45,7 @@ class WebClient(httpx2.AsyncClient):
         with usable(spec, network.names_proxy):
             super().__init__(
                 auth=network.auth,
+                cookies=cookie_jar(),
                 verify=network.verify,
                 proxy=network.proxy,
                 trust_env=network.trust_env,

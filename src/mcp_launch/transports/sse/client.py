@@ -18,6 +18,7 @@ from mcp_launch.specs import HttpServer
 from mcp_launch.transports import TRIAL
 from mcp_launch.transports.bodies import start_of
 from mcp_launch.transports.compression import Bits, unpack_slowly
+from mcp_launch.transports.cookies import cookie_jar
 from mcp_launch.transports.headers import HeaderRule, follows
 from mcp_launch.transports.media import EVENT_STREAM, media_type
 from mcp_launch.transports.memory import Memory
@@ -43,7 +44,7 @@ class EventClient(httpx.AsyncClient):
                 timeout=httpx.Timeout(connect, read=None),
                 event_hooks={"request": [self._apply_rule], "response": [_UNPACK]},
             )
-        self._kept_cookies = _Cookies()
+        self._kept_cookies = _Cookies(cookie_jar())
         self.rule = HeaderRule(spec, logs_in=network.auth is not None)
         self.hide = spec.redactor
         self.memory = Memory(self.rule, network, usual="/sse", hide=self.hide, connect=connect)
