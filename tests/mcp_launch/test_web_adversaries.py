@@ -640,6 +640,20 @@ async def test_a_cookie_that_no_header_can_hold_is_not_kept(kind: str, marked: M
     assert raw.seen[-1].headers["cookie"] == "node=7"
 
 
+async def test_a_session_id_that_no_header_can_hold_is_told(marked: Marked, tmp_path: Path) -> None:
+    failure = await failure_of(lambda request: [with_header(works(request), "Mcp-Session-Id: é")], cwd=tmp_path)
+
+    assert (failure.stage, failure.code) == ("connect", "invalid_response")
+    assert "gave the session an id that is not ASCII" in failure.message
+
+
+async def test_a_session_id_that_nobody_asked_for_may_be_anything(marked: Marked, tmp_path: Path) -> None:
+    answer = at_list(lambda request: with_header(works(request), "Mcp-Session-Id: é"))
+    with raw_server(answer) as raw:
+        async with mcp_launch.launch([http(f"{raw.origin}/mcp")], cwd=tmp_path, budgets=SHORT) as fleet:
+            assert fleet.failures == []
+
+
 @pytest.mark.parametrize("status", [200, 500])
 async def test_a_header_that_is_not_ascii_changes_nothing_of_what_is_told(
     status: int, marked: Marked, tmp_path: Path

@@ -10,7 +10,7 @@ from mcp_launch.failures import Code, family
 from mcp_launch.transports import LONGEST
 from mcp_launch.transports.either_httpx import Url
 
-__all__ = ["TWICE", "UNMAPPED", "TooLong", "trouble"]
+__all__ = ["TWICE", "UNMAPPED", "TooLong", "UnusableId", "trouble"]
 
 UNMAPPED = (OSError, UnicodeError)
 """What both libraries let through of what goes wrong below them, such as a TLS alert after the handshake."""
@@ -21,6 +21,10 @@ TWICE = "compressed more than once"
 
 class TooLong(Exception):  # noqa: N818 - says what happened
     """The body was given up before it filled the memory."""
+
+
+class UnusableId(Exception):  # noqa: N818 - the same
+    """The session was given an id that cannot be sent back."""
 
 
 def trouble(  # noqa: PLR0911 - a list of cases
@@ -43,6 +47,9 @@ def trouble(  # noqa: PLR0911 - a list of cases
         return found("unauthorized", f"the login for {where} failed: {error}")
     if isinstance(error, TooLong):
         return found("not_mcp", f"{where} sent a message of more than {LONGEST >> 20} MB, and was given up")
+    if isinstance(error, UnusableId):
+        told = f"{where} gave the session an id that is not ASCII, as Mcp-Session-Id must be"
+        return found("invalid_response", f"{told}; is there a newer release of it?")
     if "ProxyError" in kinds:
         return found("refused", f"the proxy {via} did not connect to {where}: {error}")
     if any(isinstance(cause, socket.gaierror | UnicodeError) for cause in causes):

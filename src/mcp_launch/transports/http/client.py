@@ -13,7 +13,7 @@ import httpx2
 from mcp_types import ErrorData
 
 from mcp_launch.diagnosis import Diagnosis
-from mcp_launch.diagnosis.no_answer import UNMAPPED, TooLong
+from mcp_launch.diagnosis.no_answer import UNMAPPED, TooLong, UnusableId
 from mcp_launch.specs import HttpServer
 from mcp_launch.transports import LONGEST, TRIAL
 from mcp_launch.transports.bodies import is_jsonrpc, start_of, whole
@@ -89,7 +89,7 @@ class WebClient(httpx2.AsyncClient):
         stream: bool = options.pop("stream", False)
         try:
             response = await self._remember(request, await super().send(request, stream=True, **options))
-        except (httpx2.RequestError, TooLong, *UNMAPPED) as error:
+        except (httpx2.RequestError, TooLong, UnusableId, *UNMAPPED) as error:
             self.memory.failed(_sent_to(error, request), error)
             if not self.proven:
                 raise
@@ -119,6 +119,9 @@ class WebClient(httpx2.AsyncClient):
     async def _remember(self, request: httpx2.Request, response: httpx2.Response) -> httpx2.Response:
         if not response.is_success:
             return await self._remember_refusal(request, response)
+        if not response.headers.get("mcp-session-id", "").isascii() and await _asks(request) == "initialize":
+            await response.aclose()
+            raise UnusableId
         media, body = media_type(response.headers), b""
         if media == EVENT_STREAM:
             is_mcp = True
@@ -159,7 +162,7 @@ async def speaks_http(spec: HttpServer, network: Network) -> bool:
             ):
                 answer = client.memory.answer
                 return response.is_success and answer is not None and answer.is_mcp
-        except (httpx2.HTTPError, TooLong, *UNMAPPED):
+        except (httpx2.HTTPError, TooLong, UnusableId, *UNMAPPED):
             return False
     return False
 
@@ -225,6 +228,11 @@ def _sent_to(error: Exception, request: httpx2.Request) -> httpx2.URL:
         return error.request.url if isinstance(error, httpx2.RequestError) else request.url
     except RuntimeError:
         return request.url
+
+
+async def _asks(request: httpx2.Request) -> Any:
+    """The method of the message."""
+    return json.loads(await request.aread()).get("method")
 
 
 async def _is_notification(request: httpx2.Request) -> bool:
