@@ -11,7 +11,7 @@ from typing import Any, cast
 
 from mcp_launch.command.explore.json_schema import Schema, member_of, properties_of
 from mcp_launch.command.explore.misfits import misfits
-from mcp_launch.command.explore.nearest import did_you_mean, there_are
+from mcp_launch.command.explore.nearest import nearest, there_are
 from mcp_launch.command.explore.signature import short
 from mcp_launch.command.explore.typed_values import Fault, json_value, typed_value
 
@@ -76,8 +76,9 @@ def _add(word: str, arguments: dict[str, Any], typed: set[tuple[str, ...]], root
         raise Fault(f"{word}: must be name=value, or name:=JSON{hint}")
     path, schema = _meant(name, root)
     if schema is None and not exact and checked:
-        known = properties_of(root, root)
-        raise Fault(f"{name}: there is no such argument{did_you_mean(name, known) or f'; {there_are(known)}'}")
+        near = _nearest(name, root, root)
+        told = f'did you mean "{near}"?' if near else there_are(properties_of(root, root))
+        raise Fault(f"{name}: there is no such argument; {told}")
     value = json_value(text, called=name) if exact else typed_value(text, schema, root, called=name, checked=checked)
     holder = _holder(path, arguments, called=name)
     if path not in typed:
@@ -115,3 +116,12 @@ def _meant(name: str, root: Schema) -> tuple[tuple[str, ...], object]:
             return (name,), None
         path = (*path, step)
     return path, schema
+
+
+def _nearest(name: str, schema: object, root: Schema) -> str | None:
+    """The argument that was meant, each step of its path by what is near."""
+    known = properties_of(schema, root)
+    step, _, rest = name.partition(".")
+    holder = nearest(step, known)
+    inner = _nearest(rest, known[holder], root) if rest and holder else None
+    return nearest(name, known) if inner is None else f"{holder}.{inner}"
