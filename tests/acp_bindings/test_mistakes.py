@@ -54,6 +54,8 @@ def test_what_only_mentions_json_rpc_is_no_message() -> None:
     [
         ("", "; it is empty"),
         (b" \n", "; it is empty"),
+        (b" " * 60_000, "; it is empty"),
+        (b" " * 60_000 + b'{"sessionId": "hunter2', "; it was cut short, or is one line of several"),
         (codecs.BOM_UTF8 + b"{}", "; a byte order mark stands before it"),
         ("{}".encode("utf-16"), "; it is UTF-16, and JSON is UTF-8"),
         ("{}".encode("utf-16-le"), "; it is UTF-16, and JSON is UTF-8"),
@@ -101,6 +103,7 @@ def test_text_that_is_something_else_is_told_what(data: str | bytes, hint: str) 
         "C# hunter2",
         "{\n" * 3 + "NaN",
         "[" + "\n" * 50_000 + "x",
+        " " * 60_000 + "x",
     ],
 )
 def test_text_that_looks_like_nothing_has_no_hint(data: Any) -> None:

@@ -14,7 +14,7 @@ def hint_about(text: bytes | bytearray, complaint: str) -> str:
     first, _, rest = start.partition(b"\n")
     stopped = _where_it_stopped(whole, complaint)
     hints = (
-        (not start, "it is empty"),
+        (not text or text.isspace(), "it is empty"),
         (start.startswith(b"\xef\xbb\xbf"), "a byte order mark stands before it"),
         (b"\0" in start[:2] or start.startswith((b"\xff\xfe", b"\xfe\xff")), "it is UTF-16, and JSON is UTF-8"),
         (complaint.startswith("invalid unicode"), "it is not UTF-8"),
