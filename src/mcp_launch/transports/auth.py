@@ -16,9 +16,12 @@ from urllib.parse import parse_qsl
 import httpx2
 
 from acp_bindings.secrets.redact import Redactor
+from mcp_launch.diagnosis.no_answer import TooLong
+from mcp_launch.transports.bodies import Bounded, bound
 from mcp_launch.transports.media import EVENT_STREAM, FORM, JSON, media_type
 
 __all__ = ["AuthFailed", "WatchedAuth"]
+
 
 _SECRET = re.compile(r"token$|secret$|password|assertion$|^code$|verifier$|api_?key", re.IGNORECASE)
 """Members of a token request or its answer whose values are secret."""
@@ -49,14 +52,21 @@ class WatchedAuth(httpx2.Auth):
                     self.unfinished = outgoing is not request
                     response = yield outgoing
                     self.unfinished = True
-                    if outgoing is not request and media_type(response.headers) != EVENT_STREAM:
-                        self._learn_members(await response.aread())
+                    if media_type(response.headers) != EVENT_STREAM:
+                        is_own = outgoing is request
+                        # A refusal is read by the authentication, or by the library before what comes next.
+                        if not (is_own and response.is_success):
+                            bound(_Bounded, response)
+                        if not is_own:
+                            self._learn_members(await response.aread())
                     outgoing = await flow.asend(response)
             except StopAsyncIteration:
                 self.unfinished = False
                 return
             except httpx2.RequestError:
                 raise
+            except TooLong as error:
+                raise AuthFailed(str(error), request=request) from error
             except Exception as error:
                 raise AuthFailed(f"{type(error).__name__}: {error}", request=request) from error
 
@@ -71,6 +81,10 @@ class WatchedAuth(httpx2.Auth):
         for name, value in _members(body):
             if _SECRET.search(name):
                 self._hide.learn(value)
+
+
+class _Bounded(Bounded, httpx2.AsyncByteStream):
+    pass
 
 
 _PLAIN = frozenset((b"accept", b"content-length", b"content-type", b"host", b"user-agent"))

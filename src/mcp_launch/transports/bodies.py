@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import aclosing
 from typing import Any, cast
 
 import anyio
 from pydantic_core import from_json
 
 from mcp_launch.diagnosis.no_answer import TooLong
+from mcp_launch.transports import LONGEST
 from mcp_launch.transports.either_httpx import Response
 
-__all__ = ["ENOUGH", "is_jsonrpc", "start_of", "whole"]
+__all__ = ["ENOUGH", "Bounded", "bound", "is_jsonrpc", "start_of", "whole"]
 
 ENOUGH = 65536
 """Bytes that are read of an answer which is not MCP."""
@@ -53,6 +56,36 @@ async def start_of(response: Response) -> bytes:
         with anyio.CancelScope(shield=True):
             await response.aclose()
     return bytes(body)
+
+
+def bound(bounded: Callable[[object, int], Any], response: Any) -> None:
+    """Have an answer given up that goes on and on, where others read it whole: by *bounded*, the library's `Bounded`.
+
+    Whoever reads it gets `TooLong` then.
+    """
+    # Unpacked, it may be a thousand times as long.
+    squeezed = "content-encoding" in response.headers
+    response.stream = bounded(response.stream, LONGEST >> 10 if squeezed else LONGEST)
+
+
+class Bounded:
+    """The body of an answer, up to so many bytes; a base for a library's stream."""
+
+    def __init__(self, body: object, longest: int) -> None:
+        self._body: Any = body
+        self._left = longest
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        async with aclosing(cast("AsyncGenerator[bytes]", aiter(self._body))) as chunks:
+            async for chunk in chunks:
+                self._left -= len(chunk)
+                if self._left < 0:
+                    raise TooLong(f"an answer of more than {LONGEST >> 20} MB was given up")
+                yield chunk
+
+    async def aclose(self) -> None:
+        """Close the connection, or give it back."""
+        await self._body.aclose()
 
 
 async def _read(response: Response, body: bytearray, enough: int, reading: anyio.CancelScope) -> None:

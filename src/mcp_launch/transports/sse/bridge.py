@@ -8,6 +8,8 @@ from contextlib import aclosing
 import httpx
 import httpx2
 
+from mcp_launch.diagnosis.no_answer import TooLong
+from mcp_launch.transports.bodies import Bounded, bound
 from mcp_launch.transports.media import EVENT_STREAM, media_type
 
 __all__ = ["BridgedAuth", "bridged_proxy"]
@@ -36,8 +38,11 @@ class BridgedAuth(httpx.Auth):
                         extensions=request.extensions,
                     )
                     response = yield sent
+                    body = b""
                     # An event stream is left to whoever asked for it.
-                    body = b"" if media_type(response.headers) == EVENT_STREAM else await response.aread()
+                    if media_type(response.headers) != EVENT_STREAM:
+                        bound(_Bounded, response)
+                        body = await response.aread()
                     answer = httpx2.Response(
                         response.status_code,
                         headers=[(name, value) for name, value in response.headers.raw if name.lower() not in _FRAMING],
@@ -47,8 +52,12 @@ class BridgedAuth(httpx.Auth):
                     outgoing = await flow.asend(answer)
             except StopAsyncIteration:
                 return
-            except httpx2.RequestError as error:
+            except (httpx2.RequestError, TooLong) as error:
                 raise AuthFailed(str(error), request=request) from error
+
+
+class _Bounded(Bounded, httpx.AsyncByteStream):
+    pass
 
 
 class AuthFailed(httpx.RequestError):
