@@ -75,7 +75,7 @@ async def initialize(connection: Connection, handshake: ClientHandshake, *, time
 
 
 def _refuse_handshake(wanted: str, given: object) -> Never:
-    from acp_bindings._models.unfit import kind_of  # noqa: PLC0415 - only errors need it
+    from acp_bindings._problems.class_names import kind_of  # noqa: PLC0415 - only errors need it
 
     raise TypeError(f"{wanted}, not {kind_of(given)}")
 
