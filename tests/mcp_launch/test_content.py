@@ -209,6 +209,8 @@ def test_a_kind_that_acp_does_not_know_survives_in_v2_and_is_an_error_in_v1(
         lambda: to_mcp(v1.TextContent(text="", meta={"x": math.nan})),
         lambda: to_mcp(v2.OtherContentBlock(type="_mine")),
         lambda: to_mcp(v2.OtherContentBlock(type="tool_use")),
+        lambda: to_mcp(decode(v2.ContentBlock, {"type": "tool_result", "toolUseId": "1", "content": [5]})),
+        lambda: to_mcp(decode(v2.ContentBlock, {"type": "tool_result", "toolUseId": "1", "content": [[]]})),
         lambda: tool_call_update(v1.ToolCallUpdate, "1", mcp.CallToolResult(content=[], result_type="task")),
     ],
 )
