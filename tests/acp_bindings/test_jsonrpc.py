@@ -472,6 +472,23 @@ class TestWriting:
     def test_an_extension_may_have_no_params(self) -> None:
         assert agent().notify(method="_acme/did") == b'{"jsonrpc":"2.0","method":"_acme/did"}\n'
 
+    def test_so_may_what_an_extension_asks(self) -> None:
+        sent = agent().request(method="_acme/ask")
+
+        assert sent.line == b'{"jsonrpc":"2.0","id":0,"method":"_acme/ask"}\n'
+
+    def test_params_without_members_are_params(self) -> None:
+        assert agent().notify({}, method="_acme/did") == b'{"jsonrpc":"2.0","method":"_acme/did","params":{}}\n'
+
+    def test_a_method_that_is_no_text_is_not_sent(self) -> None:
+        codec = agent()
+
+        with pytest.raises(EncodeError, match="Half of a surrogate pair"):
+            codec.notify(method="_\ud800")
+        with pytest.raises(EncodeError, match="Half of a surrogate pair"):
+            codec.request(method="_\ud800")
+        assert dict(codec.pending) == {}
+
     def test_what_is_sent_is_what_the_other_side_reads(self) -> None:
         asking, asked = client(), agent()
         params = v1.PromptRequest(session_id="s", prompt=[v1.TextContent(text="Ünï\n\u2028\0")])
@@ -947,6 +964,13 @@ class TestHeads:
         for _ in range(2):
             assert codec.read(text) == thorough.read(text)
             assert codec.read(start + end) == thorough.read(start + end)
+
+    @pytest.mark.parametrize("id_", ["0", "-1", "-0", "01", "-01", "+1", "1.0", "1e1", r'"\\"', r'"\"', '"\u00e9"'])
+    def test_no_id_is_trusted_more(self, id_: str) -> None:
+        codec, thorough = agent(), Thorough(v1, role="agent")
+        text = f'{{"jsonrpc":"2.0","id":{id_},"method":"logout","params":{{}}}}'
+
+        assert codec.read(text) == thorough.read(text)
 
     def test_heads_are_forgotten_when_another_protocol_is_spoken(self) -> None:
         codec = client(v2)
