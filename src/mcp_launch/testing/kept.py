@@ -44,7 +44,6 @@ class Kept(AbstractAsyncContextManager[T], Generic[T]):
             await self._end()
             raise
         if self._error is not None:
-            await self._end()
             raise self._error
         if not self._values:
             # What interrupted it comes here too, or ends the task.
