@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from contextvars import ContextVar
 
 import anyio
 import anyio.lowlevel
@@ -41,3 +42,48 @@ async def test_its_end_is_waited_for_also_when_it_is_cancelled() -> None:
             await anyio.lowlevel.checkpoint()
 
     assert ended == [True]
+
+
+async def test_it_is_left_before_anything_else_when_it_is_cancelled_while_it_opens() -> None:
+    left: list[bool] = []
+
+    @asynccontextmanager
+    async def block() -> AsyncGenerator[None]:
+        try:
+            scope.cancel()
+            await anyio.sleep_forever()
+            yield
+        finally:
+            with anyio.CancelScope(shield=True):
+                await anyio.lowlevel.checkpoint()
+            left.append(True)
+
+    with anyio.CancelScope() as scope:
+        async with Kept(block()):
+            pass
+
+    assert left == [True]
+    assert scope.cancelled_caught
+
+
+async def test_what_goes_wrong_at_its_beginning_is_raised_where_it_is_entered() -> None:
+    @asynccontextmanager
+    async def block() -> AsyncGenerator[None]:
+        raise ValueError("at the beginning")
+        yield
+
+    with pytest.raises(ValueError, match="at the beginning"):
+        async with Kept(block()):
+            pass
+
+
+async def test_the_variables_of_who_enters_it_are_its_own() -> None:
+    variable = ContextVar[str]("variable")
+
+    @asynccontextmanager
+    async def block() -> AsyncGenerator[str]:
+        yield variable.get()
+
+    variable.set("mine")
+    async with Kept(block()) as value:
+        assert value == "mine"
