@@ -167,6 +167,11 @@ WRITTEN: dict[str, tuple[Any, Json, list[str]]] = {
         {"number": "5", "info": {**INFO, "title": 5}},
         ["info.title: read as the default, because input should be a valid string"],
     ),
+    "in a tuple": (
+        tuple[v1.Implementation, v1.SessionInfo],
+        [INFO, {"sessionId": "s", "cwd": "/", "title": 5}],
+        ["[1].title: read as the default, because input should be a valid string"],
+    ),
     "a composed type": (
         list[v1.SessionInfo],
         [{"sessionId": "s", "cwd": "/"}, {"sessionId": "s", "cwd": "/", "title": 5}],
