@@ -87,3 +87,22 @@ async def test_the_variables_of_who_enters_it_are_its_own() -> None:
     variable.set("mine")
     async with Kept(block()) as value:
         assert value == "mine"
+
+
+@pytest.mark.parametrize("backend", ["asyncio", "trio"])
+def test_an_event_loop_that_ends_before_it_is_left_ends_it(backend: str) -> None:
+    left: list[bool] = []
+
+    @asynccontextmanager
+    async def block() -> AsyncGenerator[None]:
+        try:
+            yield
+        finally:
+            left.append(True)
+
+    async def enter() -> None:
+        await Kept(block()).__aenter__()
+
+    anyio.run(enter, backend=backend)
+
+    assert left == [True]
