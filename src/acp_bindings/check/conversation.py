@@ -1,4 +1,4 @@
-"""A conversation as an onlooker follows it: both sides through a codec each, and what is known after every message."""
+"""A conversation as an onlooker follows it: a codec reads each side, and every message adds to what is known."""
 
 from __future__ import annotations
 
@@ -35,42 +35,43 @@ class Asked:
     line: int
     sender: Side | None
     params: Any
-    """As their type; None where they are none."""
+    """As an object of their type; None where they could not be read."""
     body: Any
-    """As JSON."""
+    """The same as JSON."""
     result: Any
-    """The type of the answer; `Any` where the protocol has none."""
+    """The type of its result; `Any` where the protocol has none."""
 
 
 class Conversation:
-    """What the messages of a conversation have made known, up to one of them."""
+    """What is known of a conversation after the messages that were heard so far."""
 
     def __init__(self, protocol: ProtocolPackage | None = None) -> None:
         """A conversation of which nothing has been heard.
 
         Args:
-            protocol: what is spoken where no `initialize` tells it, as in a recording that begins later; where one
-                does, the package for its version. Without it, that is `v1`, and something is wrong.
+            protocol: the package to read by where no `initialize` tells the version, as in a recording that begins
+                later, or where that tells the version of this package. Without it `v1` is taken, and a missing
+                `initialize` is a mistake.
         """
         self.named = protocol
-        """What was said to be spoken."""
+        """The *protocol* that was given."""
         self.sessions = Sessions()
         self.heard = 0
         """The number of the last line."""
         self._connect()
 
     def _connect(self) -> None:
-        """Know nothing of the connection, as at its beginning."""
+        """Forget all that is known of the connection, as at the beginning of one."""
         self.begun_before = False
         """Whether the recording begins later than the connection."""
         self.requested: int | None = None
         """The version that the client asked for."""
         self.mismatched: tuple[int, int] | None = None
-        """The version that the agent answered with and the one asked for, where the first is the higher."""
+        """The version that the agent answered with and the requested one, where the first is higher."""
         self.agent: AgentPeer | None = None
         self.client: ClientPeer | None = None
         self.client_asking: ClientPeer | None = None
-        """The client, while it is being answered."""
+        """The client, while its `initialize` has no answer yet."""
         self._protocol: ProtocolPackage = self.named or package_named("v1")
         self._codecs: dict[Side, Codec] = {
             "client": Codec(self._protocol, role="agent", findings=True),
@@ -92,7 +93,7 @@ class Conversation:
         return list(self._asked.values())
 
     def listing(self, session_id: str) -> list[Any] | None:
-        """The session with this id, or else one whose id is like it, as `session/list` would have it.
+        """The session with this id, or else one whose id is like it, as an answer to `session/list` would have it.
 
         None where neither is known.
         """
@@ -101,14 +102,14 @@ class Conversation:
         return [session_info(session_id=session.id, cwd=session.cwd)] if session else None
 
     def replay_of(self, said: Said) -> tuple[Session, Transcript] | None:
-        """What a session was, and what has been replayed of it, when *said* answers the request to load it."""
+        """The session that *said* answers the request to load, and what was replayed of it; None for anything else."""
         session = self._loading(said.asked)
         if session is None or session.replay is None or not session.whole:
             return None
         return session, session.replay
 
     def hear(self, line: Line, *, number: int) -> Said:
-        """What a line says here, with what there is to say of its time. `take` is to follow."""
+        """The message in a line, with all that rules have to know of it. Call `take` with it afterwards."""
         sender = line.sender or sender_of(line.value, self)
         self._settle(line.value, sender)
         said = said_of(self._codecs[sender or "client"].read(line.text), line, sender, self._protocol)
@@ -120,7 +121,7 @@ class Conversation:
         return said
 
     def take(self, said: Said) -> None:
-        """Go on to what is known after *said*."""
+        """Add what *said* makes known."""
         if said.kind in ("request", "unreadable") and said.method is not None and said.has_id:
             self._ask(said, said.method)
         elif said.kind in ("response", "error") and said.asked is not None:
@@ -130,7 +131,7 @@ class Conversation:
             session.update(said.typed.update)
 
     def _settle(self, value: Any, sender: Side | None) -> None:
-        """Read by the version that `initialize` speaks of, from that message on."""
+        """Read by the version in `initialize` from this message on, if it is the request or the response."""
         message = members_of(value)
         if sender == "client" and message.get("method") == "initialize" and "id" in message:
             self._begin(message.get("id"))
@@ -143,7 +144,7 @@ class Conversation:
 
     def _begin(self, id_: Any) -> None:
         if self._lifecycle.is_ready and _is_id(id_) and self._opened_with == id_:
-            # The ids begin again: another connection, to the sessions that are known.
+            # The ids begin again: it is another connection. The sessions are still known.
             self._connect()
             self.sessions.reconnect()
         self._opened_with = id_ if _is_id(id_) else None
@@ -194,7 +195,7 @@ class Conversation:
             session.replay = Transcript() if asks_for_history(params) else None
 
     def _loading(self, asked: Asked | None) -> Session | None:
-        """The session that a request loads or resumes."""
+        """The session that *asked* loads or resumes, if it does."""
         if asked is None or asked.method not in ("session/load", "session/resume") or asked.params is None:
             return None
         return self.sessions.get(asked.params.session_id)
@@ -216,7 +217,7 @@ class Conversation:
             self._changed(said.typed, asked)
 
     def _changed(self, result: Any, asked: Asked) -> None:
-        """What an answer says of sessions."""
+        """Note what a result says of sessions."""
         if asked.method in ("session/new", "session/fork"):
             cwd: str = asked.params.cwd if asked.params is not None else "/"
             self.sessions[result.session_id] = Session(
@@ -239,6 +240,8 @@ class Conversation:
         elif asked.method == "session/prompt" and (session := self.sessions.get(asked.params.session_id)):
             session.prompted = True
 
+        """The *protocol* that was given."""
+        self.sessions = Sessions()
     def _initialized(self, said: Said, asked: Asked) -> None:
         answered = _version_in(said.body)
         if self.requested is not None and answered is not None and answered > self.requested:
@@ -249,7 +252,7 @@ class Conversation:
         self.client_asking = None
 
     def _client(self, params: Any) -> ClientPeer | None:
-        """The client that sent *params* of `initialize`, by the version that is spoken; None where they are wrong."""
+        """The client that sent *params* of `initialize`, in the version that is spoken; None where they are wrong."""
         if not isinstance(params, dict):  # text would be taken for JSON
             return None
         info: Any = cast("Any", self._protocol).Implementation(name="unknown", version="0")
@@ -258,7 +261,7 @@ class Conversation:
         return None
 
     def _untimely(self, said: Said) -> AcpError | None:
-        """What `Lifecycle` says of it, once for each method."""
+        """The error that `Lifecycle` raises for *said*; for each method only the first time."""
         if self.heard == 0 and self.named is not None and said.method != "initialize":
             self.begun_before = True
         if said.sender is None:
@@ -283,7 +286,7 @@ class Conversation:
         return error
 
     def _collected(self, said: Said) -> tuple[Remark, ...]:
-        """What `ReplayCollector` remarks on."""
+        """The remarks that `ReplayCollector` makes on *said*."""
         if said.typed is None or said.method != "session/update":
             return ()
         before = len(self._replays.remarks)
@@ -296,7 +299,7 @@ class _Kind(NamedTuple):
 
 
 class _Update(NamedTuple):
-    """An update of which nothing is kept but whose it is, and of what kind."""
+    """An update, of which only the session and the kind are kept."""
 
     session_id: str
     update: _Kind

@@ -1,4 +1,4 @@
-"""A message, out of the line that a recorder has made of it: bare, or in a wrapper that tells who says it."""
+"""The message in a line of a recording: bare, or in a wrapper that tells who sent it."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from acp_bindings.setup.capabilities import Side
 
 
 class Line(NamedTuple):
-    """A message, out of what a recorder has put around it."""
+    """A message without the wrapper of the recorder."""
 
     text: bytes
-    """The message as JSON, or what stands for it."""
+    """The message as JSON, or what stands in its place."""
     value: Any
     """The message, parsed; None where it is no JSON."""
     sender: Side | None
-    """Who says it, where the wrapper tells."""
+    """Who sent it, where the wrapper tells."""
     at: Path
-    """The way to it in the line."""
+    """The path to it in the line."""
 
 
 def is_message(value: Any) -> bool:
@@ -36,10 +36,10 @@ def is_message(value: Any) -> bool:
 
 
 def unwrap(text: bytes, value: Any) -> Line:
-    """The message in a line that may have a wrapper: `{"direction": "client", "message": …}`, whatever its names are.
+    """The message in a line that may have a wrapper, such as `{"direction": "client", "message": …}`.
 
-    The direction begins with `client` or `agent`, for the one who sends: `client`, `client->agent`, `fromAgent`.
-    The message is an object, or the line of it as text. What is no such wrapper is the message itself.
+    The direction, by one of several names, begins with the sender: `client`, `client->agent`, `fromAgent`. The message,
+    by any name, is an object, or its line as text. What is no such wrapper is itself the message.
     """
     wrapper = members_of(value)
     if "jsonrpc" in wrapper:

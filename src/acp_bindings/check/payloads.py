@@ -1,4 +1,4 @@
-"""A payload without its message: which type it is of, by its name or by its members."""
+"""The type of a payload without its message: by its name, or by the members of the payload."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from acp_bindings.setup.versions import PACKAGES, name_of, package_named
 
 
 class UnknownType(ValueError):  # noqa: N818 - says what is wrong, which a suffix would not
-    """There is no type of this name, or nothing tells of which one a payload is."""
+    """There is no type of this name, or nothing tells the type of a payload."""
 
 
 class Type(NamedTuple):
@@ -53,17 +53,16 @@ def type_named(name: str, *, protocol: ProtocolPackage) -> Type:
 
 
 def types_of(value: object, *, protocol: ProtocolPackage) -> list[Type]:
-    """The types that a payload may be of, the likeliest first; all but the first are as likely as that.
+    """The types that a payload most likely is of, all equally likely.
 
-    These are what methods are called with and answered with, an MCP server or a list of them, and an update of a
-    session, which its tag tells. Of the others the members tell: as many as possible of them are those of the type, and
-    as few as possible that the type requires are missing.
+    An MCP server, a list of them, and an update of a session are known by their form. Anything else is taken for params
+    or a result: of the type that knows most of its members and, of several such, lacks the fewest that are required.
 
     Raises:
         UnknownType: none has any of its members, or it is the configuration of a desktop client.
     """
     members = members_of(value)
-    # Those of VS Code stand among its settings; `mcpServers` beside others is that of a request.
+    # VS Code has a map `servers` among other settings. `mcpServers` beside other members is that of a request.
     in_file = members if members.keys() == {"mcpServers"} else {"servers": members.get("servers")}
     if any(_is_server(each) for held in in_file.values() for each in members_of(held).values()):
         raise UnknownType(
@@ -102,7 +101,7 @@ def _is_server(value: object) -> bool:
 
 
 def _by_members(members: Iterable[str], protocol: ProtocolPackage) -> list[str]:
-    """The names of the types that have most of *members*, and require least beside them."""
+    """The names of the types that have most of *members*, and require least besides."""
     given = frozenset(members) - {"_meta"}
     scores = {
         name: (len(given & known), -len(required - given), len(required & given))
@@ -114,7 +113,7 @@ def _by_members(members: Iterable[str], protocol: ProtocolPackage) -> list[str]:
 
 @cache
 def _members(protocol: Hashable) -> dict[str, tuple[frozenset[str], frozenset[str]]]:
-    """Of each type that a method is called with or answered with, the members and those that it requires."""
+    """By name of each type of params or results its members, and those that it requires."""
     found: dict[str, tuple[frozenset[str], frozenset[str]]] = {}
     for method in cast("ProtocolPackage", protocol).METHODS.values():
         for type_ in filter(None, (method.request, method.notification)):

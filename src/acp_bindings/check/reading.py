@@ -1,4 +1,4 @@
-"""A message, as a codec reads it, as the rules want to see it."""
+"""From a message, as a codec reads it, to what the rules look at."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from acp_bindings.setup.versions import PACKAGES, name_of, package_named
 
 
 def said_of(message: Message, line: Line, sender: Side | None, protocol: ProtocolPackage) -> Said:
-    """What *message* says, which was read from *line* by *protocol*."""
+    """The *message* that a codec of *protocol* has read from *line*, for the rules."""
     value = members_of(line.value)
     id_: Any = value.get("id")
     has_id = "id" in value and isinstance(id_, int | str) and not isinstance(id_, bool)
@@ -61,7 +61,7 @@ def said_of(message: Message, line: Line, sender: Side | None, protocol: Protoco
 
 
 def issues_as(rule: str, issues: Iterable[Issue], at: Path) -> Iterator[Remark]:
-    """What is wrong in the value that *at* leads to, as a rule says it."""
+    """The *issues* with the value at the path *at*, as remarks of *rule*."""
     for each in issues:
         yield Remark((*at, *each.path), rule, str(replace(each, path=())), "error")
 
@@ -104,7 +104,7 @@ def _bad_line(message: BadLine, said: Said, at: Path) -> Iterator[Remark]:
 
 
 def _no_json(reason: str) -> str:
-    """Why a line is no JSON, by its characters: the number of the line within it is always 1."""
+    """Why a line is no JSON. The place is given by character alone, because it is always in line 1 of the line."""
     reason = re.sub(r" at line 1 column (\d+)", r" at character \1", reason.removeprefix("Parse error: "))
     if reason.startswith("EOF"):
         return "it ends in the middle of a message; was it cut off?"

@@ -1,4 +1,4 @@
-"""One message, or the payload of one, as the rules get to see it."""
+"""One message, or the payload of one, as the rules look at it."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from acp_bindings.check.conversation import Asked, Conversation
 
 Kind: TypeAlias = Literal["request", "notification", "response", "error", "payload", "unreadable"]
-"""What something is; a payload is what stands in a message, without it."""
+"""A kind of message; or a payload: params or a result without the message around them."""
 
 
 @dataclass(kw_only=True)
 class Said:
-    """What was said, read as far as it can be, and what was known when it came.
+    """A message or a payload, read as far as possible, with what was known when it came.
 
-    Paths are those in what stands on the line, or in the document.
+    Paths begin at the top of the line or of the document.
     """
 
     kind: Kind
@@ -40,28 +40,28 @@ class Said:
     top: Path = ()
     """The way to `message`."""
     typed: Any = None
-    """`body` as its type; None where it is none, and for what has no type."""
+    """`body` as an object of its type; None where it could not be read, or has no type."""
     type_name: str | None = None
-    """What `body` is, by the name that the schema has for it."""
+    """The name of the type of `body`."""
     method: str | None = None
-    """The method, also of what answers it."""
+    """The method; of a response that of the request."""
     id: Id = None
     has_id: bool = False
     """Whether it has an id that can be one."""
     sender: Side | None = None
     """Who said it; None where that cannot be told."""
     wrong: tuple[Remark, ...] = ()
-    """What kept it from being read, with the ids of rules and with paths as above."""
+    """Why it could not be read, with the ids of rules."""
     findings: tuple[Finding, ...] = ()
     """What reading it excused, with the paths in `body`."""
     error_code: int | None = None
-    """Of an error."""
+    """The code, if it is an error."""
     asked: Asked | None = None
     """The request that it answers."""
     before: Conversation | None = None
     """The conversation before it; None where there is none."""
     untimely: AcpError | None = None
-    """Why it may not come now, as `Lifecycle` says it."""
+    """Why it may not come now, by `Lifecycle`."""
     replayed: tuple[Remark, ...] = ()
     """What `ReplayCollector` remarks on, with the paths in `body`."""
 
@@ -77,13 +77,13 @@ class Said:
 
     @property
     def session_id(self) -> str | None:
-        """The session that a call is about."""
+        """The id of the session that it is about."""
         id_ = self.members.get("sessionId")
         return id_ if isinstance(id_, str) else None
 
     @property
     def opens(self) -> bool:
-        """Whether it asks for a session, new or known."""
+        """Whether it asks for a session, a new one or an earlier one."""
         return self.type_name in _OPENING
 
     @cached_property
@@ -102,7 +102,7 @@ class Said:
         remarks = servers_remarks(map(members_of, servers), version=self.version, path=path)
         if self.type_name != "McpServer":
             return remarks
-        # It stands alone, in no list in which it had a number.
+        # It stands alone, so its path has no index.
         return [replace(each, path=(*path, *each.path[len(path) + 1 :])) for each in remarks]
 
 

@@ -1,4 +1,4 @@
-"""Who says a message: what its method and its id tell, where no wrapper does."""
+"""The sender of a message, by its method or its id, where no wrapper tells."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ OTHER: dict[Side, Side] = {"client": "agent", "agent": "client"}
 
 
 def sender_of(value: Any, conversation: Conversation) -> Side | None:
-    """Who says a message without a wrapper, as far as that can be told.
+    """The sender of a message without a wrapper; None where it cannot be told.
 
-    A method is called by the side that does not handle it. A response is of the side that was asked with its id; where
-    both were, of the one to whose method the result fits, or else of the one that was asked last.
+    A method is called by the side that does not handle it. A response comes from the side that was sent a request with
+    its id. If both were, it comes from the one whose method has such a result, or else from the one asked last.
     """
     message = members_of(value)
     if isinstance(method := message.get("method"), str):
@@ -40,10 +40,10 @@ def sender_of(value: Any, conversation: Conversation) -> Side | None:
 
 @lru_cache(maxsize=1000)
 def _handlers(method: str, *, asks: bool) -> list[Side]:
-    """The sides that handle a method, in any of the protocol packages."""
+    """The sides that handle a method in any of the protocol packages."""
     known = [found for name in PACKAGES if (found := package_named(name).METHODS.get(method))]
     meant = [type_ for each in known if (type_ := each.request if asks else each.notification)]
-    # It may be the wrong kind of message, which is said elsewhere.
+    # A request in place of a notification, or the other way round, is a mistake that rules find.
     types = meant or [type_ for each in known for type_ in (each.request, each.notification) if type_]
     handled = {type_.side for type_ in types}
     return [side for side in SIDES if handled.intersection((side, "both"))]

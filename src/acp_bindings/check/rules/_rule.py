@@ -1,4 +1,4 @@
-"""What a rule is: a function that looks at one message, with the id that it is known by and a line that explains it."""
+"""What a rule is: a function that looks at one message, with an id and a line that explains it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Rule:
 
 @dataclass(frozen=True)
 class Look:
-    """A function that looks for some rules, mostly for one. Its remarks have the ids of these, and whole paths."""
+    """A function that checks one rule, or several. Its remarks have the ids of these, and paths from the top."""
 
     rules: tuple[Rule, ...]
     find: Finder
@@ -54,7 +54,7 @@ def rules(severities: Mapping[Severity, Mapping[str, str]]) -> Callable[[Finder]
 
 
 def under(said: Said, remark: Remark, id: str, severity: Severity | None = None) -> Remark:  # noqa: A002
-    """A *remark* of `acp_bindings.setup` with a path in the body, as a rule of this package says it."""
+    """A *remark* of `acp_bindings.setup`, whose path is one in the body, as a remark of the rule *id*."""
     return replace(remark, path=(*said.at, *remark.path), rule=id, severity=severity or remark.severity)
 
 
@@ -71,10 +71,10 @@ _SIDES: dict[str, Side] = {"InitializeRequest": "client", "InitializeResponse": 
 
 
 def whole(said: Said, id: str, message: str, *path: str | int, severity: Severity = "error") -> Remark:  # noqa: A002
-    """What a rule says of a message, or of what stands at *path* in it."""
+    """The remark of a rule on a message, or on what stands at *path* in it."""
     return Remark((*said.top, *path), id, message, severity)
 
 
 def remark(said: Said, id: str, message: str, *path: str | int, severity: Severity = "error", **facts: Any) -> Remark:  # noqa: A002
-    """What a rule says of what stands at *path* in the body."""
+    """The remark of a rule on what stands at *path* in the body."""
     return Remark((*said.at, *path), id, message, severity, facts)
