@@ -1,0 +1,236 @@
+"""What `encode` writes, what it refuses because it was put into a model later, and what it says of that."""
+
+import json
+import math
+import warnings
+from collections.abc import Awaitable, Callable, Generator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from acp_bindings import DecodeError, EncodeError, Issue, decode, encode, encoding, v1, v2
+from acp_bindings.errors import Path
+from tests.acp_bindings.exact_json import Json
+from tests.acp_bindings.samples import SECRET, a_request
+
+WRAPPINGS: list[Callable[[Any], Any]] = [lambda model: model, lambda model: {"params": model}]
+
+
+def test_a_default_list_that_is_filled_in_place_is_written() -> None:
+    request = decode(v1.NewSessionRequest, '{"cwd":"/","mcpServers":[]}')
+    request.additional_directories.append("/more")
+    assert json.loads(encode(request)) == {"cwd": "/", "mcpServers": [], "additionalDirectories": ["/more"]}
+
+
+def test_a_default_map_that_is_filled_in_place_is_written() -> None:
+    method = v1.AuthMethodTerminal(id="a", name="A")
+    method.env["KEY"] = "v"
+    assert json.loads(encode(method))["env"] == {"KEY": "v"}
+
+
+def test_a_default_object_that_is_filled_in_place_is_written_in_an_envelope_too() -> None:
+    response = v1.InitializeResponse(protocol_version=1)
+    assert encode(response) == b'{"protocolVersion":1}'
+    response.agent_capabilities.mcp_capabilities.http = True
+    written: Json = json.loads(encode({"id": 0, "result": [response]}))
+    assert written["result"] == [{"protocolVersion": 1, "agentCapabilities": {"mcpCapabilities": {"http": True}}}]
+
+
+def test_a_default_list_deep_in_a_notification_is_written_when_filled() -> None:
+    call = v1.ToolCall(tool_call_id="t", title="T")
+    notification = v1.SessionNotification(session_id="s", update=call)
+    call.locations.append(v1.ToolCallLocation(path="/p"))
+    written: Json = json.loads(encode(notification))
+    assert written["update"]["locations"] == [{"path": "/p"}]
+
+
+@pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf])
+def test_a_number_that_json_does_not_have_is_refused_not_nulled(number: float) -> None:
+    newer = decode(v1.TextContent, {"text": "t", "newer": 5})
+    assert newer.model_extra
+    newer.model_extra["newer"] = number
+    values: list[Any] = [v1.TextContent(text="t", meta={"deep": [number]}), [number], {1: number, "1": 0}, newer]
+    paths: list[Path] = []
+    for value in values:
+        with pytest.raises(EncodeError) as caught:
+            encode(value)
+        told = "NaN, infinity and integers of over 4300 digits cannot be sent"
+        ((path, *_),) = [(each.path, each.message) for each in caught.value.issues if each.message == told]
+        paths.append(path)
+    assert paths == [("_meta", "deep", 0), (0,), ("1",), ("newer",)]
+    with pytest.raises(ValidationError):
+        v1.Cost(amount=number, currency="EUR")
+
+
+def test_the_words_for_what_is_no_number_are_fine_as_text() -> None:
+    block = v1.TextContent(text="NaN, Infinity")
+    assert decode(v1.ContentBlock, encode(block)) == block
+
+
+def test_what_was_put_into_a_list_is_blamed_by_its_place_and_not_shown() -> None:
+    request = a_request()
+    server = request.mcp_servers[0]
+    assert server.type == "stdio"
+    server.env.append(SECRET)  # pyright: ignore[reportArgumentType]
+    with pytest.raises(EncodeError) as caught:
+        encode(request)
+    assert [issue.path for issue in caught.value.issues] == [("mcpServers", 0, "env", 1)]
+    assert_hidden(caught.value)
+
+
+@pytest.mark.parametrize("wrap", WRAPPINGS, ids=["model", "envelope"])
+def test_a_dict_in_place_of_an_object_is_refused_and_not_shown(wrap: Callable[[Any], Any]) -> None:
+    server = v1.McpServerStdio(name="s", command="/s", args=[], env=[])
+    server.env.append({"name": "TOKEN", "value": SECRET})  # pyright: ignore[reportArgumentType]
+    with pytest.raises(EncodeError) as caught:
+        encode(wrap(server))
+    (issue,) = caught.value.issues
+    assert (issue.path[-2:], issue.rule, issue.message) == (
+        ("env", 0),
+        "model_type",
+        "Input should be v1.EnvVariable, not dict",
+    )
+    assert_hidden(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("part", "kind"),
+    [
+        ({"type": "text", "text": SECRET}, "dict"),
+        ({}, "dict"),
+        (v2.TextContent(text=SECRET), "v2.TextContent"),
+        (v1.AgentMessageChunk(content=v1.TextContent(text=SECRET)), "v1.AgentMessageChunk"),
+    ],
+)
+def test_an_object_that_was_put_where_another_belongs_is_told_with_what_does(part: Any, kind: str) -> None:
+    request = v1.PromptRequest(session_id="s", prompt=[v1.TextContent(text=SECRET)])
+    request.prompt.append(part)
+    with pytest.raises(EncodeError) as caught:
+        encode({"params": [request]})
+    (issue,) = caught.value.issues
+    assert issue.path == ("params", 0, "prompt", 1)
+    assert issue.message.startswith("Input should be v1.TextContent, v1.ImageContent, ")
+    assert issue.message.endswith(f"v1.EmbeddedResource, not {kind}")
+    assert_hidden(caught.value)
+
+
+@pytest.mark.parametrize("action", ["default", "error", "ignore", "always", "module", "once"])
+def test_what_does_not_belong_there_is_refused_again_and_again_whatever_is_done_about_warnings(action: Any) -> None:
+    server = v1.McpServerStdio(name="s", command="/s", args=[], env=[])
+    server.args.append(7)  # pyright: ignore[reportArgumentType]
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter(action)
+        for _ in range(3):
+            with pytest.raises(EncodeError) as caught:
+                encode(server)
+            assert [issue.path for issue in caught.value.issues] == [("args", 0)]
+    assert warned == []
+
+
+def test_it_is_refused_too_where_python_lets_every_module_warn(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(encoding, "__warningregistry__", {})
+    monkeypatch.setattr(encoding, "_ERRORS", {"warnings": "error"})
+    monkeypatch.setattr(encoding, "_WRITERS", {})
+    server = v1.McpServerStdio(name="s", command="/s", args=[], env=[])
+    server.args.append(7)  # pyright: ignore[reportArgumentType]
+    for value in (server, [server]):
+        with pytest.raises(EncodeError):
+            encode(value)
+
+
+def test_null_in_a_list_that_has_no_place_for_it_is_refused() -> None:
+    request = a_request()
+    request.mcp_servers.append(None)  # pyright: ignore[reportArgumentType]
+    request.additional_directories.append(None)  # pyright: ignore[reportArgumentType]
+    with pytest.raises(EncodeError) as caught:
+        encode(request)
+    assert {issue.path for issue in caught.value.issues} == {("mcpServers", 1), ("additionalDirectories", 0)}
+    with pytest.raises(EncodeError) as caught:
+        encode({"params": [request]})
+    assert ("params", 0, "mcpServers", 1) in {issue.path for issue in caught.value.issues}
+
+
+def test_what_is_refused_is_named_however_deep_it_lies() -> None:
+    request = a_request()
+    request.additional_directories.append(7)  # pyright: ignore[reportArgumentType]
+    for value, way in (({"a": {"b": request}}, ("a", "b")), ([[0, request]], (0, 1))):
+        with pytest.raises(EncodeError) as caught:
+            encode(value)
+        issue = Issue((*way, "additionalDirectories", 0), "string_type", "Input should be a valid string")
+        assert caught.value.issues == (issue,)
+
+
+def test_null_in_a_list_of_anything_is_written() -> None:
+    update = v1.ToolCallUpdate(tool_call_id="t", raw_input=[None, [1, None]], meta={"a": [None]})
+    written: Json = json.loads(encode({"params": update, "ids": [None]}))
+    assert written["params"]["rawInput"] == [None, [1, None]]
+    assert written["params"]["_meta"] == {"a": [None]}
+
+
+def test_what_json_has_no_word_for_is_refused_by_its_place() -> None:
+    cycle: dict[str, Any] = {}
+    cycle["cycle"] = cycle
+    values: list[tuple[object, Path, str]] = [
+        (object(), ("_meta", "a", 0), "JSON has nothing for an object of object"),
+        (v1.TextContent, ("_meta", "a", 0), "This is the class v1.TextContent, and no object of it"),
+        ("\ud800", ("_meta", "a", 0), "Half of a surrogate pair cannot be sent"),
+        ({"\ud800": 1}, ("_meta", "a", 0), "A name in it cannot be sent"),
+        (cycle, (), "It holds itself, or is nested too deep"),
+    ]
+    for value, path, told in values:
+        with pytest.raises(EncodeError) as caught:
+            encode(v1.TextContent(text="t", meta={"b": 1, "a": [value]}))
+        assert caught.value.type_name == "TextContent"
+        assert caught.value.issues == (Issue(path, "not_json", told),)
+
+
+@pytest.mark.parametrize(
+    ("model", "path"),
+    [
+        (v1.AuthMethodTerminal(id="a", name="A", env={"a\udfff": "b"}), ("env",)),
+        (v1.ElicitationAcceptAction(content={"\ud800": "\ufffd"}), ("content",)),
+        (v1.ElicitationSchema(properties={"\ud800": v1.StringPropertySchema()}), ("properties",)),
+        (v1.TextContent(text="t", meta={"\udc00": 1}), ("_meta",)),
+        (v1.TextContent.model_construct(None, **{"text": "t", "a\ud800b": 1}), ()),
+    ],
+    ids=["env", "content", "properties", "_meta", "unknown"],
+)
+def test_half_a_character_in_a_name_is_not_written_as_another(model: Any, path: Path) -> None:
+    refused = Issue(path, "not_json", "A name in it cannot be sent")
+    with pytest.raises(EncodeError) as unwritten:
+        encode(model)
+    assert unwritten.value.issues == (refused,)
+    with pytest.raises(EncodeError) as unwritten:
+        encode([{"a": model}])
+    assert unwritten.value.issues == (replace(refused, path=(0, "a", *path)),)
+    with pytest.raises(DecodeError) as unread:
+        decode(v1.LogoutRequest, {"_meta": {"a": model}})
+    assert unread.value.issues == (replace(refused, path=("_meta", "a", *path)),)
+
+
+def test_what_is_no_object_yet_is_not_written() -> None:
+    with pytest.raises(EncodeError, match=r"^TextContent: This is the class v1\.TextContent, and no object of it$"):
+        encode(v1.TextContent)
+
+    class Later(Awaitable[None]):
+        def __await__(self) -> Generator[None, None, None]:
+            yield
+
+    with pytest.raises(EncodeError, match=r"^Later: JSON has nothing for an object of Later; was await forgotten\?$"):
+        encode(Later())
+
+
+def assert_hidden(error: BaseException) -> None:
+    shown = f"{error} {error!r}"
+    assert error.__cause__ is None
+    assert error.__suppress_context__
+    assert SECRET not in shown
+
+
+def test_a_default_list_is_written_in_a_tuple_too_when_filled() -> None:
+    call = v1.ToolCall(tool_call_id="t", title="T")
+    call.locations.append(v1.ToolCallLocation(path="/p"))
+    written: Json = json.loads(encode((call,)))
+    assert written[0]["locations"] == [{"path": "/p"}]

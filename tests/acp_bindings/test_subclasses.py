@@ -1,0 +1,355 @@
+"""Classes that users derive from the generated ones: the rules hold in them too, and their own validators."""
+
+import json
+from collections import OrderedDict
+from functools import cached_property
+from typing import Annotated, Any, Self, cast
+
+import pytest
+from pydantic import AfterValidator, ConfigDict, Field, ModelWrapValidatorHandler, ValidationError, model_validator
+
+from acp_bindings import DecodeError, Finding, decode, encode, v1
+from acp_bindings._models.base import Model
+from acp_bindings._models.types import Rule, Within
+from tests.acp_bindings.exact_json import Json
+from tests.acp_bindings.samples import SECRET
+
+
+def test_a_map_of_a_users_own_keeps_the_names_that_it_wants() -> None:
+    class Counted(v1.TextContent):
+        by_size: dict[int, str] | None = None
+        by_name: dict[Annotated[str, Field(min_length=2)], int] | None = None
+
+    assert decode(Counted, {"text": "t", "bySize": {"5": "a"}}).by_size == {5: "a"}
+    with pytest.raises(DecodeError):
+        decode(Counted, {"text": "t", "byName": {"a": 1}})
+
+
+def test_a_tuple_of_a_users_own_is_read_by_the_rules_of_what_is_in_it() -> None:
+    class Paired(v1.TextContent):
+        pair: tuple[int, v1.ContentBlock]
+        blocks: tuple[v1.ContentBlock, ...] = ()
+
+    bad_meta = {"type": "text", "text": "b", "_meta": 5}
+    found: list[Finding] = []
+    paired = decode(Paired, {"text": "t", "pair": [1, bad_meta], "blocks": [bad_meta, bad_meta]}, findings=found)
+
+    assert paired.pair == (1, v1.TextContent(text="b"))
+    assert paired.blocks == (v1.TextContent(text="b"),) * 2
+    assert [each.path for each in found] == [("pair", 1, "_meta"), ("blocks", 0, "_meta"), ("blocks", 1, "_meta")]
+    assert encode(Paired(text="t", pair=paired.pair)) == (
+        b'{"type":"text","text":"t","pair":[1,{"type":"text","text":"b"}]}'
+    )
+    with pytest.raises(DecodeError) as refused:
+        decode(Paired, {"text": "t", "pair": ["1", {"type": "text"}], "blocks": [bad_meta, {"type": "text"}]})
+    assert [str(each) for each in refused.value.issues] == [
+        "pair[0]: Input should be a valid integer",
+        "pair[1].text: Field required (in text)",
+        "blocks[1].text: Field required (in text)",
+    ]
+    with pytest.raises(DecodeError):
+        decode(Paired, '{"text": "t", "pair": [1, {"type": "text", "text": "b", "newer": 1e999}]}')
+
+
+class Labelled(v1.McpServerStdio):
+    """A user's own kind of server."""
+
+    label: str
+
+
+class LabelledCall(v1.ToolCall):
+    """A user's own kind of update."""
+
+    label: str
+
+
+def test_members_that_a_subclass_adds_are_written_wherever_it_stands() -> None:
+    server = Labelled(name="s", command="/s", args=[], env=[], label="mine")
+    written: Json = json.loads(encode(v1.NewSessionRequest(cwd="/", mcp_servers=[server])))
+    assert written["mcpServers"] == [{"name": "s", "command": "/s", "args": [], "env": [], "label": "mine"}]
+    call = LabelledCall(tool_call_id="t", title="T", label="mine")
+    written = json.loads(encode({"params": v1.SessionNotification(session_id="s", update=call)}))
+    assert written["params"]["update"]["label"] == "mine"
+
+
+class Halves(Model):
+    """A range whose ends are no integers."""
+
+    size: Annotated[float, Within(ge=0.5, le=1.5)]
+
+
+@pytest.mark.parametrize("size", [0, 2, 0.4, 1.6])
+def test_a_range_is_kept_by_integers_too(size: float) -> None:
+    with pytest.raises(DecodeError):
+        decode(Halves, {"size": size})
+
+
+@pytest.mark.parametrize("size", [0.5, 1, 1.5])
+def test_what_is_in_the_range_is_read(size: float) -> None:
+    assert decode(Halves, {"size": size}).size == size
+
+
+def as_it_is(value: Any) -> Any:
+    return value
+
+
+class Extended(v1.TextContent):
+    """What a user derives of a class, with members that pydantic reads in ways of its own."""
+
+    checkedSize: Annotated[float, AfterValidator(as_it_is)] = 0  # noqa: N815
+    class_: Annotated[Any, AfterValidator(as_it_is)] = None
+
+
+def test_a_class_of_ones_own_is_read_by_the_same_rules() -> None:
+    text = '{"type": "text", "text": "t", "checkedSize": 1.5, "class_": [2], "newer": 3}'
+
+    made = decode(Extended, text)
+
+    assert (made.checkedSize, made.class_, made.model_extra) == (1.5, [2], {"newer": 3})
+    assert json.loads(encode(made)) == json.loads(text)
+
+
+@pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.parametrize("number", ["NaN", "-Infinity", "1e999"])
+@pytest.mark.parametrize("member", ["checkedSize", "class_", "newer"])
+def test_numbers_that_json_does_not_have_are_refused_in_a_class_of_ones_own(
+    member: str, number: str, *, strict: bool
+) -> None:
+    with pytest.raises(DecodeError):
+        decode(Extended, f'{{"type": "text", "text": "t", "{member}": {number}}}', strict=strict)
+
+
+class Remembering(v1.Annotations):
+    """Keeps something beside its members."""
+
+    @cached_property
+    def length(self) -> int:
+        return len(self.audience or [])
+
+    def model_post_init(self, _context: Any) -> None:
+        assert self.length == 0
+
+
+def test_what_is_left_out_as_bad_is_a_member_all_the_same_whatever_holds_it() -> None:
+    bad, unset = '{"priority": "high"}', decode(Remembering, "{}")
+
+    assert decode(Remembering, bad) == unset
+    for read in (
+        decode(list[Remembering], f"[{bad}]")[0],
+        decode(dict[str, Remembering], f'{{"a": {bad}}}')["a"],
+        decode(OrderedDict[str, Remembering], f'{{"a": {bad}}}')["a"],
+    ):
+        assert vars(read) == vars(unset)
+
+
+class Request(v1.NewSessionRequest):
+    """With a constructor of a user's own."""
+
+    def __init__(self, **members: Any) -> None:
+        members.setdefault("cwd", "/")
+        super().__init__(**members)
+
+
+def test_what_is_read_does_not_go_through_a_constructor_of_a_users_own() -> None:
+    assert Request(mcp_servers=[]).cwd == "/"
+    assert decode(Request, {"cwd": "/p", "mcpServers": []}).cwd == "/p"
+    with pytest.raises(DecodeError, match="cwd: Field required"):
+        decode(Request, {"mcpServers": []})
+
+
+class Before(v1.SetSessionModeResponse):
+    """With a validator that sees what a message holds before its members are read."""
+
+    tries: Annotated[int, Rule.DEFAULT_ON_ERROR] = 1
+
+    @model_validator(mode="before")
+    @classmethod
+    def see(cls, data: Any) -> Any:
+        return data
+
+
+class Around(v1.SetSessionModeResponse):
+    """With one around the reading of them."""
+
+    tries: Annotated[int, Rule.DEFAULT_ON_ERROR] = 1
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def see(cls, data: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
+        return handler(data)
+
+
+class After(v1.SetSessionModeResponse):
+    """With one that sees the object."""
+
+    tries: Annotated[int, Rule.DEFAULT_ON_ERROR] = 1
+
+    @model_validator(mode="after")
+    def see(self) -> Self:
+        return self
+
+
+@pytest.mark.parametrize("kind", [Before, Around, After])
+def test_the_rules_hold_in_a_class_with_a_validator_of_a_users_own(kind: type[Before | Around | After]) -> None:
+    found: list[Finding] = []
+    read = decode(kind, {"_meta": 5, "tries": "x", "meta": 1, "new": None}, findings=found)
+
+    assert (type(read), read.meta, read.tries, read.model_extra) == (kind, None, 1, {"meta": 1, "new": None})
+    assert [each.path for each in found] == [("_meta",), ("tries",)]
+    assert json.loads(encode(read)) == {"tries": 1, "meta": 1, "new": None}
+    with pytest.raises(ValidationError):
+        kind(tries="x")  # pyright: ignore[reportArgumentType]
+
+
+class Closed(v1.ToolCall):
+    """Refuses what the schema does not know."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class Narrow(v1.ToolCall):
+    """Drops it."""
+
+    model_config = ConfigDict(extra="ignore")
+
+
+def test_a_user_may_have_unknown_members_refused_or_dropped() -> None:
+    wrong: Json = {"toolCallId": "c", "title": "t", "kind": 5, "toolcallid": 1}
+    found: list[Finding] = []
+
+    assert encode(decode(Narrow, wrong, findings=found)) == b'{"toolCallId":"c","title":"t"}'
+    assert [each.path for each in found] == [("kind",)]
+    with pytest.raises(DecodeError, match="toolcallid: Extra inputs are not permitted"):
+        decode(Closed, wrong)
+    assert decode(Closed, {"toolCallId": "c", "title": "t"}) == Closed(tool_call_id="c", title="t")
+
+
+class Frozen(v1.ToolCall):
+    """Cannot change."""
+
+    model_config = ConfigDict(frozen=True)
+
+
+class Fixed(v1.ToolCall):
+    """Has members that cannot change."""
+
+    title: Annotated[str, Field(frozen=True)]
+    kind: Annotated[v1.ToolKind | None, Field(frozen=True)] = None
+
+
+@pytest.mark.parametrize(("kind", "rule"), [(Frozen, "frozen_instance"), (Fixed, "frozen_field")])
+def test_what_a_user_freezes_is_not_set(kind: type[Frozen | Fixed], rule: str) -> None:
+    call = kind(tool_call_id="c", title="t")
+
+    with pytest.raises(ValidationError) as raised:
+        call.title = SECRET
+    assert [each["type"] for each in raised.value.errors()] == [rule]
+    assert "input_value" not in str(raised.value)
+    with pytest.raises(ValidationError, match="frozen"):
+        del call.kind
+    assert call == kind(tool_call_id="c", title="t")
+
+
+def test_a_copy_of_a_frozen_object_may_differ() -> None:
+    call = Frozen(tool_call_id="c", title="t", kind="read")
+
+    assert call.model_copy(update={"title": "u"}) == Frozen(tool_call_id="c", title="u", kind="read")
+
+
+class Titled(v1.ToolCall):
+    """Has an attribute of its own that sets a member."""
+
+    @property
+    def heading(self) -> str:
+        return self.title.upper()
+
+    @heading.setter
+    def heading(self, value: str) -> None:
+        self.title = value.lower()
+
+
+def test_a_property_of_a_users_own_is_set() -> None:
+    call = Titled(tool_call_id="c", title="t")
+    call.heading = "NEW"
+
+    assert (call.title, call.heading) == ("new", "NEW")
+
+
+class ClosedUpdate(v1.OtherSessionUpdate):
+    """Newer than the schema, and yet with no other members."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    @cached_property
+    def shown(self) -> str:
+        return self.session_update.title()
+
+
+def test_a_subclass_decides_what_else_may_be_set() -> None:
+    update = ClosedUpdate(session_update="weather")
+    update.shown = "Rain"
+
+    assert update.shown == "Rain"
+    with pytest.raises(AttributeError, match="no member 'degrees'"):
+        update.degrees = 21  # pyright: ignore[reportAttributeAccessIssue]
+
+
+class Inner(v1.SetSessionModeResponse):
+    """Has a default that is made for each object."""
+
+    names: list[str] = Field(default_factory=list)
+
+
+class Outer(v1.SetSessionModeResponse):
+    """Has nothing of its own that can be filled."""
+
+    inner: Inner
+
+
+def test_a_default_of_a_users_own_is_written_when_it_is_filled() -> None:
+    outer = Outer(inner=Inner())
+    outer.inner.names.append("a")
+
+    assert encode(outer) == b'{"inner":{"names":["a"]}}'
+
+
+class Noted(v1.TextContent):
+    """A user's own kind of text, with a list that is empty by default."""
+
+    notes: list[str] = []  # noqa: RUF012 - every object has its own, by pydantic
+
+
+def test_a_default_list_that_a_subclass_adds_is_written_when_filled_wherever_it_stands() -> None:
+    chunk = v1.ContentChunk(content=Noted(text="t"))
+    request = v1.PromptRequest(session_id="s", prompt=[Noted(text="t")])
+    for text in (chunk.content, request.prompt[0]):
+        cast("Noted", text).notes.append("n")
+    noted = {"type": "text", "text": "t", "notes": ["n"]}
+    assert json.loads(encode([chunk, request])) == [{"content": noted}, {"sessionId": "s", "prompt": [noted]}]
+
+
+class Doubled(v1.SetSessionModeResponse):
+    """Has a default that is made of another member."""
+
+    names: list[str] = Field(default_factory=list)
+    doubled: list[str] = Field(default_factory=lambda read: read["names"] * 2)
+
+
+def test_a_default_of_a_users_own_may_be_made_of_other_members() -> None:
+    model = Doubled(names=["a"])
+    assert json.loads(encode(model))["names"] == ["a"]
+    model.doubled.append("b")
+    assert json.loads(encode(model))["doubled"] == ["a", "a", "b"]
+
+
+class Listed(v1.SetSessionModeResponse):
+    """Has a default with something in it."""
+
+    names: list[str] = Field(default_factory=lambda: ["a"])
+
+
+def test_a_default_of_a_users_own_is_written_when_it_is_emptied() -> None:
+    model = Listed()
+    assert encode(model) == b"{}"
+    model.names.clear()
+    assert encode(model) == b'{"names":[]}'
