@@ -1,4 +1,4 @@
-"""That pydantic can complete every generated definition: a class is put together when it is first used, not before."""
+"""Checks that pydantic can build every generated class, which it otherwise does only when the class is first used."""
 
 from __future__ import annotations
 

@@ -11,10 +11,10 @@ from codegen.tree import CodegenError, Definitions, Node, arms, is_class, target
 
 
 def check_exclusive(defs: Definitions) -> None:
-    """Nothing fits two alternatives of a `oneOf`, and no definition is a union that names one type twice.
+    """See that nothing fits two alternatives of a `oneOf`, and that no definition is a union with one type twice.
 
     Args:
-        defs: definitions in which unions of objects have been split: what excludes their alternatives is seen to.
+        defs: definitions whose unions of objects have been split; those have been checked there.
 
     Raises:
         CodegenError: names the definition, and the member where it is one.
@@ -37,7 +37,7 @@ def _places(name: str, node: Node) -> Iterator[tuple[str, Node]]:
 
 
 def _apart(one: Node, other: Node, defs: Definitions) -> bool:
-    """Whether it can be seen that no value fits both."""
+    """Whether it is certain that no value fits both."""
     values, others = _values(one, defs), _values(other, defs)
     if values is not None and others is not None:
         return values.isdisjoint(others)

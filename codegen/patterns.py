@@ -1,4 +1,4 @@
-"""Which regular expressions of a schema mean the same to pydantic: JSON Schema writes ECMAScript's, pydantic Rust's."""
+"""Which regular expressions mean the same in JSON Schema, which has those of ECMAScript, and in pydantic: Rust's."""
 
 from __future__ import annotations
 

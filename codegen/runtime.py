@@ -1,4 +1,4 @@
-"""The words that generated modules take from the runtime: what each is called, and where it is."""
+"""The names that generated modules import from the runtime, and where these are."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ TYPES = "acp_bindings._models.types."
 BASES = "acp_bindings._models.base."
 
 WRAPPERS = ("Absent", "Lenient", "LenientList", "NullAsEmpty", "Omittable", "Secret", "SkipInvalid")
-"""What stands around the type of a member; type checkers take it for that type."""
+"""Aliases around the type of a member, which type checkers see as the type itself."""
 
 MARKS = ("FirstMatch", "Implied", "Tagged", "Unlike", "Unsaid", "When", "Within")
 """What stands beside a type in `Annotated`."""
@@ -18,7 +18,7 @@ INTEGERS = {
     "uint32": "UInt32",
     "uint64": "UInt64",
 }
-"""The type of each format."""
+"""The type for each format of integers."""
 
 NUMBER = "Number"
 

@@ -1,4 +1,4 @@
-"""Whether a document has the shape of a JSON schema at all, so that all others need not ask."""
+"""Checks once that a document has the shape of a JSON schema, so that no pass has to."""
 
 from __future__ import annotations
 

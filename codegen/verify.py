@@ -1,4 +1,4 @@
-"""That every name means in Python what it means in the schema: asked before the generator runs, and again after."""
+"""Checks that every name means in Python what it means in the schema, before the generator runs and after."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _check_members(name: str, node: Node, defs: Definitions) -> None:
 
 
 def _check_meta(name: str, family: list[Node]) -> None:
-    """The attribute of `_meta` is nobody else's, and `_meta` itself is said by one class of a family only."""
+    """Refuse a member with the attribute of `_meta`, and a class that describes `_meta` otherwise than its base."""
     extensible = [node for node in family if "x-extensible" in node]
     for key in [key for node in family for key in node.get("properties", {}) if extensible]:
         if key == META and len(extensible) > 1:
@@ -69,7 +69,7 @@ def _parents(name: str, node: Node, defs: Definitions) -> Iterator[Node]:
 
 
 def check_names(defs: Definitions, modules: dict[str, str], output: Path) -> None:
-    """The generated names are exactly the definitions, each in its module and each made of what its schema names.
+    """See that the generated names are exactly the definitions, each in its module, and refer to the same others.
 
     Raises:
         CodegenError: names what differs.
@@ -96,7 +96,7 @@ def check_names(defs: Definitions, modules: dict[str, str], output: Path) -> Non
 
 
 def _check_tags(name: str, node: Node, statement: ast.stmt) -> None:
-    """What other code finds by the name of a member must have just that name as an attribute."""
+    """See that tags, and members that decide on others, have their own attributes: unions find them by these."""
     members = node.get("properties", {})
     sought = {key for key, member in members.items() if member.keys() & {"const", "x-unlike"}}
     sought |= {member["x-when"]["member"] for member in members.values() if "x-when" in member}
@@ -106,14 +106,14 @@ def _check_tags(name: str, node: Node, statement: ast.stmt) -> None:
 
 
 def _check_attributes(name: str, statement: ast.stmt) -> None:
-    """No two members are one attribute, as names are that Python takes for the same: it reads `ﬁ` as `fi`."""
+    """Refuse two members with one attribute: Python takes some names for the same, such as `ﬁ` and `fi`."""
     attributes = [defined(each) for each in getattr(statement, "body", []) if isinstance(each, ast.AnnAssign)]
     if twice := sorted(each for each in attributes if each and attributes.count(each) > 1):
         raise CodegenError(f"{name}: two of its members would both have the attribute {twice[0]}")
 
 
 def defined(statement: ast.stmt) -> str | None:
-    """The name that a *statement* of a generated module gives to something."""
+    """The name that a *statement* of a generated module defines, if it does."""
     if isinstance(statement, ast.ClassDef):
         return statement.name
     if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
@@ -128,7 +128,7 @@ def _used(statement: ast.stmt) -> set[str]:
 
 
 class _Used(ast.NodeVisitor):
-    """The names that a statement is made of, also those in quotes that stand for a class further down."""
+    """The names to which a statement refers, also those in quotes, which stand for classes further down."""
 
     def __init__(self) -> None:
         self.names: set[str] = set()
@@ -150,7 +150,7 @@ class _Used(ast.NodeVisitor):
             self.visit(node.value)
 
     def visit_Call(self, node: ast.Call) -> None:
-        """A mark or a default has no names but those of its type."""
+        """Not into marks and defaults, which name no definitions but that of the type."""
 
     def visit_Expr(self, node: ast.Expr) -> None:
-        """A docstring is made of no names."""
+        """Not into docstrings."""

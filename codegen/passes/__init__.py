@@ -1,8 +1,7 @@
 """From the published schema to one that says outright what the generated code must be.
 
-Each pass is one idea: a function from definitions to definitions, which changes nothing in place. Their order matters
-and is the list below. What a pass has worked out and JSON Schema has no keyword for stands in `x-…` keywords of ours,
-which the templates read.
+Each pass is one idea: a function from definitions to new definitions. Their order, which matters, is the list below.
+What a pass works out that JSON Schema has no keyword for is put into `x-…` keywords of our own, which `render` reads.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the class of a request tells type checkers of the answer."""
+"""The type of the answer, which the class of a request tells type checkers."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ ANYTHING = "Any"
 
 
 def name_answers(defs: Definitions) -> Definitions:
-    """`x-answers` on every class that a method is called with: the names of all types that it may be answered with.
+    """Put `x-answers` on the classes of all params: the names of the types that the request may be answered with.
 
-    Of a union of params each class has it. A subclass inherits it, so what it is answered with besides is said above.
+    If params are a union, each class of it gets it. A subclass inherits it: its own answers are added to those of the
+    topmost class that has some.
     """
     calls = [(cls, answer) for params, answer in _exchanges(defs) for cls in _classes(ref(params), defs)]
     asking = {cls for cls, _ in calls}
@@ -31,7 +32,7 @@ def _said(answers: set[str]) -> Node:
 
 
 def _exchanges(defs: Definitions) -> Iterator[tuple[str, str]]:
-    """The params of every request, and what answers it: a definition that is no second name of another, or anything."""
+    """The definition of the params of every request, and that of its answer, with aliases resolved."""
     for parts in parts_of_methods(defs).values():
         if "Request" in parts:
             answer = parts.get("Response")
@@ -41,7 +42,7 @@ def _exchanges(defs: Definitions) -> Iterator[tuple[str, str]]:
 
 
 def _classes(node: Node, defs: Definitions) -> Iterator[str]:
-    """The classes that an instance of *node* may have."""
+    """The classes of which an instance of *node* may be."""
     if name := target(node):
         if is_class(defs[name]):
             yield name

@@ -9,7 +9,7 @@ from codegen.tree import Definitions, Node, is_class, kind, target
 def choose_bases(defs: Definitions) -> Definitions:
     """`Model` for every object, `Extensible` where `_meta` is allowed, `Response` for the result of a method.
 
-    A subclass inherits the base of its payload; `x-mixin` names what it needs besides.
+    A class derived from its payload has the base of that; `x-mixin` names one that it needs besides.
     """
     return {name: _based(name, node, defs) for name, node in defs.items()}
 

@@ -10,20 +10,20 @@ from codegen.tree import CodegenError, Definitions, Node, arms, ref, rewrite_all
 
 UNIONS = ("anyOf", "oneOf")
 OF_A_MEMBER = ("default", "x-deserialize", "x-when")
-"""What is said of a member, not of the object in it."""
+"""How keywords begin that are about a member, and not about the object in it."""
 META = "_meta"
 META_SHAPE: Node = {"type": ["object", "null"], "x-deserialize-default-on-error": True, "additionalProperties": {}}
 
 
 def hoist_inline_objects(defs: Definitions) -> Definitions:
-    """What is written out inside a property, an object or a union of them, becomes `{Definition}{Property}`.
+    """An object, or a union of objects, that is written out in a property becomes `{Definition}{Property}`.
 
-    What is written out as the items of a list, or the values of a map, becomes `{Definition}Item` or `…Value`.
+    One that is written out as the items of a list, or the values of a map, becomes `{Definition}Item` or `…Value`.
     """
     hoisted: Definitions = {}
 
     def enter(owner: str, node: Node) -> Node:
-        """*node* with what stands in its members, items and values, and in those of its alternatives, hoisted."""
+        """*node* with the objects hoisted that stand in its members, items, values and alternatives."""
         entered = dict(node)
         for each, key in (("items", "item"), ("additionalProperties", "value")):
             if each in node:
@@ -97,7 +97,7 @@ def _null_tag(arm: Node) -> str | None:
 
 
 def _optional_tag(name: str, tag: str, node: Node) -> Node:
-    """The rule of the object *node* for its *tag*, which the constants of the alternatives take the place of."""
+    """The schema that the object *node* itself has for *tag*; the constants of the alternatives will replace it."""
     own = node.get("properties", {}).get(tag)
     if own is None:
         raise CodegenError(f"{name}: the optional tag {tag} has no rule of its own among the properties")
@@ -108,7 +108,7 @@ def _optional_tag(name: str, tag: str, node: Node) -> Node:
 
 
 def _check_arm(name: str, tag: str, arm: Node) -> None:
-    """See that an alternative has nothing but its tag and, where that is a constant, members and a payload."""
+    """Refuse an alternative that has more than its tag and, if that is a constant, members and a payload."""
     value = arm.get("properties", {}).get(tag, {})
     expected = {"title", "description", "type", "properties", "required"}
     if "const" in value:
@@ -145,7 +145,7 @@ def _members(name: str, tag: str, arm: Node, defs: Definitions) -> dict[str, Nod
 def _conditional(
     name: str, tag: str, outer: dict[str, Node], by_value: list[tuple[str, dict[str, Node]]]
 ) -> dict[str, Node]:
-    """The members that go with values of the tag, each with those that it goes with, and without those of *outer*."""
+    """The members that only hold for some values of the tag, each with these values; without the members in *outer*."""
     found: dict[str, Node] = {}
     for value, members in by_value:
         for key, member in members.items():
@@ -167,12 +167,12 @@ def _conditional(
 
 
 def _same(one: Node, other: Node) -> bool:
-    """Whether two members say the same, in whatever words."""
+    """Whether two members have the same schema, apart from title and description."""
     return without(one, "title", "description") == without(other, "title", "description")
 
 
 def hoist_meta(defs: Definitions) -> Definitions:
-    """`_meta` lives in one base class, which `x-extensible` asks for; where it differs, the object overrides it."""
+    """`_meta` moves to a base class, for which `x-extensible` asks; where it differs the object keeps its own."""
 
     def hoist(node: Node) -> Node:
         members = node.get("properties", {})

@@ -1,4 +1,4 @@
-"""How a reader treats a member: what excuses a bad value, and what an omitted member reads as."""
+"""How a reader treats a member: by which rule a bad value is excused, and as what an omitted member reads."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def _settle(name: str, node: Node, defs: Definitions) -> Node:
 
 
 def _present(where: str, node: Node, defs: Definitions) -> Node:
-    """A required member may be lenient only where a bad value reads as the empty list: there is nothing else."""
+    """Refuse a required member that is lenient, unless it is a list: a bad value has nothing else to read as."""
     if node.get("x-reads") in ("Lenient", "LenientList") and not _is_list(node, defs):
         raise CodegenError(f"{where}: it is required, so a bad value has nothing to read as")
     return node
@@ -118,7 +118,7 @@ def _absent(where: str, node: Node, defs: Definitions) -> Node:
 
 
 def _defaulted(where: str, node: Node, defs: Definitions) -> Node:
-    """A default object must be what an empty object reads as: then the class says it, member by member."""
+    """See that a default object is what an empty object reads as: then the defaults of its class say all of it."""
     default = node["default"]
     name = target(node)
     if name is None or not is_class(defs[name]):
@@ -167,9 +167,9 @@ SECRET_MEMBERS = {"env", "headers"}
 
 
 def mark_secrets(defs: Definitions) -> Definitions:
-    """What stands in `env` or `headers` is never shown: the values of a map, or the `value` of each item.
+    """Mark the values in `env` and `headers` as secret: those of a map, or the `value` of each item.
 
-    Where it may be something else, such as text or an item without `value`, nothing of it is shown.
+    Where there may be something else, such as text or an item without `value`, the whole member is secret.
     """
     secret: set[tuple[str, str]] = set()
     for name, node in defs.items():
@@ -182,7 +182,7 @@ def mark_secrets(defs: Definitions) -> Definitions:
 
 
 def _holders(node: Node, defs: Definitions) -> Iterator[set[str]]:
-    """For each thing that *node* may be, or be a list of, the classes that say its `value`: none where it has none."""
+    """For each alternative of *node*, or of its items, the classes that declare its `value`; empty where none does."""
     named = reachable({name: {} if is_class(body) else body for name, body in defs.items()}, targets(node))
     classes = {name for name in named if is_class(defs[name])}
     for name in classes:

@@ -57,7 +57,7 @@ def keep_text(defs: Definitions) -> Definitions:
 
 
 def open_objects(defs: Definitions) -> Definitions:
-    """Say openness once: every object keeps its unknown members, so only a map still says what its values are."""
+    """Leave out what says that an object is open: every object keeps unknown members. Only maps describe them."""
 
     def opened(node: Node) -> Node:
         node = without(node, "unevaluatedProperties", "discriminator")

@@ -1,9 +1,9 @@
 """Unions of objects: every alternative becomes a class that can be named, matched and told apart by its tag.
 
-After `name_variants` a union is nothing but references, and `x-tag` names the member that decides between them. The
-member itself says how it is read: `const` is the tag of its class, `x-implied` the one that goes without saying
-(`x-unsaid` where it is never written), `x-unlike` lists the tags that belong to others, `x-absent` is what only another
-alternative may have.
+After `name_variants` a union is nothing but references, and `x-tag` names the member that decides between them. Of the
+tag itself `const` gives the value, `x-implied` the value where the tag may be missing (with `x-unsaid` it is never
+written), and `x-unlike` the values that belong to other alternatives. A member that only other alternatives may have is
+marked `x-absent`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from codegen.tree import CodegenError, Definitions, Node, arms, is_class, kind, 
 
 
 def open_notifications(defs: Definitions) -> Definitions:
-    """A tagged union that only notifications carry gets a catch-all: nobody can answer that it was not understood."""
+    """A tagged union that only notifications carry gets a catch-all: what is newer cannot be answered with an error."""
     sent = {"Notification": set[str](), "answered": set[str]()}
     for name, node in defs.items():
         if method_kind := kind(name, node):
@@ -67,8 +67,8 @@ def _listed(union: str, arm: Node, named: Definitions) -> Node:
 def name_variants(defs: Definitions) -> Definitions:
     """Every alternative of a union of objects becomes a definition of its own.
 
-    A payload that serves one alternative, to which only the tag is missing, absorbs the tag and keeps its name.
-    Any other alternative is a subclass of its payload. Members that the union shares go into each alternative.
+    If a payload serves one alternative only, and lacks nothing but the tag, it gets the tag and keeps its name. Any
+    other alternative becomes a subclass of its payload. Members that the union shares go into each alternative.
     """
     named = _Naming(defs).run()
     check_exclusive(named)
@@ -76,27 +76,27 @@ def name_variants(defs: Definitions) -> Definitions:
 
 
 class _Union(NamedTuple):
-    """What a finished union is made of: label and name of each alternative, and the tag that decides."""
+    """A finished union: label and name of each alternative, and the tag that decides."""
 
     variants: list[tuple[str, str]]
     tag: str | None
 
 
 class _Naming:
-    """The unions of a schema on their way to names, each split when it is first come by: one may be made of others."""
+    """Names the alternatives of all unions. Each union is split when it is first met, since one may contain others."""
 
     def __init__(self, defs: Definitions) -> None:
         self.defs = defs
         self.out: Definitions = dict(defs)
-        """The definitions as they are by now."""
+        """The definitions so far."""
         self.unions: dict[str, _Union] = {}
-        """Those that are split."""
+        """The unions that are split already."""
         uses = [name for node in defs.values() for child in walk(node) if (name := target(child))]
         self.used_once = {name for name in uses if uses.count(name) == 1}
-        """The definitions that one place refers to."""
+        """The definitions to which one place alone refers."""
 
     def run(self) -> Definitions:
-        for name in sorted(self.defs):  # whose variants get the names that two unions want must not hang on the order
+        for name in sorted(self.defs):  # so that the order of the schema does not decide which union gets a name
             self.union(name)
         return self.out
 
@@ -149,7 +149,7 @@ class _Naming:
         return _Union(variants, decides)
 
     def check_tag(self, name: str, node: Node, arm: Node, tag: str, label: str) -> None:
-        """See that an alternative without a constant says nothing else of the tag either."""
+        """Refuse an alternative that describes the tag without a constant."""
         described = self.members(arm, "properties") | node.get("properties", {}).keys()
         if constant(arm, tag) is None and tag in described:
             raise CodegenError(f"{name}: its alternative {label} describes the tag {tag} without a constant")
@@ -194,7 +194,7 @@ class _Naming:
                 return payload
         speaks_for_itself = constant(arm, tag) is not None
         name = variant_name(union, label, self.taken()) if speaks_for_itself else joined(union, label)
-        if name == payload:  # which something else is made of too, or which lacks more than the tag
+        if name == payload:  # the payload serves others too, or lacks more than the tag
             name += "Variant"
         if name in self.taken():
             raise CodegenError(f"{union}: the name {name} of its alternative {label} is taken")
@@ -274,11 +274,11 @@ def _tag(name: str, node: Node) -> str | None:
 
 
 UNSAID = {"stdio"}
-"""Tags that are not written where they were read either: some agents take an MCP server with any for a remote one."""
+"""Implied tags that are never written: some agents take an MCP server with any `type` for a remote one."""
 
 
 def _tag_member(arm: Node, tag: str, label: str, known: list[str]) -> Node:
-    """The tag as a member of its alternative; where the schema leaves it out, the title says what it would be."""
+    """The tag as a member of its alternative. Where the schema has no constant for it, its value is the *label*."""
     value = constant(arm, tag)
     if value is not None:
         return {"type": "string", "const": value}
