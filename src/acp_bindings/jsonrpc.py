@@ -207,19 +207,7 @@ class Codec:
                 pass  # What is wrong is found out below.
         if not self.findings and (message := self._read_quickly(line)):
             return message
-        try:
-            refuse_read_names(line)
-            value: object = from_json(line)
-            if may_be_out_of_range(line):
-                refuse_infinite(value)
-        except ValueError as error:
-            if not line.strip():
-                return BadLine(PARSE_ERROR, "The line is empty", None)
-            from acp_bindings._problems.not_json import hint_about  # noqa: PLC0415 - only errors need it
-
-            hint = hint_about(line, str(error))
-            return refuse(None, PARSE_ERROR, f"Parse error: {error}{hint}")
-        return self._read_value(value)
+        return self._read_closely(line)
 
     @overload
     def request(
@@ -381,6 +369,22 @@ class Codec:
         result = read_text(validate_of(type_.result), value_after(line, head.end()))
         del self._open[id_]
         return Response(id_, method, result)
+
+    def _read_closely(self, line: bytes) -> Message:
+        """The message in a *line* of any form."""
+        try:
+            refuse_read_names(line)
+            value: object = from_json(line)
+            if may_be_out_of_range(line):
+                refuse_infinite(value)
+        except ValueError as error:
+            if not line.strip():
+                return BadLine(PARSE_ERROR, "The line is empty", None)
+            from acp_bindings._problems.not_json import hint_about  # noqa: PLC0415 - only errors need it
+
+            hint = hint_about(line, str(error))
+            return refuse(None, PARSE_ERROR, f"Parse error: {error}{hint}")
+        return self._read_value(value)
 
     def _read_value(self, value: object) -> Message:
         """The message in a line whose JSON is *value*."""
