@@ -240,8 +240,6 @@ class Conversation:
         elif asked.method == "session/prompt" and (session := self.sessions.get(asked.params.session_id)):
             session.prompted = True
 
-        """The *protocol* that was given."""
-        self.sessions = Sessions()
     def _initialized(self, said: Said, asked: Asked) -> None:
         answered = _version_in(said.body)
         if self.requested is not None and answered is not None and answered > self.requested:
