@@ -18,7 +18,7 @@ _ENOUGH = 16384
 
 
 class ByteSink(Protocol):
-    """Where bytes go: any `anyio.abc.ByteSendStream`."""
+    """Where bytes go, whole lines at a time: any `anyio.abc.ByteSendStream`."""
 
     async def send(self, item: bytes, /) -> None: ...  # noqa: D102
     async def aclose(self) -> None: ...  # noqa: D102

@@ -214,6 +214,30 @@ async def test_every_line_is_traced_whole_and_once() -> None:
     assert traced == [b"first", b"second"]
 
 
+async def test_a_sink_is_sent_whole_lines() -> None:
+    class Noting(Slow):
+        def __init__(self) -> None:
+            super().__init__()
+            self.sent: list[bytes] = []
+
+        async def send(self, item: bytes) -> None:
+            self.sent.append(item)
+            await super().send(item)
+
+    sink = Noting()
+    outbox = Outbox(sink)
+    lines = [b"%d" % number * size + b"\n" for number, size in enumerate([1, 10_000, 100_000, 3, 65_535] * 5)]
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(outbox.run)
+        with anyio.fail_after(5):
+            for number, line in enumerate(lines):
+                await outbox.put(line, hurry=number % 2 == 0)
+            await outbox.flush()
+        tasks.cancel_scope.cancel()
+    assert b"".join(sink.sent) == b"".join(lines)
+    assert [item[-1:] for item in sink.sent] == [b"\n"] * len(sink.sent)
+
+
 async def test_it_is_full_and_owes_much_at_its_bounds_and_no_more_when_it_has_written() -> None:
     outbox = Outbox(Slow())
 
