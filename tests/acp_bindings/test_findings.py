@@ -9,7 +9,7 @@ from types import FrameType
 from typing import Annotated, Any
 
 import pytest
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, Tag
 
 from acp_bindings import DecodeError, Finding, Issue, decode, encode, v1, v1_unstable, v2
 from acp_bindings._problems import findings
@@ -161,6 +161,16 @@ WRITTEN: dict[str, tuple[Any, Json, list[str]]] = {
         Annotated[v1.NewSessionRequest | v1.SessionInfo, Field(union_mode="left_to_right")],
         {"sessionId": "s", "cwd": "/", "mcpServers": 5, "title": 5},
         ["title: read as the default, because input should be a valid string"],
+    ),
+    "not of an earlier alternative that is not the one": (
+        Annotated[dict[str, v1.SessionInfo | v1.Implementation] | v1.SessionInfo, Field(union_mode="left_to_right")],
+        {"sessionId": "s", "cwd": "/", "title": 5},
+        ["title: read as the default, because input should be a valid string"],
+    ),
+    "not of another alternative, whatever they are called, and beside a number": (
+        Annotated[v1.ToolCall, Tag("call")] | Annotated[v1.ToolCallUpdate, Tag("update")] | int,
+        {"toolCallId": "t", "title": "T", "locations": None},
+        [],
     ),
     "in a class of a user": (
         Own,
