@@ -9,8 +9,8 @@ import sys
 
 import pytest
 
-from tests.mcp_launch.support import Marked, run_python
-from tests.mcp_launch.testing.runs import PLAIN, ROOT, run, wait_for_servers, write
+from tests.mcp_launch.support import MARK, Marked, run_python
+from tests.mcp_launch.testing.runs import PLAIN, ROOT, run, wait_for_servers, write, write_json
 
 pytest_plugins = ["pytester"]
 
@@ -229,7 +229,14 @@ def test_what_cannot_be_meant_is_refused(pytester: pytest.Pytester, marked: Mark
 from mcp_launch import UnknownServer, UnusableInput
 
 def test_no_server(mcp_server):
-    for wrong in ({}, {"env": {}}, {"server": "named", "command": PLAIN}, {"command": "python x.py"}, {"command": []}):
+    for wrong in (
+        {},
+        {"env": {}},
+        {"server": "named", "env": {}},
+        {"server": "named", "command": PLAIN},
+        {"command": "python x.py"},
+        {"command": []},
+    ):
         with pytest.raises(UnusableInput):
             mcp_server(**wrong)
         with pytest.raises(UnusableInput):
@@ -318,6 +325,45 @@ def test_one(mcp_server):
     )
 
     run(pytester, "--mcp-timeout", "41", "-o", "mcp_config=servers.json", "test_made.py").assert_outcomes(passed=1)
+
+
+def test_what_else_is_decided_about_a_server_holds_for_each(pytester: pytest.Pytester, marked: Marked) -> None:
+    write(pytester, marked.plain(name="named"))
+    make(
+        pytester,
+        """
+from mcp_launch import Options
+
+async def answer(context, params):
+    raise NotImplementedError
+
+def test_one(mcp_server):
+    for server in ("named", MCPServer("mine")):
+        session = mcp_server(server, options=Options(elicitation=answer))
+        assert session.client.elicitation_callback is answer
+""",
+    )
+
+    run(pytester, "-o", "mcp_config=servers.json", "test_made.py").assert_outcomes(passed=1)
+
+
+def test_a_server_runs_where_its_file_says(pytester: pytest.Pytester, marked: Marked) -> None:
+    project, below = pytester.mkdir("project"), pytester.mkdir("project/below")
+    entry = {"command": sys.executable, "args": ["-S", str(PLAIN)], "env": {MARK: marked.mark}}
+    session = {"cwd": str(project), "mcpServers": [marked.plain(name="named")]}
+    of_vscode = {"servers": {"named": {**entry, "cwd": "${workspaceFolder}/below"}}}
+    for file, content, where in (("session.json", session, project), (".vscode/mcp.json", of_vscode, below)):
+        write_json(pytester, content, to=f"project/{file}")
+        make(
+            pytester,
+            f"""
+def test_one(mcp_server):
+    for within, where in ((None, {str(where)!r}), ("..", {str(where.parent)!r})):
+        assert about(mcp_server("named", cwd=within).call_tool("environment"))["cwd"] == where
+""",
+        )
+
+        run(pytester, "-o", f"mcp_config=project/{file}", "test_made.py").assert_outcomes(passed=1)
 
 
 def test_failing_tests_and_fixtures_leave_no_server(pytester: pytest.Pytester, marked: Marked) -> None:
