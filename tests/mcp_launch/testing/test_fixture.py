@@ -16,6 +16,7 @@ pytest_plugins = ["pytester"]
 
 HERE = f"""
 import json, os, sys
+from pathlib import Path
 import anyio
 import pytest
 from mcp.server import MCPServer
@@ -81,7 +82,8 @@ def test_by_name(mcp_server):
 def test_by_command(mcp_server, tmp_path):
     told = about(mcp_server(command=PLAIN, env={{"WHO": "me"}}, cwd=tmp_path).call_tool("environment"))
     assert (told["env"]["WHO"], told["cwd"]) == ("me", str(tmp_path))
-    assert about(mcp_server(command=PLAIN).call_tool("environment"))["cwd"] == os.getcwd()
+    paths = [Path(PLAIN[0]), "-S", Path(PLAIN[2])]
+    assert about(mcp_server(command=paths).call_tool("environment"))["cwd"] == os.getcwd()
 
 def test_by_entry(mcp_server):
     assert mcp_server({marked.plain()!r}).list_tools().tools
