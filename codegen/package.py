@@ -14,7 +14,7 @@ def package_init(modules: dict[str, str]) -> str:
         f"    from .{module} import {', '.join(f'{name} as {name}' for name in names)}"
         for module, names in sorted(homes.items())
     ]
-    table = [f'        "{module}": """\n{_block(names)}\n        """,' for module, names in sorted(homes.items())]
+    table = [f'            "{module}": {_text_of(names)},' for module, names in sorted(homes.items())]
     return "\n".join(
         [
             "from typing import TYPE_CHECKING",
@@ -33,5 +33,9 @@ def package_init(modules: dict[str, str]) -> str:
     )
 
 
-def _block(names: list[str]) -> str:
-    return textwrap.fill(" ".join(names), 116, initial_indent=" " * 12, subsequent_indent=" " * 12)
+def _text_of(names: list[str]) -> str:
+    """The literal of a text with the *names*: one line if they fit, else a block that is indented as the table is."""
+    if len(text := " ".join(names)) <= 80:
+        return f'"{text}"'
+    margin = " " * 16
+    return f'"""\n{textwrap.fill(text, 116, initial_indent=margin, subsequent_indent=margin)}\n            """'

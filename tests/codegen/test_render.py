@@ -233,6 +233,16 @@ class TestModules:
             '"""\n'
         )
 
+    def test_the_names_of_a_large_module_are_a_block_that_is_indented_like_the_table(self, tmp_path: Path) -> None:
+        names = [f"Definition{number}OfOneModule" for number in range(5)]
+
+        assert (
+            '            "common": """\n'
+            f"                {' '.join(names[:4])}\n"
+            f"                {names[4]}\n"
+            '            """,\n'
+        ) in module(dict.fromkeys(names, TEXT), tmp_path, "__init__")
+
     def test_the_package_loads_each_module_when_it_is_used(self, tmp_path: Path) -> None:
         defs = {
             "PingRequest": obj(x=ref("Shared")) | {"x-method": "ping/it", "x-side": "agent"},
@@ -255,21 +265,8 @@ class TestModules:
             "\n"
             "    # What each module holds; a module is loaded when one of its names is used.\n"
             "    __all__, __getattr__, __dir__ = lazy_names(\n"
-            "        __name__,\n"
-            "        {\n"
-            '            "common": """\n'
-            "            Shared\n"
-            '        """,\n'
-            '            "methods": """\n'
-            "            METHODS\n"
-            '        """,\n'
-            '            "ping": """\n'
-            "            PingRequest\n"
-            '        """,\n'
-            '            "pong": """\n'
-            "            PongRequest\n"
-            '        """,\n'
-            "        },\n"
+            "        __name__, "
+            '{"common": "Shared", "methods": "METHODS", "ping": "PingRequest", "pong": "PongRequest"}\n'
             "    )\n"
         )
 
