@@ -236,77 +236,75 @@ else:
         __name__,
         {
             "common": """
-            EnvVariable Error ErrorCode ExtNotification ExtRequest ExtResponse RequestId SessionConfigId
-            SessionConfigValueId SessionId TerminalId ToolCallId
-        """,
+                EnvVariable Error ErrorCode ExtNotification ExtRequest ExtResponse RequestId SessionConfigId
+                SessionConfigValueId SessionId TerminalId ToolCallId
+            """,
             "connection": """
-            AgentAuthCapabilities AgentCapabilities AuthCapabilities AuthMethod AuthMethodAgent AuthMethodId
-            AuthMethodTerminal AuthenticateRequest AuthenticateResponse BooleanConfigOptionCapabilities
-            CancelRequestNotification ClientCapabilities ClientSessionCapabilities CompactionCapabilities
-            ElicitationCapabilities ElicitationFormCapabilities ElicitationUrlCapabilities FileSystemCapabilities
-            Implementation InitializeRequest InitializeResponse LogoutCapabilities LogoutRequest LogoutResponse
-            McpCapabilities NoticeCapabilities PromptCapabilities ProtocolVersion
-            SessionAdditionalDirectoriesCapabilities SessionCapabilities SessionCloseCapabilities
-            SessionConfigOptionsCapabilities SessionDeleteCapabilities SessionListCapabilities
-            SessionResumeCapabilities
-        """,
+                AgentAuthCapabilities AgentCapabilities AuthCapabilities AuthMethod AuthMethodAgent AuthMethodId
+                AuthMethodTerminal AuthenticateRequest AuthenticateResponse BooleanConfigOptionCapabilities
+                CancelRequestNotification ClientCapabilities ClientSessionCapabilities CompactionCapabilities
+                ElicitationCapabilities ElicitationFormCapabilities ElicitationUrlCapabilities
+                FileSystemCapabilities Implementation InitializeRequest InitializeResponse LogoutCapabilities
+                LogoutRequest LogoutResponse McpCapabilities NoticeCapabilities PromptCapabilities ProtocolVersion
+                SessionAdditionalDirectoriesCapabilities SessionCapabilities SessionCloseCapabilities
+                SessionConfigOptionsCapabilities SessionDeleteCapabilities SessionListCapabilities
+                SessionResumeCapabilities
+            """,
             "content_block": """
-            Annotations AudioContent BlobResourceContents ContentBlock EmbeddedResource EmbeddedResourceResource
-            ImageContent ResourceLink Role TextContent TextResourceContents
-        """,
+                Annotations AudioContent BlobResourceContents ContentBlock EmbeddedResource EmbeddedResourceResource
+                ImageContent ResourceLink Role TextContent TextResourceContents
+            """,
             "elicitation": """
-            BooleanPropertySchema CompleteElicitationNotification CreateElicitationRequest
-            CreateElicitationRequestForm CreateElicitationRequestFormRequest CreateElicitationRequestFormSession
-            CreateElicitationRequestUrl CreateElicitationRequestUrlRequest CreateElicitationRequestUrlSession
-            CreateElicitationResponse CreateElicitationResponseAccept CreateElicitationResponseCancel
-            CreateElicitationResponseDecline ElicitationAcceptAction ElicitationContentValue
-            ElicitationContentValueStringArray ElicitationFormMode ElicitationFormModeRequest
-            ElicitationFormModeSession ElicitationId ElicitationPropertySchema ElicitationRequestScope
-            ElicitationSchema ElicitationSchemaType ElicitationSessionScope ElicitationUrlMode
-            ElicitationUrlModeRequest ElicitationUrlModeSession EnumOption IntegerPropertySchema MultiSelectItems
-            MultiSelectPropertySchema NumberPropertySchema OtherCreateElicitationRequest
-            OtherCreateElicitationRequestRequest OtherCreateElicitationRequestSession OtherCreateElicitationResponse
-            OtherElicitationPropertySchema OtherMultiSelectItems StringFormat StringMultiSelectItems
-            StringPropertySchema TitledMultiSelectItems
-        """,
+                BooleanPropertySchema CompleteElicitationNotification CreateElicitationRequest
+                CreateElicitationRequestForm CreateElicitationRequestFormRequest CreateElicitationRequestFormSession
+                CreateElicitationRequestUrl CreateElicitationRequestUrlRequest CreateElicitationRequestUrlSession
+                CreateElicitationResponse CreateElicitationResponseAccept CreateElicitationResponseCancel
+                CreateElicitationResponseDecline ElicitationAcceptAction ElicitationContentValue
+                ElicitationContentValueStringArray ElicitationFormMode ElicitationFormModeRequest
+                ElicitationFormModeSession ElicitationId ElicitationPropertySchema ElicitationRequestScope
+                ElicitationSchema ElicitationSchemaType ElicitationSessionScope ElicitationUrlMode
+                ElicitationUrlModeRequest ElicitationUrlModeSession EnumOption IntegerPropertySchema
+                MultiSelectItems MultiSelectPropertySchema NumberPropertySchema OtherCreateElicitationRequest
+                OtherCreateElicitationRequestRequest OtherCreateElicitationRequestSession
+                OtherCreateElicitationResponse OtherElicitationPropertySchema OtherMultiSelectItems StringFormat
+                StringMultiSelectItems StringPropertySchema TitledMultiSelectItems
+            """,
             "fs": """
-            ReadTextFileRequest ReadTextFileResponse WriteTextFileRequest WriteTextFileResponse
-        """,
-            "methods": """
-            METHODS
-        """,
+                ReadTextFileRequest ReadTextFileResponse WriteTextFileRequest WriteTextFileResponse
+            """,
+            "methods": "METHODS",
             "session": """
-            CancelNotification CloseSessionRequest CloseSessionResponse DeleteSessionRequest DeleteSessionResponse
-            HttpHeader ListSessionsRequest ListSessionsResponse LoadSessionRequest LoadSessionResponse McpServer
-            McpServerHttp McpServerSse McpServerStdio NewSessionRequest NewSessionResponse PermissionOption
-            PermissionOptionId PermissionOptionKind PromptRequest PromptResponse RequestPermissionOutcome
-            RequestPermissionOutcomeCancelled RequestPermissionRequest RequestPermissionResponse
-            ResumeSessionRequest ResumeSessionResponse SelectedPermissionOutcome SessionInfo SessionMode
-            SessionModeState SetSessionConfigOptionRequest SetSessionConfigOptionRequestBoolean
-            SetSessionConfigOptionRequestValueId SetSessionConfigOptionResponse SetSessionModeRequest
-            SetSessionModeResponse StopReason
-        """,
+                CancelNotification CloseSessionRequest CloseSessionResponse DeleteSessionRequest
+                DeleteSessionResponse HttpHeader ListSessionsRequest ListSessionsResponse LoadSessionRequest
+                LoadSessionResponse McpServer McpServerHttp McpServerSse McpServerStdio NewSessionRequest
+                NewSessionResponse PermissionOption PermissionOptionId PermissionOptionKind PromptRequest
+                PromptResponse RequestPermissionOutcome RequestPermissionOutcomeCancelled RequestPermissionRequest
+                RequestPermissionResponse ResumeSessionRequest ResumeSessionResponse SelectedPermissionOutcome
+                SessionInfo SessionMode SessionModeState SetSessionConfigOptionRequest
+                SetSessionConfigOptionRequestBoolean SetSessionConfigOptionRequestValueId
+                SetSessionConfigOptionResponse SetSessionModeRequest SetSessionModeResponse StopReason
+            """,
             "session_config_option": """
-            SessionConfigBoolean SessionConfigGroupId SessionConfigOption SessionConfigOptionBoolean
-            SessionConfigOptionCategory SessionConfigOptionSelect SessionConfigSelect SessionConfigSelectGroup
-            SessionConfigSelectOption SessionConfigSelectOptions SessionConfigSelectOptionsGrouped
-            SessionConfigSelectOptionsUngrouped
-        """,
+                SessionConfigBoolean SessionConfigGroupId SessionConfigOption SessionConfigOptionBoolean
+                SessionConfigOptionCategory SessionConfigOptionSelect SessionConfigSelect SessionConfigSelectGroup
+                SessionConfigSelectOption SessionConfigSelectOptions SessionConfigSelectOptionsGrouped
+                SessionConfigSelectOptionsUngrouped
+            """,
             "session_types": """
-            Content Diff SessionModeId Terminal ToolCallContent ToolCallLocation ToolCallStatus ToolCallUpdate
-            ToolKind
-        """,
+                Content Diff SessionModeId Terminal ToolCallContent ToolCallLocation ToolCallStatus ToolCallUpdate
+                ToolKind
+            """,
             "session_update": """
-            AgentMessageChunk AgentThoughtChunk AvailableCommand AvailableCommandInput AvailableCommandsUpdate
-            CompactionId CompactionStatus CompactionSummaryChunk CompactionUpdate ConfigOptionUpdate ContentChunk
-            Cost CurrentModeUpdate MessageId Notice NoticeSeverity OtherSessionUpdate Plan PlanEntry
-            PlanEntryPriority PlanEntryStatus SessionInfoUpdate SessionNotification SessionToolCallUpdate
-            SessionUpdate ToolCall UnstructuredCommandInput UsageUpdate UserMessageChunk
-        """,
+                AgentMessageChunk AgentThoughtChunk AvailableCommand AvailableCommandInput AvailableCommandsUpdate
+                CompactionId CompactionStatus CompactionSummaryChunk CompactionUpdate ConfigOptionUpdate
+                ContentChunk Cost CurrentModeUpdate MessageId Notice NoticeSeverity OtherSessionUpdate Plan
+                PlanEntry PlanEntryPriority PlanEntryStatus SessionInfoUpdate SessionNotification
+                SessionToolCallUpdate SessionUpdate ToolCall UnstructuredCommandInput UsageUpdate UserMessageChunk
+            """,
             "terminal": """
-            CreateTerminalRequest CreateTerminalResponse KillTerminalRequest KillTerminalResponse
-            ReleaseTerminalRequest ReleaseTerminalResponse TerminalExitStatus TerminalOutputRequest
-            TerminalOutputResponse WaitForTerminalExitRequest WaitForTerminalExitResponse
-        """,
+                CreateTerminalRequest CreateTerminalResponse KillTerminalRequest KillTerminalResponse
+                ReleaseTerminalRequest ReleaseTerminalResponse TerminalExitStatus TerminalOutputRequest
+                TerminalOutputResponse WaitForTerminalExitRequest WaitForTerminalExitResponse
+            """,
         },
     )

@@ -319,101 +319,101 @@ else:
         __name__,
         {
             "auth": """
-            AuthAccount AuthState AuthStatusRequest AuthStatusResponse AuthStatusUpdateNotification
-        """,
+                AuthAccount AuthState AuthStatusRequest AuthStatusResponse AuthStatusUpdateNotification
+            """,
             "common": """
-            EnvVariable ExtNotification ExtRequest ExtResponse McpServerAcpId RequestId SessionConfigId
-            SessionConfigValueId SessionId TerminalId ToolCallId
-        """,
+                EnvVariable ExtNotification ExtRequest ExtResponse McpServerAcpId RequestId SessionConfigId
+                SessionConfigValueId SessionId TerminalId ToolCallId
+            """,
             "connection": """
-            AgentAuthCapabilities AgentCapabilities AuthCapabilities AuthMethod AuthMethodAgent AuthMethodId
-            AuthMethodTerminal AuthStatusCapabilities AuthenticateRequest AuthenticateResponse
-            BooleanConfigOptionCapabilities CancelRequestNotification ClientCapabilities ClientSessionCapabilities
-            CompactionCapabilities ElicitationCapabilities ElicitationFormCapabilities ElicitationUrlCapabilities
-            FileSystemCapabilities Implementation InitializeRequest InitializeResponse LogoutCapabilities
-            LogoutRequest LogoutResponse McpCapabilities NoticeCapabilities PlanCapabilities PromptCapabilities
-            ProtocolVersion ProvidersCapabilities SessionAdditionalDirectoriesCapabilities
-            SessionArchiveCapabilities SessionCapabilities SessionCloseCapabilities SessionConfigOptionsCapabilities
-            SessionDeleteCapabilities SessionForkCapabilities SessionListCapabilities SessionResumeCapabilities
-            SessionStatusCapabilities SessionSystemPromptCapabilities SessionSystemPromptModeCapabilities
-            SessionSystemPromptOverrideCapabilities SessionTitleCapabilities SubagentCapabilities
-        """,
+                AgentAuthCapabilities AgentCapabilities AuthCapabilities AuthMethod AuthMethodAgent AuthMethodId
+                AuthMethodTerminal AuthStatusCapabilities AuthenticateRequest AuthenticateResponse
+                BooleanConfigOptionCapabilities CancelRequestNotification ClientCapabilities
+                ClientSessionCapabilities CompactionCapabilities ElicitationCapabilities ElicitationFormCapabilities
+                ElicitationUrlCapabilities FileSystemCapabilities Implementation InitializeRequest
+                InitializeResponse LogoutCapabilities LogoutRequest LogoutResponse McpCapabilities
+                NoticeCapabilities PlanCapabilities PromptCapabilities ProtocolVersion ProvidersCapabilities
+                SessionAdditionalDirectoriesCapabilities SessionArchiveCapabilities SessionCapabilities
+                SessionCloseCapabilities SessionConfigOptionsCapabilities SessionDeleteCapabilities
+                SessionForkCapabilities SessionListCapabilities SessionResumeCapabilities SessionStatusCapabilities
+                SessionSystemPromptCapabilities SessionSystemPromptModeCapabilities
+                SessionSystemPromptOverrideCapabilities SessionTitleCapabilities SubagentCapabilities
+            """,
             "content_block": """
-            Annotations AudioContent BlobResourceContents ContentBlock EmbeddedResource EmbeddedResourceResource
-            ImageContent ResourceLink Role TextContent TextResourceContents
-        """,
+                Annotations AudioContent BlobResourceContents ContentBlock EmbeddedResource EmbeddedResourceResource
+                ImageContent ResourceLink Role TextContent TextResourceContents
+            """,
             "elicitation": """
-            BooleanPropertySchema CompleteElicitationNotification CreateElicitationRequest
-            CreateElicitationRequestForm CreateElicitationRequestFormRequest CreateElicitationRequestFormSession
-            CreateElicitationRequestUrl CreateElicitationRequestUrlRequest CreateElicitationRequestUrlSession
-            CreateElicitationResponse CreateElicitationResponseAccept CreateElicitationResponseCancel
-            CreateElicitationResponseDecline ElicitationAcceptAction ElicitationContentValue
-            ElicitationContentValueStringArray ElicitationFormMode ElicitationFormModeRequest
-            ElicitationFormModeSession ElicitationId ElicitationPropertySchema ElicitationRequestScope
-            ElicitationSchema ElicitationSchemaType ElicitationSessionScope ElicitationUrlMode
-            ElicitationUrlModeRequest ElicitationUrlModeSession EnumOption IntegerPropertySchema MultiSelectItems
-            MultiSelectPropertySchema NumberPropertySchema OtherCreateElicitationRequest
-            OtherCreateElicitationRequestRequest OtherCreateElicitationRequestSession OtherCreateElicitationResponse
-            OtherElicitationPropertySchema OtherMultiSelectItems StringFormat StringMultiSelectItems
-            StringPropertySchema TitledMultiSelectItems
-        """,
+                BooleanPropertySchema CompleteElicitationNotification CreateElicitationRequest
+                CreateElicitationRequestForm CreateElicitationRequestFormRequest CreateElicitationRequestFormSession
+                CreateElicitationRequestUrl CreateElicitationRequestUrlRequest CreateElicitationRequestUrlSession
+                CreateElicitationResponse CreateElicitationResponseAccept CreateElicitationResponseCancel
+                CreateElicitationResponseDecline ElicitationAcceptAction ElicitationContentValue
+                ElicitationContentValueStringArray ElicitationFormMode ElicitationFormModeRequest
+                ElicitationFormModeSession ElicitationId ElicitationPropertySchema ElicitationRequestScope
+                ElicitationSchema ElicitationSchemaType ElicitationSessionScope ElicitationUrlMode
+                ElicitationUrlModeRequest ElicitationUrlModeSession EnumOption IntegerPropertySchema
+                MultiSelectItems MultiSelectPropertySchema NumberPropertySchema OtherCreateElicitationRequest
+                OtherCreateElicitationRequestRequest OtherCreateElicitationRequestSession
+                OtherCreateElicitationResponse OtherElicitationPropertySchema OtherMultiSelectItems StringFormat
+                StringMultiSelectItems StringPropertySchema TitledMultiSelectItems
+            """,
             "fs": """
-            ReadTextFileRequest ReadTextFileResponse WriteTextFileRequest WriteTextFileResponse
-        """,
+                ReadTextFileRequest ReadTextFileResponse WriteTextFileRequest WriteTextFileResponse
+            """,
             "mcp": """
-            McpError McpRequestId MessageMcpNotification MessageMcpRequest MessageMcpResponse
-            MessageMcpResponseError MessageMcpResponseResult
-        """,
-            "methods": """
-            METHODS
-        """,
+                McpError McpRequestId MessageMcpNotification MessageMcpRequest MessageMcpResponse
+                MessageMcpResponseError MessageMcpResponseResult
+            """,
+            "methods": "METHODS",
             "providers": """
-            DisableProviderRequest DisableProviderResponse ListProvidersRequest ListProvidersResponse LlmProtocol
-            ProviderCurrentConfig ProviderId ProviderInfo SetProviderRequest SetProviderResponse
-        """,
+                DisableProviderRequest DisableProviderResponse ListProvidersRequest ListProvidersResponse
+                LlmProtocol ProviderCurrentConfig ProviderId ProviderInfo SetProviderRequest SetProviderResponse
+            """,
             "proxy": """
-            InitializeProxyRequest InitializeProxyResponse ProxySuccessorNotification ProxySuccessorRequest
-            ProxySuccessorResponse
-        """,
+                InitializeProxyRequest InitializeProxyResponse ProxySuccessorNotification ProxySuccessorRequest
+                ProxySuccessorResponse
+            """,
             "session": """
-            ArchiveSessionRequest ArchiveSessionResponse CancelNotification CloseSessionRequest CloseSessionResponse
-            DeleteSessionRequest DeleteSessionResponse ForkSessionRequest ForkSessionResponse HttpHeader
-            ListSessionsRequest ListSessionsResponse LoadSessionRequest LoadSessionResponse McpServer McpServerAcp
-            McpServerHttp McpServerSse McpServerStdio NewSessionRequest NewSessionResponse PermissionOption
-            PermissionOptionId PermissionOptionKind PromptRequest PromptResponse RequestPermissionOutcome
-            RequestPermissionOutcomeCancelled RequestPermissionRequest RequestPermissionResponse
-            ResumeSessionRequest ResumeSessionResponse SelectedPermissionOutcome SessionArchiveFilter SessionInfo
-            SessionMode SessionModeState SessionStatus SessionStatusRequest SessionStatusResponse
-            SetSessionConfigOptionRequest SetSessionConfigOptionRequestBoolean SetSessionConfigOptionRequestValueId
-            SetSessionConfigOptionResponse SetSessionModeRequest SetSessionModeResponse SetSessionTitleRequest
-            SetSessionTitleResponse StopReason SystemPrompt SystemPromptMode UnarchiveSessionRequest
-            UnarchiveSessionResponse
-        """,
+                ArchiveSessionRequest ArchiveSessionResponse CancelNotification CloseSessionRequest
+                CloseSessionResponse DeleteSessionRequest DeleteSessionResponse ForkSessionRequest
+                ForkSessionResponse HttpHeader ListSessionsRequest ListSessionsResponse LoadSessionRequest
+                LoadSessionResponse McpServer McpServerAcp McpServerHttp McpServerSse McpServerStdio
+                NewSessionRequest NewSessionResponse PermissionOption PermissionOptionId PermissionOptionKind
+                PromptRequest PromptResponse RequestPermissionOutcome RequestPermissionOutcomeCancelled
+                RequestPermissionRequest RequestPermissionResponse ResumeSessionRequest ResumeSessionResponse
+                SelectedPermissionOutcome SessionArchiveFilter SessionInfo SessionMode SessionModeState
+                SessionStatus SessionStatusRequest SessionStatusResponse SetSessionConfigOptionRequest
+                SetSessionConfigOptionRequestBoolean SetSessionConfigOptionRequestValueId
+                SetSessionConfigOptionResponse SetSessionModeRequest SetSessionModeResponse SetSessionTitleRequest
+                SetSessionTitleResponse StopReason SystemPrompt SystemPromptMode UnarchiveSessionRequest
+                UnarchiveSessionResponse
+            """,
             "session_config_option": """
-            SessionConfigBoolean SessionConfigGroupId SessionConfigOption SessionConfigOptionBoolean
-            SessionConfigOptionCategory SessionConfigOptionSelect SessionConfigSelect SessionConfigSelectGroup
-            SessionConfigSelectOption SessionConfigSelectOptions SessionConfigSelectOptionsGrouped
-            SessionConfigSelectOptionsUngrouped
-        """,
+                SessionConfigBoolean SessionConfigGroupId SessionConfigOption SessionConfigOptionBoolean
+                SessionConfigOptionCategory SessionConfigOptionSelect SessionConfigSelect SessionConfigSelectGroup
+                SessionConfigSelectOption SessionConfigSelectOptions SessionConfigSelectOptionsGrouped
+                SessionConfigSelectOptionsUngrouped
+            """,
             "session_types": """
-            Content Diff SessionModeId Terminal ToolCallContent ToolCallLocation ToolCallStatus ToolCallUpdate
-            ToolKind Usage
-        """,
+                Content Diff SessionModeId Terminal ToolCallContent ToolCallLocation ToolCallStatus ToolCallUpdate
+                ToolKind Usage
+            """,
             "session_update": """
-            AgentMessageChunk AgentThoughtChunk AvailableCommand AvailableCommandInput AvailableCommandsUpdate
-            CompactionId CompactionStatus CompactionSummaryChunk CompactionUpdate ConfigOptionUpdate ContentChunk
-            Cost CurrentModeUpdate Error ErrorCode ErrorStopReason IdleStateUpdate MessageId Notice NoticeSeverity
-            OtherPlanUpdateContent OtherSessionUpdate OtherStateUpdate Plan PlanEntry PlanEntryPriority
-            PlanEntryStatus PlanFile PlanId PlanItems PlanMarkdown PlanRemoved PlanUpdate PlanUpdateContent
-            RequiresActionStateUpdate RunningStateUpdate SessionCancelCapabilities SessionInfoUpdate SessionMessage
-            SessionMessageChunk SessionNotification SessionToolCallUpdate SessionUpdate StateUpdate
-            SubagentSessionCapabilities SubagentUpdate ToolCall UnknownStateUpdate UnstructuredCommandInput
-            UsageUpdate UserMessageChunk
-        """,
+                AgentMessageChunk AgentThoughtChunk AvailableCommand AvailableCommandInput AvailableCommandsUpdate
+                CompactionId CompactionStatus CompactionSummaryChunk CompactionUpdate ConfigOptionUpdate
+                ContentChunk Cost CurrentModeUpdate Error ErrorCode ErrorStopReason IdleStateUpdate MessageId Notice
+                NoticeSeverity OtherPlanUpdateContent OtherSessionUpdate OtherStateUpdate Plan PlanEntry
+                PlanEntryPriority PlanEntryStatus PlanFile PlanId PlanItems PlanMarkdown PlanRemoved PlanUpdate
+                PlanUpdateContent RequiresActionStateUpdate RunningStateUpdate SessionCancelCapabilities
+                SessionInfoUpdate SessionMessage SessionMessageChunk SessionNotification SessionToolCallUpdate
+                SessionUpdate StateUpdate SubagentSessionCapabilities SubagentUpdate ToolCall UnknownStateUpdate
+                UnstructuredCommandInput UsageUpdate UserMessageChunk
+            """,
             "terminal": """
-            CreateTerminalRequest CreateTerminalResponse KillTerminalRequest KillTerminalResponse
-            ReleaseTerminalRequest ReleaseTerminalResponse TerminalExitStatus TerminalOutputRequest
-            TerminalOutputResponse WaitForTerminalExitRequest WaitForTerminalExitResponse
-        """,
+                CreateTerminalRequest CreateTerminalResponse KillTerminalRequest KillTerminalResponse
+                ReleaseTerminalRequest ReleaseTerminalResponse TerminalExitStatus TerminalOutputRequest
+                TerminalOutputResponse WaitForTerminalExitRequest WaitForTerminalExitResponse
+            """,
         },
     )

@@ -282,90 +282,83 @@ else:
     __all__, __getattr__, __dir__ = lazy_names(
         __name__,
         {
-            "auth": """
-            LoginAuthRequest LoginAuthResponse LogoutAuthRequest LogoutAuthResponse
-        """,
+            "auth": "LoginAuthRequest LoginAuthResponse LogoutAuthRequest LogoutAuthResponse",
             "common": """
-            AbsolutePath AuthMethodId EnvVariable ExtNotification ExtRequest ExtResponse MediaType ProtocolVersion
-            RequestId SessionConfigId SessionConfigValueId SessionId TerminalId ToolCallId
-        """,
+                AbsolutePath AuthMethodId EnvVariable ExtNotification ExtRequest ExtResponse MediaType
+                ProtocolVersion RequestId SessionConfigId SessionConfigValueId SessionId TerminalId ToolCallId
+            """,
             "connection": """
-            AgentAuthCapabilities AgentCapabilities AuthMethod AuthMethodAgent AuthMethodTerminal
-            CancelRequestNotification ClientAuthCapabilities ClientCapabilities ElicitationCapabilities
-            ElicitationFormCapabilities ElicitationUrlCapabilities Implementation InitializeRequest
-            InitializeResponse McpCapabilities McpHttpCapabilities McpStdioCapabilities OtherAuthMethod
-            PromptAudioCapabilities PromptCapabilities PromptEmbeddedContextCapabilities PromptImageCapabilities
-            SessionAdditionalDirectoriesCapabilities SessionCapabilities SessionDeleteCapabilities
-            TerminalAuthCapabilities
-        """,
+                AgentAuthCapabilities AgentCapabilities AuthMethod AuthMethodAgent AuthMethodTerminal
+                CancelRequestNotification ClientAuthCapabilities ClientCapabilities ElicitationCapabilities
+                ElicitationFormCapabilities ElicitationUrlCapabilities Implementation InitializeRequest
+                InitializeResponse McpCapabilities McpHttpCapabilities McpStdioCapabilities OtherAuthMethod
+                PromptAudioCapabilities PromptCapabilities PromptEmbeddedContextCapabilities PromptImageCapabilities
+                SessionAdditionalDirectoriesCapabilities SessionCapabilities SessionDeleteCapabilities
+                TerminalAuthCapabilities
+            """,
             "content_block": """
-            Annotations AudioContent BlobResourceContents ContentBlock EmbeddedResource EmbeddedResourceResource
-            Icon IconTheme ImageContent OtherContentBlock ResourceLink Role TextContent TextResourceContents
-        """,
+                Annotations AudioContent BlobResourceContents ContentBlock EmbeddedResource EmbeddedResourceResource
+                Icon IconTheme ImageContent OtherContentBlock ResourceLink Role TextContent TextResourceContents
+            """,
             "diff_change": """
-            DiffChange DiffChangeAdd DiffChangeCopy DiffChangeDelete DiffChangeModify DiffChangeMove DiffFileType
-            DiffPathChange DiffPathPairChange OtherDiffChange
-        """,
+                DiffChange DiffChangeAdd DiffChangeCopy DiffChangeDelete DiffChangeModify DiffChangeMove
+                DiffFileType DiffPathChange DiffPathPairChange OtherDiffChange
+            """,
             "elicitation": """
-            BooleanPropertySchema CompleteElicitationNotification CreateElicitationRequest
-            CreateElicitationRequestForm CreateElicitationRequestFormRequest CreateElicitationRequestFormSession
-            CreateElicitationRequestUrl CreateElicitationRequestUrlRequest CreateElicitationRequestUrlSession
-            CreateElicitationResponse CreateElicitationResponseAccept CreateElicitationResponseCancel
-            CreateElicitationResponseDecline ElicitationAcceptAction ElicitationContentValue
-            ElicitationContentValueStringArray ElicitationFormMode ElicitationFormModeRequest
-            ElicitationFormModeSession ElicitationId ElicitationPropertySchema ElicitationRequestScope
-            ElicitationSchema ElicitationSchemaType ElicitationSessionScope ElicitationUrlMode
-            ElicitationUrlModeRequest ElicitationUrlModeSession EnumOption IntegerPropertySchema MultiSelectItems
-            MultiSelectPropertySchema NumberPropertySchema OtherCreateElicitationRequest
-            OtherCreateElicitationRequestRequest OtherCreateElicitationRequestSession OtherCreateElicitationResponse
-            OtherElicitationPropertySchema OtherMultiSelectItems StringFormat StringMultiSelectItems
-            StringPropertySchema TitledMultiSelectItems
-        """,
-            "methods": """
-            METHODS
-        """,
+                BooleanPropertySchema CompleteElicitationNotification CreateElicitationRequest
+                CreateElicitationRequestForm CreateElicitationRequestFormRequest CreateElicitationRequestFormSession
+                CreateElicitationRequestUrl CreateElicitationRequestUrlRequest CreateElicitationRequestUrlSession
+                CreateElicitationResponse CreateElicitationResponseAccept CreateElicitationResponseCancel
+                CreateElicitationResponseDecline ElicitationAcceptAction ElicitationContentValue
+                ElicitationContentValueStringArray ElicitationFormMode ElicitationFormModeRequest
+                ElicitationFormModeSession ElicitationId ElicitationPropertySchema ElicitationRequestScope
+                ElicitationSchema ElicitationSchemaType ElicitationSessionScope ElicitationUrlMode
+                ElicitationUrlModeRequest ElicitationUrlModeSession EnumOption IntegerPropertySchema
+                MultiSelectItems MultiSelectPropertySchema NumberPropertySchema OtherCreateElicitationRequest
+                OtherCreateElicitationRequestRequest OtherCreateElicitationRequestSession
+                OtherCreateElicitationResponse OtherElicitationPropertySchema OtherMultiSelectItems StringFormat
+                StringMultiSelectItems StringPropertySchema TitledMultiSelectItems
+            """,
+            "methods": "METHODS",
             "session": """
-            CancelSessionNotification CancelledPermissionOutcome CloseSessionRequest CloseSessionResponse
-            CommandPermissionSubject DeleteSessionRequest DeleteSessionResponse HttpHeader ListSessionsRequest
-            ListSessionsResponse McpServer McpServerHttp McpServerStdio NewSessionRequest NewSessionResponse
-            OtherMcpServer OtherReplayFrom OtherRequestPermissionOutcome OtherRequestPermissionSubject
-            OtherSetSessionConfigOptionRequest PermissionOption PermissionOptionId PermissionOptionKind
-            PromptRequest PromptResponse ReplayFrom ReplayFromStart RequestPermissionOutcome
-            RequestPermissionRequest RequestPermissionResponse RequestPermissionSubject ResumeSessionRequest
-            ResumeSessionResponse SelectedPermissionOutcome SessionInfo SessionListCursor
-            SetSessionConfigOptionRequest SetSessionConfigOptionRequestBoolean SetSessionConfigOptionRequestId
-            SetSessionConfigOptionResponse ToolCallPermissionSubject
-        """,
+                CancelSessionNotification CancelledPermissionOutcome CloseSessionRequest CloseSessionResponse
+                CommandPermissionSubject DeleteSessionRequest DeleteSessionResponse HttpHeader ListSessionsRequest
+                ListSessionsResponse McpServer McpServerHttp McpServerStdio NewSessionRequest NewSessionResponse
+                OtherMcpServer OtherReplayFrom OtherRequestPermissionOutcome OtherRequestPermissionSubject
+                OtherSetSessionConfigOptionRequest PermissionOption PermissionOptionId PermissionOptionKind
+                PromptRequest PromptResponse ReplayFrom ReplayFromStart RequestPermissionOutcome
+                RequestPermissionRequest RequestPermissionResponse RequestPermissionSubject ResumeSessionRequest
+                ResumeSessionResponse SelectedPermissionOutcome SessionInfo SessionListCursor
+                SetSessionConfigOptionRequest SetSessionConfigOptionRequestBoolean SetSessionConfigOptionRequestId
+                SetSessionConfigOptionResponse ToolCallPermissionSubject
+            """,
             "session_config_option": """
-            OtherSessionConfigOption SessionConfigBoolean SessionConfigGroupId SessionConfigOption
-            SessionConfigOptionBoolean SessionConfigOptionCategory SessionConfigOptionSelect SessionConfigSelect
-            SessionConfigSelectGroup SessionConfigSelectOption SessionConfigSelectOptions
-            SessionConfigSelectOptionsGrouped SessionConfigSelectOptionsUngrouped
-        """,
+                OtherSessionConfigOption SessionConfigBoolean SessionConfigGroupId SessionConfigOption
+                SessionConfigOptionBoolean SessionConfigOptionCategory SessionConfigOptionSelect SessionConfigSelect
+                SessionConfigSelectGroup SessionConfigSelectOption SessionConfigSelectOptions
+                SessionConfigSelectOptionsGrouped SessionConfigSelectOptionsUngrouped
+            """,
             "session_types": """
-            AvailableCommand AvailableCommandInput Command Content Diff DiffPatch DiffPatchFormat MessageId
-            OtherAvailableCommand OtherAvailableCommandInput OtherToolCallContent Terminal TextCommandInput
-            ToolCallCancelCapabilities ToolCallCapabilities ToolCallContent ToolCallLocation ToolCallStatus
-            ToolCallUpdate ToolKind
-        """,
+                AvailableCommand AvailableCommandInput Command Content Diff DiffPatch DiffPatchFormat MessageId
+                OtherAvailableCommand OtherAvailableCommandInput OtherToolCallContent Terminal TextCommandInput
+                ToolCallCancelCapabilities ToolCallCapabilities ToolCallContent ToolCallLocation ToolCallStatus
+                ToolCallUpdate ToolKind
+            """,
             "session_update": """
-            AgentMessage AgentMessageChunk AgentThought AgentThoughtChunk AvailableCommandsUpdate BackgroundTerminal
-            BackgroundToolCall BackgroundWork CompactionId CompactionStatus CompactionSummaryChunk CompactionUpdate
-            ConfigOptionUpdate ContentChunk Cost Error ErrorCode ErrorData ErrorStopReason IdleStateUpdate Notice
-            NoticeSeverity OtherBackgroundWork OtherPlanUpdateContent OtherSessionUpdate OtherStateUpdate PlanEntry
-            PlanEntryPriority PlanEntryStatus PlanId PlanItems PlanUpdate PlanUpdateContent
-            RequiresActionStateUpdate RunningStateUpdate SessionInfoUpdate SessionNotFoundErrorData
-            SessionStateUpdate SessionStateUpdateIdle SessionStateUpdateOther SessionStateUpdateRequiresAction
-            SessionStateUpdateRunning SessionToolCallUpdate SessionUpdate StateUpdate TerminalCancelCapabilities
-            TerminalCapabilities TerminalExitStatus TerminalOutput TerminalOutputChunk TerminalSize TerminalUpdate
-            ToolCallContentChunk UnsupportedProtocolVersionErrorData UpdateSessionNotification UsageUpdate
-            UserMessage UserMessageChunk
-        """,
-            "terminal": """
-            CancelTerminalRequest CancelTerminalResponse
-        """,
-            "tool_call": """
-            CancelToolCallRequest CancelToolCallResponse
-        """,
+                AgentMessage AgentMessageChunk AgentThought AgentThoughtChunk AvailableCommandsUpdate
+                BackgroundTerminal BackgroundToolCall BackgroundWork CompactionId CompactionStatus
+                CompactionSummaryChunk CompactionUpdate ConfigOptionUpdate ContentChunk Cost Error ErrorCode
+                ErrorData ErrorStopReason IdleStateUpdate Notice NoticeSeverity OtherBackgroundWork
+                OtherPlanUpdateContent OtherSessionUpdate OtherStateUpdate PlanEntry PlanEntryPriority
+                PlanEntryStatus PlanId PlanItems PlanUpdate PlanUpdateContent RequiresActionStateUpdate
+                RunningStateUpdate SessionInfoUpdate SessionNotFoundErrorData SessionStateUpdate
+                SessionStateUpdateIdle SessionStateUpdateOther SessionStateUpdateRequiresAction
+                SessionStateUpdateRunning SessionToolCallUpdate SessionUpdate StateUpdate TerminalCancelCapabilities
+                TerminalCapabilities TerminalExitStatus TerminalOutput TerminalOutputChunk TerminalSize
+                TerminalUpdate ToolCallContentChunk UnsupportedProtocolVersionErrorData UpdateSessionNotification
+                UsageUpdate UserMessage UserMessageChunk
+            """,
+            "terminal": "CancelTerminalRequest CancelTerminalResponse",
+            "tool_call": "CancelToolCallRequest CancelToolCallResponse",
         },
     )

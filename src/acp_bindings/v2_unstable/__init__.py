@@ -354,110 +354,105 @@ else:
         __name__,
         {
             "auth": """
-            AuthAccount AuthState AuthStatusRequest AuthStatusResponse AuthStatusUpdateNotification LoginAuthRequest
-            LoginAuthResponse LogoutAuthRequest LogoutAuthResponse
-        """,
+                AuthAccount AuthState AuthStatusRequest AuthStatusResponse AuthStatusUpdateNotification
+                LoginAuthRequest LoginAuthResponse LogoutAuthRequest LogoutAuthResponse
+            """,
             "common": """
-            AbsolutePath AuthMethodId EnvVariable ExtNotification ExtRequest ExtResponse McpServerAcpId MediaType
-            ProtocolVersion RequestId SessionConfigId SessionConfigValueId SessionId TerminalId ToolCallId
-        """,
+                AbsolutePath AuthMethodId EnvVariable ExtNotification ExtRequest ExtResponse McpServerAcpId
+                MediaType ProtocolVersion RequestId SessionConfigId SessionConfigValueId SessionId TerminalId
+                ToolCallId
+            """,
             "connection": """
-            AgentAuthCapabilities AgentCapabilities AuthMethod AuthMethodAgent AuthMethodTerminal
-            AuthStatusCapabilities CancelRequestNotification ClientAuthCapabilities ClientCapabilities
-            ElicitationCapabilities ElicitationFormCapabilities ElicitationUrlCapabilities Implementation
-            InitializeRequest InitializeResponse McpAcpCapabilities McpCapabilities McpHttpCapabilities
-            McpStdioCapabilities OtherAuthMethod PromptAudioCapabilities PromptCapabilities
-            PromptEmbeddedContextCapabilities PromptImageCapabilities ProvidersCapabilities
-            SessionAdditionalDirectoriesCapabilities SessionArchiveCapabilities SessionCapabilities
-            SessionDeleteCapabilities SessionForkCapabilities SessionStatusCapabilities
-            SessionSystemPromptCapabilities SessionSystemPromptModeCapabilities
-            SessionSystemPromptOverrideCapabilities SessionTitleCapabilities TerminalAuthCapabilities
-        """,
+                AgentAuthCapabilities AgentCapabilities AuthMethod AuthMethodAgent AuthMethodTerminal
+                AuthStatusCapabilities CancelRequestNotification ClientAuthCapabilities ClientCapabilities
+                ElicitationCapabilities ElicitationFormCapabilities ElicitationUrlCapabilities Implementation
+                InitializeRequest InitializeResponse McpAcpCapabilities McpCapabilities McpHttpCapabilities
+                McpStdioCapabilities OtherAuthMethod PromptAudioCapabilities PromptCapabilities
+                PromptEmbeddedContextCapabilities PromptImageCapabilities ProvidersCapabilities
+                SessionAdditionalDirectoriesCapabilities SessionArchiveCapabilities SessionCapabilities
+                SessionDeleteCapabilities SessionForkCapabilities SessionStatusCapabilities
+                SessionSystemPromptCapabilities SessionSystemPromptModeCapabilities
+                SessionSystemPromptOverrideCapabilities SessionTitleCapabilities TerminalAuthCapabilities
+            """,
             "content_block": """
-            Annotations AudioContent BlobResourceContents ContentBlock EmbeddedResource EmbeddedResourceResource
-            Icon IconTheme ImageContent OtherContentBlock ResourceLink Role TextContent TextResourceContents
-        """,
+                Annotations AudioContent BlobResourceContents ContentBlock EmbeddedResource EmbeddedResourceResource
+                Icon IconTheme ImageContent OtherContentBlock ResourceLink Role TextContent TextResourceContents
+            """,
             "diff_change": """
-            DiffChange DiffChangeAdd DiffChangeCopy DiffChangeDelete DiffChangeModify DiffChangeMove DiffFileType
-            DiffPathChange DiffPathPairChange OtherDiffChange
-        """,
+                DiffChange DiffChangeAdd DiffChangeCopy DiffChangeDelete DiffChangeModify DiffChangeMove
+                DiffFileType DiffPathChange DiffPathPairChange OtherDiffChange
+            """,
             "elicitation": """
-            BooleanPropertySchema CompleteElicitationNotification CreateElicitationRequest
-            CreateElicitationRequestForm CreateElicitationRequestFormRequest CreateElicitationRequestFormSession
-            CreateElicitationRequestUrl CreateElicitationRequestUrlRequest CreateElicitationRequestUrlSession
-            CreateElicitationResponse CreateElicitationResponseAccept CreateElicitationResponseCancel
-            CreateElicitationResponseDecline ElicitationAcceptAction ElicitationContentValue
-            ElicitationContentValueStringArray ElicitationFormMode ElicitationFormModeRequest
-            ElicitationFormModeSession ElicitationId ElicitationPropertySchema ElicitationRequestScope
-            ElicitationSchema ElicitationSchemaType ElicitationSessionScope ElicitationUrlMode
-            ElicitationUrlModeRequest ElicitationUrlModeSession EnumOption IntegerPropertySchema MultiSelectItems
-            MultiSelectPropertySchema NumberPropertySchema OtherCreateElicitationRequest
-            OtherCreateElicitationRequestRequest OtherCreateElicitationRequestSession OtherCreateElicitationResponse
-            OtherElicitationPropertySchema OtherMultiSelectItems StringFormat StringMultiSelectItems
-            StringPropertySchema TitledMultiSelectItems
-        """,
+                BooleanPropertySchema CompleteElicitationNotification CreateElicitationRequest
+                CreateElicitationRequestForm CreateElicitationRequestFormRequest CreateElicitationRequestFormSession
+                CreateElicitationRequestUrl CreateElicitationRequestUrlRequest CreateElicitationRequestUrlSession
+                CreateElicitationResponse CreateElicitationResponseAccept CreateElicitationResponseCancel
+                CreateElicitationResponseDecline ElicitationAcceptAction ElicitationContentValue
+                ElicitationContentValueStringArray ElicitationFormMode ElicitationFormModeRequest
+                ElicitationFormModeSession ElicitationId ElicitationPropertySchema ElicitationRequestScope
+                ElicitationSchema ElicitationSchemaType ElicitationSessionScope ElicitationUrlMode
+                ElicitationUrlModeRequest ElicitationUrlModeSession EnumOption IntegerPropertySchema
+                MultiSelectItems MultiSelectPropertySchema NumberPropertySchema OtherCreateElicitationRequest
+                OtherCreateElicitationRequestRequest OtherCreateElicitationRequestSession
+                OtherCreateElicitationResponse OtherElicitationPropertySchema OtherMultiSelectItems StringFormat
+                StringMultiSelectItems StringPropertySchema TitledMultiSelectItems
+            """,
             "mcp": """
-            McpError McpRequestId MessageMcpNotification MessageMcpRequest MessageMcpResponse
-            MessageMcpResponseError MessageMcpResponseResult
-        """,
-            "methods": """
-            METHODS
-        """,
+                McpError McpRequestId MessageMcpNotification MessageMcpRequest MessageMcpResponse
+                MessageMcpResponseError MessageMcpResponseResult
+            """,
+            "methods": "METHODS",
             "providers": """
-            DisableProviderRequest DisableProviderResponse ListProvidersRequest ListProvidersResponse LlmProtocol
-            ProviderCurrentConfig ProviderId ProviderInfo SetProviderRequest SetProviderResponse
-        """,
+                DisableProviderRequest DisableProviderResponse ListProvidersRequest ListProvidersResponse
+                LlmProtocol ProviderCurrentConfig ProviderId ProviderInfo SetProviderRequest SetProviderResponse
+            """,
             "proxy": """
-            InitializeProxyRequest InitializeProxyResponse ProxySuccessorNotification ProxySuccessorRequest
-            ProxySuccessorResponse
-        """,
+                InitializeProxyRequest InitializeProxyResponse ProxySuccessorNotification ProxySuccessorRequest
+                ProxySuccessorResponse
+            """,
             "session": """
-            ArchiveSessionRequest ArchiveSessionResponse CancelSessionNotification CancelledPermissionOutcome
-            CloseSessionRequest CloseSessionResponse CommandPermissionSubject DeleteSessionRequest
-            DeleteSessionResponse ForkSessionRequest ForkSessionResponse HttpHeader ListSessionsRequest
-            ListSessionsResponse McpServer McpServerAcp McpServerHttp McpServerStdio NewSessionRequest
-            NewSessionResponse OtherMcpServer OtherReplayFrom OtherRequestPermissionOutcome
-            OtherRequestPermissionSubject OtherSetSessionConfigOptionRequest PermissionOption PermissionOptionId
-            PermissionOptionKind PromptRequest PromptResponse ReplayFrom ReplayFromStart RequestPermissionOutcome
-            RequestPermissionRequest RequestPermissionResponse RequestPermissionSubject ResumeSessionRequest
-            ResumeSessionResponse SelectedPermissionOutcome SessionArchiveFilter SessionInfo SessionListCursor
-            SessionStatus SessionStatusRequest SessionStatusResponse SetSessionConfigOptionRequest
-            SetSessionConfigOptionRequestBoolean SetSessionConfigOptionRequestId SetSessionConfigOptionResponse
-            SetSessionTitleRequest SetSessionTitleResponse SystemPrompt SystemPromptMode ToolCallPermissionSubject
-            UnarchiveSessionRequest UnarchiveSessionResponse
-        """,
+                ArchiveSessionRequest ArchiveSessionResponse CancelSessionNotification CancelledPermissionOutcome
+                CloseSessionRequest CloseSessionResponse CommandPermissionSubject DeleteSessionRequest
+                DeleteSessionResponse ForkSessionRequest ForkSessionResponse HttpHeader ListSessionsRequest
+                ListSessionsResponse McpServer McpServerAcp McpServerHttp McpServerStdio NewSessionRequest
+                NewSessionResponse OtherMcpServer OtherReplayFrom OtherRequestPermissionOutcome
+                OtherRequestPermissionSubject OtherSetSessionConfigOptionRequest PermissionOption PermissionOptionId
+                PermissionOptionKind PromptRequest PromptResponse ReplayFrom ReplayFromStart
+                RequestPermissionOutcome RequestPermissionRequest RequestPermissionResponse RequestPermissionSubject
+                ResumeSessionRequest ResumeSessionResponse SelectedPermissionOutcome SessionArchiveFilter
+                SessionInfo SessionListCursor SessionStatus SessionStatusRequest SessionStatusResponse
+                SetSessionConfigOptionRequest SetSessionConfigOptionRequestBoolean SetSessionConfigOptionRequestId
+                SetSessionConfigOptionResponse SetSessionTitleRequest SetSessionTitleResponse SystemPrompt
+                SystemPromptMode ToolCallPermissionSubject UnarchiveSessionRequest UnarchiveSessionResponse
+            """,
             "session_config_option": """
-            OtherSessionConfigOption SessionConfigBoolean SessionConfigGroupId SessionConfigOption
-            SessionConfigOptionBoolean SessionConfigOptionCategory SessionConfigOptionSelect SessionConfigSelect
-            SessionConfigSelectGroup SessionConfigSelectOption SessionConfigSelectOptions
-            SessionConfigSelectOptionsGrouped SessionConfigSelectOptionsUngrouped
-        """,
+                OtherSessionConfigOption SessionConfigBoolean SessionConfigGroupId SessionConfigOption
+                SessionConfigOptionBoolean SessionConfigOptionCategory SessionConfigOptionSelect SessionConfigSelect
+                SessionConfigSelectGroup SessionConfigSelectOption SessionConfigSelectOptions
+                SessionConfigSelectOptionsGrouped SessionConfigSelectOptionsUngrouped
+            """,
             "session_types": """
-            AvailableCommand AvailableCommandInput BackgroundSubagent BackgroundTerminal BackgroundToolCall
-            BackgroundWork Command Content Diff DiffPatch DiffPatchFormat Error ErrorCode ErrorData ErrorStopReason
-            IdleStateUpdate MessageId OtherAvailableCommand OtherAvailableCommandInput OtherBackgroundWork
-            OtherStateUpdate OtherToolCallContent RequiresActionStateUpdate RunningStateUpdate
-            SessionNotFoundErrorData StateUpdate Terminal TextCommandInput ToolCallCancelCapabilities
-            ToolCallCapabilities ToolCallContent ToolCallLocation ToolCallStatus ToolCallUpdate ToolKind
-            UnknownStateUpdate UnsupportedProtocolVersionErrorData Usage
-        """,
+                AvailableCommand AvailableCommandInput BackgroundSubagent BackgroundTerminal BackgroundToolCall
+                BackgroundWork Command Content Diff DiffPatch DiffPatchFormat Error ErrorCode ErrorData
+                ErrorStopReason IdleStateUpdate MessageId OtherAvailableCommand OtherAvailableCommandInput
+                OtherBackgroundWork OtherStateUpdate OtherToolCallContent RequiresActionStateUpdate
+                RunningStateUpdate SessionNotFoundErrorData StateUpdate Terminal TextCommandInput
+                ToolCallCancelCapabilities ToolCallCapabilities ToolCallContent ToolCallLocation ToolCallStatus
+                ToolCallUpdate ToolKind UnknownStateUpdate UnsupportedProtocolVersionErrorData Usage
+            """,
             "session_update": """
-            AgentMessage AgentMessageChunk AgentThought AgentThoughtChunk AvailableCommandsUpdate CompactionId
-            CompactionStatus CompactionSummaryChunk CompactionUpdate ConfigOptionUpdate ContentChunk Cost Notice
-            NoticeSeverity OtherPlanUpdateContent OtherSessionUpdate PlanEntry PlanEntryPriority PlanEntryStatus
-            PlanFile PlanId PlanItems PlanMarkdown PlanRemoved PlanUpdate PlanUpdateContent
-            SessionCancelCapabilities SessionInfoUpdate SessionMessage SessionMessageChunk SessionStateUpdate
-            SessionStateUpdateIdle SessionStateUpdateOther SessionStateUpdateRequiresAction
-            SessionStateUpdateRunning SessionStateUpdateUnknown SessionToolCallUpdate SessionUpdate
-            SubagentSessionCapabilities SubagentUpdate TerminalCancelCapabilities TerminalCapabilities
-            TerminalExitStatus TerminalOutput TerminalOutputChunk TerminalSize TerminalUpdate ToolCallContentChunk
-            UpdateSessionNotification UsageUpdate UserMessage UserMessageChunk
-        """,
-            "terminal": """
-            CancelTerminalRequest CancelTerminalResponse
-        """,
-            "tool_call": """
-            CancelToolCallRequest CancelToolCallResponse
-        """,
+                AgentMessage AgentMessageChunk AgentThought AgentThoughtChunk AvailableCommandsUpdate CompactionId
+                CompactionStatus CompactionSummaryChunk CompactionUpdate ConfigOptionUpdate ContentChunk Cost Notice
+                NoticeSeverity OtherPlanUpdateContent OtherSessionUpdate PlanEntry PlanEntryPriority PlanEntryStatus
+                PlanFile PlanId PlanItems PlanMarkdown PlanRemoved PlanUpdate PlanUpdateContent
+                SessionCancelCapabilities SessionInfoUpdate SessionMessage SessionMessageChunk SessionStateUpdate
+                SessionStateUpdateIdle SessionStateUpdateOther SessionStateUpdateRequiresAction
+                SessionStateUpdateRunning SessionStateUpdateUnknown SessionToolCallUpdate SessionUpdate
+                SubagentSessionCapabilities SubagentUpdate TerminalCancelCapabilities TerminalCapabilities
+                TerminalExitStatus TerminalOutput TerminalOutputChunk TerminalSize TerminalUpdate
+                ToolCallContentChunk UpdateSessionNotification UsageUpdate UserMessage UserMessageChunk
+            """,
+            "terminal": "CancelTerminalRequest CancelTerminalResponse",
+            "tool_call": "CancelToolCallRequest CancelToolCallResponse",
         },
     )
