@@ -57,7 +57,7 @@ def keep_text(defs: Definitions) -> Definitions:
 
 
 def open_objects(defs: Definitions) -> Definitions:
-    """Leave out what says that an object is open: every object keeps unknown members. Only maps describe them."""
+    """Leave out that an object is open, since every object keeps its unknown members: only a map says what it holds."""
 
     def opened(node: Node) -> Node:
         node = without(node, "unevaluatedProperties", "discriminator")
