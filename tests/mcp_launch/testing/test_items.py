@@ -42,8 +42,9 @@ def test_the_file_of_any_client_is_read_by_its_rules(pytester: pytest.Pytester, 
     entry: dict[str, Any] = {"command": sys.executable, "args": args, "env": {MARK: marked.mark}}
     project = pytester.mkdir("project")
     (project / "below").mkdir()
+    (project / "below" / "here.py").write_text(PLAIN.read_text(encoding="utf-8"), encoding="utf-8")
     servers = {
-        "below": {**entry, "cwd": "${workspaceFolder}/below"},
+        "below": {**entry, "args": ["-S", "here.py"], "cwd": "${workspaceFolder}/below"},
         "odd": {**entry, "args": [*args, "${env:NOT_SET_ANYWHERE}"]},
     }
     off = {"context_servers": {"off": {**entry, "enabled": False}, "on": entry}}
@@ -58,6 +59,25 @@ def test_the_file_of_any_client_is_read_by_its_rules(pytester: pytest.Pytester, 
     assert marked.mark not in str(vscode.stdout)
     zed.assert_outcomes(passed=1, skipped=1)
     zed.stdout.fnmatch_lines(["SKIPPED * settings.json:1:22: is disabled in Zed, and not started"])
+
+
+def test_what_is_odd_in_the_file_itself_is_told_once(pytester: pytest.Pytester, marked: Marked) -> None:
+    write(pytester, marked.plain(name="one"), marked.plain(name="two"), to=".mcp.json")
+
+    result = run(pytester, "--mcp-config", ".mcp.json", "-W", "default::pytest.PytestWarning")
+
+    result.assert_outcomes(passed=2, warnings=1)
+    result.stdout.fnmatch_lines(["*McpServerWarning: .mcp.json:1:1: Claude Code finds no servers in this file*"])
+
+
+def test_a_server_that_fails_tells_what_is_odd_about_it_too(pytester: pytest.Pytester, marked: Marked) -> None:
+    entry = {"command": sys.executable, "args": ["-S", str(PLAIN), "exits_silently", "${NOT_SET_ANYWHERE}"]}
+    write_json(pytester, {"mcpServers": {"broken": entry}}, to=".mcp.json")
+
+    result = run(pytester, "--mcp-config", ".mcp.json")
+
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["    exit_code: 7", "    warning: .mcp.json:1:*NOT_SET_ANYWHERE*"])
 
 
 @pytest.mark.parametrize(
@@ -196,6 +216,9 @@ def test_a_server_has_the_time_and_the_directory_that_are_said(pytester: pytest.
     write(pytester, marked.stdio("here", sys.executable, "-S", "here.py"))
     run(pytester, "--mcp-config", "servers.json").assert_outcomes(failed=1)
     run(pytester, "--mcp-config", "servers.json", "--mcp-cwd", "elsewhere").assert_outcomes(passed=1)
+    session = {"cwd": str(folder), "mcpServers": [marked.stdio("here", sys.executable, "-S", "here.py")]}
+    write_json(pytester, session, to="servers.json")
+    run(pytester, "--mcp-config", "servers.json").assert_outcomes(passed=1)
 
 
 @pytest.mark.parametrize("given", ["soon", "0", "nan"])
