@@ -47,7 +47,9 @@ def test_the_file_of_any_client_is_read_by_its_rules(pytester: pytest.Pytester, 
         "below": {**entry, "args": ["-S", "here.py"], "cwd": "${workspaceFolder}/below"},
         "odd": {**entry, "args": [*args, "${env:NOT_SET_ANYWHERE}"]},
     }
-    off = {"context_servers": {"off": {**entry, "enabled": False}, "on": entry}}
+    gate = pytester.path / "gate"
+    disabled = {**entry, "args": ["-S", str(PLAIN), "works_once"], "env": {"GATE": str(gate)}, "enabled": False}
+    off = {"context_servers": {"off": disabled, "on": entry}}
     write_json(pytester, {"servers": servers}, to="project/.vscode/mcp.json")
     write_json(pytester, off, to=".zed/settings.json")
 
@@ -59,6 +61,7 @@ def test_the_file_of_any_client_is_read_by_its_rules(pytester: pytest.Pytester, 
     assert marked.mark not in str(vscode.stdout)
     zed.assert_outcomes(passed=1, skipped=1)
     zed.stdout.fnmatch_lines(["SKIPPED * settings.json:1:22: is disabled in Zed, and not started"])
+    assert not gate.exists()
 
 
 def test_what_is_odd_in_the_file_itself_is_told_once(pytester: pytest.Pytester, marked: Marked) -> None:
@@ -71,13 +74,16 @@ def test_what_is_odd_in_the_file_itself_is_told_once(pytester: pytest.Pytester, 
 
 
 def test_a_server_that_fails_tells_what_is_odd_about_it_too(pytester: pytest.Pytester, marked: Marked) -> None:
-    entry = {"command": sys.executable, "args": ["-S", str(PLAIN), "exits_silently", "${NOT_SET_ANYWHERE}"]}
+    args = [sys.executable, "-S", str(PLAIN), "exits_silently", "${NOT_SET_ANYWHERE}"]
+    entry = {"command": "env", "args": args}
     write_json(pytester, {"mcpServers": {"broken": entry}}, to=".mcp.json")
 
     result = run(pytester, "--mcp-config", ".mcp.json")
 
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["    exit_code: 7", "    warning: .mcp.json:1:*NOT_SET_ANYWHERE*"])
+    told = ["    exit_code: 7", "    warning: .mcp.json:1:*NOT_SET_ANYWHERE*", "    warning: *absolute path*"]
+    result.stdout.fnmatch_lines(told)
+    result.stdout.no_fnmatch_line("    stderr:*")
 
 
 @pytest.mark.parametrize(
@@ -184,8 +190,9 @@ def test_a_name_that_is_taken_is_a_failure_on_workers_too(pytester: pytest.Pytes
     write(pytester, marked.plain(name="same"), marked.plain(name="same"), {"name": "", "command": 5})
 
     for workers in ("0", "2"):
-        result = run(pytester, "--mcp-config", "servers.json", "-n", workers)
+        result = run(pytester, "--mcp-config", "servers.json", "-n", workers, "--junitxml", "out.xml")
         result.assert_outcomes(passed=1, failed=2)
+        assert 'value="duplicate_name"' in (pytester.path / "out.xml").read_text(encoding="utf-8")
         result.stdout.fnmatch_lines(["same: another server has the same name*", "    duplicate_name in spec"])
         result.stdout.fnmatch_lines(["FAILED servers.json::mcpServers?2? - *"])
 
@@ -202,6 +209,14 @@ def test_the_config_of_the_ini_file_is_tested_when_no_tests_are_named(
     run(pytester, "test_own.py").assert_outcomes(passed=1)
     run(pytester, "sub/.editor/servers.json::works").assert_outcomes(passed=1)
     run(pytester, "--mcp-config", "sub/.editor/servers.json", "test_own.py").assert_outcomes(passed=2)
+
+
+def test_it_is_not_tested_with_the_tests_of_its_directory(pytester: pytest.Pytester, marked: Marked) -> None:
+    write(pytester, marked.plain(name="works"))
+    pytester.makeini("[pytest]\nmcp_config = servers.json\n")
+    pytester.makepyfile(test_own="def test_own(): pass")
+
+    run(pytester, ".").assert_outcomes(passed=1)
 
 
 def test_a_server_has_the_time_and_the_directory_that_are_said(pytester: pytest.Pytester, marked: Marked) -> None:
