@@ -1,4 +1,4 @@
-"""The reading rules of a class, worked into the core schema that pydantic compiled for it."""
+"""Works the reading rules of a class into the core schema that pydantic made of it."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from pydantic_core import core_schema as cs
 
 from acp_bindings._models.types import NOTHING, NULL, VALUE, Compiled, Rule, Unsaid, When, described_by
 
-# Core schemas are dictionaries of many shapes; here they are taken apart by hand, so they go by `Any`. Those of which
-# each class has many are also put together by hand: the functions for it take time, which the first message pays.
+# Core schemas are dictionaries of many shapes, so their type is `Any` here. Those of which every class has many are
+# written as dictionaries: the functions of `core_schema` take time, and the first message would pay for it.
 
 
 def apply_rules(fields: dict[str, FieldInfo], members: dict[str, Any]) -> None:
-    """Work what is marked on *fields* into *members*, the compiled ones, in place."""
+    """Change *members*, the core schemas of *fields*, in place: they follow the rules that mark the fields."""
     for name, info in fields.items():
         member = members[name]
         holder = member["schema"] if member["schema"]["type"] == "default" else member
@@ -32,17 +32,20 @@ def apply_rules(fields: dict[str, FieldInfo], members: dict[str, Any]) -> None:
 
 
 def keys_unlike(names: list[str]) -> Any:
-    """What the name of an unknown member is read by: one that is spelt like an attribute must not pass for it."""
+    """The schema for names of unknown members: one that is spelt as an attribute, in *names*, must not pass for it."""
     like = {"type": "function-after", "function": _TO_KEY, "schema": {"type": "literal", "expected": names}}
     return _first_of(like, _STR)
 
 
 notes = [object(), object()]
-"""What was noted last, in whichever thread: another object each time, as counting would be a race.
+"""Two signs for whoever reads: each is replaced by a new object when there is something to look at again.
 
-The first is for whatever is odd: a bad value that a rule excused, or a value of no type that may hold odd numbers, such
-as an unknown member. The second is for those of them after which an object has to be completed: a bad member was left
-out, or an unknown one has not got its own name yet.
+The first is for all that is odd: a rule excused a bad value, or a value of no type, such as an unknown member, may hold
+a number that JSON or Python does not have. The second is for those of them that leave an object incomplete: a bad
+member was left out, or an unknown one has not got its own name yet.
+
+All threads share them. Each compares a sign before and after it reads; another thread's makes it look once more, in
+vain. Counters would lose some, since counting takes two steps.
 """
 
 
@@ -56,10 +59,10 @@ _FINITE = frozenset({str, int, bool, type(None)})
 
 
 def _is_surely_finite(value: Any, few: int = 10) -> bool:
-    """Whether *value* is known to have no odd number in it.
+    """Whether it is certain that no number in *value* is NaN or infinite.
 
-    Most tool inputs are small, and are looked through faster than the message. In what is large the text is faster:
-    this gives up after so many lists, objects and floats, counted along each way down.
+    Most tool inputs are small, and take less time than their text. Large ones take more, so that this gives up after a
+    *few* lists, objects and floats.
     """
     kind = value.__class__
     if kind is dict or kind is list:
@@ -77,13 +80,13 @@ _ANY = cs.any_schema()
 # A core schema of finite JSON would do without Python, but its union tries each kind for each value: of a small tool
 # input it takes three times as long, of a long list of numbers nine times.
 UNTYPED = cs.no_info_after_validator_function(_note_untyped, _ANY)
-"""What takes any value, and leaves word of it."""
+"""The core schema for values of no type. It notes those that may hold odd numbers."""
 
 
 def _finished(schema: Any) -> Any:
-    """*schema* that goes no further than to the first bad item of a list, which costs what an error costs.
+    """*schema*, in which lists are read up to their first bad item, and values of no type by `UNTYPED`.
 
-    It also leaves word of what is read without a type, which may hold numbers that Python does not have.
+    The errors of further bad items would take far more time than the items.
     """
     kind = schema["type"]
     if kind == "any":
@@ -110,10 +113,10 @@ def _finished(schema: Any) -> Any:
 
 
 _NAME: Any = {"type": "str", "serialization": {"type": "any"}}
-"""A name in a map. As mere text it would be written with something else in place of half a surrogate pair."""
+"""A name in a map. By the plain schema of a text, half a surrogate pair in it would be written as another character."""
 
 _AS_THEY_ARE = {"str", "int", "bool", "literal", "model", "definition-ref", "function-after"}
-"""Scalars, classes, which have been gone through, and what stands in the lenient and in the strict way to read."""
+"""Scalars, and what has been gone through already: classes, and what the lenient and the strict schema share."""
 
 _ITEMS = {"list": "items_schema", "dict": "values_schema"}
 _WRAPPED = ("schema", "items_schema", "values_schema", "lax_schema", "strict_schema")
@@ -148,7 +151,7 @@ def _first_of(*choices: Any) -> Any:
 
 
 def _make_default(outer: dict[str, Any]) -> None:
-    """Let pydantic-core make what is omitted: it copies lists by Python's `deepcopy`, and objects have constructors."""
+    """Have defaults made by pydantic-core: otherwise lists are copied by Python's `deepcopy`, and constructors run."""
     if outer.get("default") in ([], {}):
         default = outer.pop("default")
         outer["default_factory"] = type(default)
@@ -159,11 +162,11 @@ def _make_default(outer: dict[str, Any]) -> None:
 
 
 EXCUSED_BY = "acp_bindings_excused_by"
-"""Where the metadata of a schema name the rule by which it excuses what its `strict_schema` does not take."""
+"""The key in the metadata of a schema for the rule by which it excuses what its `strict_schema` refuses."""
 
 
 def _reading(lenient: Any, rule: Rule, *, else_by: Any) -> Any:
-    """Messages are read by *lenient*; constructing, reading with `strict=True`, and JSON schemas go by the other."""
+    """A schema that reads messages by *lenient*; constructors, `strict=True` and JSON schemas go by *else_by*."""
     metadata = {EXCUSED_BY: rule.value, **described_by(lambda handler: handler(else_by))}
     return {
         "type": "lax-or-strict",
@@ -175,7 +178,7 @@ def _reading(lenient: Any, rule: Rule, *, else_by: Any) -> Any:
 
 
 def _with_fallback(inner: Any, outer: dict[str, Any]) -> Any:
-    """A bad value is the default, an empty list, or else as good as not there."""
+    """A schema that reads a bad value as the default or as an empty list, or else as if it were omitted."""
     factory = outer.get("default_factory", list if inner["type"] == "list" else None)
     if factory:
         empty = _instead(factory)
@@ -185,7 +188,7 @@ def _with_fallback(inner: Any, outer: dict[str, Any]) -> Any:
 
 
 def _instead(make: Callable[[], object]) -> Any:
-    """What reads a bad value as what *make* gives, and leaves word of it."""
+    """A schema that reads a bad value as what *make* returns, and notes that it was bad."""
 
     def excuse(_bad: object) -> object:
         notes[0] = object()
@@ -207,18 +210,18 @@ _NO_ITEM, _NO_MEMBER = _instead(_leave_out_item), _instead(_leave_out_member)
 
 _object = cs.nullable_schema(cs.dict_schema(cs.str_schema(), cs.any_schema()))
 LENIENT_OBJECT = Compiled(_finished(_reading(_with_fallback(_object, {}), Rule.DEFAULT_ON_ERROR, else_by=_object)))
-"""What makes of `dict[str, Any] | None` a `Lenient[dict[str, Any] | None]` whose default is None."""
+"""The mark that makes `dict[str, Any] | None` a `Lenient[dict[str, Any] | None]` with the default None."""
 
 
 def _with_empty(inner: Any, empty: Any) -> Any:
-    """Null is the empty list or map."""
+    """A schema that reads null as the empty list or map."""
     default = cs.with_default_schema(NOTHING, default_factory=empty, on_error="default")
     null = cs.chain_schema([cs.none_schema(), default])
     return cs.union_schema([(inner, VALUE), (null, NULL)], mode="left_to_right")
 
 
 def _skipping_items(schema: Any) -> Any:
-    """A copy of the list *schema*, which may be nullable, that leaves bad items out."""
+    """A copy of *schema*, of a list or a nullable list, that leaves bad items out."""
     if schema["type"] == "nullable":
         return {**schema, "schema": _skipping_items(schema["schema"])}
     items = schema["items_schema"]
@@ -226,13 +229,13 @@ def _skipping_items(schema: Any) -> Any:
 
 
 def _unless(mark: When, inner: Any, whole: Any) -> Any:
-    """What does not fit is kept as it is, unless *mark* says that it has to fit.
+    """A schema that keeps what *inner* refuses as it is, unless *mark* says that it has to fit.
 
-    What fits only when bad items are left out is no more kept than what does not: *whole* is what leaves out none.
+    A value with items that *inner* would leave out is kept whole, too: *whole* is the same schema that leaves out none.
     """
 
     def check(value: Any, info: ValidationInfo) -> Any:
-        # To tell what is wrong with a value, it is read alone, without the rest of the object.
+        # There are no data where a value is read alone, to tell what is wrong with it.
         beside = cast("dict[str, Any] | None", info.data)
         if beside is None or beside.get(mark.member) in mark.values:
             raise PydanticCustomError("bad_value", "not what this member holds here")
@@ -245,10 +248,10 @@ def _unless(mark: When, inner: Any, whole: Any) -> Any:
 
 
 class Key(str):
-    """The wire name of an unknown member that is spelt like an attribute (`mime_type` beside `mimeType`).
+    """The wire name of an unknown member that is spelt as an attribute (`mime_type` beside `mimeType`).
 
-    Pydantic keeps one set of names for what was read, known or not, and would take it for the attribute there. In that
-    set it stays; among the members `complete` of `base` puts the text in its place, by which it is looked up.
+    Pydantic has one set for the names of all that was read, known or not, and would take a plain text there for the
+    attribute. So the set keeps this; among the unknown members `base.complete` replaces it by the plain text.
     """
 
     __slots__ = ()
@@ -258,7 +261,7 @@ class Key(str):
         return isinstance(other, Key) and str.__eq__(self, other)
 
     def __hash__(self) -> int:
-        """That of its kind, so that no set takes it for the text."""
+        """Another than the hash of the text, so that no set takes one for the other."""
         return hash((Key, str(self)))
 
 
