@@ -1,4 +1,4 @@
-"""Both ends of a connection, ours or bare, over real pipes and sockets."""
+"""Both ends of a connection, ours or bare, over real pipes and sockets, and what they are made to handle and say."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from acp_bindings.jsonrpc import ProtocolPackage, Role
 HELLO = v1.SessionNotification(session_id="s", update=v1.AgentMessageChunk(content=v1.TextContent(text="hello")))
 NEW = v1.NewSessionRequest(cwd="/project", mcp_servers=[])
 PROMPT = v1.PromptRequest(session_id="s", prompt=[])
+SECRET = "sk-hunter2-never-shown"
 
 
 async def streams() -> tuple[UNIXSocketStream, UNIXSocketStream]:
@@ -86,6 +87,49 @@ async def against(
         Connection(one, one, protocol=protocol, role=role, handlers=handlers, **options) as connection,
     ):
         yield connection, Bare(other)
+
+
+async def new_session(request: v1.NewSessionRequest, connection: Connection) -> v1.NewSessionResponse:
+    return v1.NewSessionResponse(session_id=f"session of {request.cwd}")
+
+
+async def forever(params: Any, connection: Connection) -> None:
+    await anyio.sleep_forever()
+
+
+def nothing(params: Any, connection: Connection) -> None:
+    """The empty answer."""
+
+
+def an_x(params: Any, connection: Connection) -> str:
+    return "x"
+
+
+def one(params: Any, connection: Connection) -> int:
+    return 1
+
+
+def same(params: Any, connection: Connection) -> Any:
+    return params
+
+
+def into(heard: list[Any]) -> Any:
+    def hear(params: Any, connection: Connection) -> None:
+        heard.append(params)
+
+    return hear
+
+
+def an_answer(id_: int) -> dict[str, Any]:
+    return {"id": id_, "result": {}}
+
+
+def doing(id_: int | str, params: Any = None) -> dict[str, Any]:
+    return {"id": id_, "method": "_acme/do", "params": params}
+
+
+def much(params: Any, connection: Connection) -> str:
+    return "x" * 1000
 
 
 def _line(message: dict[str, Any] | bytes) -> bytes:

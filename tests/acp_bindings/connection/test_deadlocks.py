@@ -16,17 +16,9 @@ import pytest
 
 from acp_bindings.connection import Connection, Handlers, RequestFailed, TimedOut
 from acp_bindings.jsonrpc import METHOD_NOT_FOUND
-from tests.acp_bindings.connection.support import against, both
+from tests.acp_bindings.connection.support import against, both, much, same
 
 pytestmark = pytest.mark.anyio
-
-
-def same(params: Any, connection: Connection) -> Any:
-    return params
-
-
-def much(params: Any, connection: Connection) -> str:
-    return "x" * 1000
 
 
 async def much_later(params: Any, connection: Connection) -> str:

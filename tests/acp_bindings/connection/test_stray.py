@@ -11,12 +11,10 @@ import pytest
 
 from acp_bindings import v1
 from acp_bindings.connection import Connection, ConnectionClosed, StrayLines, TimedOut, connect_process
-from acp_bindings.jsonrpc import INVALID_PARAMS, METHOD_NOT_FOUND
-from tests.acp_bindings.connection.support import NEW, Bare, against
+from acp_bindings.jsonrpc import INVALID_PARAMS, METHOD_NOT_FOUND, PARSE_ERROR
+from tests.acp_bindings.connection.support import NEW, SECRET, Bare, against, doing, one
 
 pytestmark = pytest.mark.anyio
-
-SECRET = "sk-hunter2-never-shown"
 
 
 async def print_to(peer: Bare, *lines: bytes) -> None:
@@ -39,6 +37,14 @@ async def answer(peer: Bare) -> None:
     while message.get("method") != "session/new":
         message = await peer.hear()
     await peer.say({"id": message["id"], "result": {"sessionId": "s"}})
+
+
+async def test_garbage_is_answered_and_the_next_line_is_read() -> None:
+    async with against({"_acme/do": one}) as (_, peer):
+        await peer.say(b"Starting...", b"", b"\xff\xfe", b'{"jsonrpc": "2.0", "id": 9}', b"[]", doing(1))
+        answers = [await peer.hear() for _ in range(4)]
+    assert [answer.get("error", {}).get("code") for answer in answers] == [PARSE_ERROR, PARSE_ERROR, -32600, None]
+    assert answers[-1] == {"id": 1, "result": 1}
 
 
 async def test_an_agent_that_prints_and_never_answers_is_quoted_when_time_is_up() -> None:

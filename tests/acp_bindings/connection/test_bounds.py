@@ -1,0 +1,226 @@
+"""However much a peer sends and however little it reads, what is kept is bounded, and what was held up goes on."""
+
+# pyright: reportPrivateUsage=false
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import anyio
+import anyio.lowlevel
+import pytest
+from anyio.abc import UNIXSocketStream
+
+from acp_bindings import v1
+from acp_bindings.connection import Connection, ConnectionClosed
+from acp_bindings.jsonrpc import PARSE_ERROR
+from tests.acp_bindings.connection.support import (
+    against,
+    an_answer,
+    an_x,
+    both,
+    doing,
+    forever,
+    much,
+    nothing,
+    one,
+    same,
+)
+
+pytestmark = pytest.mark.anyio
+
+
+async def flood(stream: UNIXSocketStream, chunk: bytes) -> int:
+    """Send for as long as it is read; how many bytes were."""
+    sent = 0
+    with anyio.move_on_after(1) as scope:
+        while True:
+            await stream.send(chunk)
+            sent += len(chunk)
+            scope.deadline = anyio.current_time() + 1
+            if sent > 50_000_000:
+                break
+    return sent
+
+
+async def test_a_line_that_is_too_long_is_answered_and_ends_the_connection() -> None:
+    async with against(limit=1000) as (agent, peer), anyio.create_task_group() as tasks:
+
+        async def ask() -> None:
+            with pytest.raises(ConnectionClosed, match="a line has more than 1000 bytes"):
+                await agent.request(v1.ReadTextFileRequest(session_id="s", path="/file"))
+
+        tasks.start_soon(ask)
+        await peer.hear()
+        await peer.say(b"x" * 1001)
+        assert (await peer.hear())["error"]["code"] == PARSE_ERROR
+        with anyio.fail_after(5):
+            end = await agent.wait_ended()
+        assert end.reason == "the peer is not read any further, since a line has more than 1000 bytes"
+
+
+async def test_a_peer_that_does_not_read_holds_up_who_sends() -> None:
+    sent = 0
+
+    async def talk(connection: Connection) -> None:
+        nonlocal sent
+        while True:
+            await connection.notify(["x" * 1000], method="_acme/did")
+            sent += 1
+
+    async with against() as (agent, _):
+        with anyio.move_on_after(0.5):
+            await talk(agent)
+        held = sum(map(len, agent._outbox._lines))
+        # What the kernel takes, what is being written and what waits; not what could be sent in that time.
+        assert sent * 1000 < 2_000_000
+        assert held < 100_000
+
+
+async def test_requests_of_a_peer_that_does_not_read_answers_are_not_read_without_end() -> None:
+    async with against({"_acme/do": much}, most_requests=100) as (agent, peer):
+        line = json.dumps({"jsonrpc": "2.0", **doing(1)}).encode() + b"\n"
+        assert await flood(peer.stream, line * 100) < 3_000_000
+        assert agent._serving._requests <= 100 + 65536 // len(line) + 1
+
+
+async def test_garbage_of_a_peer_that_does_not_read_answers_is_not_read_without_end() -> None:
+    async with against() as (_, peer):
+        assert await flood(peer.stream, b"garbage\n" * 1000) < 3_000_000
+
+
+async def test_a_flood_is_read_no_further_than_handlers_come() -> None:
+    async with against({"_acme/did": forever}) as (agent, peer):
+        line = json.dumps({"jsonrpc": "2.0", "method": "_acme/did", "params": "x" * 100}).encode() + b"\n"
+        assert await flood(peer.stream, line * 100) < 3_000_000
+        assert len(agent._serving._backlog) < 1000 + 65536 // len(line) + 1
+
+
+async def test_a_flood_with_large_messages_is_read_by_bytes() -> None:
+    async with against({"_acme/did": forever}) as (_, peer):
+        line = json.dumps({"jsonrpc": "2.0", "method": "_acme/did", "params": "x" * 1_000_000}).encode() + b"\n"
+        assert await flood(peer.stream, line) < 13_000_000
+
+
+@pytest.mark.parametrize("most_requests", [1, 100])
+async def test_requests_whose_handlers_ask_in_return_do_not_hold_up_what_they_wait_for(most_requests: int) -> None:
+    async def ask(params: Any, connection: Connection) -> Any:
+        return await connection.request(params, method="_acme/back")
+
+    answers: list[Any] = []
+
+    async def call(client: Connection, number: int) -> None:
+        answers.extend(await client.request([number], method="_acme/do"))
+
+    with anyio.fail_after(20):
+        async with (
+            both(agent={"_acme/do": ask}, client={"_acme/back": same}, most_requests=most_requests) as (_, client),
+            anyio.create_task_group() as tasks,
+        ):
+            for number in range(300):
+                tasks.start_soon(call, client, number)
+    assert sorted(answers) == list(range(300))
+
+
+async def test_an_update_whose_handler_asks_gets_its_answer_although_many_came_before_that() -> None:
+    answers: list[Any] = []
+
+    async def hear(params: Any, connection: Connection) -> None:
+        answers.append(await connection.request(params, method="_acme/back"))
+
+    async def talk(params: Any, connection: Connection) -> None:
+        for number in range(3000):
+            await connection.notify([number, "x" * 3000], method="_acme/did")
+
+    agent: dict[Any, Any] = {"_acme/do": talk, "_acme/back": an_x}
+    with anyio.fail_after(30):
+        async with both(agent=agent, client={"_acme/did": hear}) as (_, client):
+            await client.request(method="_acme/do")
+    assert answers == ["x"] * 3000
+
+
+@pytest.mark.parametrize("size", [100, 1_000_000])
+async def test_a_flood_is_bounded_although_a_handler_waits_for_an_answer(
+    size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def hear(params: Any, connection: Connection) -> None:
+        await connection.request(method="_acme/back")
+
+    async with against({"_acme/did": hear}) as (agent, peer):
+        line = json.dumps({"jsonrpc": "2.0", "method": "_acme/did", "params": "x" * size}).encode() + b"\n"
+        with monkeypatch.context() as smaller:
+            smaller.setattr("acp_bindings.connection.serving._WHILE_ASKING", 2)
+            await peer.say({"method": "_acme/did"})
+            await peer.hear()
+            assert await flood(peer.stream, line * max(1, 10_000 // size)) < 25_000_000
+            assert 1000 < len(agent._serving._backlog) < 2000 + 65536 // len(line) + 1 or size > 100
+
+
+async def test_when_the_answer_has_come_the_bounds_are_what_they_were() -> None:
+    async def ask(params: Any, connection: Connection) -> None:
+        await connection.request(method="_acme/back")
+        await anyio.sleep_forever()
+
+    async with against({"_acme/do": ask}, most_requests=1) as (agent, peer):
+        await peer.say(doing(1))
+        asked = await peer.hear()
+        assert not agent._serving.is_crowded
+        await peer.say(an_answer(asked["id"]))
+        with anyio.fail_after(5):
+            while not agent._serving.is_crowded:
+                await anyio.lowlevel.checkpoint()
+
+
+async def test_what_was_sent_at_once_takes_up_no_room() -> None:
+    async with both(agent={"_acme/do": same}) as (_, client):
+        for _ in range(100):
+            assert await client.request(["x" * 10_000], method="_acme/do", timeout=5) == ["x" * 10_000]
+
+
+async def test_what_has_been_handled_takes_up_no_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("acp_bindings.connection.serving._MOST_BYTES", 10_000)
+    heard: list[Any] = []
+
+    async def hear(params: Any, connection: Connection) -> None:
+        await anyio.lowlevel.checkpoint()
+        heard.append(params)
+
+    async with both(agent={"_acme/did": hear, "_acme/do": nothing}) as (_, client):
+        for _ in range(5):
+            for _ in range(20):
+                await client.notify(["x" * 1000], method="_acme/did")
+            await client.request(method="_acme/do", timeout=5)
+    assert len(heard) == 100
+
+
+async def test_what_was_held_up_goes_on() -> None:
+    release = anyio.Event()
+    heard: list[Any] = []
+
+    async def hear(params: Any, connection: Connection) -> None:
+        await release.wait()
+        heard.append(params)
+
+    handlers: dict[Any, Any] = {"_acme/did": hear, "_acme/do": nothing}
+    async with both(agent=handlers) as (agent, client), anyio.create_task_group() as tasks:
+
+        async def talk() -> None:
+            for number in range(20_000):
+                await client.notify([number], method="_acme/did")
+            await client.request(method="_acme/do", timeout=30)
+
+        tasks.start_soon(talk)
+        while not agent._serving.is_crowded:
+            await anyio.lowlevel.checkpoint()
+        release.set()
+    assert heard == [[number] for number in range(20_000)]
+
+
+async def test_a_flood_of_answers_that_nobody_asked_for_keeps_nothing() -> None:
+    async with against({"_acme/do": one}) as (agent, peer):
+        for number in range(20):
+            await peer.say(*(an_answer(n) for n in range(number * 100, number * 100 + 100)))
+        await peer.say(doing(1))
+        assert await peer.hear() == {"id": 1, "result": 1}
+        assert not agent._calls

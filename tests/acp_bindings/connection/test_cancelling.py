@@ -1,0 +1,127 @@
+"""Requests that are given up: out of time, or cancelled, by the task that asked or by the peer."""
+
+# pyright: reportPrivateUsage=false
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import anyio
+import anyio.lowlevel
+import pytest
+
+from acp_bindings.connection import Connection, TimedOut
+from acp_bindings.jsonrpc import REQUEST_CANCELLED
+from tests.acp_bindings.connection.support import NEW, against, both, doing, forever, one
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_after_its_time_a_request_is_cancelled_and_its_answer_dropped() -> None:
+    async with against(role="client") as (client, peer):
+        with pytest.raises(TimedOut, match=r"^session/new: no answer within 0\.05 s$") as caught:
+            await client.request(NEW, timeout=0.05)
+        assert (caught.value.method, caught.value.seconds) == ("session/new", 0.05)
+        asked = await peer.hear()
+        assert await peer.hear() == {"method": "$/cancel_request", "params": {"requestId": asked["id"]}}
+        await peer.say({"id": asked["id"], "result": {"sessionId": "late"}})
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(client.request, NEW)
+            again = await peer.hear()
+            assert again["id"] != asked["id"]
+            await peer.say({"id": again["id"], "result": {"sessionId": "s"}})
+        assert not client._calls
+        assert not client._codec.pending
+
+
+async def test_a_task_that_is_cancelled_has_its_request_cancelled() -> None:
+    ended = anyio.Event()
+
+    async def work(*_: Any) -> None:
+        try:
+            await anyio.sleep_forever()
+        finally:
+            ended.set()
+
+    async with both(agent={"_acme/do": work}) as (agent, client), anyio.create_task_group() as tasks:
+        tasks.start_soon(partial(client.request, method="_acme/do"))
+        while not agent._serving._scopes:
+            await anyio.lowlevel.checkpoint()
+        tasks.cancel_scope.cancel()
+        with anyio.CancelScope(shield=True), anyio.fail_after(5):
+            await ended.wait()
+    assert not client._codec.pending
+
+
+async def test_a_request_that_the_peer_cancels_is_answered_so() -> None:
+    async with against({"_acme/do": forever}) as (agent, peer):
+        await peer.say(doing(1), doing("two"))
+        await peer.say({"method": "$/cancel_request", "params": {"requestId": "two"}})
+        error = {"code": REQUEST_CANCELLED, "message": "Request cancelled"}
+        assert await peer.hear() == {"id": "two", "error": error}
+        await peer.say({"method": "$/cancel_request", "params": {"requestId": 1}})
+        assert await peer.hear() == {"id": 1, "error": error}
+        assert not agent._serving._scopes
+
+
+async def test_a_request_by_the_id_of_one_that_has_ended_can_be_cancelled() -> None:
+    release = anyio.Event()
+
+    async def work(params: Any, connection: Connection) -> None:
+        await (release.wait() if params == ["first"] else anyio.sleep_forever())
+
+    async with against({"_acme/do": work}) as (_, peer):
+        await peer.say(doing(1, ["first"]), doing(1, ["second"]))
+        await anyio.wait_all_tasks_blocked()
+        release.set()
+        with anyio.fail_after(5):
+            assert (await peer.hear())["result"] is None
+            await peer.say({"method": "$/cancel_request", "params": {"requestId": 1}})
+            assert (await peer.hear())["error"]["code"] == REQUEST_CANCELLED
+
+
+async def test_a_request_that_is_cancelled_before_its_turn_is_not_begun() -> None:
+    begun: list[Any] = []
+    release = anyio.Event()
+
+    async def hold(*_: Any) -> None:
+        await release.wait()
+
+    async def work(params: Any, connection: Connection) -> None:
+        begun.append(params)
+
+    async with against({"_acme/did": hold, "_acme/do": work}) as (agent, peer):
+        await peer.say(
+            {"method": "_acme/did"},
+            doing(1, [1]),
+            doing(2, [2]),
+            {"method": "$/cancel_request", "params": {"requestId": 1}},
+        )
+        while not agent._serving._scopes:
+            await anyio.lowlevel.checkpoint()
+        await anyio.wait_all_tasks_blocked()
+        release.set()
+        answers = [await peer.hear(), await peer.hear()]
+    assert begun == [[2]]
+    assert {answer["id"]: "error" in answer for answer in answers} == {1: True, 2: False}
+
+
+async def test_a_handler_may_finish_although_it_was_cancelled() -> None:
+    async def stubborn(*_: Any) -> str:
+        try:
+            await anyio.sleep_forever()
+        finally:
+            return "done"  # noqa: B012
+
+    async with against({"_acme/do": stubborn}) as (_, peer):
+        await peer.say(doing(1), {"method": "$/cancel_request", "params": {"requestId": 1}})
+        answer = await peer.hear()
+    assert answer["id"] == 1
+
+
+async def test_cancelling_what_is_not_running_does_nothing() -> None:
+    async with against({"_acme/do": one}) as (_, peer):
+        await peer.say({"method": "$/cancel_request", "params": {"requestId": 7}}, doing(1))
+        assert await peer.hear() == {"id": 1, "result": 1}

@@ -1,0 +1,233 @@
+"""A connection is closed: what was said before arrives, who waits is told, and nothing is sent or begun afterwards."""
+
+# pyright: reportPrivateUsage=false
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from typing import Any
+
+import anyio
+import anyio.lowlevel
+import pytest
+
+from acp_bindings import v1
+from acp_bindings.connection import Connection, ConnectionClosed, TimedOut
+from tests.acp_bindings.connection.support import Bare, against, both, forever, into, nothing, streams
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_what_was_sent_before_the_end_arrives() -> None:
+    heard: list[Any] = []
+    one, other = await streams()
+    async with Connection(one, one, protocol=v1, role="agent", handlers={"_acme/did": into(heard)}) as agent:
+        async with Connection(other, other, protocol=v1, role="client") as client:
+            for number in range(100):
+                await client.notify([number, "x" * 5000], method="_acme/did")
+        with anyio.fail_after(5):
+            await agent.wait_ended()
+    assert [each[0] for each in heard] == list(range(100))
+
+
+async def test_the_one_thing_that_was_said_before_the_end_arrives() -> None:
+    one, other = await streams()
+    async with one, other:
+        async with Connection(one, one, protocol=v1, role="client") as client:
+            await client.notify([1], method="_acme/did")
+        assert await Bare(other).hear() == {"method": "_acme/did", "params": [1]}
+
+
+@pytest.mark.parametrize("end", ["the peer goes", "the connection is closed"])
+async def test_who_waits_for_room_is_told_of_the_end(end: str) -> None:
+    failed: list[Exception] = []
+
+    async def talk(connection: Connection) -> None:
+        try:
+            while True:
+                await connection.notify(["x" * 10_000], method="_acme/did")
+        except ConnectionClosed as error:
+            failed.append(error)
+
+    with anyio.fail_after(10):
+        async with against(role="client") as (client, peer), anyio.create_task_group() as tasks:
+            for _ in range(3):
+                tasks.start_soon(talk, client)
+            while not client._outbox.is_full:
+                await anyio.lowlevel.checkpoint()
+            await anyio.wait_all_tasks_blocked()
+            if end == "the peer goes":
+                await peer.stream.aclose()
+            else:
+                client.close()
+    assert len(failed) == 3
+    assert not client._outbox._lines
+
+
+async def test_after_the_end_nobody_waits_for_room() -> None:
+    with anyio.fail_after(10):
+        async with against(role="client") as (client, _peer), anyio.create_task_group() as tasks:
+
+            async def talk() -> None:
+                with suppress(ConnectionClosed):
+                    while True:
+                        await client.notify(["x" * 10_000], method="_acme/did")
+
+            tasks.start_soon(talk)
+            while not client._outbox.is_full:
+                await anyio.lowlevel.checkpoint()
+            await anyio.wait_all_tasks_blocked()
+            client.close()
+            with pytest.raises(ConnectionClosed, match="the connection was closed"):
+                await client.notify([1], method="_acme/did")
+
+
+@pytest.mark.parametrize("end", ["the peer says no more", "nobody waits any more"])
+async def test_a_request_that_ends_before_it_is_sent_is_never_sent(end: str) -> None:
+    async def talk() -> None:
+        for _ in range(100):
+            await client.notify(["x" * 10_000], method="_acme/did")
+
+    async def ask() -> None:
+        if end == "the peer says no more":
+            with pytest.raises(ConnectionClosed, match="_acme/do: the peer closed the connection"):
+                await client.request(method="_acme/do")
+        else:
+            with pytest.raises(TimedOut):
+                await client.request(method="_acme/do", timeout=0.01)
+        told.set()
+        await client.notify(method="_acme/last")
+
+    told = anyio.Event()
+    methods: set[str] = set()
+    with anyio.fail_after(10):
+        async with against(role="client") as (client, peer), anyio.create_task_group() as tasks:
+            tasks.start_soon(talk)
+            while not client._outbox.is_full:
+                await anyio.lowlevel.checkpoint()
+            await anyio.wait_all_tasks_blocked()
+            tasks.start_soon(ask)
+            await anyio.wait_all_tasks_blocked()
+            if end == "the peer says no more":
+                await peer.stream.send_eof()
+            await told.wait()
+            while "_acme/last" not in methods:
+                methods.add((await peer.hear())["method"])
+            tasks.cancel_scope.cancel()
+    assert methods == {"_acme/did", "_acme/last"}
+
+
+async def test_a_peer_that_does_not_read_does_not_hold_up_the_end() -> None:
+    with anyio.fail_after(10):
+        async with against() as (agent, _):
+            with anyio.move_on_after(0.2):
+                while True:
+                    await agent.notify(["x" * 1000], method="_acme/did")
+
+
+async def test_closing_fails_what_is_pending() -> None:
+    async with both(agent={"_acme/do": forever}) as (_, client), anyio.create_task_group() as tasks:
+
+        async def ask() -> None:
+            with pytest.raises(ConnectionClosed, match="_acme/do: the connection was closed"):
+                await client.request(method="_acme/do")
+
+        tasks.start_soon(ask)
+        await anyio.wait_all_tasks_blocked()
+        client.close()
+        client.close()
+        assert str(await client.wait_ended()) == "the connection was closed"
+        assert repr(client) == "<Connection of client, closed: the connection was closed>"
+
+
+async def test_who_waits_for_the_end_outside_of_a_cancelled_block_is_told_while_that_still_cleans_up() -> None:
+    one, other = await streams()
+    connection = Connection(one, one, protocol=v1, role="agent")
+    told: list[str] = []
+    heard = anyio.Event()
+
+    async def wait() -> None:
+        told.append((await connection.wait_ended()).reason)
+        heard.set()
+
+    with anyio.fail_after(5):
+        async with other, anyio.create_task_group() as tasks:
+            tasks.start_soon(wait)
+            with anyio.CancelScope() as scope:
+                async with connection:
+                    scope.cancel()
+                    with anyio.move_on_after(2, shield=True):
+                        await heard.wait()
+    assert told == ["the connection was closed"]
+
+
+@pytest.mark.parametrize("method", ["_acme/do", "_acme/wait", "initialize"])
+async def test_what_arrives_when_the_handlers_have_ended_is_dropped(method: str) -> None:
+    class Late:
+        """What arrives although nobody waits for it any more."""
+
+        async def receive(self, max_bytes: int = 65536, /) -> bytes:
+            if arrived.is_set():
+                await anyio.sleep_forever()
+            with anyio.CancelScope(shield=True):
+                await arrived.wait()
+            return json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": {}}).encode() + b"\n"
+
+        async def aclose(self) -> None:
+            """Nothing is open."""
+
+    arrived = anyio.Event()
+    handlers = {"_acme/do": nothing, "_acme/wait": forever, "initialize": nothing}
+    other, sink = await streams()
+    with anyio.fail_after(5):
+        async with other:
+            with anyio.CancelScope() as scope:
+                async with Connection(Late(), sink, protocol=v1, role="agent", handlers=handlers) as agent:
+                    await anyio.wait_all_tasks_blocked()
+                    scope.cancel()
+                    # The block has still something to do.
+                    with anyio.CancelScope(shield=True):
+                        await agent.wait_ended()
+                        arrived.set()
+                        await anyio.wait_all_tasks_blocked()
+
+
+async def test_a_handler_that_asks_when_the_connection_is_closed_has_not_failed(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async def ask(params: Any, connection: Connection) -> None:
+        await connection.request(method="_acme/back")
+
+    with anyio.fail_after(5):
+        async with against({"_acme/ask": ask}) as (agent, peer):
+            await peer.say({"id": 1, "method": "_acme/ask"}, {"method": "_acme/ask"})
+            await peer.hear()
+            await peer.hear()
+            agent.close()
+    assert "failed" not in caplog.text
+
+
+@pytest.mark.parametrize("asks", [True, False])
+async def test_no_handler_begins_when_one_before_it_has_closed_the_connection(asks: bool) -> None:
+    def leave(params: Any, connection: Connection) -> None:
+        begun.append(params)
+        connection.close()
+
+    begun: list[Any] = []
+    with anyio.fail_after(5):
+        async with against({"_acme/do": leave}) as (agent, peer):
+            messages = [{"method": "_acme/do", "params": [number]} for number in range(3)]
+            await peer.say(*({**each, "id": 1} if asks else each for each in messages))
+            await agent.wait_ended()
+    assert begun == [[0]]
+
+
+async def test_a_handler_may_close_the_connection() -> None:
+    async def leave(params: Any, connection: Connection) -> None:
+        connection.close()
+
+    async with against({"_acme/did": leave}) as (agent, peer):
+        await peer.say({"method": "_acme/did"})
+        with anyio.fail_after(5):
+            await agent.wait_ended()

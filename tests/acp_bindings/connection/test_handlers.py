@@ -1,0 +1,183 @@
+"""Handlers: what can be one and for what, which of two is called, and what one leaves for others."""
+
+from __future__ import annotations
+
+from contextvars import ContextVar
+from functools import partial, wraps
+from typing import Any
+
+import anyio
+import anyio.lowlevel
+import pytest
+
+from acp_bindings import v1, v2
+from acp_bindings.connection import Connection, Handlers
+from tests.acp_bindings.connection.support import NEW, PROMPT, SECRET, against, both, new_session, nothing
+
+pytestmark = pytest.mark.anyio
+
+COLOUR: ContextVar[str] = ContextVar("colour", default="none")
+
+
+def by_name(params: Any, connection: Connection) -> v1.NewSessionResponse:
+    return v1.NewSessionResponse(session_id="by name")
+
+
+def test_a_class_that_no_method_takes_is_refused() -> None:
+    for wrong in (v1.NewSessionResponse, v1.TextContent, dict):
+        with pytest.raises(TypeError, match=f"no method is called with {wrong.__name__}; name the method"):
+            Handlers().on(wrong)
+
+
+def test_what_is_neither_a_class_nor_a_name_is_refused() -> None:
+    secret: Any = v1.PromptRequest(session_id=SECRET, prompt=[])
+    given: list[tuple[Any, str]] = [(secret, "PromptRequest"), (nothing, "nothing"), (5, "int")]
+    for wrong, name in given:
+        with pytest.raises(TypeError, match=f"^a handler is for a class .* or .* name, not for {name}$"):
+            Handlers().on(wrong)
+
+
+async def test_a_union_of_params_is_registered_whole() -> None:
+    taken: list[Any] = []
+
+    async def set_option(
+        request: v1.SetSessionConfigOptionRequest, connection: Connection
+    ) -> v1.SetSessionConfigOptionResponse:
+        taken.append(request)
+        return v1.SetSessionConfigOptionResponse(config_options=[])
+
+    handlers = Handlers()
+    handlers.on(v1.SetSessionConfigOptionRequest)(set_option)
+    sent = [
+        v1.SetSessionConfigOptionRequestValueId(session_id="s", config_id="model", value="big"),
+        v1.SetSessionConfigOptionRequestBoolean(session_id="s", config_id="brave", value=True),
+    ]
+    async with both(agent=handlers) as (_, client):
+        for request in sent:
+            await client.request(request, timeout=5)
+    assert taken == sent
+    assert list(handlers) == ["session/set_config_option"]
+    with pytest.raises(ValueError, match=r"^there is a handler for SetSessionConfigOptionRequest already$"):
+        handlers.on(v1.SetSessionConfigOptionRequest)(set_option)
+
+
+def test_a_part_of_a_union_is_refused_since_its_handler_would_get_the_others_too() -> None:
+    whole: list[tuple[Any, str]] = [
+        (v1.SetSessionConfigOptionRequestBoolean, "SetSessionConfigOptionRequest"),
+        (v1.CreateElicitationRequestForm, "CreateElicitationRequest"),
+    ]
+    for part, name in whole:
+        with pytest.raises(TypeError, match=f" alone: take {name}$"):
+            Handlers().on(part)
+
+
+async def test_the_params_of_several_versions_are_a_union_too() -> None:
+    def prompted(request: v1.PromptRequest | v2.PromptRequest, connection: Connection) -> v1.PromptResponse:
+        return v1.PromptResponse(stop_reason="end_turn")
+
+    handlers = Handlers()
+    handlers.on(v1.PromptRequest | v2.PromptRequest)(prompted)
+    async with both(agent=handlers) as (_, client):
+        assert (await client.request(PROMPT)).stop_reason == "end_turn"
+    for taken in (v1.PromptRequest, v2.PromptRequest):
+        with pytest.raises(ValueError, match=r"^there is a handler for PromptRequest already$"):
+            handlers.on(taken)(prompted)
+
+
+@pytest.mark.parametrize("calls", [v1.NewSessionRequest, "session/new", "_acme/do"])
+def test_one_that_could_not_be_called_is_refused_when_it_is_given(calls: Any) -> None:
+    class Handle:
+        def __call__(self, params: Any) -> None: ...
+
+    async def with_one(params: Any) -> None: ...
+
+    def with_more(params: Any, connection: Connection, more: Any) -> None: ...
+
+    def by_keyword(params: Any, *, connection: Connection) -> None: ...
+
+    given: list[Any] = [
+        with_one,
+        with_more,
+        by_keyword,
+        lambda: None,
+        Handle(),
+        partial(with_more, more=1, params=2),
+    ]
+    for wrong in given:
+        with pytest.raises(TypeError, match="cannot be called with the params and the connection"):
+            Handlers({calls: wrong})
+    given = [None, v1.NewSessionResponse(session_id="s")]
+    for wrong in given:
+        with pytest.raises(TypeError, match="a handler is a function of the params and the connection, which"):
+            Handlers({calls: wrong})
+
+
+def test_whatever_can_be_called_with_two_arguments_is_taken() -> None:
+    class Handle:
+        async def __call__(self, params: Any, connection: Connection) -> None: ...
+
+        def bound(self, params: Any, connection: Connection) -> None: ...
+
+    def wrapped(params: Any) -> None: ...
+
+    @wraps(wrapped)
+    def wrapping(params: Any, connection: Connection) -> None: ...
+
+    def with_more(params: Any, connection: Connection, more: Any = None, *, last: Any = None) -> None: ...
+
+    right: list[Any] = [Handle(), Handle().bound, wrapping, with_more, partial(with_more, last=1), max, print]
+    for handle in right:
+        assert list(Handlers({"_acme/do": handle})) == ["_acme/do"]
+
+
+@pytest.mark.parametrize(
+    ("calls", "name"), [(v1.NewSessionRequest, "NewSessionRequest"), ("session/new", "session/new")]
+)
+async def test_a_second_one_for_the_same_is_refused_and_the_first_one_stays(calls: Any, name: str) -> None:
+    handlers = Handlers({calls: by_name})
+    with pytest.raises(ValueError, match=f"^there is a handler for {name} already$"):
+        handlers.on(calls)(new_session)
+    async with both(agent=handlers) as (_, client):
+        assert (await client.request(NEW)).session_id == "by name"
+
+
+async def test_the_name_of_a_method_goes_before_the_class() -> None:
+    handlers: dict[Any, Any] = {
+        "session/new": by_name,
+        v1.NewSessionRequest: new_session,
+    }
+    async with both(agent=handlers) as (_, client):
+        assert (await client.request(NEW)).session_id == "by name"
+
+
+async def test_what_a_handler_leaves_in_a_context_variable_it_alone_sees() -> None:
+    def at_once(params: Any, connection: Connection) -> None:
+        before.append(COLOUR.get())
+        COLOUR.set("red")
+
+    async def later(params: Any, connection: Connection) -> None:
+        at_once(params, connection)
+        await anyio.lowlevel.checkpoint()
+        after.append(COLOUR.get())
+
+    before: list[str] = []
+    after: list[str] = []
+    handlers = Handlers({"_acme/at_once": at_once, "_acme/later": later})
+    handlers.on("_acme/exclusive", exclusive=True)(later)
+    async with against(handlers) as (_, peer):
+        for method in ("_acme/at_once", "_acme/later", "_acme/exclusive") * 2:
+            # What has to wait for its turn is begun by another task than what has not.
+            await peer.say({"method": method}, {"id": 1, "method": method}, {"id": 2, "method": method})
+            assert {(await peer.hear())["id"] for _ in range(2)} == {1, 2}
+    assert (set(before), len(before)) == ({"none"}, 18)
+    assert (set(after), len(after)) == ({"red"}, 12)
+
+
+async def test_an_object_with_an_async_call_is_a_handler() -> None:
+    class Handle:
+        async def __call__(self, params: Any, connection: Connection) -> Any:
+            await anyio.lowlevel.checkpoint()
+            return params
+
+    async with both(agent={"_acme/do": Handle()}) as (_, client):
+        assert await client.request([1], method="_acme/do") == [1]

@@ -1,0 +1,187 @@
+"""What comes is handled in the order in which it came: updates, requests, and answers for those who wait for them."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import anyio
+import anyio.lowlevel
+import pytest
+
+from acp_bindings import v1
+from acp_bindings.connection import Connection
+from tests.acp_bindings.connection.support import PROMPT, against, an_answer, both, doing, into, nothing, same
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.mark.parametrize("slow", [True, False])
+async def test_updates_are_handled_in_order_and_before_the_answer_that_follows_them(slow: bool) -> None:
+    heard: list[int] = []
+
+    async def prompt(request: v1.PromptRequest, connection: Connection) -> v1.PromptResponse:
+        for number in range(300):
+            await connection.notify([number], method="_acme/did")
+        return v1.PromptResponse(stop_reason="end_turn")
+
+    async def hear(params: list[int], connection: Connection) -> None:
+        await anyio.lowlevel.checkpoint()
+        heard.extend(params)
+
+    def hear_at_once(params: list[int], connection: Connection) -> None:
+        heard.extend(params)
+
+    async with both(agent={v1.PromptRequest: prompt}, client={"_acme/did": hear if slow else hear_at_once}) as (
+        _,
+        client,
+    ):
+        for _ in range(3):
+            heard.clear()
+            await client.request(PROMPT)
+            assert heard == list(range(300))
+
+
+async def test_handlers_of_both_kinds_keep_the_order() -> None:
+    heard: list[Any] = []
+
+    async def wait(params: Any, connection: Connection) -> None:
+        await anyio.lowlevel.checkpoint()
+        heard.append(params)
+
+    def later(params: Any, connection: Connection) -> Any:
+        return wait(params, connection)
+
+    handlers: dict[Any, Any] = {"_a": wait, "_b": into(heard), "_c": later, "_acme/do": nothing}
+    async with against(handlers) as (_, peer):
+        names = ["_a", "_b", "_c", "_b", "_b", "_a", "_c", "_c", "_b"] * 20
+        await peer.say(*({"method": name, "params": [n]} for n, name in enumerate(names)), doing(1))
+        await peer.hear()
+    assert heard == [[n] for n in range(len(names))]
+
+
+async def test_a_request_begins_when_the_updates_before_it_are_handled() -> None:
+    seen: list[str] = []
+
+    async def hear(params: Any, connection: Connection) -> None:
+        for _ in range(5):
+            await anyio.lowlevel.checkpoint()
+        seen.append("told")
+
+    async def ask(params: Any, connection: Connection) -> None:
+        seen.append("asked")
+
+    async with against({"_acme/did": hear, "_acme/do": ask}) as (_, peer):
+        await peer.say({"method": "_acme/did"}, doing(1))
+        await peer.hear()
+    assert seen == ["told", "asked"]
+
+
+async def test_a_request_has_begun_when_what_follows_it_is_handled() -> None:
+    prompting: set[str] = set()
+    seen: list[bool] = []
+
+    async def prompt(request: v1.PromptRequest, connection: Connection) -> None:
+        prompting.add(request.session_id)
+
+    def cancel(request: v1.CancelNotification, connection: Connection) -> None:
+        seen.append(request.session_id in prompting)
+
+    params: dict[str, Any] = {"sessionId": "s", "prompt": []}
+    for _ in range(10):
+        prompting.clear()
+        async with against({v1.PromptRequest: prompt, v1.CancelNotification: cancel}) as (_, peer):
+            await peer.say(
+                {"id": 1, "method": "session/prompt", "params": params},
+                {"method": "session/cancel", "params": {"sessionId": "s"}},
+            )
+            await peer.hear()
+    assert seen == [True] * 10
+
+
+@pytest.mark.parametrize("before", [0, 3])
+@pytest.mark.parametrize("slow", [False, True])
+async def test_who_waits_for_an_answer_goes_on_before_what_follows_it_is_handled(before: int, *, slow: bool) -> None:
+    heard: list[Any] = []
+
+    async def hear(params: Any, connection: Connection) -> None:
+        heard.append(params)
+
+    async def ask() -> None:
+        await client.request(method="_acme/do", timeout=5)
+        heard.append("answer")
+
+    async def serve(params: Any, connection: Connection) -> None:
+        heard.append("asked")
+
+    handlers: dict[Any, Any] = {"_acme/did": hear if slow else into(heard), "_acme/do": serve}
+    for _ in range(10):
+        heard.clear()
+        async with against(handlers, role="client") as (client, peer), anyio.create_task_group() as tasks:
+            tasks.start_soon(ask)
+            id_ = (await peer.hear())["id"]
+            did = [{"method": "_acme/did", "params": [number]} for number in range(before + 3)]
+            await peer.say(*did[:before], an_answer(id_), *did[before:])
+            await peer.say(doing(1))
+            await peer.hear()
+        told = [[number] for number in range(before + 3)]
+        assert heard == [*told[:before], "answer", *told[before:], "asked"]
+
+
+@pytest.mark.parametrize("before", [0, 3])
+async def test_who_waits_for_an_answer_goes_on_before_a_request_that_follows_it_begins(before: int) -> None:
+    heard: list[Any] = []
+
+    async def ask() -> None:
+        await client.request(method="_acme/do", timeout=5)
+        heard.append("answer")
+
+    for _ in range(10):
+        heard.clear()
+        handlers: dict[Any, Any] = {"_acme/did": into(heard), "_acme/do": into(heard)}
+        async with against(handlers, role="client") as (client, peer), anyio.create_task_group() as tasks:
+            tasks.start_soon(ask)
+            id_ = (await peer.hear())["id"]
+            did = [{"method": "_acme/did", "params": [number]} for number in range(before)]
+            await peer.say(*did, an_answer(id_), doing(1, ["asked"]))
+            await peer.hear()
+        assert heard == [*([number] for number in range(before)), "answer", ["asked"]]
+
+
+async def test_for_who_gave_up_before_the_answer_was_told_nothing_waits() -> None:
+    heard: list[Any] = []
+    begun, go_on = anyio.Event(), anyio.Event()
+
+    async def hear(params: Any, connection: Connection) -> None:
+        heard.append(params)
+        begun.set()
+        await go_on.wait()
+
+    async with against({"_acme/did": hear, "_acme/do": nothing}, role="client") as (client, peer):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(partial(client.request, method="_acme/do"))
+            id_ = (await peer.hear())["id"]
+            await peer.say({"method": "_acme/did", "params": [1]}, an_answer(id_))
+            await begun.wait()
+            tasks.cancel_scope.cancel()
+        go_on.set()
+        await peer.say({"method": "_acme/did", "params": [2]}, doing(1))
+        assert (await peer.hear())["id"] == 1
+    assert heard == [[1], [2]]
+
+
+async def test_the_handler_of_a_notification_may_ask_the_peer() -> None:
+    answers: list[Any] = []
+
+    async def hear(params: Any, connection: Connection) -> None:
+        answers.append(await connection.request(params, method="_acme/do", timeout=5))
+
+    async def prompt(request: v1.PromptRequest, connection: Connection) -> v1.PromptResponse:
+        for number in range(3):
+            await connection.notify([number], method="_acme/did")
+        return v1.PromptResponse(stop_reason="end_turn")
+
+    agent: dict[Any, Any] = {v1.PromptRequest: prompt, "_acme/do": same}
+    async with both(agent=agent, client={"_acme/did": hear}) as (_, client):
+        await client.request(PROMPT, timeout=10)
+    assert answers == [[0], [1], [2]]

@@ -1,0 +1,187 @@
+"""The peer leaves, or says no more: what came before is handled and answered, and who waits for it is told."""
+
+# pyright: reportPrivateUsage=false
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+import anyio
+import anyio.lowlevel
+import pytest
+
+from acp_bindings import v1
+from acp_bindings.connection import Connection, ConnectionClosed
+from tests.acp_bindings.connection.support import HELLO, NEW, against, both, doing, forever, into
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_the_last_line_needs_no_newline() -> None:
+    heard: list[Any] = []
+    async with against({"_acme/did": into(heard)}) as (agent, peer):
+        await peer.stream.send(b'{"jsonrpc": "2.0", "method": "_acme/did", "params": [1]}')
+        await peer.stream.send_eof()
+        with anyio.fail_after(5):
+            await agent.wait_ended()
+    assert heard == [[1]]
+
+
+async def test_the_end_of_the_stream_fails_what_is_pending_after_what_came_before_it() -> None:
+    heard: list[Any] = []
+
+    async def hear(params: Any, connection: Connection) -> None:
+        await anyio.lowlevel.checkpoint()
+        heard.append(params)
+
+    async with against({"_acme/did": hear}, role="client") as (client, peer), anyio.create_task_group() as tasks:
+
+        async def ask() -> None:
+            with pytest.raises(ConnectionClosed) as caught:
+                await client.request(NEW)
+            assert str(caught.value) == "session/new: the peer closed the connection"
+            assert heard == [[0], [1], [2]]
+
+        tasks.start_soon(ask)
+        await peer.hear()
+        await peer.say(*({"method": "_acme/did", "params": [n]} for n in range(3)))
+        await peer.stream.aclose()
+    with anyio.fail_after(5), pytest.raises(ConnectionClosed):
+        await client.request(NEW)
+
+
+async def test_a_handler_that_asks_when_the_peer_goes_is_told() -> None:
+    failed: list[Exception] = []
+
+    async def hear(params: Any, connection: Connection) -> None:
+        try:
+            await connection.request(method="_acme/do")
+        except ConnectionClosed as error:
+            failed.append(error)
+
+    async with against({"_acme/did": hear}) as (agent, peer):
+        await peer.say({"method": "_acme/did"})
+        await peer.hear()
+        await peer.stream.aclose()
+        with anyio.fail_after(5):
+            await agent.wait_ended()
+    assert len(failed) == 1
+
+
+async def test_what_was_asked_before_the_end_is_answered() -> None:
+    async def work(params: Any, connection: Connection) -> Any:
+        for _ in range(20):
+            await anyio.lowlevel.checkpoint()
+        return params
+
+    async with against({"_acme/do": work}) as (agent, peer):
+        await peer.say(*(doing(n, [n]) for n in range(5)))
+        await peer.stream.send_eof()
+        answers = [await peer.hear() for _ in range(5)]
+        with anyio.fail_after(5):
+            await agent.wait_ended()
+    assert {answer["id"]: answer["result"] for answer in answers} == {n: [n] for n in range(5)}
+
+
+async def test_a_handler_that_takes_too_long_after_the_end_is_ended() -> None:
+    async with against({"_acme/do": forever}, grace=0.05) as (agent, peer):
+        await peer.say(doing(1))
+        await peer.stream.send_eof()
+        with anyio.fail_after(4):
+            await agent.wait_ended()
+
+
+async def test_when_one_handler_finds_that_nobody_listens_all_are_ended() -> None:
+    async def talk(params: Any, connection: Connection) -> None:
+        while True:
+            await connection.notify(HELLO)
+            await anyio.sleep(0.001)
+
+    async with against({"_acme/do": talk, "_acme/stay": forever}, grace=60) as (agent, peer):
+        await peer.say({"id": 0, "method": "_acme/stay"}, doing(1))
+        await peer.hear()
+        await peer.stream.aclose()
+        with anyio.fail_after(10):
+            await agent.wait_ended()
+        with pytest.raises(ConnectionClosed):
+            await agent.notify(HELLO)
+
+
+async def test_only_that_its_own_peer_has_gone_is_no_failure_of_a_handler(caplog: pytest.LogCaptureFixture) -> None:
+    going = anyio.Event()
+
+    async def of_another(params: Any, connection: Connection) -> None:
+        raise ConnectionClosed("another has gone")
+
+    async def talk(params: Any, connection: Connection) -> None:
+        going.set()
+        await connection.request(method="_acme/back")
+
+    async with against({"_acme/other": of_another, "_acme/talk": talk}) as (agent, peer):
+        await peer.say({"id": 0, "method": "_acme/other"})
+        await peer.hear()
+        assert [record.levelno for record in caplog.records] == [logging.ERROR]
+        caplog.clear()
+        await peer.say({"id": 1, "method": "_acme/talk"})
+        with anyio.fail_after(5):
+            await going.wait()
+            await peer.hear()
+            await peer.stream.aclose()
+            await agent.wait_ended()
+    assert [record for record in caplog.records if record.levelno > logging.DEBUG] == []
+
+
+async def test_a_failure_of_a_handler_is_one_also_when_its_peer_has_gone(caplog: pytest.LogCaptureFixture) -> None:
+    going = anyio.Event()
+
+    async def fail(params: Any, connection: Connection) -> None:
+        await going.wait()
+        raise ValueError
+
+    async with against({"_acme/do": fail}) as (agent, peer):
+        await peer.say(doing(1))
+        await peer.stream.send_eof()
+        with anyio.fail_after(5):
+            while not agent._serving._ending:
+                await anyio.lowlevel.checkpoint()
+            going.set()
+            await agent.wait_ended()
+    assert [record.levelno for record in caplog.records] == [logging.ERROR]
+
+
+async def test_streams_that_somebody_else_closes_are_an_end_as_any() -> None:
+    async with against(role="client") as (client, _), anyio.create_task_group() as tasks:
+
+        async def ask() -> None:
+            with pytest.raises(ConnectionClosed):
+                await client.request(NEW)
+
+        tasks.start_soon(ask)
+        await anyio.wait_all_tasks_blocked()
+        await client._sink.aclose()
+        await client.notify(v1.CancelNotification(session_id="s"))
+        with anyio.fail_after(5):
+            await client.wait_ended()
+            with pytest.raises(ConnectionClosed):
+                await client.notify(v1.CancelNotification(session_id="s"))
+
+
+async def test_over_pipes_too_a_peer_that_leaves_is_an_end_as_any() -> None:
+    with anyio.fail_after(10):
+        async with both() as (agent, client), anyio.create_task_group() as tasks:
+
+            async def ask() -> None:
+                with pytest.raises(ConnectionClosed):
+                    await agent.request(v1.ReadTextFileRequest(session_id="s", path="x" * 1_000_000))
+
+            # Nobody reads it.
+            client._reading.cancel()
+            tasks.start_soon(ask)
+            await anyio.wait_all_tasks_blocked()
+            await client._source.aclose()
+            await agent.wait_ended()
+            for _ in range(2):
+                with pytest.raises(ConnectionClosed):
+                    await agent.notify(HELLO)
+            assert not agent._outbox._lines

@@ -1,0 +1,125 @@
+"""What one end asks the other answers: either may ask, many requests at once, and what is large arrives whole."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import anyio
+import anyio.lowlevel
+import pytest
+
+from acp_bindings import v1
+from acp_bindings.connection import Connection
+from tests.acp_bindings.connection.support import NEW, PROMPT, both, into, new_session, nothing, same
+
+pytestmark = pytest.mark.anyio
+
+
+def in_a_list(params: Any, connection: Connection) -> list[Any]:
+    return [params, None]
+
+
+async def test_a_request_is_answered() -> None:
+    async with both(agent={v1.NewSessionRequest: new_session}) as (_, client):
+        assert await client.request(NEW) == v1.NewSessionResponse(session_id="session of /project")
+
+
+async def test_either_side_asks() -> None:
+    def read(request: v1.ReadTextFileRequest, connection: Connection) -> v1.ReadTextFileResponse:
+        return v1.ReadTextFileResponse(content=f"content of {request.path}")
+
+    async with both(client={v1.ReadTextFileRequest: read}) as (agent, _):
+        answer = await agent.request(v1.ReadTextFileRequest(session_id="s", path="/file"))
+    assert answer == v1.ReadTextFileResponse(content="content of /file")
+
+
+async def test_an_extension_carries_plain_json() -> None:
+    async with both(agent={"_acme/do": in_a_list}) as (_, client):
+        assert await client.request({"a": 1}, method="_acme/do") == [{"a": 1}, None]
+
+
+async def test_a_handler_that_gives_nothing_gives_the_empty_answer() -> None:
+    async with both(agent={v1.SetSessionModeRequest: nothing}) as (_, client):
+        answer = await client.request(v1.SetSessionModeRequest(session_id="s", mode_id="m"))
+    assert answer == v1.SetSessionModeResponse()
+
+
+async def test_an_answer_that_could_be_empty_and_is_not_is_given_as_it_is() -> None:
+    answer = v1.LoadSessionResponse(modes=v1.SessionModeState(current_mode_id="m", available_modes=[]))
+
+    def load(request: v1.LoadSessionRequest, connection: Connection) -> v1.LoadSessionResponse:
+        return answer
+
+    async with both(agent={v1.LoadSessionRequest: load}) as (_, client):
+        asked = v1.LoadSessionRequest(session_id="s", cwd="/", mcp_servers=[])
+        assert await client.request(asked, timeout=5) == answer
+
+
+async def test_a_handler_may_give_what_is_to_be_awaited() -> None:
+    def later(request: v1.NewSessionRequest, connection: Connection) -> Any:
+        return new_session(request, connection)
+
+    async with both(agent={v1.NewSessionRequest: later}) as (_, client):
+        assert (await client.request(NEW, timeout=5)).session_id == "session of /project"
+
+
+async def test_fifty_requests_at_once_get_their_own_answers() -> None:
+    async def slowly(params: list[int], connection: Connection) -> list[int]:
+        # The first ones take longest.
+        for _ in range(50 - params[0]):
+            await anyio.lowlevel.checkpoint()
+        return params
+
+    answers: dict[int, Any] = {}
+
+    async def ask(client: Connection, number: int) -> None:
+        answers[number] = await client.request([number], method="_acme/do")
+
+    async with both(agent={"_acme/do": slowly}) as (_, client), anyio.create_task_group() as tasks:
+        for number in range(50):
+            tasks.start_soon(ask, client, number)
+    assert answers == {number: [number] for number in range(50)}
+
+
+async def test_a_slow_handler_does_not_block_others() -> None:
+    release = anyio.Event()
+
+    async def prompt(request: v1.PromptRequest, connection: Connection) -> v1.PromptResponse:
+        await release.wait()
+        return v1.PromptResponse(stop_reason="end_turn")
+
+    answers: list[Any] = []
+
+    async def ask(client: Connection) -> None:
+        answers.append(await client.request(PROMPT))
+
+    agent: dict[Any, Any] = {v1.PromptRequest: prompt, v1.NewSessionRequest: new_session}
+    async with both(agent=agent) as (_, client), anyio.create_task_group() as tasks:
+        tasks.start_soon(ask, client)
+        await client.request(NEW, timeout=5)
+        assert answers == []
+        release.set()
+    assert answers == [v1.PromptResponse(stop_reason="end_turn")]
+
+
+async def test_large_messages_go_both_ways() -> None:
+    text = "x" * 3_000_000
+    async with both(agent={"_acme/do": same}) as (_, client):
+        assert await client.request([text], method="_acme/do", timeout=20) == [text]
+
+
+async def test_lines_of_many_tasks_are_never_mixed() -> None:
+    heard: list[Any] = []
+
+    async def tell(connection: Connection, number: int) -> None:
+        for size in (10, 100_000, 1, 70_000):
+            await connection.notify([number, "x" * size], method="_acme/did")
+
+    agent: dict[Any, Any] = {"_acme/did": into(heard), "_acme/do": nothing}
+    async with both(agent=agent) as (_, client):
+        async with anyio.create_task_group() as tasks:
+            for number in range(20):
+                tasks.start_soon(tell, client, number)
+        await client.request(method="_acme/do", timeout=10)
+    sizes = {number: [len(text) for each, text in heard if each == number] for number in range(20)}
+    assert sizes == {number: [10, 100_000, 1, 70_000] for number in range(20)}
