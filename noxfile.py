@@ -83,7 +83,7 @@ def minimums(session: nox.Session) -> None:
 
 
 MINIMUM_TESTS = (
-    *(f"tests/acp_bindings/test_{each}.py" for each in ("codec", "jsonrpc", "models")),
+    *(f"tests/acp_bindings/{each}" for each in ("jsonrpc", "test_codec.py", "test_models.py")),
     *(
         f"tests/mcp_launch/test_{each}.py"
         for each in ("command", "content", "interrupted", "logs", "network", "sessions")

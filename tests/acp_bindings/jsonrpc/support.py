@@ -1,0 +1,33 @@
+"""Lines to read, the codecs of either side, and the answers that are due."""
+
+import json
+from typing import Any
+
+from acp_bindings import v1
+from acp_bindings.jsonrpc import BadLine, Codec, ProtocolPackage
+
+NEW_SESSION: dict[str, Any] = {"cwd": "/project", "mcpServers": []}
+
+
+def line(**members: Any) -> str:
+    return json.dumps({"jsonrpc": "2.0", **members})
+
+
+def agent(protocol: ProtocolPackage = v1) -> Codec:
+    return Codec(protocol, role="agent")
+
+
+def client(protocol: ProtocolPackage = v1) -> Codec:
+    return Codec(protocol, role="client")
+
+
+def answered(message: object) -> Any:
+    """The answer that is due to a bad line."""
+    assert isinstance(message, BadLine)
+    assert message.reply is not None
+    assert message.reply.endswith(b"\n")
+    return json.loads(message.reply)
+
+
+def error(id_: Any, code: int, message: str, **data: Any) -> Any:
+    return {"jsonrpc": "2.0", "id": id_, "error": {"code": code, "message": message, **data}}

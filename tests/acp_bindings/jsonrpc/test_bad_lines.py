@@ -1,0 +1,169 @@
+"""Lines that cannot be used: what is wrong is said, by its code and in words, and the next line is read."""
+
+import importlib
+import io
+from typing import Any
+
+import jsonschema_rs
+import pytest
+
+from acp_bindings import v1
+from acp_bindings.errors import Issue
+from acp_bindings.jsonrpc import (
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    METHOD_NOT_FOUND,
+    PARSE_ERROR,
+    REQUEST_CANCELLED,
+    BadLine,
+    Request,
+)
+from tests.acp_bindings.jsonrpc.support import NEW_SESSION, agent, answered, error, line
+from tests.acp_bindings.schemas import PACKAGES, load
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "id_"),
+    [
+        ("{", PARSE_ERROR, None),
+        ("nonsense", PARSE_ERROR, None),
+        ('{"jsonrpc":"2.0","id":1,"method":"logout"} trailing', PARSE_ERROR, None),
+        ('{"jsonrpc":"2.0","id":1,"method":"logout","params":{"a":NaN}}', PARSE_ERROR, None),
+        ('{"jsonrpc":"2.0","id":1,"method":"logout","params":{"a":"\\ud800"}}', PARSE_ERROR, None),
+        (b'{"jsonrpc":"2.0","id":1,"method":"\xff"}', PARSE_ERROR, None),
+        ("\ud800", PARSE_ERROR, None),
+        ("[" * 100_000, PARSE_ERROR, None),
+        ("[]", INVALID_REQUEST, None),
+        ('[{"jsonrpc":"2.0","id":1,"method":"logout"}]', INVALID_REQUEST, None),
+        ("5", INVALID_REQUEST, None),
+        ("null", INVALID_REQUEST, None),
+        ('"logout"', INVALID_REQUEST, None),
+        ("{}", INVALID_REQUEST, None),
+        ('{"id":1,"method":"logout"}', INVALID_REQUEST, 1),
+        ('{"jsonrpc":"1.0","id":1,"method":"logout"}', INVALID_REQUEST, 1),
+        ('{"jsonrpc":2.0,"id":"x","method":"logout"}', INVALID_REQUEST, "x"),
+        ('{"jsonrpc":"2.0","id":1,"method":5}', INVALID_REQUEST, 1),
+        ('{"jsonrpc":"2.0","method":null,"params":{}}', INVALID_REQUEST, None),
+        ('{"jsonrpc":"2.0","id":1,"method":"no/such"}', METHOD_NOT_FOUND, 1),
+        ('{"jsonrpc":"2.0","id":1,"method":"","params":{}}', METHOD_NOT_FOUND, 1),
+        ('{"jsonrpc":"2.0","id":1,"method":"session/update","params":{}}', METHOD_NOT_FOUND, 1),
+        ('{"jsonrpc":"2.0","id":1,"method":"session/cancel","params":{"sessionId":"s"}}', METHOD_NOT_FOUND, 1),
+        ('{"jsonrpc":"2.0","id":1,"method":"fs/read_text_file","params":{}}', METHOD_NOT_FOUND, 1),
+        ('{"jsonrpc":"2.0","id":1,"method":"session/prompt"}', INVALID_PARAMS, 1),
+        ('{"jsonrpc":"2.0","id":1,"method":"logout","params":[]}', INVALID_PARAMS, 1),
+        ('{"jsonrpc":"2.0","id":1,"method":"logout","params":"x"}', INVALID_PARAMS, 1),
+        ('{"jsonrpc":"2.0","id":1,"method":"logout","params":"{}"}', INVALID_PARAMS, 1),
+    ],
+)
+def test_a_bad_line_is_answered_and_the_next_is_read(text: str | bytes, code: int, id_: Any) -> None:
+    codec = agent()
+    refused = codec.read(text)
+
+    assert (answered(refused)["id"], answered(refused)["error"]["code"]) == (id_, code)
+    assert isinstance(refused, BadLine)
+    assert refused.code == code
+    assert codec.read(line(id=1, method="logout")) == Request(1, "logout", v1.LogoutRequest())
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "message"),
+    [
+        ("nonsense", PARSE_ERROR, "Parse error: expected ident at line 1 column 2"),
+        ("5", INVALID_REQUEST, "Invalid request: a message is an object"),
+        ("{}", INVALID_REQUEST, 'Invalid request: it lacks "jsonrpc": "2.0"'),
+        ('{"jsonrpc":"2.0"}', INVALID_REQUEST, "Invalid request: it has no method"),
+        (line(id=1, method="no/such"), METHOD_NOT_FOUND, "Method not found"),
+        (
+            line(id=1, method="session/cancel"),
+            METHOD_NOT_FOUND,
+            "Method not found: session/cancel is a notification, and has no id",
+        ),
+        (line(method="logout"), METHOD_NOT_FOUND, "Method not found: logout is a request, and has an id"),
+        (
+            line(method="session/update", params={}),
+            METHOD_NOT_FOUND,
+            "Method not found: session/update is for the client, which this is not",
+        ),
+        (line(id=1, methd="logout", params={}), INVALID_REQUEST, "Invalid request: it has no method"),
+        (line(id=1, method="session/prompt"), INVALID_PARAMS, "Invalid params: there are none"),
+        (line(id=1, method="session/prompt", params={}), INVALID_PARAMS, "Invalid params"),
+    ],
+)
+def test_a_bad_line_says_what_is_wrong(text: str, code: int, message: str) -> None:
+    refused = agent().read(text)
+
+    assert isinstance(refused, BadLine)
+    assert (refused.code, refused.message) == (code, message)
+    if refused.reply:
+        said = answered(refused)["error"]
+        assert (said["code"], said["message"]) == (code, message)
+
+
+def test_a_batch_is_refused_as_one() -> None:
+    refused = agent().read('[{"jsonrpc":"2.0","id":1,"method":"logout"},{"jsonrpc":"2.0","id":2,"method":"logout"}]')
+
+    assert answered(refused) == error(None, INVALID_REQUEST, "Invalid request: batches are not supported")
+
+
+def test_bad_params_are_named_in_the_answer_without_their_values() -> None:
+    servers = [{"type": "http", "name": "n", "headers": [{"name": "Key", "value": 12345678}]}]
+    refused = agent().read(line(id=1, method="session/new", params={"cwd": "/", "mcpServers": servers}))
+
+    issues = [
+        Issue(("mcpServers", 0, "url"), "missing", "Field required", "http"),
+        Issue(("mcpServers", 0, "headers", 0, "value"), "string_type", "Input should be a valid string", "http"),
+    ]
+    assert isinstance(refused, BadLine)
+    assert sorted(refused.issues, key=str) == sorted(issues, key=str)
+    answer = answered(refused)
+    assert {"path": ["mcpServers", 0, "url"], "rule": "missing", "message": "Field required", "branch": "http"} in (
+        answer["error"]["data"]["issues"]
+    )
+    assert "12345678" not in str(answer)
+
+
+@pytest.mark.parametrize(
+    ("method", "params"),
+    [
+        ("no/such", None),
+        ("session/new", NEW_SESSION),
+        ("session/update", {}),
+        ("session/cancel", {}),
+        ("session/cancel", 5),
+    ],
+)
+def test_a_notification_is_never_answered(method: str, params: Any) -> None:
+    refused = agent().read(line(method=method, params=params))
+
+    assert isinstance(refused, BadLine)
+    assert (refused.reply, refused.method) == (None, method)
+
+
+@pytest.mark.parametrize("text", ["", "\n", " \r\n", b"", b"\n"])
+def test_an_empty_line_says_nothing(text: str | bytes) -> None:
+    assert agent().read(text) == BadLine(PARSE_ERROR, "The line is empty", None)
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_every_answer_is_an_error_by_the_schema(package: str) -> None:
+    schema = load(package).document
+    validator = jsonschema_rs.validator_for({**schema, "anyOf": [{"$ref": "#/$defs/Error"}]})
+    codec = agent(importlib.import_module(f"acp_bindings.{package}"))  # pyright: ignore[reportArgumentType]
+
+    for text in ("{", "[]", line(id=1, method="x"), line(id=1, method="session/new", params={"cwd": 5})):
+        assert validator.is_valid(answered(codec.read(text))["error"])
+
+
+def test_the_codes_are_those_of_json_rpc_and_of_the_protocol() -> None:
+    stated = str(load("v1").definitions["ErrorCode"])
+
+    codes = (PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS, INTERNAL_ERROR, REQUEST_CANCELLED)
+    assert [code for code in codes if f"'const': {code}" not in stated] == []
+    assert codes == (-32700, -32600, -32601, -32602, -32603, -32800)
+
+
+@pytest.mark.parametrize("given", [{"jsonrpc": "2.0"}, None, 5, [b"{}"], io.StringIO("{}")])
+def test_what_is_no_line_is_refused(given: Any) -> None:
+    with pytest.raises(TypeError, match=f"^a line is text or bytes, and no {type(given).__name__}$"):
+        agent().read(given)

@@ -1,0 +1,235 @@
+"""Most lines are read quickly, by their heads: that gives exactly what taking them apart gives, whatever they hold."""
+
+from typing import Any, NoReturn
+
+import pytest
+
+from acp_bindings import v1, v1_unstable, v2
+from acp_bindings.jsonrpc import PARSE_ERROR, BadLine, Codec, Notification, Request, Response
+from tests.acp_bindings.jsonrpc.support import agent, client, line
+
+
+class Quick(Codec):
+    """A codec that takes no line apart."""
+
+    def _read_value(self, value: object) -> NoReturn:
+        """Fail."""
+        raise AssertionError(value)
+
+
+class Thorough(Codec):
+    """A codec that takes every line apart."""
+
+    def _read_quickly(self, line: bytes | bytearray) -> None:
+        """Leave it."""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"jsonrpc":"2.0","id":1,"method":"logout","params":{}}',
+        ' { "method" : "logout" , "id" : "x y" , "jsonrpc" : "2.0" , "params" : { "_meta" : { "a" : 1 } } } ',
+        '{"id":null,"jsonrpc":"2.0","method":"session/list","params":{"cursor":null}}',
+        '{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"s","new":[1e5]}}',
+    ],
+)
+def test_what_most_peers_write_is_read_at_once(text: str) -> None:
+    message = Quick(v1, role="agent").read(text)
+
+    assert type(message) in (Request, Notification)
+    assert message == Thorough(v1, role="agent").read(text)
+
+
+@pytest.mark.parametrize("space", ["\v", "\f", "\x1f", "\x85", "\xa0", "\u2028"])
+def test_only_the_white_space_of_json_is_any(space: str) -> None:
+    text = ' { "jsonrpc" : "2.0" , "id" : 1 , "method" : "logout" , "params" : {}}'
+
+    for place in (at for at, each in enumerate(text) if each == " "):
+        refused = agent().read(text[:place] + space + text[place + 1 :])
+        assert isinstance(refused, BadLine)
+        assert refused.code == PARSE_ERROR
+
+
+@pytest.mark.parametrize(
+    "text", ['{"jsonrpc":"2.0","id":0,"result":{}}', ' {"id" : 0, "jsonrpc":"2.0", "result":{"a":1} }\n']
+)
+def test_so_is_a_result(text: str) -> None:
+    read: list[object] = []
+    for kind in (Quick, Thorough):
+        codec = kind(v1, role="client")
+        codec.request(v1.LogoutRequest())
+        read.append(codec.read(text))
+        assert dict(codec.pending) == {}
+
+    assert isinstance(read[0], Response)
+    assert read[0] == read[1]
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        # The head says one thing, what follows another; of members with one name the last counts.
+        (
+            '{"jsonrpc":"2.0","id":1,"method":"logout","params":{},"id":2}',
+            Request(2, "logout", v1.LogoutRequest()),
+        ),
+        (
+            '{"jsonrpc":"2.0","method":"logout","params":{},"id":2}',
+            Request(2, "logout", v1.LogoutRequest()),
+        ),
+        (
+            '{"jsonrpc":"2.0","id":1,"method":"logout","params":{},"method":"session/list"}',
+            Request(1, "session/list", v1.ListSessionsRequest()),
+        ),
+        (
+            '{"jsonrpc":"2.0","id":1,"method":"logout","params":{},"extra":true}',
+            Request(1, "logout", v1.LogoutRequest()),
+        ),
+        (
+            '{"jsonrpc":"2.0","id":1,"method":"log\\u006fut","params":{}}',
+            Request(1, "logout", v1.LogoutRequest()),
+        ),
+    ],
+)
+def test_a_head_that_misleads_changes_nothing(text: str, read: Request) -> None:
+    assert agent().read(text) == read
+
+
+@pytest.mark.parametrize("head", ['"id":1,"method":"logout","params":{}', '"id":1,"result":{}'])
+@pytest.mark.parametrize(
+    "tail",
+    [
+        *('"id":true', '"id":1.0', '"id":1e0', '"id":"1"', '"id":null', '"id":[]', f'"id":{2**63}'),
+        *('"jsonrpc":"1.0"', '"jsonrpc":2.0', '"method":"session/list"', '"params":null', '"params":[]', '"x":1'),
+        *('"result":null', '"result":5', '"error":null', '"error":{"code":1,"message":""}', '"params":{"a":NaN}'),
+    ],
+)
+def test_what_stands_after_the_params_or_the_result_counts_as_much(head: str, tail: str) -> None:
+    text = f'{{"jsonrpc":"2.0",{head},{tail}}}'
+    read: list[object] = []
+    for kind in (Codec, Thorough):
+        codec = kind(v1_unstable, role="proxy")
+        codec.request({}, method="_acme/do", id="1")
+        codec.request(v1_unstable.ProxySuccessorRequest(method="_acme/do"), id=1)
+        read.append(codec.read(text))
+
+    assert repr(read[0]) == repr(read[1])  # 1, 1.0 and True are equal
+
+
+@pytest.mark.parametrize(
+    "head", ['"id":1,"method":"logout","result"', '"id":1,"result"', '"result"', '"id":null,"result"']
+)
+def test_what_stands_before_the_result_counts_too(head: str) -> None:
+    read: list[object] = []
+    for kind in (Codec, Thorough):
+        codec = kind(v1, role="client")
+        codec.request(v1.LogoutRequest(), id=1)
+        codec.request(v1.ListSessionsRequest(), id=None)
+        read.append(codec.read(f'{{"jsonrpc":"2.0",{head}:{{"sessions":[]}}}}'))
+
+    assert read[0] == read[1]
+
+
+def test_a_result_with_another_id_after_it_answers_that_one() -> None:
+    codec = client()
+    codec.request(v1.LogoutRequest())
+    codec.request(v1.ListSessionsRequest())
+
+    assert codec.read('{"jsonrpc":"2.0","id":0,"result":{"sessions":[]},"id":1}') == Response(
+        1, "session/list", v1.ListSessionsResponse(sessions=[])
+    )
+    assert dict(codec.pending) == {0: "logout"}
+
+
+def test_a_head_that_was_seen_is_trusted_no_more_than_any() -> None:
+    codec = client()
+    update = '{"sessionId":"s","update":{"sessionUpdate":"plan","entries":[]}}'
+    head = '{"jsonrpc":"2.0","method":"session/update",'
+    plan = Notification("session/update", v1.SessionNotification(session_id="s", update=v1.Plan(entries=[])))
+
+    for _ in range(2):
+        assert codec.read(f'{head}"params":{update}}}') == plan
+        assert isinstance(codec.read(f'{head}"params":{update},"method":"no/such"}}'), BadLine)
+        assert isinstance(codec.read(f'{head}"params":{{}}}}'), BadLine)
+        assert isinstance(codec.read(f'{head}"params":{update},"id":1}}'), BadLine)
+
+
+@pytest.mark.parametrize(
+    "end", ["}", "}\n", "}\r\n", "} \t\r\n", "", "\n", "}}", "}x", "}\x0b", "}\x0c", ",}", '}{"a":{}}']
+)
+def test_the_end_of_a_line_is_trusted_no_more(end: str) -> None:
+    codec, thorough = client(), Thorough(v1, role="client")
+    text = line(method="session/update", params={"sessionId": "s", "update": {"sessionUpdate": "new"}})
+    start = text.removesuffix("}")
+
+    for _ in range(2):
+        assert codec.read(text) == thorough.read(text)
+        assert codec.read(start + end) == thorough.read(start + end)
+
+
+@pytest.mark.parametrize("id_", ["0", "-1", "-0", "01", "-01", "+1", "1.0", "1e1", r'"\\"', r'"\"', '"\u00e9"'])
+def test_no_id_is_trusted_more(id_: str) -> None:
+    codec, thorough = agent(), Thorough(v1, role="agent")
+    text = f'{{"jsonrpc":"2.0","id":{id_},"method":"logout","params":{{}}}}'
+
+    assert codec.read(text) == thorough.read(text)
+
+
+def test_heads_are_forgotten_when_another_protocol_is_spoken() -> None:
+    codec = client(v2)
+    text = line(method="session/update", params={"sessionId": "s", "update": {"sessionUpdate": "new"}})
+
+    read = [codec.read(text)]
+    codec.protocol = v1
+    read.append(codec.read(text))
+
+    types: list[Any] = [type(each.params) for each in read if isinstance(each, Notification)]
+    assert types == [v2.UpdateSessionNotification, v1.SessionNotification]
+
+
+def test_lines_whose_heads_take_turns_are_told_apart() -> None:
+    codec, thorough = client(), Thorough(v1, role="client")
+    update = '{"sessionId":"s","update":{"sessionUpdate":"plan","entries":[]}}'
+    texts = [
+        f'{{"jsonrpc":"2.0","method":"session/update","params":{update}}}',
+        f'{{ "method": "session/update", "jsonrpc": "2.0", "params" : {update} }}',
+        '{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":1}}',
+        f'{{"jsonrpc":"2.0","method":"session/update","params":{update},"params":{{}}}}',
+    ]
+
+    for text in [*texts, *texts]:
+        assert [codec.read(text), codec.read(text.encode())] == [thorough.read(text)] * 2
+
+
+@pytest.mark.parametrize(
+    "odd",
+    ['"_meta":5', '"_meta":{"a":NaN}', '"_meta":-Infinity', '"new":[{"a":1e999}]', '"update":{}', '"a":"\ud800"'],
+)
+def test_what_is_odd_behind_a_head_that_was_seen_before_is_read_as_ever(odd: str) -> None:
+    codec, thorough = client(), Thorough(v1, role="client")
+    text = '{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"x"}%s}}'
+
+    assert codec.read(text % "") == thorough.read(text % "")
+    assert codec.read(text % f",{odd}") == thorough.read(text % f",{odd}")
+
+
+def test_findings_can_be_asked_for_at_any_time() -> None:
+    codec = agent()
+    text = '{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"s","_meta":5}}'
+
+    before = codec.read(text)
+    codec.findings = True
+    after = codec.read(text)
+
+    assert isinstance(before, Notification)
+    assert isinstance(after, Notification)
+    assert before.findings == ()
+    assert [finding.path for finding in after.findings] == [("_meta",)]
+
+
+def test_no_long_head_is_remembered() -> None:
+    codec = agent()
+    text = f'{{"jsonrpc":"2.0",{" " * 10**6}"method":"session/cancel","params":{{"sessionId":"s"}}}}'
+
+    assert isinstance(codec.read(text), Notification)
+    assert codec._last_head is None  # pyright: ignore[reportPrivateUsage]

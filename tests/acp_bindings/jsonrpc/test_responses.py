@@ -1,0 +1,235 @@
+"""Responses: each is read as the answer to its own request, whatever else a peer may write instead."""
+
+import json
+from typing import Any
+
+import pytest
+
+from acp_bindings import v1
+from acp_bindings.errors import Issue
+from acp_bindings.jsonrpc import INVALID_REQUEST, PARSE_ERROR, BadLine, BadResponse, ErrorResponse, Request, Response
+from tests.acp_bindings.jsonrpc.support import NEW_SESSION, agent, answered, client, error, line
+
+
+def test_a_response_is_read_as_what_its_request_is_answered_with() -> None:
+    codec = client()
+    sent = codec.request(v1.NewSessionRequest(cwd="/project", mcp_servers=[]))
+
+    assert json.loads(sent.line) == {"jsonrpc": "2.0", "id": 0, "method": "session/new", "params": NEW_SESSION}
+    assert dict(codec.pending) == {0: "session/new"}
+    assert codec.read(line(id=0, result={"sessionId": "s"})) == Response(
+        0, "session/new", v1.NewSessionResponse(session_id="s")
+    )
+    assert dict(codec.pending) == {}
+
+
+def test_what_was_sent_finds_its_result_in_its_own_response_alone() -> None:
+    codec = client()
+    new, logout = (
+        codec.request(v1.NewSessionRequest(cwd="/project", mcp_servers=[])),
+        codec.request(v1.LogoutRequest()),
+    )
+    response = codec.read(line(id=0, result={"sessionId": "s"}))
+    assert isinstance(response, Response)
+
+    assert new.result_in(response).session_id == "s"
+    with pytest.raises(ValueError, match=r"^the response to 1 is wanted, not that to 0$"):
+        logout.result_in(response)
+
+
+def test_ids_are_matched_by_type_and_value_in_any_order() -> None:
+    codec = client()
+    ids = [codec.request(v1.LogoutRequest(), id=each).id for each in (0, "0", "", None, 1, "null")]
+
+    for id_ in reversed(ids):
+        assert codec.read(line(id=id_, result={})) == Response(id_, "logout", v1.LogoutResponse())
+    assert dict(codec.pending) == {}
+
+
+@pytest.mark.parametrize("id_", [1, "1", None, False, 0.5, [0], {"a": 0}])
+def test_an_answer_to_nothing_is_left_unanswered(id_: Any) -> None:
+    codec = client()
+    codec.request(v1.LogoutRequest())
+
+    assert codec.read(line(id=id_, result={})) == BadLine(INVALID_REQUEST, "It answers no request that is open", None)
+    assert codec.read(line(id=id_ or 5, error={"code": 1, "message": "m"})) == BadLine(
+        INVALID_REQUEST, "It answers no request that is open", None
+    )
+    assert dict(codec.pending) == {0: "logout"}
+
+
+@pytest.mark.parametrize("id_", [1, "1", False, 0.5, [0], {"a": 0}])
+def test_what_has_an_id_alone_is_an_answer(id_: Any) -> None:
+    codec = client()
+    codec.request(v1.LogoutRequest())
+
+    late = codec.read(line(id=id_))
+
+    assert isinstance(late, BadLine)
+    assert (late.message, late.reply) == ("It answers no request that is open", None)
+    assert dict(codec.pending) == {0: "logout"}
+
+
+@pytest.mark.parametrize("members", [{}, {"resutl": {}}])
+def test_what_has_the_id_of_an_open_request_is_its_answer(members: dict[str, Any]) -> None:
+    codec = client()
+    codec.request(v1.LogoutRequest())
+
+    assert isinstance(codec.read(line(id=0, **members)), BadResponse)
+    assert dict(codec.pending) == {}
+
+
+@pytest.mark.parametrize(
+    ("id_", "members"), [(0, {"params": {}}), (0, {"methd": "logout", "params": {}}), (1, {"methd": "logout"})]
+)
+def test_a_request_without_its_method_is_refused(id_: int, members: dict[str, Any]) -> None:
+    """Nobody would know otherwise why it is never answered."""
+    codec = client()
+    codec.request(v1.LogoutRequest())
+
+    assert answered(codec.read(line(id=id_, **members))) == error(
+        id_, INVALID_REQUEST, "Invalid request: it has no method"
+    )
+    assert dict(codec.pending) == {0: "logout"}
+
+
+@pytest.mark.parametrize(
+    ("own", "id_", "said"), [(0, "0", '"0"'), (0, 0.0, "0.0"), ("7", 7, "7"), (None, "None", '"None"')]
+)
+def test_an_answer_to_nothing_tells_which_request_it_seems_to_be_of(own: Any, id_: Any, said: str) -> None:
+    codec = client()
+    codec.request(v1.LogoutRequest(), id=own)
+    right = json.dumps(own)
+
+    message = codec.read(line(id=id_, result={}))
+
+    issue = Issue(("id",), "id_type", f"{said} is no id of ours; that of logout is {right}")
+    assert message == BadLine(INVALID_REQUEST, "It answers no request that is open", None, issues=(issue,))
+    assert dict(codec.pending) == {own: "logout"}
+    assert isinstance(codec.read(line(id=own, result={})), Response)
+
+
+def test_of_an_answer_to_nothing_not_all_that_are_open_are_looked_at() -> None:
+    spelt: list[int] = []
+
+    class Own(int):
+        def __str__(self) -> str:
+            spelt.append(int(self))
+            return super().__str__()
+
+    codec = client()
+    for number in range(1000):
+        codec.expect("logout", Own(number))
+
+    message = codec.read(line(id="999", result={}))
+
+    assert isinstance(message, BadLine)
+    assert message.issues[0].message == '"999" is no id of ours; that of logout is 999'
+    assert isinstance(codec.read(line(id="0999", result={})), BadLine)
+    assert not spelt
+
+
+def test_a_second_answer_is_one_to_nothing() -> None:
+    codec = client()
+    codec.request(v1.LogoutRequest())
+    codec.read(line(id=0, result={}))
+
+    assert isinstance(codec.read(line(id=0, result={})), BadLine)
+
+
+def test_null_is_the_empty_result() -> None:
+    codec = client()
+    codec.request(v1.LoadSessionRequest(cwd="/", mcp_servers=[], session_id="s"))
+
+    assert codec.read(line(id=0, result=None)) == Response(0, "session/load", v1.LoadSessionResponse())
+
+
+def test_an_error_is_one_of_the_protocol() -> None:
+    codec = client()
+    codec.request(v1.LogoutRequest())
+
+    failed = codec.read(line(id=0, error={"code": -32000, "message": "Log in", "data": {"a": 1}}))
+
+    assert failed == ErrorResponse(0, "logout", v1.Error(code=-32000, message="Log in", data={"a": 1}))
+
+
+def test_what_the_peer_could_not_read_it_says_without_an_id() -> None:
+    complaint = {"code": PARSE_ERROR, "message": "Parse error"}
+    expected = ErrorResponse(None, None, v1.Error(code=PARSE_ERROR, message="Parse error"))
+
+    assert client().read(line(id=None, error=complaint)) == expected
+    assert client().read(line(error=complaint)) == expected
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        ({"jsonrpc": "2.0", "id": 0}, "it has neither a result nor an error"),
+        ({"jsonrpc": "2.0", "id": 0, "error": None}, "it has neither a result nor an error"),
+        (
+            {"jsonrpc": "2.0", "id": 0, "result": {}, "error": {"code": 1, "message": ""}},
+            "it has both a result and an error",
+        ),
+        ({"id": 0, "result": {"sessionId": "s"}}, 'it lacks "jsonrpc": "2.0"'),
+        ({"jsonrpc": "2.0", "id": 0, "result": {}}, "its result is no NewSessionResponse"),
+        ({"jsonrpc": "2.0", "id": 0, "result": '{"sessionId": "s"}'}, "its result is no NewSessionResponse"),
+        ({"jsonrpc": "2.0", "id": 0, "result": None}, "its result is no NewSessionResponse"),
+        ({"jsonrpc": "2.0", "id": 0, "error": "bad"}, "its error is no Error"),
+        ({"jsonrpc": "2.0", "id": 0, "error": {"message": "x"}}, "its error is no Error"),
+    ],
+)
+def test_a_bad_answer_ends_its_request_too(answer: Any, message: str) -> None:
+    codec = client()
+    codec.request(v1.NewSessionRequest(cwd="/", mcp_servers=[]))
+
+    bad = codec.read(json.dumps(answer))
+
+    assert isinstance(bad, BadResponse)
+    assert (bad.id, bad.method, bad.message) == (0, "session/new", message)
+    assert dict(codec.pending) == {}
+
+
+def test_a_peer_may_write_the_other_member_as_null() -> None:
+    codec = client()
+    codec.request(v1.LogoutRequest())
+    codec.request(v1.LogoutRequest())
+
+    assert isinstance(codec.read(line(id=0, result={}, error=None)), Response)
+    assert isinstance(codec.read(line(id=1, result=None, error={"code": 1, "message": "m"})), ErrorResponse)
+
+
+def test_an_extension_is_answered_with_any_json() -> None:
+    codec = agent()
+    sent = codec.request({"a": 1}, method="_acme/do")
+
+    assert json.loads(sent.line) == {"jsonrpc": "2.0", "id": 0, "method": "_acme/do", "params": {"a": 1}}
+    assert codec.read(line(id=0, result=[None, 1.5])) == Response(0, "_acme/do", [None, 1.5])
+
+
+@pytest.mark.parametrize("result", [None, 0, "{}", [None, 1.5], v1.LogoutResponse()])
+def test_an_extension_of_the_peer_is_answered_with_any_json_too(result: Any) -> None:
+    codec = agent()
+    request = codec.read(line(id=1, method="_acme/do"))
+
+    assert isinstance(request, Request)
+    written: Any = {} if result == v1.LogoutResponse() else result
+    assert json.loads(codec.respond(request, result)) == {"jsonrpc": "2.0", "id": 1, "result": written}
+
+
+def test_who_looks_on_reads_the_answers_to_requests_that_it_did_not_write() -> None:
+    onlooker = client()
+    onlooker.expect("session/new", 5)
+    onlooker.expect("_acme/do", "x")
+    assert onlooker.pending == {5: "session/new", "x": "_acme/do"}
+    answer = onlooker.read(line(id=5, result={"sessionId": "s"}))
+    assert answer == Response(5, "session/new", v1.NewSessionResponse(session_id="s"))
+    assert onlooker.read(line(id="x", result=[1])) == Response("x", "_acme/do", [1])
+    assert isinstance(onlooker.read(line(id=5, result={})), BadLine)
+
+
+def test_a_request_that_is_expected_takes_the_place_of_one_with_its_id() -> None:
+    onlooker = client()
+    onlooker.expect("session/new", 5)
+    onlooker.expect("session/prompt", 5)
+    answer = onlooker.read(line(id=5, result={"stopReason": "end_turn"}))
+    assert answer == Response(5, "session/prompt", v1.PromptResponse(stop_reason="end_turn"))

@@ -1,0 +1,266 @@
+"""What is written: requests, notifications and answers, and what of these is refused and leaves nothing behind."""
+
+import json
+import math
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from acp_bindings import DecodeError, EncodeError, v1, v1_unstable, v2
+from acp_bindings.jsonrpc import (
+    INVALID_REQUEST,
+    REQUEST_CANCELLED,
+    BadLine,
+    Codec,
+    ErrorResponse,
+    Notification,
+    Request,
+    Response,
+)
+from tests.acp_bindings.jsonrpc.support import NEW_SESSION, agent, client, error, line
+
+
+def test_a_notification_names_its_method_by_its_params() -> None:
+    written = client().notify(v1.CancelNotification(session_id="s"))
+
+    assert written == b'{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"s"}}\n'
+
+
+def test_an_extension_may_have_no_params() -> None:
+    assert agent().notify(method="_acme/did") == b'{"jsonrpc":"2.0","method":"_acme/did"}\n'
+
+
+def test_so_may_what_an_extension_asks() -> None:
+    sent = agent().request(method="_acme/ask")
+
+    assert sent.line == b'{"jsonrpc":"2.0","id":0,"method":"_acme/ask"}\n'
+
+
+def test_params_without_members_are_params() -> None:
+    assert agent().notify({}, method="_acme/did") == b'{"jsonrpc":"2.0","method":"_acme/did","params":{}}\n'
+
+
+def test_a_method_that_is_no_text_is_not_sent() -> None:
+    codec = agent()
+
+    with pytest.raises(EncodeError, match="Half of a surrogate pair"):
+        codec.notify(method="_\ud800")
+    with pytest.raises(EncodeError, match="Half of a surrogate pair"):
+        codec.request(method="_\ud800")
+    assert dict(codec.pending) == {}
+
+
+def test_what_is_sent_is_what_the_other_side_reads() -> None:
+    asking, asked = client(), agent()
+    params = v1.PromptRequest(session_id="s", prompt=[v1.TextContent(text="Ünï\n\u2028\0")])
+
+    request = asked.read(asking.request(params).line)
+    assert isinstance(request, Request)
+    assert request.params == params
+    response = asking.read(asked.respond(request, v1.PromptResponse(stop_reason="end_turn")))
+    assert response == Response(0, "session/prompt", v1.PromptResponse(stop_reason="end_turn"))
+
+
+def test_a_request_that_was_given_up_is_still_answered() -> None:
+    asking, asked = client(), agent()
+    sent = asking.request(v1.LogoutRequest())
+    request = asked.read(sent.line)
+    assert isinstance(request, Request)
+
+    cancelled = asked.read(asking.cancel(sent.id))
+    assert cancelled == Notification("$/cancel_request", v1.CancelRequestNotification(request_id=0))
+    response = asking.read(asked.fail(request, REQUEST_CANCELLED, "Request cancelled"))
+    assert response == ErrorResponse(0, "logout", v1.Error(code=REQUEST_CANCELLED, message="Request cancelled"))
+    with pytest.raises(ValueError, match="no request with the id 0 is open"):
+        asking.cancel(sent.id)
+
+
+def test_of_a_request_that_is_forgotten_nothing_is_kept() -> None:
+    asking = client()
+    sent = asking.request(v1.LogoutRequest())
+
+    assert asking.forget(sent.id) == "logout"
+    assert dict(asking.pending) == {}
+    late = asking.read(line(id=sent.id, result={}))
+    assert late == BadLine(INVALID_REQUEST, "It answers no request that is open", None)
+    assert asking.request(v1.LogoutRequest()).id != sent.id
+    with pytest.raises(ValueError, match="no request with the id 0 is open"):
+        asking.forget(sent.id)
+
+
+def test_an_error_may_carry_data() -> None:
+    request = Request(1, "logout", v1.LogoutRequest())
+
+    assert json.loads(agent().fail(request, -32000, "Log in", data=["x"])) == error(1, -32000, "Log in", data=["x"])
+
+
+@pytest.mark.parametrize("protocol", [v1, v2])
+def test_an_error_may_carry_data_that_the_schema_knows_as_json(protocol: Any) -> None:
+    request = Request(1, "logout", None)
+    for data in ({"requested": 1, "supported": [2]}, {"sessionId": "s"}, {"more": None}):
+        sent = Codec(protocol, role="agent").fail(request, -32022, "no", data=data)
+        assert json.loads(sent) == error(1, -32022, "no", data=data)
+
+
+def test_an_error_is_passed_on_as_it_came() -> None:
+    came = error(0, -32000, "Log in", data=None, hint={"url": "u"})
+    proxy = agent()
+    sent = proxy.request(None, method="_acme/ask")
+    failed = proxy.read(json.dumps(came))
+
+    assert isinstance(failed, ErrorResponse)
+    assert json.loads(proxy.fail(Request(sent.id, "logout", v1.LogoutRequest()), failed.error)) == came
+
+
+@pytest.mark.parametrize(("code", "message"), [("x", "m"), (2**31, "m"), (True, "m"), (1, 5), (1, None)])
+def test_what_is_no_error_is_not_sent(code: Any, message: Any) -> None:
+    with pytest.raises(ValidationError):
+        agent().fail(Request(1, "logout", v1.LogoutRequest()), code, message)
+
+
+def test_ids_that_are_open_are_not_given_again() -> None:
+    codec = client()
+    codec.request(v1.LogoutRequest(), id=1)
+
+    assert [codec.request(v1.LogoutRequest()).id for _ in range(3)] == [0, 2, 3]
+    with pytest.raises(ValueError, match="a request with the id 1 is open already"):
+        codec.request(v1.LogoutRequest(), id=1)
+
+
+@pytest.mark.parametrize("id_", [True, 1.0, 2**63, [1], math.nan, "\ud800", object()])
+def test_what_is_no_id_is_not_sent(id_: Any) -> None:
+    codec = client()
+
+    with pytest.raises((DecodeError, EncodeError)):
+        codec.request(v1.LogoutRequest(), id=id_)
+    assert dict(codec.pending) == {}
+
+
+def test_null_is_no_id_for_a_request_of_v2() -> None:
+    with pytest.raises(DecodeError):
+        client(v2).request(v2.ListSessionsRequest(), id=None)
+
+
+def test_what_is_for_our_own_side_is_not_sent() -> None:
+    with pytest.raises(ValueError, match="session/list is for the agent; the agent does not send it"):
+        agent().request(v1.ListSessionsRequest())
+    with pytest.raises(ValueError, match="session/update is for the client; the client does not send it"):
+        client().notify(v1.SessionNotification(session_id="s", update=v1.Plan(entries=[])))
+
+
+@pytest.mark.parametrize(
+    ("params", "method", "complaint"),
+    [
+        ({"cwd": "/", "mcpServers": []}, None, "no method that could be sent so has dict; name the method$"),
+        (v1.TextContent(text="t"), None, "no method that could be sent so has v1.TextContent; name the method$"),
+        (
+            v1.LogoutRequest,
+            None,
+            "no method that could be sent so has the class v1.LogoutRequest; make an object of it$",
+        ),
+        ("logout", None, "no method that could be sent so has str; a method is named by method=$"),
+        (
+            v1_unstable.ForkSessionRequest(session_id="s", cwd="/"),
+            None,
+            "no method that could be sent so has v1_unstable.ForkSessionRequest; v1 is spoken$",
+        ),
+        (
+            v2.ListSessionsRequest(),
+            None,
+            "no method that could be sent so has v2.ListSessionsRequest; v1 is spoken$",
+        ),
+        (
+            v1.CancelNotification(session_id="s"),
+            None,
+            "no method that could be sent so has v1.CancelNotification; session/cancel is a no",
+        ),
+        (
+            v1.LogoutRequest(),
+            "session/list",
+            "session/list is sent with ListSessionsRequest, not with v1.LogoutRequest",
+        ),
+        ({}, "session/list", "session/list is sent with ListSessionsRequest, not with dict"),
+        (None, "logout", "logout is sent with LogoutRequest, not with NoneType"),
+        (v1.CancelNotification(session_id="s"), "session/cancel", "session/cancel is no request"),
+    ],
+)
+def test_params_of_no_method_or_of_another_are_not_sent(params: Any, method: str | None, complaint: str) -> None:
+    codec = client()
+
+    with pytest.raises(TypeError, match=complaint):
+        codec.request(params, method=method)
+    assert dict(codec.pending) == {}
+
+
+def test_a_request_is_no_notification() -> None:
+    with pytest.raises(TypeError, match=r"no method that could be sent so has v1\.LogoutRequest; logout is a request"):
+        client().notify(v1.LogoutRequest())
+    with pytest.raises(TypeError, match="logout is no notification"):
+        client().notify(v1.LogoutRequest(), method="logout")
+
+
+def test_params_that_two_methods_share_are_sent_with_the_one_that_is_named() -> None:
+    conductor, proxy = Codec(v1_unstable, role="conductor"), Codec(v1_unstable, role="proxy")
+    params = v1_unstable.InitializeProxyRequest(protocol_version=1)
+    assert v1_unstable.InitializeProxyRequest is v1_unstable.InitializeRequest
+
+    sent = conductor.request(params), conductor.request(params, method="proxy/initialize")
+    requests = [proxy.read(each.line) for each in sent]
+
+    assert requests == [Request(0, "initialize", params), Request(1, "proxy/initialize", params)]
+    assert isinstance(requests[1], Request)
+    response = v1_unstable.InitializeProxyResponse(protocol_version=1)
+    assert conductor.read(proxy.respond(requests[1], response)) == Response(1, "proxy/initialize", response)
+
+
+def test_an_extension_may_borrow_params_of_the_protocol() -> None:
+    codec = agent()
+    sent = codec.request(v1.LogoutRequest(meta={}), method="_acme/logout")
+
+    assert json.loads(sent.line)["params"] == {"_meta": {}}
+    assert codec.read(line(id=0, result=[1])) == Response(0, "_acme/logout", [1])
+
+
+def test_a_notification_goes_by_the_name_that_it_is_given_also_when_it_went_by_its_own() -> None:
+    codec, cancelled = client(), v1.CancelNotification(session_id="s")
+    sent = [codec.notify(cancelled), codec.notify(cancelled, method="_acme/mirror"), codec.notify(cancelled)]
+
+    methods = [json.loads(each)["method"] for each in sent]
+    assert methods == ["session/cancel", "_acme/mirror", "session/cancel"]
+
+
+def test_the_answer_has_to_be_of_the_methods_type() -> None:
+    codec = agent()
+    request = codec.read(line(id=1, method="session/new", params=NEW_SESSION))
+    assert isinstance(request, Request)
+
+    for result, kind in (
+        (None, "NoneType"),
+        ({"sessionId": "s"}, "dict"),
+        (v1.LoadSessionResponse(), "v1.LoadSessionResponse"),
+        (v2.NewSessionResponse(session_id="s"), "v2.NewSessionResponse"),
+        (v1.NewSessionResponse, "the class v1.NewSessionResponse"),
+    ):
+        with pytest.raises(TypeError) as raised:
+            codec.respond(request, result)
+        assert str(raised.value) == f"session/new is answered with NewSessionResponse, not with {kind}"
+
+
+def test_what_cannot_be_encoded_leaves_no_request_open() -> None:
+    codec = client()
+    params = v1.NewSessionRequest(cwd="/", mcp_servers=[])
+    params.mcp_servers.append("no server")  # pyright: ignore[reportArgumentType]
+
+    with pytest.raises(EncodeError):
+        codec.request(params)
+    assert dict(codec.pending) == {}
+
+
+def test_a_notification_of_another_version_is_refused_once_that_is_no_longer_spoken() -> None:
+    codec = Codec(v1, role="agent")
+    told = v1.SessionNotification(session_id="s", update=v1.AgentMessageChunk(content=v1.TextContent(text="hello")))
+    assert codec.notify(told) == codec.notify(told, method="session/update") == codec.notify(told)
+    codec.protocol = v2
+    with pytest.raises(TypeError, match=r"so has v1\.SessionNotification; v2 is spoken$"):
+        codec.notify(told)
