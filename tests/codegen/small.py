@@ -19,8 +19,13 @@ RELEASE = "folder:small"
 
 _numbers = itertools.count()
 
+NULL: Node = {"type": "null"}
 TEXT: Node = {"type": "string"}
+INTEGER: Node = {"type": "integer"}
 META: Node = {"type": ["object", "null"], "x-deserialize-default-on-error": True, "additionalProperties": True}
+ON_ERROR = {"x-deserialize-default-on-error": True}
+ON_NULL = {"x-deserialize-default-on-null": True}
+SKIP_ITEMS = {"x-deserialize-skip-invalid-items": True}
 
 
 def published(file: str) -> Definitions:

@@ -1,0 +1,378 @@
+"""What a coming schema might hold and is refused: the error names its place."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from codegen.tree import CodegenError, Definitions, Node
+from tests.codegen.small import (
+    INTEGER,
+    META,
+    NULL,
+    ON_ERROR,
+    ON_NULL,
+    SKIP_ITEMS,
+    TEXT,
+    built,
+    catch_all,
+    listed,
+    obj,
+    ref,
+    tagged,
+)
+
+OUT_OF_BOUNDS: list[tuple[str, Node, Any]] = [
+    ("minimum", INTEGER | {"minimum": 1}, 0),
+    ("maximum", {"type": ["number", "null"], "maximum": 1}, 1.5),
+    ("format", INTEGER | {"format": "uint16"}, -1),
+    ("length", TEXT | {"minLength": 1}, ""),
+    ("pattern", TEXT | {"pattern": "^[a-z]+$"}, "A"),
+    ("number of items", listed(TEXT) | {"minItems": 1}, []),
+]
+"""Members with a default that is not valid."""
+
+REFUSED: list[tuple[str, Definitions, str]] = [
+    (
+        "a new keyword",
+        {"Foo": obj(x=TEXT | {"contentMediaType": "text/html"})},
+        "$defs/Foo/properties/x: no rule for the keyword contentMediaType",
+    ),
+    (
+        "a pattern that Rust reads otherwise",
+        {"Foo": obj(x=TEXT | {"pattern": "\\d"})},
+        "$defs/Foo/properties/x: the pattern \\d may find other texts in pydantic than in the schema",
+    ),
+    ("a longest length", {"Foo": TEXT | {"maxLength": 9}}, "$defs/Foo: no rule for the keyword maxLength"),
+    ("a new type", {"Foo": {"type": "decimal"}}, "$defs/Foo: no rule for the type decimal"),
+    (
+        "a new format",
+        {"Foo": INTEGER | {"format": "int8"}},
+        "$defs/Foo: no rule for the format int8 of type integer",
+    ),
+    (
+        "a new reading rule",
+        {"Foo": obj(x=TEXT | {"x-deserialize-trim": True})},
+        "$defs/Foo/properties/x: no rule for the keyword x-deserialize-trim",
+    ),
+    (
+        "new reading rules together",
+        {"Foo": obj(x=listed(TEXT) | ON_NULL | SKIP_ITEMS)},
+        "Foo.x: no rule for x-deserialize-default-on-null with x-deserialize-skip-invalid-items",
+    ),
+    (
+        "a reading rule of a definition",
+        {"Foo": TEXT | ON_ERROR},
+        "$defs/Foo: no rule for x-deserialize-default-on-error in this place",
+    ),
+    (
+        "a reading rule of an item",
+        {"Foo": obj(x=listed(TEXT | ON_ERROR))},
+        "$defs/Foo/properties/x/items: no rule for x-deserialize-default-on-error in this place",
+    ),
+    (
+        "a bad value with nothing to read as",
+        {"Foo": obj("x", x=TEXT | ON_ERROR)},
+        "Foo.x: it is required, so a bad value has nothing to read as",
+    ),
+    (
+        "a numeric tag",
+        {"Foo": {"oneOf": [obj("t", t=INTEGER | {"const": 1}), obj("t", t=INTEGER | {"const": 2})]}},
+        "$defs/Foo/oneOf/0/properties/t: the value 1 is not text; no rule for such a constant here",
+    ),
+    (
+        "a closed set of numbers",
+        {"Foo": {"anyOf": [INTEGER | {"const": 1}, INTEGER | {"const": 2}]}},
+        "Foo: constants that are not text are read where any other number is valid too",
+    ),
+    (
+        "a constant outside of a union",
+        {"Foo": obj("x", x=TEXT | {"const": "a"})},
+        "$defs/Foo/properties/x: no rule for const in this place",
+    ),
+    (
+        "two unions at once",
+        {"Foo": {"oneOf": [TEXT], "anyOf": [TEXT]}},
+        "$defs/Foo: anyOf beside oneOf: one of the two would be lost",
+    ),
+    ("an empty union", {"Foo": {"anyOf": []}}, "$defs/Foo: an empty anyOf takes no value at all"),
+    (
+        "tags that differ in case only",
+        {"Foo": {"anyOf": [tagged("bar"), tagged("Bar")]}},
+        "Foo: the name FooBar of its alternative Bar is taken",
+    ),
+    (
+        "a union among alternatives whose name is taken",
+        {
+            "Foo": obj("s", s=TEXT) | {"anyOf": [ref("Parts") | {"title": "bar"}, ref("Baz")]},
+            "Parts": {"anyOf": [tagged("a"), tagged("b")]},
+            "Baz": obj("z", z=TEXT),
+            "FooBar": obj("q", q=INTEGER),
+        },
+        "Foo: the name FooBar of its alternative bar is taken",
+    ),
+    (
+        "one tag twice",
+        {
+            "Foo": {"anyOf": [tagged("a") | {"allOf": [ref("Bar")]}, tagged("a") | {"allOf": [ref("Baz")]}]},
+            "Bar": obj("x", x=TEXT),
+            "Baz": obj("y", y=TEXT),
+        },
+        "Foo: two alternatives have the tag a",
+    ),
+    (
+        "two tags",
+        {"Foo": {"anyOf": [obj("t u", t=TEXT | {"const": "a"}, u=TEXT | {"const": "b"}), tagged("a", by="t")]}},
+        "Foo: t and u both look like the tag of the union",
+    ),
+    (
+        "a tag that may be absent",
+        {"Foo": {"anyOf": [tagged("a"), obj(type=TEXT | {"const": "b"})]}},
+        "Foo: the constant type may be absent, so it is no tag and has no rule",
+    ),
+    (
+        "a tag that is a Python keyword",
+        {"Foo": {"anyOf": [tagged("a", by="class"), tagged("b", by="class")]}},
+        "FooA: its tag class cannot be an attribute of that name, so no union would find it",
+    ),
+    (
+        "tags without a letter",
+        {"Foo": {"anyOf": [tagged("é"), tagged("b")]}},
+        "Foo: no class name can be made of 'é'",
+    ),
+    (
+        "objects and scalars",
+        {"Foo": {"anyOf": [tagged("a"), TEXT]}},
+        "Foo: members beside alternatives that are not all objects",
+    ),
+    (
+        "alternatives that only require",
+        {"Foo": obj(x=TEXT, y=TEXT) | {"anyOf": [{"required": ["x"]}, {"required": ["y"]}]}},
+        "$defs/Foo/anyOf/0: required says nothing of a value of type any",
+    ),
+    (
+        "what a value is not",
+        {"Foo": obj(x=TEXT | {"not": {"enum": ["a"]}})},
+        "$defs/Foo/properties/x: no rule for not in this place",
+    ),
+    (
+        "a closed object",
+        {"Foo": obj() | {"additionalProperties": False}},
+        "$defs/Foo: closed objects are unknown to ACP, whose receivers ignore unknown members",
+    ),
+    (
+        "typed members of any name",
+        {"Foo": obj(x=TEXT) | {"additionalProperties": TEXT}},
+        "$defs/Foo: the type of additionalProperties beside properties would be lost",
+    ),
+    (
+        "an object or null",
+        {"Foo": obj(x=TEXT) | {"type": ["object", "null"]}},
+        "$defs/Foo: null beside properties would be lost",
+    ),
+    (
+        "meta beside _meta",
+        {"Foo": obj("meta", meta=TEXT, _meta=META)},
+        "Foo.meta: _meta has the attribute meta already",
+    ),
+    (
+        "a name that is taken",
+        {"Foo": obj(bar=obj(x=TEXT)), "FooBar": TEXT},
+        "FooBar: the name of an inline object is taken by a definition",
+    ),
+    (
+        "a default object that differs",
+        {"Foo": obj(x=ref("Bar") | {"default": {"y": "2"}}), "Bar": obj(y=TEXT | {"default": "1"})},
+        "Foo.x: its default differs from what an empty Bar reads as",
+    ),
+    (
+        "a default of another type",
+        {"Foo": obj(x=TEXT | {"default": 1})},
+        "Foo.x: no rule for 1 as the default of this type",
+    ),
+    *(
+        (
+            f"a default out of the {word}",
+            {"Foo": obj(x=member | {"default": default} | ON_ERROR)},
+            f"Foo.x: no rule for {default!r} as the default of this type",
+        )
+        for word, member, default in OUT_OF_BOUNDS
+    ),
+    (
+        "a default list that is not empty",
+        {"Foo": obj(x=listed(obj(y=TEXT)) | {"default": [{"y": "1"}]})},
+        "Foo.x: no rule for [{'y': '1'}] as the default of this type",
+    ),
+    (
+        "bounds of an item",
+        {"Foo": obj(x=listed(TEXT | {"minLength": 1}))},
+        "Foo.x: no rule for a bound inside of another type",
+    ),
+    (
+        "bounds beside a reference",
+        {"Foo": obj(x=ref("Id") | {"minLength": 1}), "Id": TEXT},
+        "$defs/Foo/properties/x: $ref beside minLength: one of the two would be lost",
+    ),
+    (
+        "a reference to nothing",
+        {"Foo": ref("Nobody")},
+        "$defs/Foo: #/$defs/Nobody is no definition of this schema",
+    ),
+    (
+        "a reference to an envelope",
+        {"Foo": ref("Line"), "Line": TEXT | {"x-docs-ignore": True}},
+        "$defs/Foo: #/$defs/Line is no definition of this schema",
+    ),
+    (
+        "a name for itself",
+        {"Foo": ref("Foo")},
+        "$defs/Foo: it is made of itself, without a member in between",
+    ),
+    (
+        "objects that extend each other",
+        {"Foo": obj(x=TEXT) | {"allOf": [ref("Bar")]}, "Bar": obj(y=TEXT) | {"allOf": [ref("Foo")]}},
+        "$defs/Foo: it is made of itself, without a member in between",
+    ),
+    (
+        "unions that are each other",
+        {"Foo": {"anyOf": [TEXT, ref("Bar")]}, "Bar": {"oneOf": [obj(x=ref("Foo")), {"allOf": [ref("Foo")]}]}},
+        "$defs/Foo: it is made of itself, without a member in between",
+    ),
+    (
+        "a member of a union and of one of its alternatives",
+        {"Foo": obj(x=TEXT) | {"anyOf": [tagged("a", x=TEXT | {"minLength": 1}), tagged("b")]}},
+        "Foo.x: the union and one of its alternatives both describe it",
+    ),
+    (
+        "more said of a tag than what it is",
+        {"Foo": {"anyOf": [tagged("a"), catch_all("a") | {"properties": {"type": TEXT | {"minLength": 3}}}]}},
+        "Foo.type: minLength beside a tag would be lost",
+    ),
+    (
+        "two requests of one method",
+        {name: obj() | {"x-method": "a/b", "x-side": "agent"} for name in ("FooRequest", "BarRequest")},
+        "FooRequest and BarRequest are both the request of a/b",
+    ),
+    (
+        "a list of itself",
+        {"Foo": {"anyOf": [TEXT, listed(ref("Foo"))]}},
+        "Foo: it is made of itself; only an object may be, through a member",
+    ),
+    (
+        "a union that holds itself",
+        {"Foo": {"anyOf": [tagged("a", x=listed(ref("Foo"))), tagged("b")]}},
+        "Foo: it is made of itself; only an object may be, through a member",
+    ),
+    (
+        "an inherited member again",
+        {"Foo": obj(x=TEXT) | {"allOf": [ref("Bar")]}, "Bar": obj("x", x=TEXT | {"minLength": 1})},
+        "Foo.x: its attribute is that of x, which Foo inherits",
+    ),
+    (
+        "a base that is no object",
+        {"Foo": obj(x=TEXT) | {"allOf": [ref("Id")]}, "Id": TEXT},
+        "$defs/Foo: the type object beside what may be no object would be lost",
+    ),
+    (
+        "a method that is named after nothing",
+        {"Foo": obj() | {"x-method": "a/b", "x-side": "agent"}},
+        'Foo has "x-method" but is named neither …Request, …Response nor …Notification',
+    ),
+    (
+        "an object where it can get no name",
+        {"Foo": {"anyOf": [{"anyOf": [obj("x", x=TEXT), ref("Bar")]}, ref("Bar")]}, "Bar": obj("y", y=TEXT)},
+        "Foo: an object is written out in it where it can get no name; make it a definition",
+    ),
+    (
+        "values of a map beside a union",
+        {
+            "Foo": {"type": "object", "additionalProperties": TEXT, "anyOf": [ref("Bar"), ref("Baz")]},
+            "Bar": obj("x", x=TEXT),
+            "Baz": obj("y", y=TEXT),
+        },
+        "$defs/Foo: the type of additionalProperties beside anyOf would be lost",
+    ),
+    (
+        "methods that refer to each other",
+        {
+            "ARequest": obj(x=ref("BRequest")) | {"x-method": "fs/a", "x-side": "agent"},
+            "BRequest": obj(x=ref("ARequest")) | {"x-method": "session/b", "x-side": "agent"},
+        },
+        "ARequest refers to BRequest, and the module session refers to fs: modules cannot import each other",
+    ),
+    (
+        "a class beside null that has a tag",
+        {"Foo": obj(p={"anyOf": [tagged("a", x=TEXT), NULL]})},
+        "FooP: members beside alternatives that are not all objects",
+    ),
+    (
+        "a constant out of reach of the catch-all",
+        {"Foo": {"anyOf": [INTEGER | {"const": -1}, INTEGER | {"format": "uint32", "minimum": 0}]}},
+        "Foo: constants that are not text are read where any other number is valid too",
+    ),
+    (
+        "objects of which a value may be two at once",
+        {"Foo": obj(x={"oneOf": [ref("Bar"), ref("Baz")]}), "Bar": obj("a", a=TEXT), "Baz": obj("b", b=TEXT)},
+        "Foo.x: a value may fit two alternatives of its oneOf, which would be read as one",
+    ),
+    (
+        "meta of one value of a tag that may be absent",
+        {
+            "Foo": obj(why={"type": ["string", "null"]})
+            | {"anyOf": [tagged("a", by="why") | {"allOf": [ref("Bar")]}, obj(why=NULL)]},
+            "Bar": obj(_meta=META),
+        },
+        "Foo: no rule for _meta that goes with a alone",
+    ),
+    (
+        "a bad tag that is excused in a union that is closed",
+        {
+            "Foo": obj(why={"type": ["string", "null"]} | ON_ERROR) | {"anyOf": [tagged("a", by="why"), obj(why=NULL)]},
+        },
+        "Foo.why: a bad value is excused, which no alternative takes; no rule for such a tag",
+    ),
+    (
+        "false as a schema",
+        {"Foo": obj(x=False)},
+        "$defs/Foo/properties/x: False is no schema that the pipeline has a rule for",
+    ),
+]
+
+
+@pytest.mark.parametrize(("defs", "said"), [pytest.param(defs, said, id=name) for name, defs, said in REFUSED])
+def test_a_schema_like_this_is_refused_with_its_place(defs: Definitions, said: str, tmp_path: Path) -> None:
+    with pytest.raises(CodegenError) as refused:
+        built(defs, tmp_path)
+
+    assert str(refused.value) == said
+
+
+@pytest.mark.parametrize(
+    "name", ["list", "str", "int", "dict", "class", "None", "foo", "Foo_Bar", "Foo-Bar", "2nd", "É"]
+)
+def test_a_definition_that_is_named_as_no_class_can_be_is_refused(name: str, tmp_path: Path) -> None:
+    with pytest.raises(CodegenError) as refused:
+        built({"Foo": obj(x=ref(name)), name: obj(y=TEXT)}, tmp_path)
+
+    assert str(refused.value) == f"{name}: this is no name that a class of the package can have"
+
+
+def test_a_union_that_is_named_as_no_class_can_be_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(CodegenError) as refused:
+        built({"É": {"anyOf": [tagged("a"), tagged("b")]}}, tmp_path)
+
+    assert str(refused.value) == "É: this is no name that a class of the package can have"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("Any", "Literal", "Annotated", "TypeAlias", "Union", "Optional", "Field", "BaseModel", "ConfigDict"),
+        *("Model", "Extensible", "Response", "AnsweredBy", "Lenient", "Tagged", "Unlike", "Within", "Number", "UInt32"),
+    ],
+)
+def test_a_definition_that_is_named_like_what_the_code_imports_is_refused(name: str, tmp_path: Path) -> None:
+    with pytest.raises(CodegenError) as refused:
+        built({"Foo": obj(x=ref(name)), name: obj(y=TEXT)}, tmp_path)
+
+    assert str(refused.value) == f"{name}: the generated code needs this name itself, for what it imports"
