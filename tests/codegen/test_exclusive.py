@@ -2,9 +2,8 @@ import pytest
 
 from codegen.exclusive import check_exclusive
 from codegen.tree import CodegenError, Definitions, Node
-from tests.codegen.small import TEXT, listed, obj, ref
+from tests.codegen.small import INTEGER, TEXT, listed, obj, ref
 
-INTEGER: Node = {"type": "integer"}
 OTHERS: Definitions = {
     "A": obj("a", a=TEXT),
     "B": obj("b", b=TEXT),

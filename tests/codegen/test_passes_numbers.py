@@ -2,9 +2,7 @@ import pytest
 
 from codegen.passes.numbers import bound_numbers
 from codegen.tree import Node
-from tests.codegen.small import TEXT, listed, obj
-
-NULL: Node = {"type": "null"}
+from tests.codegen.small import NULL, TEXT, listed, obj
 
 
 @pytest.mark.parametrize(

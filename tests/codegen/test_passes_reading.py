@@ -2,13 +2,9 @@ import pytest
 
 from codegen.passes.reading import mark_lenient, mark_secrets, settle_absence
 from codegen.tree import CodegenError, Definitions, Node
-from tests.codegen.small import TEXT, Pass, listed, obj, ref
+from tests.codegen.small import NULL, ON_ERROR, ON_NULL, SKIP_ITEMS, TEXT, Pass, listed, obj, ref
 
-NULL: Node = {"type": "null"}
 MAP: Node = {"type": "object", "additionalProperties": TEXT}
-ON_ERROR = {"x-deserialize-default-on-error": True}
-ON_NULL = {"x-deserialize-default-on-null": True}
-SKIP_ITEMS = {"x-deserialize-skip-invalid-items": True}
 
 
 def refusal(run: Pass, member: Node, required: str = "", /, **others: Node) -> str:
