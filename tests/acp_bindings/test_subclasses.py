@@ -3,7 +3,7 @@
 import json
 from collections import OrderedDict
 from functools import cached_property
-from typing import Annotated, Any, Self, cast
+from typing import Annotated, Any, ClassVar, Self, cast
 
 import pytest
 from pydantic import AfterValidator, ConfigDict, Field, ModelWrapValidatorHandler, ValidationError, model_validator
@@ -199,6 +199,28 @@ def test_the_rules_hold_in_a_class_with_a_validator_of_a_users_own(kind: type[Be
     assert json.loads(encode(read)) == {"tries": 1, "meta": 1, "new": None}
     with pytest.raises(ValidationError):
         kind(tries="x")  # pyright: ignore[reportArgumentType]
+
+
+class Unlucky(v1.TextContent):
+    """A class whose validator raises what `decode` itself may have to expect."""
+
+    raised: ClassVar[list[Exception]]
+
+    @model_validator(mode="before")
+    @classmethod
+    def fail(cls, _value: Any) -> Any:
+        cls.raised.append(LookupError() if len(cls.raised) % 2 else TypeError())
+        raise cls.raised[-1]
+
+
+def test_what_a_validator_raises_comes_out_as_it_is_and_from_one_reading() -> None:
+    Unlucky.raised = []
+
+    for count in range(1, 5):
+        with pytest.raises((LookupError, TypeError)) as failed:
+            decode(Unlucky, b'{"text":"t"}')
+        assert [failed.value] == Unlucky.raised[count - 1 :]
+        assert failed.value.__context__ is None
 
 
 class Closed(v1.ToolCall):
