@@ -6,9 +6,17 @@ from functools import cached_property
 from typing import Annotated, Any, ClassVar, Self, cast
 
 import pytest
-from pydantic import AfterValidator, ConfigDict, Field, ModelWrapValidatorHandler, ValidationError, model_validator
+from pydantic import (
+    AfterValidator,
+    ConfigDict,
+    Field,
+    ModelWrapValidatorHandler,
+    ValidationError,
+    model_serializer,
+    model_validator,
+)
 
-from acp_bindings import DecodeError, Finding, decode, encode, v1
+from acp_bindings import DecodeError, EncodeError, Finding, decode, encode, v1
 from acp_bindings._models.base import Model
 from acp_bindings._models.types import Rule, Within
 from tests.acp_bindings.exact_json import Json
@@ -221,6 +229,19 @@ def test_what_a_validator_raises_comes_out_as_it_is_and_from_one_reading() -> No
             decode(Unlucky, b'{"text":"t"}')
         assert [failed.value] == Unlucky.raised[count - 1 :]
         assert failed.value.__context__ is None
+
+
+class Unsendable(v1.TextContent):
+    """A class that cannot be written, for reasons of its own."""
+
+    @model_serializer
+    def fail(self) -> Any:
+        raise ValueError(SECRET)
+
+
+def test_what_a_serializer_refuses_is_not_said_to_be_a_name() -> None:
+    with pytest.raises(EncodeError, match=r"^list: \[0\]: JSON has nothing for an object of Unsendable$"):
+        encode([Unsendable(text="t")])
 
 
 class Closed(v1.ToolCall):

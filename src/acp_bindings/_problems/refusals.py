@@ -113,7 +113,9 @@ def _why_unwritable(value: object) -> str:
             return "NaN, infinity and integers of over 4300 digits cannot be sent"
         case str():
             return "Half of a surrogate pair cannot be sent"
-        case dict() | BaseModel():
+        case dict():
+            return "A name in it cannot be sent"
+        case BaseModel() if not _is_writable([name for name, _ in _parts(value)]):
             return "A name in it cannot be sent"
         case type():
             return f"This is the class {full_name(value)}, and no object of it"
