@@ -210,6 +210,31 @@ def test_half_a_character_in_a_name_is_not_written_as_another(model: Any, path: 
     assert unread.value.issues == (replace(refused, path=("_meta", "a", *path)),)
 
 
+@pytest.mark.parametrize("name", [5, 1.5, True, None, ("a", "b"), b"a"])
+def test_a_name_in_a_map_that_is_no_text_is_not_made_one(name: Any) -> None:
+    content = v1.TextContent(text="t", meta={"a": 1})
+    login = v1.AuthMethodTerminal(id="a", name="A", env={"a": "b"})
+    content.meta[name] = login.env[name] = "c"  # pyright: ignore[reportOptionalSubscript]
+    told = "A name in it cannot be sent"
+
+    with pytest.raises(EncodeError) as of_any:
+        encode([v1.PromptRequest(session_id="s", prompt=[content])])
+    with pytest.raises(EncodeError) as of_texts:
+        encode(login)
+    assert of_any.value.issues == (Issue((0, "prompt", 0, "_meta"), "not_json", told),)
+    assert of_texts.value.issues == (Issue(("env",), "not_json", told),)
+
+
+def test_a_name_that_is_no_text_is_not_blamed_where_anything_may_stand() -> None:
+    call = v1.ToolCall(tool_call_id="c", title="t", raw_input={5: 1}, meta={"a": {5: 1}, "b": "c"})
+    assert json.loads(encode(call))["rawInput"] == {"5": 1}
+
+    call.meta["b"] = math.nan  # pyright: ignore[reportOptionalSubscript]
+    with pytest.raises(EncodeError) as refused:
+        encode(call)
+    assert [each.path for each in refused.value.issues] == [("_meta", "b")]
+
+
 def test_what_is_no_object_yet_is_not_written() -> None:
     with pytest.raises(EncodeError, match=r"^TextContent: This is the class v1\.TextContent, and no object of it$"):
         encode(v1.TextContent)

@@ -112,8 +112,11 @@ def _finished(schema: Any) -> Any:
     return schema
 
 
-_NAME: Any = {"type": "str", "serialization": {"type": "any"}}
-"""A name in a map. By the plain schema of a text, half a surrogate pair in it would be written as another character."""
+_NAME: Any = {"type": "str", "serialization": {"type": "function-plain", "function": str.__str__, "when_used": "json"}}
+"""A name in a map: it is written as it is, or refused where it is no text (by `str.__str__`) or half a surrogate pair.
+
+By the plain schema of a text that half would be written as another character, and None as a name.
+"""
 
 _AS_THEY_ARE = {"str", "int", "bool", "literal", "model", "definition-ref", "function-after"}
 """Scalars, and what has been gone through already: classes, and what the lenient and the strict schema share."""

@@ -101,6 +101,9 @@ def _unwritable(value: Any) -> Issue:
     path: Path = ()
     while len(path) < _DEEPEST:
         inner = next(((step, part) for step, part in _parts(value) if not _is_writable(part)), None)
+        if inner is None and isinstance(value, BaseModel):
+            # Alone, a map would be written: a name that is no text becomes one only where anything may stand.
+            inner = next(((step, part) for step, part in _parts(value) if _has_odd_names(part)), None)
         if inner is None:
             return Issue(path, "not_json", _why_unwritable(value))
         path, value = (*path, inner[0]), inner[1]
@@ -122,6 +125,10 @@ def _why_unwritable(value: object) -> str:
         case _:
             hint = "; was await forgotten?" if isawaitable(value) else ""
             return f"JSON has nothing for an object of {full_name(type(value))}{hint}"
+
+
+def _has_odd_names(value: object) -> bool:
+    return isinstance(value, dict) and not all(isinstance(name, str) for name in cast("dict[object, Any]", value))
 
 
 def _parts(value: Any) -> Iterable[tuple[str | int, Any]]:
