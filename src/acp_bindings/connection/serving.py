@@ -320,7 +320,8 @@ class Serving:
         return done
 
     def _tell(self, call: Call) -> None:
-        if not call.over:
+        # A peer that answers before it was asked may let us wait for room to ask, and nothing waits for that.
+        if call.sent and not call.over:
             self._going_on.add(call)
         call.answered.set()
 
@@ -332,20 +333,21 @@ class Serving:
         self._workers.start_soon(partial(self._serve, request, handler, scope))
 
     async def _take_turns(self) -> None:
-        """Do what is in the backlog, in its order, until `end`."""
+        """Do what is in the backlog, in its order, until `end` or `cancel_all`."""
         while not self._ending:
-            while not self._backlog:
+            if not self._backlog:
                 self._busy = False
                 await wait_idle(self._news)
                 self._news = anyio.Event()
-            while self._going_on:
+            elif self._going_on:
                 self._all_gone_on = anyio.Event()
                 await wait_idle(self._all_gone_on)
-            size, step = self._backlog.popleft()
-            self._bytes -= size
-            self.look_again()
-            if job := step():
-                await run_apart(job)
+            else:
+                size, step = self._backlog.popleft()
+                self._bytes -= size
+                self.look_again()
+                if job := step():
+                    await run_apart(job)
 
     async def _serve(self, request: Request, handler: Handler, scope: anyio.CancelScope) -> None:
         self._unstarted -= 1

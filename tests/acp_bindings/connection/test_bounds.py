@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from typing import Any
 
 import anyio
@@ -224,3 +225,30 @@ async def test_a_flood_of_answers_that_nobody_asked_for_keeps_nothing() -> None:
         await peer.say(doing(1))
         assert await peer.hear() == {"id": 1, "result": 1}
         assert not agent._calls
+
+
+async def test_nothing_waits_for_who_has_an_answer_but_no_room_to_ask() -> None:
+    async def talk() -> None:
+        while True:
+            await client.notify(["x" * 10_000], method="_acme/did")
+
+    async def hear(params: Any, connection: Connection) -> None:
+        heard.set()
+
+    heard = anyio.Event()
+    with anyio.fail_after(5):
+        async with (
+            against({"_acme/did": hear}, role="client") as (client, peer),
+            anyio.create_task_group() as tasks,
+        ):
+            tasks.start_soon(talk)
+            while not client._outbox.is_full:
+                await anyio.lowlevel.checkpoint()
+            await anyio.wait_all_tasks_blocked()
+            tasks.start_soon(partial(client.request, method="_acme/do"))
+            await anyio.wait_all_tasks_blocked()
+            [id_] = client._calls._open
+            await peer.say({"id": id_, "result": {}}, {"method": "_acme/did"})
+            await heard.wait()
+            tasks.cancel_scope.cancel()
+            await peer.stream.aclose()

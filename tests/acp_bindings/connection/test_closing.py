@@ -14,7 +14,7 @@ import pytest
 
 from acp_bindings import v1
 from acp_bindings.connection import Connection, ConnectionClosed, TimedOut
-from tests.acp_bindings.connection.support import Bare, against, both, forever, into, nothing, streams
+from tests.acp_bindings.connection.support import Bare, against, an_answer, both, forever, into, nothing, streams
 
 pytestmark = pytest.mark.anyio
 
@@ -221,6 +221,26 @@ async def test_no_handler_begins_when_one_before_it_has_closed_the_connection(as
             await peer.say(*({**each, "id": 1} if asks else each for each in messages))
             await agent.wait_ended()
     assert begun == [[0]]
+
+
+@pytest.mark.parametrize("slow", [False, True])
+async def test_no_handler_begins_when_who_got_an_answer_before_it_has_closed_the_connection(*, slow: bool) -> None:
+    async def hear(params: Any, connection: Connection) -> None:
+        heard.append(params)
+
+    async def ask() -> None:
+        await client.request(method="_acme/do")
+        client.close()
+
+    heard: list[Any] = []
+    handlers = {"_acme/did": hear if slow else into(heard)}
+    with anyio.fail_after(5):
+        async with against(handlers, role="client") as (client, peer), anyio.create_task_group() as tasks:
+            tasks.start_soon(ask)
+            id_ = (await peer.hear())["id"]
+            await peer.say(an_answer(id_), {"method": "_acme/did", "params": [1]})
+            await client.wait_ended()
+    assert heard == []
 
 
 async def test_a_handler_may_close_the_connection() -> None:
