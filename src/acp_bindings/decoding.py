@@ -51,26 +51,24 @@ def decode(type_: Any, data: Any, *, strict: bool = False, findings: list[Findin
             of a message beyond 50 KB only the first bad item of each list is looked for.
         TypeError: *type_* is no type, or *findings* no list.
     """
-    if strict or findings is not None:
-        return _decode_in_full(type_, data, strict=strict, findings=findings)
-    # What most messages go through, and no more: small ones feel every look.
     try:
         validate = _VALIDATES[type_]
-    except Exception:  # noqa: BLE001, S110 - why there is none is found out below
-        pass
-    else:
-        text = data
-        try:
-            if data.__class__ is not bytes:
-                text = _text_of(data)
-            odd, incomplete = notes
-            value = validate(text)
-            if notes[0] is not odd:
-                _look_again(text, value, incomplete)
-        except (ValueError, PydanticSerializationError) as error:
-            return _excused(type_, data, text, error)
-        return value
-    return _decode_in_full(type_, data)
+    except Exception:  # noqa: BLE001 - the first of its type, or no type: that is found out in full
+        validate = None
+    if validate is None or strict or findings is not None:
+        return _decode_in_full(type_, data, strict=strict, findings=findings)
+    # What most messages go through, and no more: small ones feel every look.
+    text = data
+    try:
+        if data.__class__ is not bytes:
+            text = _text_of(data)
+        odd, incomplete = notes
+        value = validate(text)
+        if notes[0] is not odd:
+            _look_again(text, value, incomplete)
+    except (ValueError, PydanticSerializationError) as error:
+        return _excused(type_, data, text, error)
+    return value
 
 
 def _decode_in_full(type_: Any, data: Any, *, strict: bool = False, findings: list[Finding] | None = None) -> Any:
