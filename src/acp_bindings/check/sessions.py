@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from itertools import chain
 from typing import Any, Literal, TypeAlias
 
 from acp_bindings.setup.sessions.records import loosely
@@ -73,7 +72,7 @@ class Sessions(dict[str, Session]):
     def __init__(self) -> None:
         super().__init__()
         self._alike: dict[str, dict[str, None]] = {}
-        """The ids of all that are alike, by what they have in common, also of those that are gone."""
+        """The ids of the known ones that are alike, by what they have in common."""
         self._here: set[str] = set()
         """The ids that this connection spoke of, as there may be many from before."""
 
@@ -86,11 +85,10 @@ class Sessions(dict[str, Session]):
 
     def like(self, session_id: str) -> Session | None:
         """The known one with this id, or else the first whose id is like it."""
-        for id_ in chain((session_id,), self._alike.get(loosely(session_id), ())):
-            session = self.get(id_)
-            if session is not None and session.phase != "loading":
-                return session
-        return None
+        session = self.get(session_id)
+        if session is None or session.phase == "loading":
+            session = next(map(self.get, self._alike.get(loosely(session_id), ())), None)
+        return session
 
     def reconnect(self) -> None:
         """Go on to another connection, to which those that were not closed are known."""
@@ -100,6 +98,7 @@ class Sessions(dict[str, Session]):
                 session.phase, session.replay = "known", None
             else:
                 del self[id_]
+                self._alike.get(loosely(id_), {}).pop(id_, None)
         self._here.clear()
 
 

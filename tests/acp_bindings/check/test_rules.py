@@ -718,6 +718,14 @@ def test_on_another_connection_a_session_is_like_those_that_were_not_closed() ->
     assert rules(*first, *opening(), *prompt(5, session="a-b")) == ["lifecycle.unknown-session"]
 
 
+def test_a_session_that_was_closed_on_another_connection_comes_after_those_that_were_not() -> None:
+    first = [*opening(), *new(session="a-b"), *new(2, session="a-B")]
+    closed = [call("session/close", {"sessionId": "a-b"}, id=3), result(3, {})]
+    again = [*opening(), *new(session="a-b"), *load(5, session="A-B")]
+
+    assert '"a-B"' in the("lifecycle.session-id-altered", *first, *closed, *again).message
+
+
 def test_a_session_that_is_being_loaded_when_the_connection_ends_may_not_come_to_be() -> None:
     asked = call("session/load", {"sessionId": "a-b", "cwd": "/home/me", "mcpServers": []}, id=1)
 
