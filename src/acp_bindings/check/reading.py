@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from acp_bindings._json.shapes import members_of
+from acp_bindings._models.base import Model
 from acp_bindings.check.lines import Line
 from acp_bindings.check.said import Said
 from acp_bindings.errors import Issue, Path
@@ -74,7 +75,8 @@ def _find_body(said: Said, value: dict[str, Any], at: Path, message: Message) ->
             known = said.protocol.METHODS.get(message.method)
             said.method = message.method
             said.type_name = known.request.result_name if known and known.request else None
-            if said.type_name is None:
+            # JSON also where the version that was spoken when it was asked for had no such method.
+            if said.type_name is None or not isinstance(said.typed, Model):
                 said.typed = None
     else:
         said.body = value.get("params")

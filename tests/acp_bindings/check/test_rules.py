@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from acp_bindings import v1, v1_unstable
+from acp_bindings import v1, v1_unstable, v2_unstable
 from acp_bindings.check import RULES
 from tests.acp_bindings.check.conversations import (
     AGENT,
@@ -751,6 +751,13 @@ def test_a_connection_does_not_go_through_all_sessions_of_those_before() -> None
         return taken
 
     assert steps(30) - steps(20) == steps(20) - steps(10)
+
+
+def test_a_result_that_no_version_had_when_it_was_asked_for_tells_nothing() -> None:
+    fork = call("session/fork", {"sessionId": "s1", "cwd": "/home/me", "mcpServers": []}, id=1)
+    again = [each | {"id": 2} for each in opening_v2()]
+
+    assert rules(*opening(), fork, *again, result(1, {"sessionId": "s2"}), protocol=v2_unstable) == ["schema.method"]
 
 
 def test_x14_a_login_that_is_for_a_terminal_is_an_error() -> None:
