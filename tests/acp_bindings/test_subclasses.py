@@ -371,6 +371,14 @@ def test_a_default_list_that_a_subclass_adds_is_written_when_filled_wherever_it_
     assert json.loads(encode([chunk, request])) == [{"content": noted}, {"sessionId": "s", "prompt": [noted]}]
 
 
+def test_what_does_not_belong_into_a_list_that_a_subclass_adds_is_told_by_its_place_wherever_it_stands() -> None:
+    noted = Noted(text="t")
+    noted.notes.append(5)  # pyright: ignore[reportArgumentType]
+
+    with pytest.raises(EncodeError, match=r"^PromptRequest: prompt\[0\]\.notes\[0\]: Input should be a valid string$"):
+        encode(v1.PromptRequest(session_id="s", prompt=[noted]))
+
+
 class Doubled(v1.SetSessionModeResponse):
     """Has a default that is made of another member."""
 

@@ -158,6 +158,10 @@ def _misfits(value: Any, path: Path) -> Iterator[Issue]:
             decode(type(value), write_unchecked(value), strict=True)
         except DecodeError as error:
             yield from (replace(issue, path=path + issue.path) for issue in error.issues)
+        else:
+            # What a user's class adds to an object in it, the class that belongs there takes for unknown members.
+            for step, part in _parts(value):
+                yield from _misfits(part, (*path, step))
     elif isinstance(value, dict):
         for name, each in cast("dict[str, object]", value).items():
             yield from _misfits(each, (*path, name))
