@@ -272,8 +272,8 @@ class Serving:
 
     def answer(self, call: Call, size: int) -> None:
         """Wake who waits for an answer when all that came before has been handled. What came after waits for them."""
-        if self._busy:
-            self._later(partial(self._tell, call), size)
+        if self._busy or self._unstarted:
+            self._later(partial(self._tell_later, call), size)
         else:
             self._tell(call)
 
@@ -325,6 +325,10 @@ class Serving:
             self._going_on.add(call)
         call.answered.set()
 
+    async def _tell_later(self, call: Call) -> None:
+        await self._all_begun()
+        self._tell(call)
+
     def _begin(self, request: Request, handler: Handler, scope: anyio.CancelScope) -> None:
         if self._ending:
             # The request was read before the end; by now the task group may be gone.
@@ -368,6 +372,7 @@ class Serving:
             self.look_again()
 
     async def _serve_alone(self, request: Request, handler: Handler) -> None:
+        await self._all_begun()
         line = None
         with Turn(self, request.method, exclusive=True):
             line = await self._answer(request, handler)
@@ -411,9 +416,7 @@ class Serving:
         return result if result is not None and isawaitable(result) else None
 
     async def _notify(self, message: Notification, handler: Handler) -> None:
-        # The handlers of earlier requests begin first: the notification may be about one of these.
-        while self._unstarted:
-            await anyio.lowlevel.checkpoint()
+        await self._all_begun()
         with Turn(self, message.method, exclusive=handler.exclusive):
             try:
                 result = handler.handle(message.params, self._connection)
@@ -423,6 +426,11 @@ class Serving:
                 if not is_failure(error):
                     raise
                 log.exception("the handler of %s failed", message.method)
+
+    async def _all_begun(self) -> None:
+        """Let the handlers of earlier requests begin first: what comes now may be about one of these."""
+        while self._unstarted:
+            await anyio.lowlevel.checkpoint()
 
     async def _stop_when_nobody_listens(self) -> None:
         await self._outbox.broken.wait()

@@ -10,7 +10,7 @@ import anyio.lowlevel
 import pytest
 
 from acp_bindings import v1
-from acp_bindings.connection import Connection
+from acp_bindings.connection import Connection, Handlers
 from tests.acp_bindings.connection.support import PROMPT, against, an_answer, both, doing, into, nothing, same
 
 pytestmark = pytest.mark.anyio
@@ -146,6 +146,47 @@ async def test_who_waits_for_an_answer_goes_on_before_a_request_that_follows_it_
             await peer.say(*did, an_answer(id_), doing(1, ["asked"]))
             await peer.hear()
         assert heard == [*([number] for number in range(before)), "answer", ["asked"]]
+
+
+async def test_requests_have_begun_when_who_waits_for_the_answer_after_them_goes_on() -> None:
+    async def serve(params: Any, connection: Connection) -> None:
+        heard.append(params)
+        await anyio.lowlevel.checkpoint()
+
+    async def ask() -> None:
+        await client.request(method="_acme/do", timeout=5)
+        heard.append("answer")
+
+    heard: list[Any] = []
+    for _ in range(10):
+        heard.clear()
+        handlers = {"_acme/do": serve}
+        async with against(handlers, role="client") as (client, peer), anyio.create_task_group() as tasks:
+            tasks.start_soon(ask)
+            id_ = (await peer.hear())["id"]
+            await peer.say(*(doing(number, [number]) for number in range(3)), an_answer(id_), doing(3, [3]))
+            for _ in range(4):
+                await peer.hear()
+        assert heard == [[0], [1], [2], "answer", [3]]
+
+
+@pytest.mark.parametrize("asks", [True, False])
+async def test_requests_have_begun_when_the_exclusive_handler_of_what_follows_them_begins(*, asks: bool) -> None:
+    async def serve(params: Any, connection: Connection) -> None:
+        heard.append(params)
+        await anyio.lowlevel.checkpoint()
+
+    heard: list[Any] = []
+    handlers = Handlers({"_acme/do": serve})
+    handlers.on("_acme/settle", exclusive=True)(into(heard))
+    for _ in range(10):
+        heard.clear()
+        async with against(handlers) as (_, peer):
+            settling = {"method": "_acme/settle", "params": ["settled"], **({"id": 9} if asks else {})}
+            await peer.say(*(doing(number, [number]) for number in range(3)), settling, doing(3, [3]))
+            for _ in range(4 + asks):
+                await peer.hear()
+        assert heard == [[0], [1], [2], ["settled"], [3]]
 
 
 async def test_for_who_gave_up_before_the_answer_was_told_nothing_waits() -> None:
