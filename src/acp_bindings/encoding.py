@@ -14,7 +14,7 @@ from pydantic import BaseModel
 from pydantic_core import SchemaSerializer, core_schema
 
 from acp_bindings._json.numbers import LONGEST_INTEGER, refuse_long_integers, refuse_names
-from acp_bindings._models.base import Model
+from acp_bindings._models.base import Model, when_derived
 from acp_bindings._writing.filled import note_filled
 from acp_bindings._writing.fitting import fit, may_have_maps
 
@@ -84,6 +84,8 @@ _Writer: TypeAlias = tuple[Callable[..., bytes], bool]
 
 _WRITERS: dict[type, _Writer] = {}
 """What writes objects of each class, and whether they may have maps, so that an object costs one look-up."""
+
+when_derived.append(_WRITERS.clear)
 
 
 def _writer_of(value: object) -> _Writer:

@@ -371,6 +371,31 @@ def test_a_default_list_that_a_subclass_adds_is_written_when_filled_wherever_it_
     assert json.loads(encode([chunk, request])) == [{"content": noted}, {"sessionId": "s", "prompt": [noted]}]
 
 
+def test_what_a_class_adds_is_written_also_where_it_is_derived_after_those_that_may_hold_it_were() -> None:
+    def write(info: v1.Implementation, variable: v1.EnvVariable) -> Any:
+        server = v1.McpServerStdio(name="s", command="/s", args=[], env=[variable])
+        return [
+            json.loads(encode(v1.InitializeRequest(protocol_version=1, client_info=info))),
+            json.loads(encode(server)),
+        ]
+
+    write(v1.Implementation(name="i", version="1"), v1.EnvVariable(name="N", value="v"))
+
+    class LateInfo(v1.Implementation):
+        blocks: dict[str, v1.ContentBlock] = {}  # noqa: RUF012 - every object has its own, by pydantic
+
+    class LateVariable(v1.EnvVariable):
+        blocks: list[v1.ContentBlock] = []  # noqa: RUF012 - every object has its own, by pydantic
+
+    info, variable = LateInfo(name="i", version="1"), LateVariable(name="N", value="v")
+    info.blocks["a"] = decode(v1.TextContent, {"text": "t"})
+    variable.blocks.append(decode(v1.TextContent, {"text": "t"}))
+    request, server = write(info, variable)
+    block = {"type": "text", "text": "t"}
+    assert request["clientInfo"] == {"name": "i", "version": "1", "blocks": {"a": block}}
+    assert server["env"] == [{"name": "N", "value": "v", "blocks": [block]}]
+
+
 def test_what_does_not_belong_into_a_list_that_a_subclass_adds_is_told_by_its_place_wherever_it_stands() -> None:
     noted = Noted(text="t")
     noted.notes.append(5)  # pyright: ignore[reportArgumentType]

@@ -68,6 +68,10 @@ def _wire_name(name: str) -> str:
     return to_camel(name)
 
 
+when_derived: list[Callable[[], object]] = []
+"""Called when a user derives a class: what is known of the objects that others may hold is forgotten then."""
+
+
 class _Signature:
     """The signature of a constructor, worked out when somebody asks for it."""
 
@@ -174,6 +178,9 @@ class Model(BaseModel):  # noqa: PLW1641 - what can change has no hash
     def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
         # Nor is a user's own constructor run for what is read: its arguments are not the names on the wire.
         cls.__pydantic_custom_init__ = False
+        if not cls.__module__.startswith("acp_bindings."):
+            for forget in when_derived:
+                forget()
         # A union is decided by the wire name of its tag, in messages and in instances alike.
         for name, info in cls.__pydantic_fields__.items():
             if info.alias and info.alias != name and _is_tag(info):

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Any, TypeAlias, cast
 
-from acp_bindings._models.base import Model
+from acp_bindings._models.base import Model, when_derived
 from acp_bindings._writing.reached import reached_from
 
 
@@ -52,6 +52,8 @@ _Member: TypeAlias = tuple[str, object, bool]
 
 _FILLABLE: dict[type, tuple[_Member, ...]] = {}
 """Those of each class that was written, so that an object costs one look-up."""
+
+when_derived.append(_FILLABLE.clear)
 
 
 def _fillable(cls: type[Model]) -> Iterator[_Member]:

@@ -11,7 +11,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import SchemaValidator
 from pydantic_core import core_schema as cs
 
-from acp_bindings._models.base import Model, is_as_given, tags_of
+from acp_bindings._models.base import Model, is_as_given, tags_of, when_derived
 from acp_bindings._models.types import FirstMatch, Rule, Tagged
 from acp_bindings._writing.reached import parts_of, reached_from
 
@@ -67,6 +67,15 @@ _PLANS: dict[type, tuple[_Member, ...]] = dict.fromkeys((str, bool, int, float, 
 
 _TAGS: dict[type, frozenset[str]] = {}
 """The tags of each class of models in `_PLANS`."""
+
+
+def _forget() -> None:
+    may_have_maps.cache_clear()
+    for cls in _TAGS.copy():
+        _PLANS.pop(cls, None)
+
+
+when_derived.append(_forget)
 
 
 def _fit_first(value: object) -> bool:

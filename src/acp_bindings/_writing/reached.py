@@ -1,7 +1,4 @@
-"""The classes of the objects that an object may hold, at any depth, by its annotations.
-
-What users derive only after an object that may hold it was written is not among them.
-"""
+"""The classes of the objects that an object may hold, at any depth, by its annotations."""
 
 from __future__ import annotations
 
