@@ -61,8 +61,8 @@ _FINITE = frozenset({str, int, bool, type(None)})
 def _is_surely_finite(value: Any, few: int = 10) -> bool:
     """Whether it is certain that no number in *value* is NaN or infinite.
 
-    Most tool inputs are small, and take less time than their text. Large ones take more, so that this gives up after a
-    *few* lists, objects and floats.
+    Most tool inputs are small, and take less time than their text. Large ones take more, so that this gives up where
+    there are more than a *few* lists, objects and floats, side by side or in one another.
     """
     kind = value.__class__
     if kind is dict or kind is list:
@@ -84,7 +84,7 @@ UNTYPED = cs.no_info_after_validator_function(_note_untyped, _ANY)
 
 
 def _finished(schema: Any) -> Any:
-    """*schema*, in which lists are read up to their first bad item, and values of no type by `UNTYPED`.
+    """*schema*, with lists read up to their first bad item, values of no type by `UNTYPED`, names in maps by `_NAME`.
 
     The errors of further bad items would take far more time than the items.
     """

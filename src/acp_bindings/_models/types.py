@@ -68,7 +68,7 @@ UInt64: TypeAlias = Annotated[int, _bounded(0, 2**64 - 1)]
 
 
 class _Mark:
-    """Something in an annotation, shown as it is written there. A dataclass would slow down each import."""
+    """Something in an annotation, shown with what it is made of. A dataclass would slow down each import."""
 
     def __repr__(self) -> str:
         """`Tagged(member='type')`."""
@@ -104,8 +104,8 @@ class Tagged(_Mark):
     """The union is decided by its tag, the value of *member*, before anything else in the object is looked at.
 
     An object with a known tag is read by the alternative of that tag, and its errors are those. One with an unknown tag
-    is read by the catch-all (`Unlike`), and one without a tag by the alternative that implies its own (`Implied`), if
-    the union has such.
+    is read by the catch-all (`Unlike`) or else, as one without a tag, by the alternative that implies its own
+    (`Implied`), if the union has such.
     """
 
     def __init__(self, member: str) -> None:
@@ -225,7 +225,7 @@ class Implied(_Mark):
 
 
 class Unsaid(Implied):
-    """A tag that may be missing, and is never written."""
+    """A tag that may be missing, and is never written. An unknown one that was read in its place is."""
 
 
 _KNOWN_TAG, _BELONGS_ELSEWHERE = "known_tag", "This tag belongs to another alternative"

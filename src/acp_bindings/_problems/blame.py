@@ -48,7 +48,7 @@ def blame(schema: CoreSchema, errors: Iterable[ErrorDetails], *, strict: bool = 
 def _locate(schema: Any, definitions: dict[str, Any], error: ErrorDetails, *, strict: bool) -> _Located | None:
     """Follow the location of *error* through the schema, to tell members of the message from labels of alternatives.
 
-    None where it leads to null or an integer in place of another value: no one is to be told of these alternatives.
+    None where it leads through an alternative with the label `NULL` or `INTEGER`: no one is to be told of these.
     """
     path: list[str | int] = []
     unions: list[_Step] = []

@@ -56,7 +56,8 @@ def types_of(value: object, *, protocol: ProtocolPackage) -> list[Type]:
     """The types that a payload most likely is of, all equally likely.
 
     An MCP server, a list of them, and an update of a session are known by their form. Anything else is taken for params
-    or a result: of the type that knows most of its members and, of several such, lacks the fewest that are required.
+    or a result: of the type that knows most of its members and, of several such, lacks the fewest that are required
+    or else has the most of these.
 
     Raises:
         UnknownType: none has any of its members, or it is the configuration of a desktop client.

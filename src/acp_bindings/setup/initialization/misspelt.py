@@ -16,7 +16,7 @@ from acp_bindings.setup.remarks import Remark
 def initialize_remarks(message: Model, *, side: Side, version: int) -> Iterator[Remark]:
     """What is most likely a mistake in the *message* of *side*, although it could be read.
 
-    The rules: `other-version`, a member that only another version has, where this one has its own; `no-info`, name and
+    The rules: `other-version`, a member that only another version has, in place of this one's own; `no-info`, name and
     version are missing; `unknown-capability`, a name that is nearly that of a capability. Any other may be a new one.
     """
     said = {info.alias for name, info in type(message).__pydantic_fields__.items() if name in message.model_fields_set}
