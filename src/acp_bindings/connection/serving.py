@@ -144,6 +144,7 @@ class Serving:
         """How many requests of the peer have no answer on its way yet."""
         self._unstarted = 0
         """How many of these have had their turn, but their handlers have not begun yet."""
+        self._all_begun = anyio.Event()
         self._ending = False
 
     async def run(self, *, grace: float, task_status: TaskStatus[None]) -> None:
@@ -326,7 +327,7 @@ class Serving:
         call.answered.set()
 
     async def _tell_later(self, call: Call) -> None:
-        await self._all_begun()
+        await self._let_begin()
         self._tell(call)
 
     def _begin(self, request: Request, handler: Handler, scope: anyio.CancelScope) -> None:
@@ -355,6 +356,8 @@ class Serving:
 
     async def _serve(self, request: Request, handler: Handler, scope: anyio.CancelScope) -> None:
         self._unstarted -= 1
+        if not self._unstarted:
+            self._all_begun.set()
         line = None
         try:
             with Turn(self, request.method, awaited=False), scope:
@@ -372,7 +375,7 @@ class Serving:
             self.look_again()
 
     async def _serve_alone(self, request: Request, handler: Handler) -> None:
-        await self._all_begun()
+        await self._let_begin()
         line = None
         with Turn(self, request.method, exclusive=True):
             line = await self._answer(request, handler)
@@ -416,7 +419,7 @@ class Serving:
         return result if result is not None and isawaitable(result) else None
 
     async def _notify(self, message: Notification, handler: Handler) -> None:
-        await self._all_begun()
+        await self._let_begin()
         with Turn(self, message.method, exclusive=handler.exclusive):
             try:
                 result = handler.handle(message.params, self._connection)
@@ -427,10 +430,13 @@ class Serving:
                     raise
                 log.exception("the handler of %s failed", message.method)
 
-    async def _all_begun(self) -> None:
+    async def _let_begin(self) -> None:
         """Let the handlers of earlier requests begin first: what comes now may be about one of these."""
         while self._unstarted:
-            await anyio.lowlevel.checkpoint()
+            self._all_begun = anyio.Event()
+            await wait_idle(self._all_begun)
+            # One of them may have closed the connection.
+            await anyio.lowlevel.checkpoint_if_cancelled()
 
     async def _stop_when_nobody_listens(self) -> None:
         await self._outbox.broken.wait()

@@ -213,6 +213,34 @@ async def test_who_knows_of_the_task_of_a_handler_that_is_done_cancels_nothing(a
 
 
 @pytest.mark.parametrize("anyio_backend", ["asyncio"])
+async def test_who_cancels_the_task_of_a_handler_that_is_done_keeps_nothing_from_its_turn() -> None:
+    async def tell(params: Any, connection: Any) -> None:
+        known.append(asyncio.current_task())
+
+    async def wait(params: Any, connection: Any) -> None:
+        await anyio.lowlevel.checkpoint()
+
+    def cancel(params: Any, connection: Any) -> None:
+        assert known[0] is not None
+        known[0].cancel()
+
+    known: list[asyncio.Task[Any] | None] = []
+    # While the second of them begins, the task of the notifications waits for it.
+    handlers = {"_acme/tell": tell, "_acme/wait": wait, "_acme/cancel": cancel, "_acme/do": nothing}
+    async with against(handlers) as (_, peer):
+        await peer.say({"method": "_acme/tell"}, {"id": 1, "method": "_acme/do"})
+        await peer.hear()
+        await peer.say(
+            {"id": 2, "method": "_acme/wait"},
+            {"id": 3, "method": "_acme/cancel"},
+            {"method": "_acme/tell"},
+            {"id": 4, "method": "_acme/do"},
+        )
+        assert {(await peer.hear())["id"] for _ in range(3)} == {2, 3, 4}
+    assert len(known) == 2
+
+
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
 async def test_what_is_done_with_an_answer_may_meet_something_cancelled() -> None:
     def then(answer: Any) -> None:
         future: asyncio.Future[None] = asyncio.Future()
