@@ -89,7 +89,7 @@ class Calls:
         return call
 
     def settle(self, message: Response | ErrorResponse | BadResponse) -> Call | None:
-        """Settle the request that *message* answers. It stays here until its turn to be told, or until `fail_all`."""
+        """Settle the request that *message* answers. It stays here until who waits for it goes on, or until `fail`."""
         call = self._open.get(message.id)
         if call is not None:
             self._stray.answered = True

@@ -120,7 +120,7 @@ class Serving:
         self._codec = codec
         self._outbox = outbox
         self._calls = calls
-        """Our requests that have no answer yet."""
+        """Our requests of which nobody has been told the outcome yet."""
         self._most_requests = most_requests
         self._task = 0
         """The id of the task in which all those handlers run that everything else waits for."""
