@@ -144,6 +144,14 @@ def test_such_a_tag_is_written_also_where_nothing_in_the_list_has_lists() -> Non
     assert json.loads(encode(diff))["changes"] == [{"operation": "add", "path": "/a", "fileType": "text"}]
 
 
+def test_such_a_tag_is_written_also_in_an_object_that_another_holds() -> None:
+    call = v1.ToolCall(tool_call_id="t", title="T")
+    notification = v1.SessionNotification(session_id="s", update=call)
+    call.content.append(decode(v1.Diff, {"path": "/a", "newText": "x"}))
+
+    assert json.loads(encode(notification))["update"]["content"] == [{"type": "diff", "path": "/a", "newText": "x"}]
+
+
 def test_such_a_tag_is_written_also_before_an_object_that_is_as_it_was() -> None:
     update = v2.IdleStateUpdate(background=[], stop_reason="error", error=v2.Error(code=1, message="m"))
     assert update.background is not None
