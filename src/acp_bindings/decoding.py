@@ -6,7 +6,6 @@ from functools import cache, partial
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args, get_origin, overload
 
 from pydantic import BaseModel, ConfigDict, ValidationError
-from pydantic_core import PydanticSerializationError
 
 from acp_bindings._models.base import Model, Response
 from acp_bindings._models.reading import notes
@@ -66,7 +65,7 @@ def decode(type_: Any, data: Any, *, strict: bool = False, findings: list[Findin
         value = validate(text)
         if notes[0] is not odd:
             _look_again(text, value, incomplete)
-    except (ValueError, PydanticSerializationError) as error:
+    except ValueError as error:
         return _excused(type_, data, text, error)
     return value
 
@@ -87,7 +86,7 @@ def _decode_in_full(type_: Any, data: Any, *, strict: bool = False, findings: li
         value = validate(text)
         if notes[0] is not odd:
             _look_again(text, value, incomplete)
-    except (ValueError, PydanticSerializationError) as error:
+    except ValueError as error:
         return _excused(type_, data, text, error, strict=strict, findings=findings)
     if findings is not None and not strict:
         if not isinstance(findings, list):  # pyright: ignore[reportUnnecessaryIsInstance]
