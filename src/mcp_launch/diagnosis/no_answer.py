@@ -20,7 +20,7 @@ TWICE = "compressed more than once"
 
 
 class TooLong(Exception):  # noqa: N818 - says what happened
-    """The body was given up before it filled the memory."""
+    """The body was given up before it filled the memory; if there is a text, it says what it was."""
 
 
 class UnusableId(Exception):  # noqa: N818 - the same
@@ -46,7 +46,8 @@ def trouble(  # noqa: PLR0911 - a list of cases
     if "AuthFailed" in kinds:
         return found("unauthorized", f"the login for {where} failed: {error}")
     if isinstance(error, TooLong):
-        return found("not_mcp", f"{where} sent a message of more than {LONGEST >> 20} MB, and was given up")
+        told = str(error) or f"a message of more than {LONGEST >> 20} MB, and was given up"
+        return found("not_mcp", f"{where} sent {told}")
     if isinstance(error, UnusableId):
         told = f"{where} gave the session an id that is not ASCII, as Mcp-Session-Id must be"
         return found("invalid_response", f"{told}; is there a newer release of it?")

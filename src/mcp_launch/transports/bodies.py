@@ -58,29 +58,33 @@ async def start_of(response: Response) -> bytes:
     return bytes(body)
 
 
-def bound(bounded: Callable[[object, int], Any], response: Any) -> None:
+def bound(bounded: Callable[[object, int, str], Any], response: Any) -> None:
     """Have an answer given up that goes on and on, where others read it whole: by *bounded*, the library's `Bounded`.
 
     Whoever reads it gets `TooLong` then.
     """
-    # Unpacked, it may be a thousand times as long.
-    squeezed = "content-encoding" in response.headers
-    response.stream = bounded(response.stream, LONGEST >> 10 if squeezed else LONGEST)
+    if "content-encoding" in response.headers:
+        # Unpacked, it may be a thousand times as long.
+        longest, told = LONGEST >> 10, f"a compressed answer of more than {LONGEST >> 20} KB"
+    else:
+        longest, told = LONGEST, f"an answer of more than {LONGEST >> 20} MB"
+    response.stream = bounded(response.stream, longest, f"{told}, which was given up")
 
 
 class Bounded:
     """The body of an answer, up to so many bytes; a base for a library's stream."""
 
-    def __init__(self, body: object, longest: int) -> None:
+    def __init__(self, body: object, longest: int, told: str) -> None:
         self._body: Any = body
         self._left = longest
+        self._told = told
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         async with aclosing(cast("AsyncGenerator[bytes]", aiter(self._body))) as chunks:
             async for chunk in chunks:
                 self._left -= len(chunk)
                 if self._left < 0:
-                    raise TooLong(f"an answer of more than {LONGEST >> 20} MB was given up")
+                    raise TooLong(self._told)
                 yield chunk
 
     async def aclose(self) -> None:
