@@ -226,8 +226,6 @@ else:
 def _types_of(params: object) -> tuple[NotificationType, ...]:
     """The methods that are called with objects of a class, or of those in a union."""
     classes = [*_classes_in(params)]
-    if not classes:
-        raise TypeError(f"a handler is for a class of params or for a method by name, not for {_name_of(params)}")
     types = {type_: None for each in classes for type_ in _types_with(each)}
     for type_ in types:
         if not {*_classes_in(type_.params)}.issubset(classes):
@@ -259,6 +257,8 @@ def _classes_in(type_: object) -> Iterator[type[object]]:
             yield from _classes_in(part)
     elif isinstance(type_, type):
         yield type_
+    else:
+        raise TypeError(f"a handler is for a class of params or for a method by name, not for {_name_of(type_)}")
 
 
 def _name_of(thing: object) -> str:

@@ -31,7 +31,8 @@ def test_a_class_that_no_method_takes_is_refused() -> None:
 
 def test_what_is_neither_a_class_nor_a_name_is_refused() -> None:
     secret: Any = v1.PromptRequest(session_id=SECRET, prompt=[])
-    given: list[tuple[Any, str]] = [(secret, "PromptRequest"), (nothing, "nothing"), (5, "int")]
+    half = v1.PromptRequest | list[int]
+    given: list[tuple[Any, str]] = [(secret, "PromptRequest"), (nothing, "nothing"), (5, "int"), (half, "list")]
     for wrong, name in given:
         with pytest.raises(TypeError, match=f"^a handler is for a class .* or .* name, not for {name}$"):
             Handlers().on(wrong)
