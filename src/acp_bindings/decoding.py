@@ -50,13 +50,13 @@ def decode(type_: Any, data: Any, *, strict: bool = False, findings: list[Findin
             of a message beyond 50 KB only the first bad item of each list is looked for.
         TypeError: *type_* is no type, or *findings* no list.
     """
+    # What every message goes through, and no more: small ones feel every look.
     try:
         validate = _VALIDATES[type_]
-    except Exception:  # noqa: BLE001 - the first of its type, or no type: that is found out in full
+    except Exception:  # noqa: BLE001 - the first of its type, or no type: that is found out below
         validate = None
-    if validate is None or strict or findings is not None:
-        return _decode_in_full(type_, data, strict=strict, findings=findings)
-    # What most messages go through, and no more: small ones feel every look.
+    if validate is None or strict:
+        validate = _validate_for(type_, data, strict=strict)
     text = data
     try:
         if data.__class__ is not bytes:
@@ -64,28 +64,9 @@ def decode(type_: Any, data: Any, *, strict: bool = False, findings: list[Findin
         odd, incomplete = notes
         value = validate(text)
         if notes[0] is not odd:
-            _look_again(text, value, incomplete)
-    except ValueError as error:
-        return _excused(type_, data, text, error)
-    return value
+            from acp_bindings._json.text import look_again  # noqa: PLC0415 - only what is odd needs it
 
-
-def _decode_in_full(type_: Any, data: Any, *, strict: bool = False, findings: list[Finding] | None = None) -> Any:
-    """`decode` at length: of the first of a type, by the writer's rules, or with findings."""
-    try:
-        validate = _strict_validate_of(type_) if strict else validate_of(type_)
-    except Exception:
-        from acp_bindings._problems import mistakes  # noqa: PLC0415 - only errors need it
-
-        mistakes.refuse_no_type(type_, data)
-        raise
-    text: Any = data
-    try:
-        text = _text_of(data)
-        odd, incomplete = notes
-        value = validate(text)
-        if notes[0] is not odd:
-            _look_again(text, value, incomplete)
+            look_again(text, value, incomplete)
     except ValueError as error:
         return _excused(type_, data, text, error, strict=strict, findings=findings)
     if findings is not None and not strict:
@@ -95,8 +76,23 @@ def _decode_in_full(type_: Any, data: Any, *, strict: bool = False, findings: li
     return value
 
 
+def _validate_for(type_: Any, data: Any, *, strict: bool) -> Validate:
+    """What reads *type_*, made if there is none yet.
+
+    Raises:
+        TypeError: it is no type; if *data* is one, they were mixed up.
+    """
+    try:
+        return _strict_validate_of(type_) if strict else validate_of(type_)
+    except Exception:
+        from acp_bindings._problems import mistakes  # noqa: PLC0415 - only errors need it
+
+        mistakes.refuse_no_type(type_, data)
+        raise
+
+
 def _excused(
-    type_: Any, data: Any, text: Any, error: ValueError, *, strict: bool = False, findings: list[Finding] | None = None
+    type_: Any, data: Any, text: Any, error: ValueError, *, strict: bool, findings: list[Finding] | None
 ) -> Any:
     """The empty response for the null that stands for one.
 
@@ -119,12 +115,6 @@ _VALIDATES: dict[Any, Validate] = {}
 def validate_of(type_: Any) -> Validate:
     """What reads text as *type_* by the reader's rules, for `read_text`."""
     return _VALIDATES.get(type_) or _VALIDATES.setdefault(type_, _new_validate(type_))
-
-
-def _look_again(text: bytes | bytearray, value: object, incomplete: object) -> None:
-    from acp_bindings._json.text import look_again  # noqa: PLC0415 - only what is odd needs it
-
-    look_again(text, value, incomplete)
 
 
 @cache
