@@ -22,7 +22,6 @@ from mcp_launch.transports.media import EVENT_STREAM, FORM, JSON, media_type
 
 __all__ = ["AuthFailed", "WatchedAuth"]
 
-
 _SECRET = re.compile(r"token$|secret$|password|assertion$|^code$|verifier$|api_?key", re.IGNORECASE)
 """Members of a token request or its answer whose values are secret."""
 

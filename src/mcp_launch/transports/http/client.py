@@ -119,7 +119,10 @@ class WebClient(httpx2.AsyncClient):
     async def _remember(self, request: httpx2.Request, response: httpx2.Response) -> httpx2.Response:
         if not response.is_success:
             return await self._remember_refusal(request, response)
-        if not response.headers.get("mcp-session-id", "").isascii() and await _asks(request) == "initialize":
+        if (
+            not response.headers.get("mcp-session-id", "").isascii()
+            and (await _sent(request)).get("method") == "initialize"
+        ):
             await response.aclose()
             raise UnusableId
         media, body = media_type(response.headers), b""
@@ -230,15 +233,16 @@ def _sent_to(error: Exception, request: httpx2.Request) -> httpx2.URL:
         return request.url
 
 
-async def _asks(request: httpx2.Request) -> Any:
-    """The method of the message."""
-    return json.loads(await request.aread()).get("method")
-
-
 async def _is_notification(request: httpx2.Request) -> bool:
     """Whether the request carries a message that gets no answer."""
-    message: Any = json.loads(await request.aread())
+    message = await _sent(request)
     return "id" not in message or "method" not in message
+
+
+async def _sent(request: httpx2.Request) -> dict[str, Any]:
+    """The message that the request carries."""
+    message: dict[str, Any] = json.loads(await request.aread())
+    return message
 
 
 def _error_answer(request: httpx2.Request, error: ErrorData, *, status: int) -> httpx2.Response:
