@@ -17,7 +17,6 @@ from types import EllipsisType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import anyio
-import anyio.lowlevel
 from anyio.abc import TaskStatus
 from pydantic import ValidationError
 
@@ -25,7 +24,7 @@ from acp_bindings.connection.errors import ConnectionClosed
 from acp_bindings.connection.failures import alone, is_failure, is_for_task_alone
 from acp_bindings.connection.handlers import Handler, Handlers
 from acp_bindings.connection.outbox import Outbox
-from acp_bindings.connection.workers import Job, Workers, run_apart, wait_idle
+from acp_bindings.connection.workers import Job, Workers, idle, run_apart, wait_idle
 from acp_bindings.jsonrpc import INTERNAL_ERROR, METHOD_NOT_FOUND, REQUEST_CANCELLED, Codec
 from acp_bindings.messages import Id, Notification, Request
 from acp_bindings.setup.errors import RequestError
@@ -135,7 +134,6 @@ class Serving:
         self._news = anyio.Event()
         self._going_on: set[Call] = set()
         """Our requests that have been answered, but who made them has not gone on yet."""
-        self._all_gone_on = anyio.Event()
         self._room: anyio.Event | None = None
         """Set when something has been done; None while nobody waits for that."""
         self._scopes: dict[Id, anyio.CancelScope] = {}
@@ -144,7 +142,6 @@ class Serving:
         """How many requests of the peer have no answer on its way yet."""
         self._unstarted = 0
         """How many of these have had their turn, but their handlers have not begun yet."""
-        self._all_begun = anyio.Event()
         self._ending = False
 
     async def run(self, *, grace: float, task_status: TaskStatus[None]) -> None:
@@ -281,10 +278,7 @@ class Serving:
     def went_on(self, call: Call) -> None:
         """Who made *call* no longer waits for its answer, whatever became of it."""
         call.over = True
-        if call in self._going_on:
-            self._going_on.remove(call)
-            if not self._going_on:
-                self._all_gone_on.set()
+        self._going_on.discard(call)
 
     def cancel(self, id_: Id | EllipsisType) -> None:
         """Cancel the handler of a request that the peer gives up; `...` stands for no valid id."""
@@ -345,8 +339,8 @@ class Serving:
                 await wait_idle(self._news)
                 self._news = anyio.Event()
             elif self._going_on:
-                self._all_gone_on = anyio.Event()
-                await wait_idle(self._all_gone_on)
+                # They are awake, and this is soon over.
+                await idle()
             else:
                 size, step = self._backlog.popleft()
                 self._bytes -= size
@@ -356,8 +350,6 @@ class Serving:
 
     async def _serve(self, request: Request, handler: Handler, scope: anyio.CancelScope) -> None:
         self._unstarted -= 1
-        if not self._unstarted:
-            self._all_begun.set()
         line = None
         try:
             with Turn(self, request.method, awaited=False), scope:
@@ -433,10 +425,7 @@ class Serving:
     async def _let_begin(self) -> None:
         """Let the handlers of earlier requests begin first: what comes now may be about one of these."""
         while self._unstarted:
-            self._all_begun = anyio.Event()
-            await wait_idle(self._all_begun)
-            # One of them may have closed the connection.
-            await anyio.lowlevel.checkpoint_if_cancelled()
+            await idle()
 
     async def _stop_when_nobody_listens(self) -> None:
         await self._outbox.broken.wait()

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Coroutine, Generator
+from collections.abc import Awaitable, Callable, Coroutine, Generator
 from contextvars import copy_context
 from types import coroutine
 from typing import Any, TypeAlias
 
 import anyio
 from anyio.abc import TaskGroup
+from anyio.lowlevel import checkpoint
 
 from acp_bindings.connection.failures import is_for_task_alone, take_back
 
-__all__ = ["Job", "Workers", "run_apart", "wait_idle"]
+__all__ = ["Job", "Workers", "idle", "run_apart", "wait_idle"]
 
 Job: TypeAlias = Callable[[], Coroutine[Any, Any, None]]
 
@@ -73,11 +74,16 @@ class Workers:
 async def wait_idle(called: anyio.Event) -> None:
     """Wait in a task that has nothing to do. Cancelling the task alone, as one of a job that is done, ends nothing."""
     while not called.is_set():
-        try:
-            await called.wait()
-        except BaseException as error:
-            if not is_for_task_alone(error):
-                raise
+        await idle(called.wait)
+
+
+async def idle(wait: Callable[[], Awaitable[object]] = checkpoint) -> None:
+    """Wait once in such a task, or let others run. Cancelling it alone may end that early, and ends nothing else."""
+    try:
+        await wait()
+    except BaseException as error:
+        if not is_for_task_alone(error):
+            raise
 
 
 @coroutine

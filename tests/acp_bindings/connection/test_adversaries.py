@@ -21,7 +21,7 @@ from acp_bindings import v1
 from acp_bindings.connection import CannotStart, Connection, ConnectionClosed, connect_process
 from acp_bindings.jsonrpc import ProtocolPackage
 from acp_bindings.setup import OPENING
-from tests.acp_bindings.connection.support import HELLO, NEW, against, both, streams
+from tests.acp_bindings.connection.support import HELLO, NEW, against, an_answer, both, doing, streams
 from tests.leftovers import children
 
 pytestmark = pytest.mark.anyio
@@ -237,6 +237,27 @@ async def test_who_cancels_the_task_of_a_handler_that_is_done_keeps_nothing_from
             {"id": 4, "method": "_acme/do"},
         )
         assert {(await peer.hear())["id"] for _ in range(3)} == {2, 3, 4}
+    assert len(known) == 2
+
+
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
+async def test_who_goes_on_and_cancels_the_task_of_a_handler_that_is_done_keeps_nothing_from_its_turn() -> None:
+    async def tell(params: Any, connection: Any) -> None:
+        known.append(asyncio.current_task())
+
+    async def ask() -> None:
+        await client.request(method="_acme/do", timeout=5)
+        # The task of the notifications waits until this is done.
+        assert known[0] is not None
+        known[0].cancel()
+
+    known: list[asyncio.Task[Any] | None] = []
+    handlers = {"_acme/tell": tell, "_acme/do": nothing}
+    async with against(handlers, role="client") as (client, peer), anyio.create_task_group() as tasks:
+        tasks.start_soon(ask)
+        id_ = (await peer.hear())["id"]
+        await peer.say({"method": "_acme/tell"}, an_answer(id_), {"method": "_acme/tell"}, doing(1))
+        assert (await peer.hear())["id"] == 1
     assert len(known) == 2
 
 
