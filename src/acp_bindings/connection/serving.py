@@ -156,7 +156,7 @@ class Serving:
                         self._scope.deadline = anyio.current_time() + grace
                         self._tasks.start_soon(self._stop_when_nobody_listens)
                         while self._requests:
-                            await self._something_done()
+                            await idle(self._something_done)
                 finally:
                     self.cancel_all()
 

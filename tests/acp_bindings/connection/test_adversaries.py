@@ -262,6 +262,30 @@ async def test_who_goes_on_and_cancels_the_task_of_a_handler_that_is_done_keeps_
 
 
 @pytest.mark.parametrize("anyio_backend", ["asyncio"])
+async def test_who_cancels_the_task_of_a_handler_that_is_done_ends_none_of_those_that_the_peer_left_behind() -> None:
+    async def tell(params: Any, connection: Any) -> None:
+        known.append(asyncio.current_task())
+
+    async def stay(params: Any, connection: Any) -> None:
+        await go_on.wait()
+
+    known: list[asyncio.Task[Any] | None] = []
+    go_on = anyio.Event()
+    heard = None
+    async with against({"_acme/tell": tell, "_acme/do": stay}, grace=60) as (_, peer):
+        await peer.say({"method": "_acme/tell"}, doing(1))
+        await peer.stream.send_eof()
+        await anyio.wait_all_tasks_blocked()
+        assert known[0] is not None
+        known[0].cancel()
+        await anyio.wait_all_tasks_blocked()
+        go_on.set()
+        heard = await peer.hear()
+    # The block, too, would end without a word.
+    assert heard == {"id": 1, "result": None}
+
+
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
 async def test_what_is_done_with_an_answer_may_meet_something_cancelled() -> None:
     def then(answer: Any) -> None:
         future: asyncio.Future[None] = asyncio.Future()
