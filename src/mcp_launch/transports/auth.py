@@ -17,8 +17,9 @@ import httpx2
 
 from acp_bindings.secrets.redact import Redactor
 from mcp_launch.diagnosis.no_answer import TooLong
-from mcp_launch.transports.bodies import Bounded, bound
+from mcp_launch.transports.bodies import bound
 from mcp_launch.transports.media import EVENT_STREAM, FORM, JSON, media_type
+from mcp_launch.transports.passing import Httpx2Body
 
 __all__ = ["AuthFailed", "WatchedAuth"]
 
@@ -55,7 +56,7 @@ class WatchedAuth(httpx2.Auth):
                         is_own = outgoing is request
                         # A refusal is read by the authentication, or by the library before what comes next.
                         if not (is_own and response.is_success):
-                            bound(_Bounded, response)
+                            bound(Httpx2Body, response)
                         if not is_own:
                             self._learn_members(await response.aread())
                     outgoing = await flow.asend(response)
@@ -80,10 +81,6 @@ class WatchedAuth(httpx2.Auth):
         for name, value in _members(body):
             if _SECRET.search(name):
                 self._hide.learn(value)
-
-
-class _Bounded(Bounded, httpx2.AsyncByteStream):
-    pass
 
 
 _PLAIN = frozenset((b"accept", b"content-length", b"content-type", b"host", b"user-agent"))

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
-from contextlib import aclosing
+from collections.abc import Callable
 from typing import Any, cast
 
 import anyio
@@ -13,8 +12,9 @@ from pydantic_core import from_json
 from mcp_launch.diagnosis.no_answer import TooLong
 from mcp_launch.transports import LONGEST
 from mcp_launch.transports.either_httpx import Response
+from mcp_launch.transports.passing import Pieces
 
-__all__ = ["ENOUGH", "Bounded", "bound", "is_jsonrpc", "start_of", "whole"]
+__all__ = ["ENOUGH", "bound", "is_jsonrpc", "start_of", "whole"]
 
 ENOUGH = 65536
 """Bytes that are read of an answer which is not MCP."""
@@ -58,38 +58,25 @@ async def start_of(response: Response) -> bytes:
     return bytes(body)
 
 
-def bound(bounded: Callable[[object, int, str], Any], response: Any) -> None:
-    """Have an answer given up that goes on and on, where others read it whole: by *bounded*, the library's `Bounded`.
+def bound(in_pieces: Callable[[object, Pieces], Any], response: Any) -> None:
+    """Have an answer given up that goes on and on, where others read it whole: by *in_pieces*, as in `unpack_slowly`.
 
     Whoever reads it gets `TooLong` then.
     """
     if "content-encoding" in response.headers:
         # Unpacked, it may be a thousand times as long.
-        longest, told = LONGEST >> 10, f"a compressed answer of more than {LONGEST >> 20} KB"
+        left, told = LONGEST >> 10, f"a compressed answer of more than {LONGEST >> 20} KB"
     else:
-        longest, told = LONGEST, f"an answer of more than {LONGEST >> 20} MB"
-    response.stream = bounded(response.stream, longest, f"{told}, which was given up")
+        left, told = LONGEST, f"an answer of more than {LONGEST >> 20} MB"
 
+    def counted(chunk: bytes) -> list[bytes]:
+        nonlocal left
+        left -= len(chunk)
+        if left < 0:
+            raise TooLong(f"{told}, which was given up")
+        return [chunk]
 
-class Bounded:
-    """The body of an answer, up to so many bytes; a base for a library's stream."""
-
-    def __init__(self, body: object, longest: int, told: str) -> None:
-        self._body: Any = body
-        self._left = longest
-        self._told = told
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        async with aclosing(cast("AsyncGenerator[bytes]", aiter(self._body))) as chunks:
-            async for chunk in chunks:
-                self._left -= len(chunk)
-                if self._left < 0:
-                    raise TooLong(self._told)
-                yield chunk
-
-    async def aclose(self) -> None:
-        """Close the connection, or give it back."""
-        await self._body.aclose()
+    response.stream = in_pieces(response.stream, counted)
 
 
 async def _read(response: Response, body: bytearray, enough: int, reading: anyio.CancelScope) -> None:

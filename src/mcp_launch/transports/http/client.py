@@ -17,13 +17,14 @@ from mcp_launch.diagnosis.no_answer import UNMAPPED, TooLong, UnusableId
 from mcp_launch.specs import HttpServer
 from mcp_launch.transports import LONGEST, TRIAL
 from mcp_launch.transports.bodies import is_jsonrpc, start_of, whole
-from mcp_launch.transports.compression import Bits, unpack_slowly
+from mcp_launch.transports.compression import unpack_slowly
 from mcp_launch.transports.cookies import cookie_jar
 from mcp_launch.transports.headers import HeaderRule, follows
 from mcp_launch.transports.media import EVENT_STREAM, JSON, media_type
 from mcp_launch.transports.memory import Memory
 from mcp_launch.transports.messages import UNWRITABLE
 from mcp_launch.transports.network import Network, usable
+from mcp_launch.transports.passing import Httpx2Body
 from mcp_launch.transports.unanswered import farewell
 
 __all__ = ["WebClient", "speaks_http"]
@@ -176,11 +177,7 @@ def _initialize_request() -> bytes:
     return json.dumps({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params}).encode()
 
 
-class _Bits(Bits, httpx2.AsyncByteStream):
-    pass
-
-
-_UNPACK = partial(unpack_slowly, _Bits, httpx2.DecodingError)
+_UNPACK = partial(unpack_slowly, Httpx2Body, httpx2.DecodingError)
 
 
 async def _read(response: httpx2.Response) -> httpx2.Response:

@@ -1,4 +1,4 @@
-"""An authentication and a proxy that are made for httpx2, in the form that httpx takes."""
+"""What is made for httpx2 in the form that httpx takes: an authentication, a proxy, and a body in pieces."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ import httpx
 import httpx2
 
 from mcp_launch.diagnosis.no_answer import TooLong
-from mcp_launch.transports.bodies import Bounded, bound
+from mcp_launch.transports.bodies import bound
 from mcp_launch.transports.media import EVENT_STREAM, media_type
+from mcp_launch.transports.passing import PiecewiseBody
 
-__all__ = ["BridgedAuth", "bridged_proxy"]
+__all__ = ["BridgedAuth", "HttpxBody", "bridged_proxy"]
 
 
 class BridgedAuth(httpx.Auth):
@@ -41,7 +42,7 @@ class BridgedAuth(httpx.Auth):
                     body = b""
                     # An event stream is left to whoever asked for it.
                     if media_type(response.headers) != EVENT_STREAM:
-                        bound(_Bounded, response)
+                        bound(HttpxBody, response)
                         body = await response.aread()
                     answer = httpx2.Response(
                         response.status_code,
@@ -56,8 +57,8 @@ class BridgedAuth(httpx.Auth):
                 raise AuthFailed(str(error), request=request) from error
 
 
-class _Bounded(Bounded, httpx.AsyncByteStream):
-    pass
+class HttpxBody(PiecewiseBody, httpx.AsyncByteStream):
+    """A body in pieces."""
 
 
 class AuthFailed(httpx.RequestError):

@@ -17,13 +17,13 @@ from mcp_launch.diagnosis.no_answer import UNMAPPED, TooLong
 from mcp_launch.specs import HttpServer
 from mcp_launch.transports import TRIAL
 from mcp_launch.transports.bodies import start_of
-from mcp_launch.transports.compression import Bits, unpack_slowly
+from mcp_launch.transports.compression import unpack_slowly
 from mcp_launch.transports.cookies import cookie_jar
 from mcp_launch.transports.headers import HeaderRule, follows
 from mcp_launch.transports.media import EVENT_STREAM, media_type
 from mcp_launch.transports.memory import Memory
 from mcp_launch.transports.network import Network, usable
-from mcp_launch.transports.sse.bridge import BridgedAuth, bridged_proxy
+from mcp_launch.transports.sse.bridge import BridgedAuth, HttpxBody, bridged_proxy
 from mcp_launch.transports.sse.events import events_of
 
 __all__ = ["EventClient", "speaks_sse"]
@@ -125,11 +125,7 @@ class EventClient(httpx.AsyncClient):
             request.headers = httpx.Headers(self.rule.apply(request))
 
 
-class _Bits(Bits, httpx.AsyncByteStream):
-    pass
-
-
-_UNPACK = partial(unpack_slowly, _Bits, httpx.DecodingError)
+_UNPACK = partial(unpack_slowly, HttpxBody, httpx.DecodingError)
 
 
 class _Cookies(httpx.Cookies):
