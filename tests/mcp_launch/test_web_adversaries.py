@@ -591,6 +591,29 @@ async def test_an_error_of_the_server_is_not_taken_for_one_of_the_sdk(
     assert (failure.code, failure.facts) == ("rejected", {"jsonrpc_error": {"code": code, "message": message}})
 
 
+@pytest.mark.parametrize("taken", [reply(202, content_type=""), reply(202)], ids=["no type", "json"])
+async def test_an_answer_of_ours_that_is_taken_without_a_word_is_no_failure(
+    taken: bytes, marked: Marked, tmp_path: Path
+) -> None:
+    answered = threading.Event()
+
+    def asks(request: Request) -> Iterator[bytes]:
+        if request.asks == "tools/list":
+            yield head(content_type="text/event-stream") + event({"jsonrpc": "2.0", "id": "r1", "method": "ping"})
+            answered.wait(5)
+            yield event({"jsonrpc": "2.0", "id": request.message["id"], "error": {"code": -32000, "message": "busy"}})
+        elif "result" in request.message:
+            yield taken
+            answered.set()
+        else:
+            yield works(request)
+
+    failure = await failure_of(asks, cwd=tmp_path)
+
+    assert answered.is_set()
+    assert (failure.stage, failure.code) == ("list", "rejected")
+
+
 @pytest.mark.parametrize("as_event", [False, True], ids=["json", "event"])
 async def test_a_message_may_have_3_megabytes(*, as_event: bool, marked: Marked, tmp_path: Path) -> None:
     def large(request: Request) -> bytes:
