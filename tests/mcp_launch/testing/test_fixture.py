@@ -636,6 +636,7 @@ def test_without_the_extra_it_says_what_to_install_and_only_when_it_is_used(
     uses = run(pytester, *bare, "test_uses.py")
     uses.assert_outcomes(errors=1)
     uses.stdout.fnmatch_lines([f"*mcp_launch needs {missing}: pip install 'acp-bindings*launch*'"])
-    collects = run(pytester, *bare, "--mcp-config", "servers.json")
-    assert collects.ret == pytest.ExitCode.USAGE_ERROR
-    collects.stderr.fnmatch_lines([f"*mcp_launch needs {missing}: pip install 'acp-bindings*launch*'"])
+    for named in ("--mcp-config=servers.json", "--override-ini=mcp_config=servers.json"):
+        collects = run(pytester, *bare, named)
+        assert collects.ret == pytest.ExitCode.USAGE_ERROR
+        collects.stderr.fnmatch_lines([f"*mcp_launch needs {missing}: pip install 'acp-bindings*launch*'"])
