@@ -29,8 +29,8 @@ def main() -> None:
     from mcp_launch.command.signals import exit_on_signals  # noqa: PLC0415
 
     exit_on_signals()
-    if missing := [name for name in NEEDED if not _is_there(name)]:
-        sys.stderr.write(f"mcp-launch needs {', '.join(missing)}: pip install 'acp-bindings[launch]'\n")
+    if told := what_is_missing("mcp-launch"):
+        sys.stderr.write(f"{told}\n")
         raise SystemExit(2)
     from mcp_launch.command import cli  # noqa: PLC0415
 
@@ -41,6 +41,12 @@ def main() -> None:
         cli.main()
     finally:
         gc.freeze()
+
+
+def what_is_missing(user: str) -> str | None:
+    """What to install before *user* can do anything, if that is not all there."""
+    missing = [name for name in NEEDED if not _is_there(name)]
+    return f"{user} needs {', '.join(missing)}: pip install 'acp-bindings[launch]'" if missing else None
 
 
 def _is_there(name: str) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Generator
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -116,7 +115,7 @@ def _collector(path: Path, parent: pytest.Collector) -> McpConfig:
 
 
 def _need_extra() -> None:
-    from mcp_launch.__main__ import NEEDED  # noqa: PLC0415 - not before it is used
+    from mcp_launch.__main__ import what_is_missing  # noqa: PLC0415 - not before it is used
 
-    if missing := [name for name in NEEDED if find_spec(name) is None]:
-        raise pytest.UsageError(f"mcp_launch needs {', '.join(missing)}: pip install 'acp-bindings[launch]'")
+    if told := what_is_missing("mcp_launch"):
+        raise pytest.UsageError(told)
