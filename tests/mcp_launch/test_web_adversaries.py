@@ -110,9 +110,10 @@ async def test_what_is_no_answer_is_named(
         ("text/html", b"<html>", "and text/html, which is no MCP message; is the path right?"),
         ("text/plain", b'[{"jsonrpc": "2.0"}]', 'must be "application/json", and is "text/plain"'),
         ("application/json", b'[{"jsonrpc": "2.0"}]', "and application/json, which is no MCP message"),
+        ("application/json", b'[{"jsonrpc": "2.0"}' + 20_000 * b",{}" + b"]", "which is no MCP message"),
         ("", b"", "and nothing, which is no MCP message"),
     ],
-    ids=["text", "none", "events", "page", "batch as text", "batch", "nothing"],
+    ids=["text", "none", "events", "page", "batch as text", "batch", "long batch", "nothing"],
 )
 async def test_a_message_under_another_content_type_is_told(
     *, given: str, body: bytes, says: str, marked: Marked, tmp_path: Path

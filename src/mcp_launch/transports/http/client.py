@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from functools import partial
 from http import HTTPStatus
@@ -31,6 +32,7 @@ __all__ = ["WebClient", "speaks_http"]
 
 _PARSED = 16384
 """Bytes of an answer that are parsed to see what it is. What is not MCP is short: an error, a page, another API."""
+_OBJECT = re.compile(rb"\s*\{")
 
 
 class WebClient(httpx2.AsyncClient):
@@ -203,7 +205,7 @@ async def _without_rest(response: httpx2.Response) -> httpx2.Response:
 
 def _is_message(body: bytes) -> bool:
     """Whether it is a JSON-RPC message; a long one need only look like it, since the SDK parses it next."""
-    return is_jsonrpc(body) if len(body) <= _PARSED else b'"jsonrpc"' in body
+    return is_jsonrpc(body) if len(body) <= _PARSED else bool(_OBJECT.match(body)) and b'"jsonrpc"' in body
 
 
 def _with(response: httpx2.Response, body: bytes) -> httpx2.Response:
