@@ -15,6 +15,7 @@ from typing import Any
 import anyio
 import pytest
 from mcp import MCPError
+from mcp_types import LoggingMessageNotificationParams
 from pydantic import ValidationError
 
 import mcp_launch
@@ -86,6 +87,22 @@ async def test_a_server_that_is_understood_all_the_same_works_without_a_warning(
         assert (server.state, server.warnings) == ("ready", [])
         for _ in range(3):
             assert isinstance(await ask(server.session, "pid"), int)
+
+
+@pytest.mark.parametrize("mode", ["logs_in_lines", "logs_in_arrays"])
+async def test_what_comes_at_once_is_heard_in_its_order(mode: str, marked: Marked, tmp_path: Path) -> None:
+    heard: list[Any] = []
+
+    async def listen(params: LoggingMessageNotificationParams) -> None:
+        heard.append(params.data)
+
+    options = mcp_launch.Options(logging=listen)
+    async with mcp_launch.open_session(odd(marked, mode), cwd=tmp_path, budgets=SHORT, options=options) as session:
+        # Trio tosses a coin each time.
+        for _ in range(10):
+            heard.clear()
+            await session.list_tools()
+            assert heard == [*range(20)]
 
 
 async def test_half_a_character_costs_that_and_no_more(marked: Marked, tmp_path: Path) -> None:

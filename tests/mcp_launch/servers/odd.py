@@ -117,6 +117,12 @@ def send(message: dict[str, Any]) -> None:
             sys.stdout.flush()
 
 
+def logs() -> list[dict[str, Any]]:
+    """What is counted before each answer."""
+    method = "notifications/message"
+    return [{"jsonrpc": "2.0", "method": method, "params": {"level": "info", "data": count}} for count in range(20)]
+
+
 def framed(text: str) -> bytes:
     """A message in the form of the mode, which mostly is that of MCP."""
     match MODE:
@@ -124,6 +130,10 @@ def framed(text: str) -> bytes:
             return f"Content-Length: {len(text)}\r\n\r\n{text}".encode()
         case "writes_on_several_lines":
             return f"{json.dumps(json.loads(text), indent=2)}\n".encode()
+        case "logs_in_lines":
+            return "".join(f"{json.dumps(each)}\n" for each in [*logs(), json.loads(text)]).encode()
+        case "logs_in_arrays":
+            return f"{json.dumps([*logs(), json.loads(text)])}\n".encode()
         case "writes_utf_16":
             return f"{text}\n".encode("utf-16-le")
         case _:

@@ -12,6 +12,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 import anyio
+import anyio.lowlevel
 from mcp import MCPError
 from mcp.shared.message import SessionMessage
 from mcp_types import ErrorData, JSONRPCError, JSONRPCMessage, JSONRPCRequest, JSONRPCResponse
@@ -118,6 +119,10 @@ class StdioTransport:
         Raises:
             anyio.EndOfStream: there will be none.
         """
+        if self._ready and not self._lost:
+            # As between two lines: first other tasks begin what the last message caused. At the end the session is over
+            # then, before all are told.
+            await anyio.lowlevel.checkpoint()
         while not self._ready:
             if self._lost:
                 raise anyio.EndOfStream
