@@ -1,6 +1,7 @@
 """Each rule finds what breaks it, at its place; named after the rows of the requirements that they are of."""
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -400,6 +401,23 @@ def test_r38_a_baseline_method_that_the_agent_does_not_know_is_an_error(method: 
     found = the("capability.refused", *opening(), *new(), request, error(5, -32601))
     assert (where(found), found.sender, found.method) == ("6 error", "agent", method)
     assert rules(*opening(), *new(), request, error(5, -32602)) == []
+
+
+@pytest.mark.parametrize(
+    ("opened", "method", "params"),
+    [
+        (opening, "session/set_mode", {"modeId": "code"}),
+        (opening, "session/set_config_option", {"configId": "model", "value": "large"}),
+        (opening_v2, "session/set_config_option", {"configId": "model", "type": "id", "value": "large"}),
+        (opening_v2, "terminal/cancel", {"terminalId": "t1"}),
+        (opening_v2, "tool_call/cancel", {"toolCallId": "c1"}),
+    ],
+)
+def test_r38_what_an_agent_need_not_have_may_be_unknown_to_it(
+    opened: Callable[[], list[Any]], method: str, params: dict[str, Any]
+) -> None:
+    request = call(method, {"sessionId": "s1", **params}, id=5)
+    assert rules(*opened(), *new(), request, error(5, -32601)) == []
 
 
 def test_r47_a_session_id_that_comes_twice_is_an_error() -> None:

@@ -56,6 +56,12 @@ def not_advertised(said: Said) -> Iterator[Remark]:
             yield remark(said, id_of(error.capability), error.reason, *_steps(error.field))
 
 
+_NOT_OF_EVERY_AGENT = frozenset(
+    {"session/set_config_option", "session/set_mode", "terminal/cancel", "tool_call/cancel"},
+)
+"""What needs no capability, since the agent offers it by the modes and options of a session, or by what it reports."""
+
+
 @rule("capability.refused", "error")
 def refused(said: Said) -> Iterator[Remark]:
     """A method is answered with "method not found", which every agent has or which was advertised."""
@@ -63,6 +69,8 @@ def refused(said: Said) -> Iterator[Remark]:
         return
     peer = said.before.agent if said.sender == "agent" else said.before.client
     if peer is None or said.asked.method not in METHODS[peer.side] or said.asked.method not in said.protocol.METHODS:
+        return
+    if said.asked.method in _NOT_OF_EVERY_AGENT:
         return
     needed = METHODS[peer.side][said.asked.method]
     if needed is None or peer.lacks(needed) is None:
