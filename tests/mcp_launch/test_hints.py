@@ -10,6 +10,7 @@ import pytest
 from mcp_launch.diagnosis.hints import explain_end
 from mcp_launch.diagnosis.listening import explain_silence
 from mcp_launch.diagnosis.variables import explain_variable
+from mcp_launch.processes.env import INHERITED
 
 NPM_404 = """\
 npm error code E404
@@ -273,6 +274,20 @@ def test_a_variable_that_the_server_lacks_is_not_passed_on_by_itself(said: str, 
     )
     assert explain_variable(lines, given=["PATH", name]) is None
     assert explain_end(lines, status=1) == (None, lines[line].strip())
+
+
+@pytest.mark.parametrize("name", ["SERVICEKEY", "service_key", "SERVICE_API_KEY", "SERVICE-KEY"])
+def test_a_variable_that_is_given_by_another_name_is_most_likely_misspelt(name: str) -> None:
+    assert explain_variable(["SERVICE_KEY is not set"], given=[*INHERITED, "A", name]) == (
+        f"it was given {name} and not SERVICE_KEY; is the name misspelt?"
+    )
+
+
+@pytest.mark.parametrize(
+    ("said", "name"), [("HTTPS_PROXIES is not set", "HTTPS_PROXIES"), ("SERVICE_KEY is not set", "SERVICE_KEY")]
+)
+def test_what_every_server_is_given_is_not_misspelt(said: str, name: str) -> None:
+    assert f"it was not given {name}, " in (explain_variable([said], given=[*INHERITED, "SERVER_PORT"]) or "")
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
+from difflib import get_close_matches
+
+from mcp_launch.processes.env import INHERITED
 
 __all__ = ["explain_variable", "lacking"]
 
@@ -16,10 +19,19 @@ def explain_variable(lines: Sequence[str], *, given: Collection[str]) -> str | N
     name, _ = lacking(lines) or (None, None)
     if name is None or name in given:
         return None
+    if meant := _misspelt(name, given):
+        return f"it was given {meant} and not {name}; is the name misspelt?"
     return (
         f'it was not given {name}, since variables are not passed on from here: name it in "env" '
         f"(on the command line, -e {name})"
     )
+
+
+def _misspelt(name: str, given: Collection[str]) -> str | None:
+    """The one of the given names that is meant to be *name*, however it is written; none that every server has."""
+    plain = {re.sub("[-_]", "", each).upper(): each for each in sorted(set(given) - INHERITED)}
+    near = get_close_matches(name.replace("_", ""), plain, n=1, cutoff=0.8)
+    return plain[near[0]] if near else None
 
 
 def lacking(lines: Sequence[str]) -> tuple[str, str] | None:
