@@ -380,10 +380,27 @@ async def test_a_daemon_that_left_the_group_holds_nobody_up(marked: Marked, tmp_
     os.kill(daemon, signal.SIGKILL)
 
 
-async def test_a_server_that_leaves_at_once_and_satisfied_is_no_success(marked: Marked, tmp_path: Path) -> None:
-    failure = await failure_of(marked.stdio("true", "/bin/true"), cwd=tmp_path)
+@pytest.mark.parametrize(
+    ("script", "says"),
+    [
+        ("exit 0", "it printed nothing"),
+        ("echo usage: server stdio >&2", "it said on stderr: usage: server stdio"),
+        ("echo usage: server stdio", 'it wrote "usage: server stdio" on stdout, which is no JSON-RPC message'),
+    ],
+)
+async def test_a_server_that_leaves_at_once_and_satisfied_is_no_success(
+    script: str, says: str, marked: Marked, tmp_path: Path
+) -> None:
+    failure = await failure_of(marked.stdio("satisfied", "/bin/sh", "-c", script), cwd=tmp_path)
 
-    assert (failure.code, failure.message) == ("exited", "exited with status 0; it printed nothing")
+    advice = "is that the right program, and does it need an argument to speak MCP on stdio?"
+    assert (failure.code, failure.message) == ("exited", f"exited with status 0; {says}; {advice}")
+
+
+async def test_of_a_server_that_is_satisfied_what_is_known_says_enough(marked: Marked, tmp_path: Path) -> None:
+    failure = await failure_of(marked.stdio("satisfied", "/bin/sh", "-c", "echo KEY is not set >&2"), cwd=tmp_path)
+
+    assert failure.message.endswith("(on the command line, -e KEY); it said on stderr: KEY is not set")
 
 
 async def test_a_server_that_leaves_whatever_it_is_asked_is_not_said_to_leave_because_of_the_probe(

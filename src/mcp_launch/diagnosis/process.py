@@ -20,6 +20,8 @@ SHOWN = 300
 """Characters of a line that are shown."""
 _LAST_LINES = 20
 """Lines of standard error that stand in the facts."""
+_OTHER_PROGRAM = "is that the right program, and does it need an argument to speak MCP on stdio?"
+"""What to ask of one that knows nothing of MCP, or is done as soon as it was started."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,11 +99,12 @@ def _last_words(seen: Seen, hide: Redactor) -> str:
     if hint is None and seen.status is not None:
         hint = explain_variable(said, given=seen.given)
     told = f": {hint}" if hint else ""
+    done = f"; {_OTHER_PROGRAM}" if hint is None and seen.status == 0 and not seen.spoke else ""
     if line:
-        return f"{told}; it said on stderr: {hide.start(line, SHOWN)}"
+        return f"{told}; it said on stderr: {hide.start(line, SHOWN)}{done}"
     if seen.stray:
-        return f'{told}; it wrote "{seen.stray[0]}" on stdout, which is no JSON-RPC message'
-    return f"{told}; it {'wrote nothing on stderr' if seen.spoke else 'printed nothing'}"
+        return f'{told}; it wrote "{seen.stray[0]}" on stdout, which is no JSON-RPC message{done}'
+    return f"{told}; it {'wrote nothing on stderr' if seen.spoke else 'printed nothing'}{done}"
 
 
 def _advice(seen: Seen, hide: Redactor, wording: Wording) -> str:
@@ -114,5 +117,5 @@ def _advice(seen: Seen, hide: Redactor, wording: Wording) -> str:
     if form := _other_form(seen):
         return form
     if seen.echoes or seen.stray or seen.unfinished:
-        return "is that the right program, and does it need an argument to speak MCP on stdio?"
+        return _OTHER_PROGRAM
     return f"{wording.longer}, or an argument to speak MCP on stdio?"
