@@ -89,10 +89,10 @@ def test_r75_r78_r81_what_is_wrong_is_named_by_its_path(raw: object, path: str) 
 @pytest.mark.parametrize(
     ("raw", "says"),
     [
-        ({**STDIO, "env": [{"name": "K", "value": 5}]}, "/env/0/value: input should be a valid string (that of K)"),
+        ({**STDIO, "env": [{"name": "K", "value": None}]}, "/env/0/value: input should be a valid string (that of K)"),
         ({**STDIO, "env": [{"name": "K", "value": "a\0b"}]}, "/env/0/value: must not contain NUL (that of K)"),
         ({**STDIO, "env": [{"value": "v"}]}, "/env/0/name: field required"),
-        ({**STDIO, "env": [{"name": 5, "value": "v"}]}, "/env/0/name: input should be a valid string"),
+        ({**STDIO, "env": [{"name": None, "value": "v"}]}, "/env/0/name: input should be a valid string"),
         (
             {**HTTP, "headers": [{"name": "A", "value": "v"}, {"name": "B", "value": None}]},
             "/headers/1/value: input should be a valid string (that of B)",
@@ -104,6 +104,39 @@ def test_r75_r78_r81_what_is_wrong_is_named_by_its_path(raw: object, path: str) 
     ],
 )
 def test_a_wrong_variable_or_header_is_called_by_its_name(raw: object, says: str) -> None:
+    with pytest.raises(LaunchFailure) as raised:
+        parse_server(raw)
+
+    assert raised.value.message == says
+
+
+@pytest.mark.parametrize(
+    ("raw", "says"),
+    [
+        (
+            {**STDIO, "env": [{"name": "PORT", "value": 80}]},
+            "/env/0/value: input should be a valid string (that of PORT); write it in quotes",
+        ),
+        (
+            {**HTTP, "headers": [{"name": "X-Debug", "value": True}]},
+            "/headers/0/value: input should be a valid string (that of X-Debug); write it in quotes",
+        ),
+        ({**STDIO, "args": ["--port", 80]}, "/args/1: input should be a valid string; write it in quotes"),
+        (
+            {**STDIO, "args": "-y server"},
+            '/args: input should be a valid array; write ["…", "…"], with each argument in quotes of its own',
+        ),
+        (
+            {**HTTP, "headers": [{"name": "Authorization:", "value": "v"}]},
+            "/headers/0/name: is not the name of an HTTP header; leave out the colon",
+        ),
+        (
+            {**STDIO, "env": [{"name": "KEY=v", "value": ""}]},
+            '/env/0/name: is not the name of an environment variable; what stands behind the "=" is its value',
+        ),
+    ],
+)
+def test_what_is_known_to_be_written_wrong_is_told_how_to_write_it(raw: object, says: str) -> None:
     with pytest.raises(LaunchFailure) as raised:
         parse_server(raw)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 from acp_bindings import Issue as SchemaIssue
@@ -47,11 +48,22 @@ def schema_issue(issue: SchemaIssue, entry: object) -> Issue:
             message += meant
         case ("args" | "env" | "headers",), _ if issue.rule == "missing":
             message += "; send [] when there is nothing to say"
+        case ("args",), _ if isinstance(as_members(entry).get("args"), str):
+            message += '; write ["…", "…"], with each argument in quotes of its own'
         case ("env" | "headers" as member, int() as number, *_), _:
             message += _whose(entry, member, number)
         case _:
             pass
+    if isinstance(_at(entry, issue.path), int | float) and issue.rule == "string_type":
+        message += "; write it in quotes"
     return issue_at("".join(f"/{step}" for step in issue.path), issue.rule, message)
+
+
+def _at(entry: object, path: Sequence[str | int]) -> object:
+    """What stands there in the entry, or None."""
+    for step in path:
+        entry = as_members(entry).get(step) if isinstance(step, str) else next(iter(as_items(entry)[step:]), None)
+    return entry
 
 
 def _whose(entry: object, member: str, number: int) -> str:

@@ -25,7 +25,8 @@ def value_issues(spec: ServerSpec) -> Iterator[Issue]:
     yield from _url_issues(spec.url)
     for number, (name, value) in enumerate(spec.headers):
         if not _HEADER_NAME.fullmatch(name):
-            yield issue_at(f"/headers/{number}/name", "value", "is not the name of an HTTP header")
+            colon = "; leave out the colon" if _HEADER_NAME.fullmatch(name.removesuffix(":")) else ""
+            yield issue_at(f"/headers/{number}/name", "value", f"is not the name of an HTTP header{colon}")
         if _NOT_IN_HEADERS.search(value):
             message = f"must not contain line breaks or control characters (that of {name})"
             yield issue_at(f"/headers/{number}/value", "value", message)
@@ -42,7 +43,8 @@ def _process_issues(spec: StdioServer) -> Iterator[Issue]:
             yield issue_at(f"/args/{number}", "value", "must not contain NUL")
     for number, (name, value) in enumerate(spec.env):
         if not name or "=" in name or "\0" in name:
-            yield issue_at(f"/env/{number}/name", "value", "is not the name of an environment variable")
+            value_in = '; what stands behind the "=" is its value' if name.find("=") > 0 else ""
+            yield issue_at(f"/env/{number}/name", "value", f"is not the name of an environment variable{value_in}")
         if "\0" in value:
             yield issue_at(f"/env/{number}/value", "value", f"must not contain NUL (that of {name})")
 
