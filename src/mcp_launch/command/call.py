@@ -51,7 +51,7 @@ def call(
         if "-" in typed.servers:
             raise UnusableInput("standard input holds the servers already; give the arguments as --args @FILE")
         meant = replace(meant, whole=text_of("-", source="standard input"))
-    session = chosen(read_inputs(typed), meant.server)
+    session = chosen(read_inputs(typed), meant.server, tool=meant.tool)
     with started_ahead([session]):
         # Imported late: it takes time, in which the server gets going.
         from mcp_launch.command.explore.calling import call_once  # noqa: PLC0415

@@ -170,6 +170,13 @@ def test_which_of_several_servers_has_to_be_said(file: str, command: Command) ->
     assert (done.status, done.out, done.err) == (2, "", "mcp-launch: say which server: there are odd, gone\n")
 
 
+def test_a_server_without_a_tool_is_asked_for_the_tool(file: str, command: Command) -> None:
+    done = command("call", file, "odd")
+
+    says = 'mcp-launch: no tool of "odd" was named: call FILE odd TOOL name=value ...\n'
+    assert (done.status, done.out, done.err) == (2, "", says)
+
+
 @pytest.mark.parametrize(
     ("tool", "says"), [("fail", "401 for [redacted]"), ("refuse", "mcp-launch: odd: not with [redacted]")]
 )

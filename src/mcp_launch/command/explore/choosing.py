@@ -15,15 +15,17 @@ from mcp_launch.failures import UnusableInput
 __all__ = ["chosen", "names_in"]
 
 
-def chosen(sessions: Sequence[Session], name: str | None) -> Session:
+def chosen(sessions: Sequence[Session], name: str | None, *, tool: str | None = None) -> Session:
     """The session with the server of that name, and no other; with None, with the only one that there is.
 
     Raises:
-        UnusableInput: there is no such server, or more than one to choose from.
+        UnusableInput: there is no such server, or more than one to choose from; or the *tool* is the name of one.
     """
     known = [(name_of(entry), session, entry) for session in sessions for entry in session.servers]
     meant = [each for each in known if name is None or each[0] == name]
     names = [each for each, _, _ in known if each is not None]
+    if name is None and len(meant) > 1 and tool in names:
+        raise UnusableInput(f'no tool of "{tool}" was named: call FILE {tool} TOOL name=value ...')
     if name is None and len(meant) != 1:
         raise UnusableInput(f"say which server: {there_are(names)}" if names else "there is no server")
     if not meant:
