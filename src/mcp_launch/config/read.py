@@ -161,12 +161,15 @@ def _unset(reference: Reference, chosen: Format) -> tuple[str, str]:
         case "input":
             return "asks_user", f"{chosen.title} asks its user for {reference.shown}, which is not asked here"
         case "workspace" | "workspace name":
-            return "unset_variable", f"no workspace is known, so that {reference.shown} stays as it is"
+            return "unset_variable", _NO_WORKSPACE.format(reference.shown)
         case "file":
             return "not_read", f"{reference.shown} is not read here"
         case _:
             hint = _hint(reference.name, chosen)
             return "unknown_variable", f"{reference.shown} is nothing that is known here, and stays as it is{hint}"
+
+
+_NO_WORKSPACE = "no workspace is known, so that {} stays as it is; say which (on the command line, --workspace DIR)"
 
 
 def _hint(name: str, chosen: Format) -> str:

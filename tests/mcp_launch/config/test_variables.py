@@ -61,6 +61,7 @@ def test_a_workspace_that_is_not_known_is_a_finding(text: str) -> None:
     found = config("vscode", {"command": text})
 
     assert [each.code for each in found.findings] == ["unset_variable"]
+    assert found.findings[0].message.endswith("; say which (on the command line, --workspace DIR)")
     assert found.servers[0]["command"] == text
 
 
