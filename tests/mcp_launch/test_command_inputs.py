@@ -182,6 +182,29 @@ def test_a_name_of_no_file_is_asked_what_it_was_meant_to_be(given: str, shown: s
     assert str(raised.value) == f"{shown}: No such file or directory{instead}"
 
 
+@pytest.mark.parametrize(
+    ("name", "content", "says"),
+    [
+        ("server.py", b"import sys", "1:1: not JSON: Expecting value; is it a command? Those stand behind --"),
+        ("server", b"#!/bin/sh", "1:1: not JSON: Expecting value; is it a command? Those stand behind --"),
+        ("program", b"\x7fELF\xff", " not UTF-8 at byte 4; is it a command? Those stand behind --"),
+        ("servers.json", b"import sys", "1:1: not JSON: Expecting value"),
+        ("latin-1.json", b'{"\xff', " not UTF-8 at byte 2"),
+    ],
+)
+def test_a_file_of_no_servers_is_asked_whether_it_is_one_to_run(
+    name: str, content: bytes, says: str, tmp_path: Path
+) -> None:
+    file = tmp_path / name
+    file.write_bytes(content)
+    file.chmod(0o644 if name.endswith(".json") else 0o755)
+
+    with pytest.raises(UnusableInput) as raised:
+        read_inputs(Typed(servers=[str(file)]))
+
+    assert str(raised.value) == f"{file}:{says}"
+
+
 def test_a_current_directory_that_is_gone_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     gone = tmp_path / "gone"
     gone.mkdir()

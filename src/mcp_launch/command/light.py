@@ -14,6 +14,8 @@ from typing import Any
 from typer import BadParameter
 from typer.core import TyperCommand, TyperGroup
 
+from mcp_launch.command.inputs.given import is_program
+
 __all__ = ["LightCommand", "LightGroup"]
 
 
@@ -22,10 +24,13 @@ class LightCommand(TyperCommand):
 
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
         """The context, as typer makes it."""
-        as_json = "--json" in args
+        as_json, place = "--json" in args, next((each for each in args if not each.startswith("-")), "")
         try:
             return super().make_context(info_name, args, parent, **extra)
         except _REFUSAL as error:
+            if hasattr(error, "possibilities") and is_program(place):
+                # The option is one of that program.
+                error.message += f"; is {place} a command? Those stand behind --"
             if as_json:
                 # Imported late: few make a mistake.
                 from mcp_launch.command.show.refusal import DOCUMENTS, write_refusal  # noqa: PLC0415

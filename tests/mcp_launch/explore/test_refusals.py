@@ -24,11 +24,12 @@ NOTHING: dict[str, dict[str, Any]] = {
     ("words", "why"),
     [
         (["--bogus"], "No such option: --bogus"),
+        (["sh", "-y", "server"], "No such option: -y; is sh a command? Those stand behind --"),
         (["--timeout"], "Option '--timeout' requires an argument."),
         (["--timeout", "soon"], "Invalid value for '--timeout': "),
         (["no.json", "tool"], "no.json: No such file or directory"),
     ],
-    ids=["option", "value", "number", "file"],
+    ids=["option", "command", "value", "number", "file"],
 )
 def test_a_refusal_is_a_document_too(name: str, words: list[str], why: str, command: Command) -> None:
     given = words[:1] if name != "call" and "no.json" in words else words

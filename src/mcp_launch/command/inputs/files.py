@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 
-from mcp_launch.command.inputs.given import is_like_a_url, source_of
+from mcp_launch.command.inputs.given import is_like_a_url, is_program, source_of
 from mcp_launch.config.entries import Config
 from mcp_launch.config.read import read_config
 from mcp_launch.failures import UnusableInput
@@ -23,9 +22,13 @@ def read_file(given: str, *, format: str | None = None, workspace: str | None = 
     """
     source = source_of(given)
     text = text_of(given, source=source)
-    return read_config(
-        text, source=source, format=format, workspace=None if workspace is None else os.path.abspath(workspace)
-    )
+    directory = None if workspace is None else os.path.abspath(workspace)
+    try:
+        return read_config(text, source=source, format=format, workspace=directory)
+    except UnusableInput as error:
+        if text.startswith("#!") or given.lower().endswith(_SCRIPTS):
+            raise UnusableInput(f"{error}{_BEHIND}") from None
+        raise
 
 
 def text_of(file: str, *, source: str) -> str:
@@ -49,16 +52,25 @@ def text_of(file: str, *, source: str) -> str:
     except OSError as error:
         raise UnusableInput(f"{source}: {error.strerror}") from None
     except UnicodeDecodeError as error:
-        # As PowerShell and Notepad write it.
-        other = "; is it UTF-16? Save it as UTF-8" if error.object[:2] in (BOM_UTF16_LE, BOM_UTF16_BE) else ""
-        raise UnusableInput(f"{source}: not UTF-8 at byte {error.start}{other}") from None
+        raise UnusableInput(f"{source}: not UTF-8 at byte {error.start}{_other_bytes(file, error.object)}") from None
     except ValueError:
         raise UnusableInput(f"{source}: is no name that a file can have") from None
+
+
+_BEHIND = "; is it a command? Those stand behind --"
+_SCRIPTS = (".py", ".js", ".mjs", ".cjs", ".ts", ".sh")
+
+
+def _other_bytes(file: str, data: bytes) -> str:
+    """What a file most likely is that is no UTF-8."""
+    # As PowerShell and Notepad write it.
+    if data[:2] in (BOM_UTF16_LE, BOM_UTF16_BE):
+        return "; is it UTF-16? Save it as UTF-8"
+    return _BEHIND if os.access(file, os.X_OK) else ""
 
 
 def _instead(file: str) -> str:
     """What a name of no file was most likely meant to be."""
     if is_like_a_url(file):
         return "; is it a URL? Those begin with http:// or https://"
-    is_program = not os.path.dirname(file) and shutil.which(file) is not None
-    return "; is it a command? Those stand behind --" if is_program else ""
+    return _BEHIND if is_program(file) else ""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 
-__all__ = ["is_like_a_url", "is_url", "source_of"]
+__all__ = ["is_like_a_url", "is_program", "is_url", "source_of"]
 
 _LIKE_A_URL = re.compile(r"\w{2,}:/|[\w.-]+:\d{1,5}(?:[/?#]|$)")
 
@@ -17,6 +18,13 @@ def is_url(given: str) -> bool:
 def is_like_a_url(given: str) -> bool:
     """Whether it most likely is to be one: it has another scheme, or a port."""
     return _LIKE_A_URL.match(given) is not None
+
+
+def is_program(given: str) -> bool:
+    """Whether it is the name of a program, as a shell finds it."""
+    import shutil  # noqa: PLC0415 - for what was typed wrong, and most is not
+
+    return not os.path.dirname(given) and shutil.which(given) is not None
 
 
 def source_of(given: str) -> str:
