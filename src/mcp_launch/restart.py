@@ -27,7 +27,8 @@ class Restart:
     def __post_init__(self) -> None:
         for name in ("tries", "first", "longest"):
             value = getattr(self, name)
-            if not isinstance(value, int | float) or value < 0:
+            # Not `value < 0`, which is false for NaN.
+            if not (isinstance(value, int | float) and value >= 0):
                 raise UnusableInput(f"{name} must be a number of at least 0, not {value!r}")
 
     def wait(self, tried: int) -> float | None:

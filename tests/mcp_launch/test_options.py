@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import math
 import subprocess
 import sys
 from collections.abc import Callable, Generator
@@ -273,7 +274,9 @@ async def test_a_restart_that_is_none_is_refused(restart: Any) -> None:
         Options(restart=restart)
 
 
-@pytest.mark.parametrize("wrong", [{"tries": -1}, {"tries": "5"}, {"first": -0.5}, {"longest": "30"}])
+@pytest.mark.parametrize(
+    "wrong", [{"tries": -1}, {"tries": "5"}, {"first": -0.5}, {"first": math.nan}, {"longest": "30"}]
+)
 async def test_a_restart_without_sense_is_refused(wrong: Any) -> None:
     with pytest.raises(UnusableInput, match=rf"^{next(iter(wrong))} must be a number of at least 0, not"):
         Restart(**wrong)
