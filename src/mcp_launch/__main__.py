@@ -4,23 +4,8 @@ from __future__ import annotations
 
 import gc
 import sys
-from importlib.util import find_spec
 
-NEEDED = (
-    "anyio",
-    "h11",
-    "httpx",
-    "httpx2",
-    "httpx_sse",
-    "jinja2",
-    "jsonschema",
-    "mcp",
-    "prompt_toolkit",
-    "rich",
-    "ruamel.yaml",
-    "typer",
-)
-"""What the extra brings."""
+from mcp_launch.extra import what_is_missing
 
 
 def main() -> None:
@@ -34,27 +19,13 @@ def main() -> None:
         raise SystemExit(2)
     from mcp_launch.command import cli  # noqa: PLC0415
 
-    # Most of what is made from now on is imported, and stays: to look through it for garbage, again and again and once
-    # more at the end, takes a sixth of the time.
+    # Nearly all objects made from now on belong to imported modules, and stay. To search them for garbage again and
+    # again, and once more at the end, would take a sixth of the time.
     gc.set_threshold(200_000)
     try:
         cli.main()
     finally:
         gc.freeze()
-
-
-def what_is_missing(user: str) -> str | None:
-    """What to install before *user* can do anything, if that is not all there."""
-    missing = [name for name in NEEDED if not _is_there(name)]
-    return f"{user} needs {', '.join(missing)}: pip install 'acp-bindings[launch]'" if missing else None
-
-
-def _is_there(name: str) -> bool:
-    try:
-        return find_spec(name) is not None
-    except ModuleNotFoundError:
-        # Of a module in a package, when the package is missing too.
-        return False
 
 
 if __name__ == "__main__":

@@ -19,10 +19,10 @@ from typing import Any
 import pytest
 
 from mcp_launch import Budgets, Fleet, Options, launch
-from mcp_launch.__main__ import NEEDED
 from mcp_launch.command import running
 from mcp_launch.command.inputs import Session
 from mcp_launch.command.schema import FILE, schema_text
+from mcp_launch.extra import NEEDED
 from mcp_launch.shapes import check_schema
 from tests.mcp_launch.support import SECRET, SERVERS, SOURCE, Marked, run_python, wait_until, web_server
 
@@ -232,7 +232,8 @@ def test_without_the_extra_it_says_what_to_install() -> None:
     # A None in sys.modules hides a package as if it were not installed.
     script = """
 import sys
-from mcp_launch.__main__ import NEEDED, main
+from mcp_launch.__main__ import main
+from mcp_launch.extra import NEEDED
 sys.modules.update(dict.fromkeys(NEEDED))
 main()
 """

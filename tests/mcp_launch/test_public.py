@@ -10,7 +10,7 @@ import pytest
 
 import mcp_launch
 from mcp_launch import LaunchError, LaunchFailure, NoTransport, NotReady, UnknownServer, UnknownTool, UnusableInput
-from mcp_launch.__main__ import NEEDED
+from mcp_launch.extra import NEEDED
 from tests.mcp_launch.support import run_python
 
 

@@ -115,7 +115,7 @@ def _collector(path: Path, parent: pytest.Collector) -> McpConfig:
 
 
 def _need_extra() -> None:
-    from mcp_launch.__main__ import what_is_missing  # noqa: PLC0415 - not before it is used
+    from mcp_launch.extra import what_is_missing  # noqa: PLC0415 - not before it is used
 
     if told := what_is_missing("mcp_launch"):
         raise pytest.UsageError(told)
