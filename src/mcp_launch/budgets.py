@@ -1,4 +1,4 @@
-"""How long each stage of a server may take; together they are why nothing here waits for ever."""
+"""How long each stage of a server may take, so that nothing here waits for ever."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ class Budgets:
     handshake: float = 30.0
     """Until the session is initialised. A first `npx` or `uvx` run downloads its package in this time."""
     probe: float = 0.7
-    """What a server gets to answer the probe of the 2026-07-28 era, from when it has it, before the older handshake is
-    tried."""
+    """Until the probe of the 2026-07-28 era is answered, from when the server has received it; then the older handshake
+    is tried."""
     list: float = 15.0
     """Until the tools are listed."""
     call: float = 300.0

@@ -31,7 +31,7 @@ class Change:
 class Changes:
     """The changes from some moment on, in order, for one reader: `async for change in fleet.changes()`.
 
-    It ends with the fleet.
+    The iteration ends with the fleet.
     """
 
     def __init__(self, so_far: list[Change]) -> None:
@@ -50,12 +50,12 @@ class Changes:
         return self._unread.popleft()
 
     def add(self, change: Change) -> None:
-        """Take in one more change."""
+        """Add one more change."""
         self._unread.append(change)
         self._wake()
 
     def end(self) -> None:
-        """Take in that no more will come."""
+        """Note that no more will come."""
         self._ended = True
         self._wake()
 

@@ -1,8 +1,8 @@
 """What can go wrong with a server, as exceptions that say what happened, to which server, and what to try.
 
     LaunchError                 anything this package raises on purpose
-    ├── UnusableInput           a file or parameter that holds no list of servers
-    │   └── NoServers           the file of a client, which has settings, and none of them are servers
+    ├── UnusableInput           a file, an argument or an option that cannot be used
+    │   └── NoServers           a client's file that has other settings, and no servers
     ├── UnknownServer           a name that no server of the fleet has: .name .known
     ├── NotReady                servers that must become ready did not: .failures .report
     ├── NoTransport             an agent to which no server of ours can be offered: .advertised
@@ -45,16 +45,16 @@ class LaunchError(Exception):
     """The root of everything this package raises on purpose; can be copied and sent to another process."""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # An exception would be made again from its message alone, which is not what these take.
-        return _made_again, (type(self), self.args), self.__dict__
+        # By default an exception is rebuilt by calling its class with `args`, which is not what these take.
+        return _rebuilt, (type(self), self.args), self.__dict__
 
 
 class UnusableInput(LaunchError):  # noqa: N818 - says what is wrong, which a suffix would not
-    """The input holds no list of MCP servers; the message says where it stops making sense."""
+    """A file, an argument or an option cannot be used; the message says which, and what is wrong with it."""
 
 
 class NoServers(UnusableInput):
-    """The file of a client has settings, and none of them are servers."""
+    """A client's file has other settings, and no servers."""
 
 
 class LaunchFailure(LaunchError):  # noqa: N818 - a launch that failed, not an error in launching
@@ -121,7 +121,7 @@ class NotReady(LaunchError):  # noqa: N818 - says what is wrong, which a suffix 
 
 
 class NoTransport(LaunchError):  # noqa: N818 - says what is wrong, which a suffix would not
-    """An agent did not advertise a transport over which a server of this process can be offered."""
+    """The agent did not advertise a transport over which a server of this process can be offered."""
 
     def __init__(self, advertised: Sequence[str]) -> None:
         said = f"only {', '.join(advertised)}" if advertised else "none"
@@ -147,7 +147,7 @@ class UnknownServer(LaunchError, KeyError):  # noqa: N818 - says what is wrong, 
         return str(self.args[0])
 
 
-def _made_again(kind: type[LaunchError], args: tuple[Any, ...]) -> LaunchError:
+def _rebuilt(kind: type[LaunchError], args: tuple[Any, ...]) -> LaunchError:
     return kind.__new__(kind, *args)
 
 

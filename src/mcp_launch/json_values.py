@@ -1,6 +1,6 @@
-"""JSON values of which nobody has seen to it that they are what they should be.
+"""Reads JSON whose shape nobody has checked yet.
 
-Loads nothing, not even `acp_bindings`, which has two of these of its own: reading a config is not to wait for it.
+Loads nothing, not even `acp_bindings`, which has two of these functions too: reading a config must not wait for that.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ def texts(values: Any) -> list[str]:
 
 
 def is_empty(value: Any) -> bool:
-    """Whether nothing is said by a member of this value, which some clients write all the same."""
+    """Whether a member with this value means the same as no member: null, or an empty text, array or object."""
     return value is None or (isinstance(value, str | list | dict) and not value)
 
 
 def kind_of(value: Any) -> str:
-    """What people call such a value."""
+    """What kind of value it is, in words for people."""
     match value:
         case None:
             return "null"

@@ -1,7 +1,8 @@
 """What the libraries below log while a server is open, without that server's secrets.
 
-httpx logs each URL with its query at level INFO, and the SDK logs bodies that it cannot read. Records are looked at
-when they are made: a filter would have to be put on each logger by its name, and new releases bring new names.
+httpx logs each URL with its query at level INFO, and the SDK logs bodies that it cannot read. Secrets are
+removed when a record is made: a filter would have to be put on each logger by its name, and new releases bring new
+names.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ LIBRARIES = frozenset(
         "truststore",
     )
 )
-"""Whose loggers are looked after, with all below them. What others log is their own affair, and is left as it is."""
+"""The loggers from whose records secrets are removed, and from those of their children. All others are left alone."""
 
 _open: list[Redactor] = []
 
@@ -44,10 +45,10 @@ _open: list[Redactor] = []
 @contextmanager
 def kept_out_of_logs(redactor: Redactor) -> Generator[None]:
     """A block during which these secrets are replaced in what the libraries log, from whichever task."""
-    made = logging.getLogRecordFactory()
-    if not isinstance(made, _Redacting):
-        # It stays, idle: others may have put a factory of theirs around it meanwhile.
-        logging.setLogRecordFactory(_Redacting(made))
+    factory = logging.getLogRecordFactory()
+    if not isinstance(factory, _Redacting):
+        # It is never taken out again: others may have put a factory of theirs around it meanwhile.
+        logging.setLogRecordFactory(_Redacting(factory))
     _open.append(redactor)
     try:
         yield
@@ -56,13 +57,13 @@ def kept_out_of_logs(redactor: Redactor) -> Generator[None]:
 
 
 class _Redacting:
-    """Makes records as before, and looks at those of the libraries."""
+    """A factory that makes records as before, and removes the secrets from those of the libraries."""
 
-    def __init__(self, made: Callable[..., logging.LogRecord]) -> None:
-        self._made = made
+    def __init__(self, factory: Callable[..., logging.LogRecord]) -> None:
+        self._factory = factory
 
     def __call__(self, *args: Any, **options: Any) -> logging.LogRecord:
-        record = self._made(*args, **options)
+        record = self._factory(*args, **options)
         if _open and str(record.name).partition(".")[0] in LIBRARIES:
             _redact(record)
         return record
@@ -85,7 +86,7 @@ def _redact(record: logging.LogRecord) -> None:
 
 
 def _hidden(text: str) -> str:
-    # A copy, because others may log from threads of their own while servers open and close.
+    # A copy: other threads may log while servers open and close.
     for redactor in tuple(_open):
         text = redactor(text)
     return text

@@ -1,4 +1,4 @@
-"""What the one who launches decides about a server, beyond what its specification says."""
+"""What the caller decides about a server, beyond what its specification says."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ __all__ = ["Direction", "Options", "OptionsFor", "options_for"]
 class Options:
     """Settings of one server, or of all; those of the network are httpx's, by name and meaning, and mean URLs.
 
-    A callback that is set is also what the server is told that we can do. They are the SDK's, so that what is written
-    for `mcp.Client` serves here too.
+    The server is told that we can do what there is a callback for. The callbacks have the types of the SDK, so that one
+    written for `mcp.Client` works here too.
 
     Raises:
-        UnusableInput: a callback is no function, `stderr` is an async one, or `restart` or `wording` is none.
+        UnusableInput: a callback is no function, `stderr` is an async one, or `restart` or `wording` has another type.
     """
 
     strict: bool = False
@@ -42,8 +42,9 @@ class Options:
     stderr: Callable[[str, str], object] | None = None
     """Takes the name of a stdio server and each line of its standard error as it comes, without secrets.
 
-    Called in a thread, one line after another, so that it may print or wait. Nobody waits for it: what it is too slow
-    for is left out, and said so; when it raises, that is a warning and it is not called again.
+    Called in a thread, one line after another, so that it may print or wait. Nobody waits for it: lines that
+    come faster than it takes them are left out, and a line says so; when it raises, that is a warning and it is not
+    called again.
     """
     traffic: Callable[[str, Direction, str], object] | None = None
     """Takes the name of a server, whether it was sent or received, and each message as a line of JSON without secrets.
@@ -87,7 +88,7 @@ class Options:
     """Whether `HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY`, `NO_PROXY`, `SSL_CERT_FILE` and `SSL_CERT_DIR` count."""
 
     def __post_init__(self) -> None:
-        # What would otherwise be found out when it is needed, or never.
+        # Otherwise a mistake would show only when the callback is needed, or never.
         for name in ("stderr", "traffic", "sampling", "elicitation", "roots", "logging", "message"):
             callback = getattr(self, name)
             if callback is not None and not callable(callback):
@@ -107,12 +108,12 @@ OptionsFor: TypeAlias = Options | Mapping[str, Options] | Callable[[str], Option
 
 
 def options_for(name: str, options: OptionsFor | None) -> Options:
-    """The settings of the server of that name; a map that lacks it leaves it the usual ones.
+    """The settings of the server of that name; the defaults if a map does not have it.
 
     Raises:
-        UnusableInput: they are no settings.
+        UnusableInput: they are no `Options`.
     """
-    # What comes from outside is what it is, whatever its type says.
+    # `Any`: callers may use no type checker.
     given: Any = options
     if isinstance(options, Mapping):
         given = given.get(name)

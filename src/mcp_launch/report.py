@@ -1,4 +1,4 @@
-"""What happened to every server, as JSON that can be shown: what was configured as secret is not in it."""
+"""The report of a launch: what happened to every server, as JSON, without what was configured as secret."""
 
 from __future__ import annotations
 

@@ -18,9 +18,9 @@ class Restart:
     """
 
     tries: int = 5
-    """How often in a row; the count begins anew once it has been ready for as long as the `longest` wait."""
+    """Attempts in a row; they are counted anew once the server has been ready for as long as the `longest` wait."""
     first: float = 0.5
-    """Seconds before the first."""
+    """Seconds before the first attempt."""
     longest: float = 30.0
     """Seconds that no wait exceeds."""
 
@@ -32,6 +32,6 @@ class Restart:
                 raise UnusableInput(f"{name} must be a number of at least 0, not {value!r}")
 
     def wait(self, tried: int) -> float | None:
-        """Seconds to wait after having tried so often, or None when it is given up."""
-        # Bounded, because a float has no room for what doubles for ever.
+        """Seconds until the next attempt, after `tried` of them; None when the server is given up."""
+        # The exponent is bounded, because a float overflows.
         return None if tried >= self.tries else min(self.longest, self.first * 2 ** min(tried, 30))

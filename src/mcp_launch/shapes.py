@@ -1,4 +1,4 @@
-"""What a report looks like as JSON, and the words that stand in it; loads nothing that takes time."""
+"""The shape of a report as JSON, and the words that stand in it; loads nothing that takes time."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ TransportName: TypeAlias = Literal["stdio", "http", "sse"]
 State: TypeAlias = Literal["starting", "ready", "failed", "closed"]
 
 Stage: TypeAlias = Literal["spec", "spawn", "connect", "handshake", "list", "call", "close"]
-"""Where a server's life it happened, in order. A stdio server is spawned, the others are connected to."""
+"""The stages of a server's life, in order. A stdio server is spawned, the others are connected to."""
 
 Era: TypeAlias = Literal["2026-07-28", "handshake"]
-"""How a session came to be: by `server/discover`, without a handshake, or by `initialize` as before."""
+"""How a session began: by `server/discover`, without a handshake, or by `initialize` as before."""
 
 Code: TypeAlias = Literal[
     # spec
@@ -64,7 +64,7 @@ Code: TypeAlias = Literal[
     "rejected",
     "unsupported_version",
     "invalid_response",
-    # everything that has no line of its own
+    # everything else
     "failed",
 ]
 
@@ -95,7 +95,7 @@ class ServerReport(TypedDict):
     """One server: how far it got, what it is, and why it cannot be used if it cannot."""
 
     name: str
-    """Its name in the request, or its place there when it has none."""
+    """Its name in the request; where it has none, its place, such as `mcpServers[0]`."""
     transport: TransportName | None
     """null for an entry that did not parse."""
     target: str | None
@@ -106,7 +106,7 @@ class ServerReport(TypedDict):
     seconds: dict[Stage, float]
     """Time spent in each stage that is over."""
     era: Era | None
-    """How the session came to be."""
+    """How the session began."""
     protocol_version: str | None
     """The version of MCP that was agreed on."""
     server: dict[str, str] | None
@@ -153,13 +153,13 @@ class CheckReport(TypedDict):
     """What `mcp-launch check` prints: a report, and what is odd in the files that name its servers."""
 
     ok: bool
-    """Whether no server has failed, and all could be read that names them."""
+    """Whether no server has failed, and every file that names servers could be read."""
     servers: list[ServerReport]
     """In the order in which they were named."""
     findings: list[FindingReport]
-    """By their files, and in each by their places."""
+    """In the order of the files, and in each file by place."""
     unusable: list[str]
-    """Why a file, or what was typed, cannot be used; of such a file no server is among the others."""
+    """Why a file, or what was typed, cannot be used; the servers of such a file are not in `servers`."""
 
 
 def report_schema() -> dict[str, Any]:
@@ -173,7 +173,7 @@ def check_schema() -> dict[str, Any]:
 
 
 def _schema(root: type[Report | CheckReport]) -> dict[str, Any]:
-    # Imported here, since servers are started, and failures told of, without it.
+    # Imported here: pydantic takes time to load, and only the schemas need it.
     from pydantic import TypeAdapter, with_config  # noqa: PLC0415
 
     for shape in (FailureJson, ToolReport, ServerReport, FindingReport, Report, CheckReport):

@@ -1,4 +1,4 @@
-"""What a launch holds for all of its servers."""
+"""What is the same for every server of one launch."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""How a failure says what to try: in the words of ACP, unless the servers were named in another way.
+"""How a failure says what to try: in the words of ACP, unless the servers come from another kind of file.
 
-Loads nothing: the formats of config files, which are read before anything is started, have wordings of their own.
+Loads nothing: config files are read before anything is started, and each format of them has its own wording.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ __all__ = ["Wording"]
 
 
 class Wording(NamedTuple):
-    """What stands in the messages, as a part of a sentence."""
+    """Parts of sentences that the messages are made of."""
 
     http: str = 'set "type" to "http"'
-    """What to do where a URL speaks Streamable HTTP, and is called one of SSE."""
+    """What to do where a URL speaks Streamable HTTP, and the entry says SSE."""
     sse: str = 'set "type" to "sse"'
-    """The other way round."""
+    """What to do where a URL speaks SSE, and the entry says Streamable HTTP."""
     longer: str = "does it need longer"
-    """What to ask where its time was over; a question mark or an alternative follows."""
+    """What to ask where the server took too long; a question mark or an alternative follows."""
