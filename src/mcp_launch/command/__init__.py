@@ -1,1 +1,1 @@
-"""The command `mcp-launch`: which servers are meant, all of them started, and what is said of each."""
+"""The command `mcp-launch`: reads what the user typed, starts the servers that are meant, and shows what they did."""

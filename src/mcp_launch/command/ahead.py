@@ -1,4 +1,4 @@
-"""The processes of servers, running already while what launches them is being imported."""
+"""Starts the processes of servers first, so that they get ready while the launcher is still being imported."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ __all__ = ["started_ahead"]
 
 @contextmanager
 def started_ahead(sessions: Iterable[Session], *, strict: bool = False) -> Generator[None]:
-    """A block in which the processes of these servers run already, while what launches them is being imported."""
+    """A block in which the processes of these servers run already; those that nobody took are ended with it."""
     try:
-        # A signal between the start of a process and the note of it would leave one that nobody knows of.
+        # Otherwise a signal right after the start of a process, before it is noted, would leave it running.
         with held():
             for session in sessions:
                 start_ahead(session.servers, cwd=session.cwd, strict=strict)

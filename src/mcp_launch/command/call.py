@@ -1,4 +1,4 @@
-"""One tool of one server is called with what was typed."""
+"""`mcp-launch call`: calls one tool of one server with the arguments that were typed."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ __all__ = ["Call", "call", "read_words"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """What of the words says which tool is called, and how."""
+    """Which tool is to be called, and with what."""
 
     server: str | None
-    """None where there is only one to choose from."""
+    """Its name; None means the only one there is."""
     tool: str
     words: Sequence[str] = field(default=(), repr=False)
-    """`name=value`."""
+    """The arguments as typed: `name=value`."""
     whole: str | None = field(default=None, repr=False)
     """All arguments as a JSON object, or `@FILE` with one."""
     checked: bool = True

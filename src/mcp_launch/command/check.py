@@ -1,4 +1,4 @@
-"""All servers are started, and of each is said whether it works and why not."""
+"""`mcp-launch check`: starts all servers and says of each whether it works, and why not."""
 
 from __future__ import annotations
 
@@ -57,14 +57,14 @@ def _once(
     when = datetime.now(UTC)
     unusable: list[str] = []
 
-    def pass_over(error: UnusableInput) -> None:
+    def leave_out(error: UnusableInput) -> None:
         complain(str(error))
         unusable.append(str(error))
 
-    # A file for CI has no place for what could not be read, and of a name is to be known where it is.
-    whole = junit or html or typed.only
+    # A report in a file has no place for an input that could not be read, and a server that --only names may be in one.
+    needs_all = junit or html or typed.only
     try:
-        sessions = read_inputs(typed, unusable=None if whole else pass_over)
+        sessions = read_inputs(typed, unusable=None if needs_all else leave_out)
     except UnusableInput as error:
         if as_json:
             write_refusal("check", [*unusable, str(error)])
@@ -83,7 +83,7 @@ def _once(
             options=with_traffic(options) if verbose else options,
         )
     if as_json:
-        _write_json(report)
+        write(json.dumps(report, indent=2))
     else:
         from mcp_launch.command.show.lines import print_lines  # noqa: PLC0415
 
@@ -100,15 +100,11 @@ def _once(
     return 0 if report["ok"] and not (strict and warned) else 1
 
 
-def _write_json(report: CheckReport) -> None:
-    write(json.dumps(report, indent=2))
-
-
 async def _report(
     sessions: Sequence[Session], fleets: Sequence[Fleet], *, unusable: Sequence[str], quiet: bool
 ) -> CheckReport:
     await settled(fleets, quiet=quiet)
-    # Taken before the end, after which a server that works would be called closed.
+    # Before the servers are closed: afterwards, one that works would be reported as closed.
     reports = [fleet.report for fleet in fleets]
     return CheckReport(
         ok=all(report["ok"] for report in reports) and not unusable,

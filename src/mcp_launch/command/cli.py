@@ -1,4 +1,4 @@
-"""What can be typed, and its help; whatever does the work is imported when it is asked for."""
+"""The subcommands of `mcp-launch`, their options and their help; what does the work is imported when it is needed."""
 
 from __future__ import annotations
 
@@ -47,10 +47,10 @@ app = typer.Typer(
 def main() -> None:
     """Run the command with what was typed, and end with its status."""
     if reconfigure := getattr(sys.stdout, "reconfigure", None):
-        # Names that the terminal cannot show are no reason to show nothing.
+        # A name with characters that the terminal cannot show must not stop the output.
         reconfigure(errors="backslashreplace")
     typed = sys.argv[1:]
-    # What stands behind it is a command of its own, and none of typer's business.
+    # Behind -- stands the command of a server, whose options are not for typer to read.
     end = typed.index("--") if "--" in typed else len(typed)
     command = typed[end + 1 :] if end < len(typed) else None
     from acp_bindings._standard_streams import written_by  # noqa: PLC0415

@@ -1,4 +1,4 @@
-"""The file of one client as another writes it, and what that one has no way to say."""
+"""`mcp-launch convert`: prints the file of one client as another client writes it, and says what that cannot hold."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ __all__ = ["convert"]
 _OF_LAUNCHING = frozenset(
     {"asks_user", "disabled", "missing_type", "not_read", "other_transport", "unknown_variable", "unset_variable"}
 )
-"""What matters only to who starts the servers, and to the old client: the new file says it just as the old one did, or
-it is lost and told."""
+"""Codes of findings that are left out: they matter to the old client, and to whoever starts the servers. The new file
+says the same as the old one there, or `write_config` tells that it is lost."""
 
 
 def convert(file: str, *, to: str, origin: str | None = None, workspace: str | None = None) -> None:
@@ -25,7 +25,7 @@ def convert(file: str, *, to: str, origin: str | None = None, workspace: str | N
         UnusableInput: the file cannot be read, or not be written for that client; there is no such format; or standard
             output cannot be written to.
     """
-    format_called(to)  # a name that is none matters more than what is in the file
+    format_called(to)  # first: an unknown format matters more than what is wrong with the file
     config = read_file(file, format=origin, workspace=workspace)
     text, lost = write_config(config, to)
     found = [each for each in config.findings if each.code not in _OF_LAUNCHING]

@@ -1,8 +1,8 @@
-"""Commands that take what was typed as it is, where it is to be a text.
+"""Commands of typer's that do not import pydantic for values that need no conversion.
 
-typer has pydantic convert every value, also where there is nothing to convert or nothing was typed. Importing it takes
-longer than all that has to happen before a server is started, so it is left out where it would do nothing. In a release
-of typer that works otherwise this has no effect.
+typer converts every value with pydantic, also a text, and also where nothing was typed. Importing pydantic takes longer
+than all that has to happen before a server is started, so it is skipped where it would do nothing. With a release of
+typer that works in another way, this has no effect.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class LightGroup(TyperGroup):
 
 
 _REFUSAL: Any = BadParameter.__base__
-"""What typer raises of anything that was typed wrong; it has no name for it that is public."""
+"""The class of what typer raises when something was typed wrong; it has no public name."""
 
 
 def _light(param: Any) -> Any:

@@ -1,4 +1,4 @@
-"""All servers are started, and what each offers is listed: its tools, its resources, or its prompts."""
+"""`mcp-launch tools`, `resources` and `prompts`: starts all servers and lists what each offers of that kind."""
 
 from __future__ import annotations
 

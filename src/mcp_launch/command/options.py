@@ -1,4 +1,4 @@
-"""The options of the commands, of which most have the same, and what completes the names of servers."""
+"""The options that several subcommands share, and the completion of names of servers."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def complete_server(context: typer.Context, incomplete: str) -> list[str]:
     words: list[str] = typed.get("words") or []
     place: str | None = typed.get("place")
     places = [*several, *words[:1], *([place] if place else ())]
-    # Behind the name of the server stands that of a tool, which only the server knows. And where an option still lacks
-    # its value, the other words are not sorted yet.
+    # Behind the name of the server stands that of a tool, which only the running server knows. `context.args` is for an
+    # option that still lacks its value: then typer has not yet assigned the other words to parameters.
     return [] if len(words) > 1 else [each for each in names_in(places or context.args) if each.startswith(incomplete)]
 
 

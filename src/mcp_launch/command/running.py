@@ -1,4 +1,4 @@
-"""Servers run for the time of a command, and nothing is left of them, whatever signal comes."""
+"""Runs servers for as long as a command needs them, and ends them all, whatever signal comes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["run"]
 T = TypeVar("T")
 
 _LONGER = "does it need longer (--timeout)"
-"""The same for all servers, however they were named."""
+"""The option to use, whichever file the servers come from."""
 
 
 def run(
@@ -34,7 +34,7 @@ def run(
     options: Options,
     lists: Collection[Listing] = EVERYTHING,
 ) -> T:
-    """What `use` makes of the fleets, one for each session; their servers are starting when it is called.
+    """Launch a fleet for each session and return what `use` makes of them; it is called while they are starting.
 
     Raises:
         SystemExit: a signal came; all servers are gone.
@@ -44,7 +44,7 @@ def run(
     try:
         return anyio.run(_run, sessions, use, timeout, options, lists)
     finally:
-        # The event loop has put them back to what they are without it, which is not what they were.
+        # The event loop has reset the signals to Python's defaults, not to our handlers from before.
         exit_on_signals()
 
 
@@ -63,12 +63,12 @@ async def _run(
             note(number)
             scope.cancel()
 
-        # They stay until the servers are gone: a second Ctrl-C does not cut that short, and it is bounded. Where there
-        # are no such handlers (Windows), Ctrl-C is a KeyboardInterrupt.
+        # These handlers stay until the servers are gone, so that a second Ctrl-C does not cut their end short, which is
+        # bounded. On Windows there are no such handlers, and Ctrl-C is a KeyboardInterrupt.
         with contextlib.suppress(NotImplementedError):
             for number in filter(heeded, ENDING):
                 asyncio.get_running_loop().add_signal_handler(number, stop, number)
-        # Of those that came before.
+        # A signal may have come before these handlers were set.
         exit_if_asked()
         async with contextlib.AsyncExitStack() as stack:
             fleets = [
@@ -90,6 +90,6 @@ async def _run(
 
 
 def _budgets_within(timeout: float) -> Budgets:
-    """Seconds for each stage: the usual ones, but who gives a server more than these gives it all of that."""
+    """The default budgets; with a timeout longer than the handshake's, handshake and listing may take all of it."""
     usual = Budgets()
     return usual if timeout <= usual.handshake else replace(usual, handshake=timeout, list=timeout)

@@ -1,6 +1,6 @@
 """The JSON schema of a report, printed from the file beside this one; `python -m mcp_launch.command.schema` writes it.
 
-Making it takes pydantic, and longer than who asks for it should wait.
+It is kept in a file because making it loads pydantic, which takes longer than a command should.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""One server is started, and does what is typed at a prompt or comes from a pipe."""
+"""`mcp-launch shell`: starts one server and does with it what is typed at a prompt, or comes from a pipe."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["shell"]
 def shell(
     typed: Typed, server: str | None, *, timeout: float, save: str | None, verbose: bool, show_secrets: bool
 ) -> int:
-    """Explore the server of that name; with None, the only one that there is. The exit status.
+    """Explore the server of that name, or the only one if that is None; the exit status.
 
     Raises:
         UnusableInput: what was typed or a file cannot be used, or standard output not be written to.

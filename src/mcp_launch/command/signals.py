@@ -1,4 +1,4 @@
-"""The signals that end the command, each with its own exit status, from the first moment on."""
+"""The signals that end the command, each with its own exit status."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["ENDING", "exit_if_asked", "exit_on_signals", "heeded", "held", "note
 ENDING = [signal.SIGINT, signal.SIGTERM]
 if sys.platform != "win32":
     ENDING.append(signal.SIGHUP)
-"""Those that ask it to end: Ctrl-C, `kill`, and a terminal that was closed."""
+"""Ctrl-C, `kill`, and a terminal that was closed."""
 
 
 def heeded(number: int) -> bool:
@@ -23,20 +23,20 @@ def heeded(number: int) -> bool:
 
 
 def exit_on_signals() -> None:
-    """Let each of them raise SystemExit, so that what was begun is cleared up; ignored, once one has come."""
+    """Let each of them raise SystemExit, so that all is cleaned up; once one has come, further ones are ignored."""
     for number in filter(heeded, ENDING):
-        # What is ignored stays so until the interpreter is gone: a second Ctrl-C does not change the exit status.
+        # Ignored until the interpreter has ended, so that a second Ctrl-C does not change the exit status.
         signal.signal(number, signal.SIG_IGN if _came else _exit)
 
 
 def note(number: int) -> None:
-    """Know that this one ends the command."""
+    """Remember that this signal ends the command."""
     _came.append(number)
 
 
 @contextmanager
 def held() -> Generator[None]:
-    """A block that no signal cuts short; the first that came meanwhile counts at its end."""
+    """A block that no signal cuts short; the first that came meanwhile is raised at its end."""
     came: list[int] = []
     before = {number: signal.getsignal(number) for number in filter(heeded, ENDING)}
     for number in before:
@@ -51,7 +51,7 @@ def held() -> Generator[None]:
 
 
 def exit_if_asked() -> None:
-    """End the command if a signal has come, and what that raised was dropped: of a callback of an import, Python does.
+    """End the command if a signal has come and its SystemExit was lost: Python drops one that is raised in a callback.
 
     Raises:
         SystemExit: one has.
@@ -61,19 +61,19 @@ def exit_if_asked() -> None:
 
 
 _came: list[int] = []
-"""The signal that ends the command, once it is there."""
+"""The signal that ends the command, once one has come."""
 
 
 def _exit(number: int, _frame: FrameType | None) -> NoReturn:
     note(number)
-    sys.unraisablehook = _tell_of_others
-    # A second one does not cut short what the first began, and that is bounded.
+    sys.unraisablehook = _report_dropped
+    # A second signal must not cut the cleanup short, which is bounded.
     for each in ENDING:
         signal.signal(each, signal.SIG_IGN)
     raise SystemExit(128 + number)
 
 
-def _tell_of_others(dropped: sys.UnraisableHookArgs) -> None:
-    """Tell of what was dropped, unless it is our own exit, which is not lost."""
+def _report_dropped(dropped: sys.UnraisableHookArgs) -> None:
+    """Report an exception that Python drops, unless it is our SystemExit, which `exit_if_asked` raises again."""
     if not issubclass(dropped.exc_type, SystemExit):
         sys.__unraisablehook__(dropped)

@@ -1,4 +1,4 @@
-"""A check again and again: whenever a file changes that it was made of."""
+"""`mcp-launch check --watch`: repeats the check whenever one of its files changes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from mcp_launch.failures import UnusableInput
 __all__ = ["again_and_again"]
 
 _LOOK = 0.2
-"""Seconds between two looks: a library that is told by the system would have to be compiled, for a file or two."""
+"""Seconds between two looks at the files: for a few of them, no compiled library is needed that the system notifies."""
 
 _State: TypeAlias = dict[str, tuple[int, int, int] | None]
 
@@ -42,7 +42,7 @@ def again_and_again(typed: Typed, once: Callable[[], object]) -> NoReturn:
 def _wait_for_change(typed: Typed, before: _State) -> None:
     while (state := _state(typed)) == before:
         time.sleep(_LOOK)
-    # Until it no longer changes: it may be half written.
+    # Wait until it no longer changes: it may be half written.
     while state != before:
         time.sleep(_LOOK)
         before, state = state, _state(typed)

@@ -31,18 +31,18 @@ class Typed:
     only: Sequence[str] = ()
     cwd: str | None = None
     discover: bool = False
-    """Whether the files of all clients are meant too that are there."""
+    """Whether the files of all clients that exist are meant too."""
     workspace: str | None = None
     """The directory of the project, as typed."""
 
     @property
     def files(self) -> list[str]:
-        """Those of the servers that are files, and those that are found."""
+        """The files among `servers`, and those that were discovered."""
         return [*(each for each in self.servers if each != "-" and not is_url(each)), *self.found]
 
     @property
     def found(self) -> dict[str, str]:
-        """The files of clients that are there, with the format of each, if they are meant; none that was typed."""
+        """With --discover, the files of clients that exist, each with its format, without those that were typed."""
         if not self.discover:
             return {}
         # Imported here: few ask for it.
@@ -62,11 +62,11 @@ class Session:
     """Servers that were given together, and are launched in one directory."""
 
     source: str
-    """What to call where they come from."""
+    """Where they come from, as messages call it."""
     servers: list[Entry] = field(repr=False)
     cwd: str
     """Absolute."""
     findings: tuple[Finding, ...] = ()
-    """What is odd in the file; of one that is several sessions, the first has them all."""
+    """What is odd in the file; where a file makes several sessions, the first has all of it."""
     wording: Wording = field(default_factory=Wording)
     """How it is said what to change there."""

@@ -1,4 +1,4 @@
-"""The text of a file or of standard input, and the servers that are in it."""
+"""Reads a config from a file or from standard input."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["read_file", "text_of"]
 
 
 def read_file(given: str, *, format: str | None = None, workspace: str | None = None) -> Config:  # noqa: A002
-    """What stands in a file, or in standard input if that is `-`; a workspace may be relative.
+    """The config in a file, or on standard input if that is `-`; a workspace may be relative.
 
     Raises:
         UnusableInput: it cannot be read, or holds no list of servers.
@@ -32,7 +32,7 @@ def read_file(given: str, *, format: str | None = None, workspace: str | None = 
 
 
 def text_of(file: str, *, source: str) -> str:
-    """What stands in a file, or comes from standard input if that is `-`.
+    """The text of a file, or of standard input if that is `-`; `source` is what messages call it.
 
     Raises:
         UnusableInput: it cannot be read, or is no text.
@@ -70,7 +70,7 @@ def _other_bytes(file: str, data: bytes) -> str:
 
 
 def _instead(file: str) -> str:
-    """What a name of no file was most likely meant to be."""
+    """What the name of a file that does not exist was most likely meant to be."""
     if is_like_a_url(file):
         return "; is it a URL? Those begin with http:// or https://"
     return _BEHIND if is_program(file) else ""

@@ -1,4 +1,4 @@
-"""What was typed for a server, before it is looked into: whether it is a URL, and how it is shown."""
+"""Tells whether what was typed for a server is a URL, and how to show it without secrets."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ _LIKE_A_URL = re.compile(r"\w{2,}:/|[\w.-]+:\d{1,5}(?:[/?#]|$)")
 
 
 def is_url(given: str) -> bool:
-    """Whether it is one that a server can be at."""
+    """Whether it is a URL that a server can have."""
     return given.lower().startswith(("http://", "https://"))
 
 
 def is_like_a_url(given: str) -> bool:
-    """Whether it most likely is to be one: it has another scheme, or a port."""
+    """Whether it was most likely meant as a URL: it has another scheme, or a port."""
     return _LIKE_A_URL.match(given) is not None
 
 
@@ -28,7 +28,7 @@ def is_program(given: str) -> bool:
 
 
 def source_of(given: str) -> str:
-    """What to call it, without the secrets that a URL may have."""
+    """What messages call it, without the secrets that a URL may hold."""
     if is_url(given) or "://" in given:
         # Imported late: it takes as long as the start of a server.
         from acp_bindings.secrets.redact import shown_url  # noqa: PLC0415

@@ -1,4 +1,4 @@
-"""The names of the servers in several sessions: which are wanted, and which are told apart since two files use them."""
+"""The names of servers: `--only` picks some of them, and a name that two files use gets the file in front."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ __all__ = ["name_of", "only_named", "told_apart"]
 
 
 def name_of(entry: Entry) -> str | None:
-    """What an entry is called, if it has a name that can be seen."""
+    """The name of an entry, if it has one that is a text and not empty."""
     name: object = as_members(entry).get("name")
     return name if isinstance(name, str) and name else None
 
 
 def only_named(sessions: Iterable[Session], only: Sequence[str]) -> list[Session]:
-    """The same with the servers of these names alone.
+    """The sessions with only the servers of these names.
 
     Raises:
-        UnusableInput: one of them has no server.
+        UnusableInput: no server has one of these names.
     """
     known = {name for session in sessions for name in _names(session)}
-    if strange := next((name for name in only if name not in known), None):
+    if unknown := next((name for name in only if name not in known), None):
         for session in sessions:
-            if told := next((each for each in session.findings if each.server == strange and each.is_note), None):
-                raise UnusableInput(f"{session.source}:{told.line}:{told.column}: {strange}: {told.message}")
-        raise UnusableInput(str(UnknownServer(strange, sorted(known))))
+            if told := next((each for each in session.findings if each.server == unknown and each.is_note), None):
+                raise UnusableInput(f"{session.source}:{told.line}:{told.column}: {unknown}: {told.message}")
+        raise UnusableInput(str(UnknownServer(unknown, sorted(known))))
     return [
         replace(
             session,
@@ -42,7 +42,7 @@ def only_named(sessions: Iterable[Session], only: Sequence[str]) -> list[Session
 
 
 def told_apart(sessions: list[Session]) -> list[Session]:
-    """The same, where a name that several files use says of which file it is."""
+    """The sessions, in which a name that several files use becomes `FILE:NAME`."""
     named: dict[str, set[str]] = {}
     for session in sessions:
         about = (each.server for each in session.findings if each.server is not None)

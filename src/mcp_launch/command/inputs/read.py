@@ -1,4 +1,4 @@
-"""What the user typed becomes servers to launch."""
+"""Turns what the user typed into sessions: the servers to launch, by their files and directories."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ __all__ = ["read_inputs"]
 def read_inputs(typed: Typed, *, unusable: Callable[[UnusableInput], object] | None = None) -> list[Session]:
     """The servers that are meant: a session for each file, and for each server that was typed.
 
-    A file that names directories for some of its servers makes a session for each directory. `unusable` is told of each
-    file that cannot be used, which is then left out.
+    A file that names directories for some of its servers makes a session for each directory. `unusable` is called with
+    the error of each file that cannot be used, which is then left out.
 
     Raises:
-        UnusableInput: nothing was typed, what was typed does not fit together, or a file cannot be used, of which
-            nobody is told or besides which there is nothing.
+        UnusableInput: nothing was typed, or what was typed does not fit together; or a file cannot be used, and there
+            is no `unusable` to call or nothing else to launch.
     """
-    _refuse_misfits(typed)
+    _refuse_contradictions(typed)
     more = typed.command is not None or typed.discover
     sessions: list[Session] = []
     for each in typed.servers:
@@ -45,7 +45,7 @@ def read_inputs(typed: Typed, *, unusable: Callable[[UnusableInput], object] | N
     return told_apart(only_named(sessions, typed.only) if typed.only else sessions)
 
 
-def _refuse_misfits(typed: Typed) -> None:
+def _refuse_contradictions(typed: Typed) -> None:
     try:
         os.getcwd()
     except OSError as error:
@@ -60,7 +60,7 @@ def _refuse_misfits(typed: Typed) -> None:
     if twice := next((each for each, times in Counter(typed.servers).items() if times > 1), None):
         raise UnusableInput(f"{source_of(twice)} was given twice")
     if typed.headers and len(urls) != 1:
-        # What is secret for one of them is none of the other's business.
+        # A secret for one of them must not be sent to the others.
         raise UnusableInput(f"--header goes with one URL, and {len(urls) or 'none'} were given")
     if typed.sse and not urls:
         raise UnusableInput("--sse goes with a URL, and none was given")
@@ -73,7 +73,7 @@ def _read(given: str, typed: Typed) -> list[Session]:
 
 
 def _discovered(typed: Typed, unusable: Callable[[UnusableInput], object] | None) -> list[Session]:
-    """The servers in the files that are there; most clients have other settings in the same file, and may have none."""
+    """The servers in the files that exist; one may have none, since most clients keep other settings there too."""
     sessions: list[Session] = []
     for file, name in typed.found.items():
         try:

@@ -1,4 +1,4 @@
-"""A server that stands in no file: its URL was typed, or its command behind --."""
+"""The server of a URL that was typed, or of the command behind --."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def of_url(url: str, typed: Typed) -> Session:
     """The server at a URL.
 
     Raises:
-        UnusableInput: what was typed for a header is none.
+        UnusableInput: what was typed for a header has no colon.
     """
     try:
         name = urlsplit(url).hostname
@@ -43,11 +43,11 @@ def of_command(words: Sequence[str], typed: Typed) -> Session:
     """The server that a command starts.
 
     Raises:
-        UnusableInput: what was typed for a variable is none.
+        UnusableInput: what was typed for a variable is neither NAME=VALUE nor the name of one that is set here.
     """
     entry = {
         "name": _called(words),
-        # As a shell finds it. ACP wants an absolute path, but of who writes a file, not of who types.
+        # Looked up as a shell does: people need not type the absolute path that ACP wants in a request.
         "command": _found(words[0]),
         "args": list(words[1:]),
         "env": [_variable(each, number) for number, each in enumerate(typed.env, 1)],
@@ -62,7 +62,7 @@ def _found(command: str) -> str:
 
 _RUNNERS = frozenset(("bun", "bunx", "deno", "node", "npx", "pipx", "python", "python3", "uv", "uvx"))
 _CODE = frozenset(("-c", "-e", "--eval"))
-"""The options of those that run the text behind them, which is no name."""
+"""Options behind which stands code to run, which makes no name."""
 _SUFFIXES = frozenset((".cjs", ".cmd", ".exe", ".js", ".mjs", ".py", ".sh", ".ts"))
 
 
