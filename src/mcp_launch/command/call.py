@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
 
 from mcp_launch.command.ahead import started_ahead
 from mcp_launch.command.explore.choosing import chosen
@@ -71,21 +72,21 @@ def call(
 def read_words(
     words: Sequence[str], *, tool: str | None = None, has_command: bool
 ) -> tuple[list[str], str | None, str, list[str]]:
-    """Where the servers are, which of them is meant, the tool, and its arguments.
+    """Where the servers are, the name of one of them, the tool, and its arguments.
 
-    That is `[FILE|URL] [SERVER] TOOL [NAME=VALUE]...`: behind -- stands a server too, and instead of the first. A tool
-    that was named otherwise is not among them.
+    The words are `[FILE|URL] [SERVER] TOOL [NAME=VALUE]...`. With a command behind -- there is no FILE or URL, and with
+    `tool`, which --tool gave, no TOOL.
 
     Raises:
-        UnusableInput: there is no tool among them.
+        UnusableInput: no tool is named.
     """
     places = [] if has_command else list(words[:1])
     rest = list(words[len(places) :])
-    names = next((number for number, word in enumerate(rest) if "=" in word), len(rest))
+    names = list(takewhile(lambda word: "=" not in word, rest))
     if not names and tool is None:
         raise UnusableInput("no tool was named: call FILE [SERVER] TOOL name=value ..., or call TOOL ... -- COMMAND")
-    # Only a file may hold several servers. One word too many is an argument without a value, and said to be that.
-    several = "-" in places or Typed(servers=places).files
-    server = rest[0] if several and names > (tool is None) else None
-    rest = rest if server is None else rest[1:]
-    return (places, server, rest[0], rest[1:]) if tool is None else (places, server, tool, rest)
+    # Only a file may hold several servers. Elsewhere a further name is refused as an argument without a value.
+    has_several = "-" in places or bool(Typed(servers=places).files)
+    has_server = has_several and len(names) > (1 if tool is None else 0)
+    server = rest.pop(0) if has_server else None
+    return places, server, rest.pop(0) if tool is None else tool, rest
