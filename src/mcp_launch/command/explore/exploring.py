@@ -64,14 +64,14 @@ class _Shell:
         return 0
 
     async def _run(self, lines: AsyncGenerator[str], do: Callable[[list[str]], Awaitable[int]]) -> int:
-        worst = 0
+        failed = 0
         async with aclosing(lines):
             async for line in lines:
                 try:
                     words = split_words(line)
                 except ValueError as error:
                     self._one.notices.complain(str(error).lower())
-                    worst = worst or 2
+                    failed = failed or 2
                     continue
                 if words in (["quit"], ["exit"]):
                     break
@@ -81,8 +81,8 @@ class _Shell:
                     # Of a server that is dying, until it is known why.
                     await self._one.server.settled()
                     self._is_told = self._one.server.failure is not None
-                    worst = worst or status
-        return worst
+                    failed = failed or status
+        return failed
 
     async def _tell_of_its_end(self) -> None:
         """Say that the server has died while nothing was asked of it."""
