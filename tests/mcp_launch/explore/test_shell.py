@@ -98,6 +98,7 @@ def test_a_tool_is_shown_with_what_it_answers_and_says_that_it_does(file: str, c
         ("get greet", 2, "mcp-launch: greet: name: missing"),
         ("get greet nmae=Ada", 2, 'mcp-launch: greet: nmae: there is no such argument; did you mean "name"?'),
         ("get great", 2, 'mcp-launch: odd: no prompt is called "great"; did you mean "greet"?'),
+        ("get zzz", 2, 'mcp-launch: odd: no prompt is called "zzz"; there are greet'),
         ("call typed 'a", 2, "mcp-launch: no closing quotation"),
         ("call fail", 1, "401 for [redacted]"),
         ("call refuse", 1, "mcp-launch: odd: not with [redacted]"),

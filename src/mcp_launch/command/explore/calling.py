@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
@@ -16,21 +16,20 @@ from mcp_launch.budgets import Budgets
 from mcp_launch.command.call import Call
 from mcp_launch.command.explore.arguments import WrongArguments, read_arguments
 from mcp_launch.command.explore.contents import pieces_of
-from mcp_launch.command.explore.nearest import did_you_mean, there_are
 from mcp_launch.command.explore.opened import Opened, Use, use_one
 from mcp_launch.command.explore.results import save_pieces, with_structured, write_pieces
 from mcp_launch.command.explore.signature import signature
 from mcp_launch.command.inputs import Session
 from mcp_launch.command.show.refusal import write_refusal
 from mcp_launch.command.show.text import write
-from mcp_launch.failures import LaunchFailure, UnusableInput
+from mcp_launch.failures import LaunchFailure
 from mcp_launch.shapes import FailureJson, ServerReport
 from mcp_launch.terms import TOOLS
 
 if TYPE_CHECKING:
     from mcp_types import CallToolResult, Tool
 
-__all__ = ["Answer", "call_once", "call_tool", "complain_of", "print_answer", "the_tool"]
+__all__ = ["Answer", "call_once", "call_tool", "complain_of", "print_answer"]
 
 SILENCE = 10.0
 """Seconds after which somebody may wonder whether anything happens."""
@@ -73,7 +72,7 @@ def call_once(
     """
 
     async def ready(one: Opened) -> int:
-        tool = the_tool(one, one.server.tools, meant.tool)
+        tool = one.find("tool", meant.tool, one.server.tools)
         try:
             arguments = read_arguments(meant.words, tool.input_schema, whole=meant.whole, checked=meant.checked)
         except WrongArguments as wrong:
@@ -93,20 +92,6 @@ def call_once(
 
     use = Use(ready=ready, failed=partial(_write_failure, tool=meant.tool) if as_json else None)
     return use_one(session, use, lists=TOOLS, timeout=timeout, verbose=verbose, show_secrets=show_secrets)
-
-
-def the_tool(one: Opened, tools: Sequence[Tool], name: str) -> Tool:
-    """The tool of that name.
-
-    Raises:
-        UnusableInput: there is none.
-    """
-    for tool in tools:
-        if tool.name == name:
-            return tool
-    names = [tool.name for tool in tools]
-    near = did_you_mean(name, names) or f"; {there_are(names)}"
-    raise UnusableInput(one.hide(f'{one.name}: no tool is called "{name}"{near}'))
 
 
 def complain_of(wrong: WrongArguments, one: Opened, tool: Tool) -> None:

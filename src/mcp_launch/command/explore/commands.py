@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from mcp_launch.command.explore.arguments import WrongArguments, read_arguments
-from mcp_launch.command.explore.calling import call_tool, complain_of, print_answer, the_tool
+from mcp_launch.command.explore.calling import call_tool, complain_of, print_answer
 from mcp_launch.command.explore.contents import pieces_of
 from mcp_launch.command.explore.nearest import did_you_mean
 from mcp_launch.command.explore.offered import blocks_of, in_short, offer_of, tool_lines, write_blocks
@@ -150,17 +150,12 @@ class Commands:
     async def _the_tool(self, name: str) -> Tool:
         if all(tool.name != name for tool in self.offer.tools or ()):
             await self._refresh(anew=True)
-        return the_tool(self._one, self.offer.tools or [], name)
+        return self._one.find("tool", name, self.offer.tools or [])
 
     async def _the_prompt(self, name: str) -> Prompt:
         if all(prompt.name != name for prompt in self.offer.prompts or ()):
             await self._refresh(anew=True)
-        prompts = self.offer.prompts or []
-        for prompt in prompts:
-            if prompt.name == name:
-                return prompt
-        near = did_you_mean(name, [prompt.name for prompt in prompts])
-        raise UnusableInput(f'{self._one.name}: no prompt is called "{name}"{near}')
+        return self._one.find("prompt", name, self.offer.prompts or [])
 
 
 def _take(words: list[str], command: str, *wanted: str) -> list[str]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from acp_bindings.secrets.redact import Redactor
+from mcp_launch.command.explore.nearest import did_you_mean, there_are
 from mcp_launch.command.explore.notices import Notices
 from mcp_launch.command.inputs import Session
 from mcp_launch.command.running import run
@@ -15,7 +16,7 @@ from mcp_launch.command.show.findings import found_in
 from mcp_launch.command.show.lines import print_findings, remark_failure, remark_warnings
 from mcp_launch.command.show.waiting import settled
 from mcp_launch.command.show.wire import with_traffic
-from mcp_launch.failures import LaunchFailure
+from mcp_launch.failures import LaunchFailure, UnusableInput
 from mcp_launch.fleet import Fleet
 from mcp_launch.servers.launched import LaunchedServer
 from mcp_launch.shapes import ServerReport
@@ -24,8 +25,11 @@ from mcp_launch.terms import Listing
 
 if TYPE_CHECKING:
     from mcp import Client
+    from mcp_types import Prompt, Tool
 
 __all__ = ["Opened", "Use", "redactor_of", "use_one"]
+
+Named = TypeVar("Named", "Tool", "Prompt")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +58,19 @@ class Opened:
             LaunchFailure: it has died meanwhile.
         """
         return self.server.session
+
+    def find(self, kind: Literal["tool", "prompt"], name: str, listed: Sequence[Named]) -> Named:
+        """The tool or prompt of that name, among those that the server has listed.
+
+        Raises:
+            UnusableInput: there is none.
+        """
+        for each in listed:
+            if each.name == name:
+                return each
+        names = [each.name for each in listed]
+        near = did_you_mean(name, names) or f"; {there_are(names)}"
+        raise UnusableInput(self.hide(f'{self.name}: no {kind} is called "{name}"{near}'))
 
     def why(self, error: Exception) -> str:
         """Why a request has no answer, secrets included; of a server that died, the session knows why."""
