@@ -443,6 +443,18 @@ async def test_the_session_of_a_server_that_died_says_at_every_request_why(marke
     assert [(each["code"], each["exit_code"]) for each in told] == [("exited", 9)] * 2
 
 
+async def test_whoever_asks_a_server_in_the_moment_of_its_death_is_told_why_too(marked: Marked, tmp_path: Path) -> None:
+    async with mcp_launch.launch([marked.plain()], cwd=tmp_path) as fleet:
+        session = fleet["plain"].session
+        told: list[MCPError] = []
+        for tool in ("die", "environment"):
+            with pytest.raises(MCPError) as raised:
+                await session.call_tool(tool)
+            told.append(raised.value)
+
+    assert [each.message for each in told] == ["exited with status 9; it said on stderr: out of paper"] * 2
+
+
 async def test_the_session_of_a_server_that_was_closed_is_over_as_the_sdk_says_it(
     marked: Marked, tmp_path: Path
 ) -> None:

@@ -114,18 +114,15 @@ class StdioTransport:
                     await self._end()
 
     async def receive(self) -> SessionMessage:
-        """The next message of the server, or the answer that it no longer gave.
-
-        Raises:
-            anyio.EndOfStream: there will be none.
-        """
+        """The next message of the server, or the answer that it no longer gave; at its end whoever owns it is told."""
         if self._ready and not self._lost:
             # As between two lines: first other tasks begin what the last message caused. At the end the session is over
             # then, before all are told.
             await anyio.lowlevel.checkpoint()
         while not self._ready:
             if self._lost:
-                raise anyio.EndOfStream
+                # Not an end, after which the SDK tells who asks next that the connection is closed, and not why.
+                await anyio.sleep_forever()
             line = await self._process.receive_line(longest=LONGEST)
             if line is None:
                 await self._lose()
