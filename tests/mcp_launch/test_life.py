@@ -455,6 +455,22 @@ async def test_whoever_asks_a_server_in_the_moment_of_its_death_is_told_why_too(
     assert [each.message for each in told] == ["exited with status 9; it said on stderr: out of paper"] * 2
 
 
+async def test_a_session_of_a_server_that_was_started_again_says_what_it_died_of(
+    marked: Marked, tmp_path: Path
+) -> None:
+    options = Options(restart=Restart(first=0.0))
+    async with mcp_launch.launch([marked.plain()], cwd=tmp_path, options=options) as fleet:
+        session = fleet["plain"].session
+        with pytest.raises(MCPError):
+            await session.call_tool("die")
+        with anyio.fail_after(10):
+            while not fleet["plain"].restarts:
+                await fleet["plain"].ready()
+            await fleet["plain"].ready()
+        with pytest.raises(MCPError, match="exited with status 9; it said on stderr: out of paper"):
+            await session.list_tools()
+
+
 async def test_the_session_of_a_server_that_was_closed_is_over_as_the_sdk_says_it(
     marked: Marked, tmp_path: Path
 ) -> None:

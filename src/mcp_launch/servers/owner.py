@@ -69,6 +69,8 @@ class _Owner:
         self._scope = anyio.CancelScope()
         self._allowed = 0.0
         """The seconds of the budget that is being used up."""
+        self._failure: LaunchFailure | None = None
+        """Why the session ended, which it still says when the server has another one."""
 
     def stdio(self, process: ChildProcess, spec: StdioServer, *, again: bool = False) -> StdioTransport:
         """The transport over a process that has just been started, the second time if it left when it was probed."""
@@ -133,7 +135,8 @@ class _Owner:
             if self._scope.cancelled_caught:
                 record.warn(f"did not end its session within {self._budgets.close:g} s")
             return None
-        return await self._explain(transport, error, waited=self._waited())
+        self._failure = await self._explain(transport, error, waited=self._waited())
+        return self._failure
 
     async def _live(self, mode: Mode, transport: Transport) -> None:
         record, budgets = self._record, self._budgets
@@ -141,7 +144,7 @@ class _Owner:
         async with transport.open() as streams:
             self._enter("handshake", budgets.handshake)
             async with connected_client(
-                streams, mode, record.options, patience=budgets.call, why=lambda: record.failure
+                streams, mode, record.options, patience=budgets.call, why=lambda: self._failure
             ) as client:
                 transport.prove()
                 record.protocol_version = client.protocol_version
