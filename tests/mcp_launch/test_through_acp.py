@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
 
 import anyio
+import anyio.lowlevel
 import pytest
 from mcp import Client, MCPError
 from mcp.server import MCPServer
@@ -219,6 +221,32 @@ async def test_x13_a_session_with_a_server_that_nobody_offers_says_so(protocol: 
     failure = raised.value
     assert (failure.server, failure.stage, failure.code) == ("away", "handshake", "rejected")
     assert "no MCP server of this id" in str(failure)
+
+
+@pytest.mark.parametrize("steps", range(12))
+async def test_x13_a_session_that_is_cancelled_while_it_is_refused_is_cancelled_or_refused(steps: int) -> None:
+    async with connected(v2_unstable) as ends:
+        refused = anyio.Event()
+        told = ends.provider.answer
+
+        async def answer(request: Any, connection: Connection) -> Any:
+            if request.method == "initialize":
+                refused.set()
+            return await told(request, connection)
+
+        ends.answering = answer
+
+        async def cancel(scope: anyio.CancelScope) -> None:
+            await refused.wait()
+            for _ in range(steps):
+                await anyio.lowlevel.checkpoint()
+            scope.cancel()
+
+        async with anyio.create_task_group() as tasks:
+            with anyio.CancelScope() as scope, contextlib.suppress(mcp_launch.LaunchFailure):
+                tasks.start_soon(cancel, scope)
+                async with ends.session(mcp_launch.AcpServer("away", "s1")):
+                    raise AssertionError("there is no session")
 
 
 @EACH

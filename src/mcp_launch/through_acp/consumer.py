@@ -95,6 +95,10 @@ class AcpConsumer:
                         failed = error
             except Exception as error:  # noqa: BLE001 - whatever it is, there is no session
                 failed = failed or _no_session(server, error)
+            except BaseExceptionGroup as error:
+                # What fails at the moment of a cancellation is in one group with it, on trio; nobody asks for it now.
+                _, cancelled = error.split(Exception)
+                raise cancelled or error from None
             tasks.cancel_scope.cancel()
         if failed is not None:
             raise failed
