@@ -1,1 +1,1 @@
-"""What servers offer, shown and tried: arguments by schemas, answers as text and files, lines typed at a prompt."""
+"""Shows what servers offer and tries it: lists it, calls tools, and reads lines that are typed at a prompt."""

@@ -1,7 +1,7 @@
-"""What was typed, `lines=3 tags=a tags=b filter.since=2026`, becomes the arguments that a tool's schema asks for.
+"""Turns words such as `lines=3 tags=a tags=b filter.since=2026` into the arguments of a tool, by its schema.
 
-The schema decides what a text is: where it allows text, `3` stays text. `name:=JSON` says it exactly. What was typed
-wrong is named by its argument, with what the schema wants there; nothing is sent then.
+The schema decides the type of a value: where it allows a string, `3` stays a string. `name:=JSON` gives an exact value.
+A mistake is reported with the name of the argument and what the schema wants there; nothing is sent then.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class WrongArguments(ValueError):  # noqa: N818 - says what is wrong, which a su
 
     def __init__(self, faults: Iterable[str]) -> None:
         self.faults = tuple(faults)
-        """What is wrong, an argument at a time."""
+        """What is wrong, one text for each mistake."""
         super().__init__("; ".join(self.faults))
 
 
@@ -34,13 +34,13 @@ def read_arguments(
 
     Args:
         words: `name=value` by the type in the schema, again for each item of an array; `name:=JSON` and
-            `name:=@FILE` as they are; `outer.inner=value` for a member of an object.
+            `name:=@FILE` for the exact value; `outer.inner=value` for a member of an object.
         schema: the tool's input schema.
-        whole: a JSON object of arguments, or `@FILE` with one; single words win over it.
+        whole: a JSON object of arguments, or `@FILE` with one; `words` replace members of it.
         checked: False for a server that is to be tried with arguments that its schema does not allow.
 
     Raises:
-        WrongArguments: something is not as the schema wants it, all of it listed.
+        WrongArguments: the schema does not allow something; every mistake is listed.
     """
     try:
         arguments = {} if whole is None else _object(whole)
@@ -91,7 +91,7 @@ def _add(word: str, arguments: dict[str, Any], typed: set[tuple[str, ...]], root
 
 
 def _holder(path: tuple[str, ...], arguments: dict[str, Any], *, called: str) -> dict[str, Any]:
-    """The object in which the last step of the path is a member."""
+    """The object that the last step of the path is a member of; made if it is not there yet."""
     holder = arguments
     for step in path[:-1]:
         inner: Any = holder.setdefault(step, {})
@@ -102,7 +102,7 @@ def _holder(path: tuple[str, ...], arguments: dict[str, Any], *, called: str) ->
 
 
 def _meant(name: str, root: Schema) -> tuple[tuple[str, ...], object]:
-    """Where the argument stands, and its schema; None for one that the schema does not know."""
+    """The path of the argument and its schema; None as the schema where the tool has no such argument."""
     schema = member_of(name, root, root)
     if schema is not None:
         return (name,), schema
@@ -119,7 +119,7 @@ def _meant(name: str, root: Schema) -> tuple[tuple[str, ...], object]:
 
 
 def _nearest(name: str, schema: object, root: Schema) -> str | None:
-    """The argument that was meant, each step of its path by what is near."""
+    """The known argument that is most like this one; each step of its path is compared on its own."""
     known = properties_of(schema, root)
     step, _, rest = name.partition(".")
     holder = nearest(step, known)

@@ -1,4 +1,4 @@
-"""One call of a tool: arguments by its schema, the answer as text, JSON or files, a status that says how it went."""
+"""Calls one tool: reads its arguments by its schema, and prints its answer as text, JSON or files."""
 
 from __future__ import annotations
 
@@ -32,20 +32,20 @@ if TYPE_CHECKING:
 __all__ = ["Answer", "call_once", "call_tool", "complain_of", "print_answer"]
 
 SILENCE = 10.0
-"""Seconds after which somebody may wonder whether anything happens."""
+"""Seconds without an answer after which a line says what is waited for."""
 _DYING = 5.0
-"""Seconds until it has to be known why a connection was closed."""
+"""Seconds to wait for the reason why a connection was closed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What came of a call: a result or, where there is none, why."""
+    """How a call ended: with a result or, where there is none, the reason why."""
 
     result: CallToolResult | None = None
     failure: FailureJson | None = None
-    """Of the server, which has died."""
+    """The failure of the server, if it has died."""
     error: dict[str, Any] | None = None
-    """Of this call alone: it was refused, or took too long."""
+    """The error of this call alone: it was refused, or took too long."""
 
     @property
     def ok(self) -> bool:
@@ -104,7 +104,10 @@ def complain_of(wrong: WrongArguments, one: Opened, tool: Tool) -> None:
 async def call_tool(
     one: Opened, tool: Tool, arguments: dict[str, Any], *, wait: float | None = None, progress: bool
 ) -> Answer:
-    """Call a tool of a server that is ready, and wait that many seconds; why there is no result has been said."""
+    """Call a tool of a server that is ready; where there is no result, standard error already says why.
+
+    `wait` is the number of seconds for the answer.
+    """
     try:
         tell = one.notices.progress if progress else None
         return Answer(result=await one.session.call_tool(tool.name, arguments, wait, tell))
@@ -142,8 +145,8 @@ async def _told_of_silence(one: Opened, tool: Tool, *, wait: float | None) -> As
 
     async def tell() -> None:
         await anyio.sleep(SILENCE)
-        told = f"waiting for {tool.name}, which has {_patience(wait):g} s to answer (--wait); Ctrl-C ends it"
-        one.notices.say(told)
+        message = f"waiting for {tool.name}, which has {_patience(wait):g} s to answer (--wait); Ctrl-C ends it"
+        one.notices.say(message)
 
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(tell)
@@ -165,7 +168,7 @@ async def _death(one: Opened, error: Exception) -> FailureJson | None:
 
 
 def print_answer(one: Opened, tool: Tool, answer: Answer, *, save: str | None) -> None:
-    """Print what a tool answered, if it did; what it complains of goes to standard error.
+    """Print what a tool answered, if it did; an answer that is an error goes to standard error.
 
     Raises:
         UnusableInput: it cannot be written.

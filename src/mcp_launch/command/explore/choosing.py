@@ -1,4 +1,4 @@
-"""Which one server a command means, of those that were typed."""
+"""Picks the one server that a command works with, by its name."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["chosen", "names_in"]
 
 
 def chosen(sessions: Sequence[Session], name: str | None, *, tool: str | None = None) -> Session:
-    """The session with the server of that name, and no other; with None, with the only one that there is.
+    """A session with only the server of that name; if that is None, with the only server there is.
 
     Raises:
         UnusableInput: there is no such server, or more than one to choose from; or the *tool* is the name of one.
@@ -36,7 +36,7 @@ def chosen(sessions: Sequence[Session], name: str | None, *, tool: str | None = 
 
 
 def names_in(places: Sequence[str]) -> list[str]:
-    """The names of the servers in those places that are files; none of one that cannot be used."""
+    """The names of the servers in those places that are files; a file that cannot be used is left out."""
     names: list[str] = []
     for file in Typed(servers=places).files:
         with suppress(UnusableInput):

@@ -1,4 +1,4 @@
-"""The commands of the shell: tools are called, resources read and prompts filled in, of one server."""
+"""The commands of the shell: they list what one server offers, call tools, read resources and fill in prompts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["COMMANDS", "Commands"]
 
 _LISTING = 30.0
-"""Seconds for listing again what the server offers."""
+"""Seconds in which the server has to list again what it offers."""
 COMMANDS = {
     "tools": ("tools", "what the server can do"),
     "tool": ("tool NAME", "one tool: its arguments, and what it answers with"),
@@ -35,20 +35,20 @@ COMMANDS = {
     "help": ("help", "this list"),
     "quit": ("quit", "leave; so does Ctrl-D"),
 }
-"""How each is typed, and what it does; the shell itself quits."""
+"""How each is typed, and what it does. The shell itself handles `quit`."""
 
 
 class Commands:
-    """One server and what has been listed of it, on which the commands act."""
+    """Runs the commands on one server, and keeps what it has listed."""
 
     def __init__(self, one: Opened, stale: set[str], save: str | None) -> None:
         self._one = one
         self._stale = stale
-        """The kinds of which the server said that its list has changed."""
+        """The kinds whose list has changed since, as the server says."""
         self._save = save
         (report,) = one.fleet.report["servers"]
         self.offer = offer_of(one.server, report)
-        """What it listed, the last time."""
+        """What it listed last."""
         self._actions: dict[str, Callable[[list[str]], Awaitable[int]]] = {
             **{kind: partial(self._list, kind) for kind in EVERYTHING},
             "tool": self._tool,
@@ -66,7 +66,7 @@ class Commands:
             if action is None:
                 known = did_you_mean(command, COMMANDS) or "; help lists them"
                 raise UnusableInput(f'there is no command "{command}"{known}')
-            # Of a server that is dying, until it is known why.
+            # A server may be dying: wait until it is known why.
             await self._one.server.settled()
             await self._refresh(anew=command in EVERYTHING)
             return await action(rest)
@@ -75,12 +75,12 @@ class Commands:
             return 2
         except BrokenPipeError:
             raise
-        except Exception as error:  # noqa: BLE001 - what fails with one line is no reason to end
+        except Exception as error:  # noqa: BLE001 - whatever fails in one line must not end the shell
             self._one.notices.complain(self._one.why(error))
             return 1
 
     async def _refresh(self, *, anew: bool) -> None:
-        """List again what has changed, or may have: not every server tells."""
+        """List again what has changed; with `anew` in any case, since not every server tells of changes."""
         if not self._stale and not anew:
             return
         # Imported with the SDK.

@@ -1,4 +1,4 @@
-"""What may come next in a line of the shell: commands, names of what the server offers, arguments and their values."""
+"""Completes a line of the shell: commands, names of what the server offers, arguments and their values."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ __all__ = ["Candidate", "candidates"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
-    """A text that may stand where the last word of the line does."""
+    """A text that may take the place of the last word of the line."""
 
     text: str
     about: str = ""
 
 
 def candidates(line: str, offer: Offer, commands: Mapping[str, str]) -> list[Candidate]:
-    """What may stand where the last word of the line does, which may have been begun.
+    """What the last word of the line may become.
 
     Args:
         line: up to the cursor.

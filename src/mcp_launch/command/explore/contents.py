@@ -1,4 +1,4 @@
-"""What a server answered with, as text for people and files for the rest; nothing binary ever reaches a terminal."""
+"""Splits the content of an answer into text to show and data to save; nothing binary ever reaches a terminal."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _LONGEST = 80
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Piece:
-    """One part of an answer: a text, or the bytes of something that is none."""
+    """One part of an answer: a text, or bytes that are none."""
 
     text: str | None = None
     data: bytes | None = None
@@ -32,11 +32,11 @@ class Piece:
     name: str | None = None
     """What the server calls it: of a resource, the last part of its URI."""
     about: str = ""
-    """What to say of it where it cannot be shown."""
+    """What to say of data, which cannot be shown."""
 
 
 def pieces_of(blocks: Iterable[BaseModel | dict[str, Any]]) -> Iterator[Piece]:
-    """The parts of content as MCP writes it: blocks of a result or of a prompt, or the contents of a resource."""
+    """The parts of MCP content: of the blocks of a result or a prompt, or of the contents of a resource."""
     for block in blocks:
         raw = block if isinstance(block, dict) else block.model_dump(mode="json", by_alias=True, exclude_none=True)
         yield _piece(raw)
@@ -45,7 +45,7 @@ def pieces_of(blocks: Iterable[BaseModel | dict[str, Any]]) -> Iterator[Piece]:
 def save_piece(piece: Piece, folder: Path, *, stem: str, name: str = "") -> Path:
     """Write a piece into a file of that folder, never over one that is there; its path.
 
-    Its name is the stem, a number, and what is harmless of the name that is given.
+    The name of the file is the stem, a number, and `name` without characters that could do harm.
 
     Raises:
         OSError: the folder cannot be made, or the file not be written.
@@ -55,7 +55,7 @@ def save_piece(piece: Piece, folder: Path, *, stem: str, name: str = "") -> Path
     for number in count(1):
         path = folder / _file_name(stem, number, name, piece)
         try:
-            # Which also fails for a link that leads elsewhere.
+            # Mode "x" also fails for a link that leads elsewhere.
             with path.open("xb") as file:
                 file.write(content)
         except FileExistsError:
@@ -117,7 +117,7 @@ def _file_name(stem: str, number: int, name: str, piece: Piece) -> str:
 
 
 def _safe(name: str) -> str:
-    """What is left of a name that a server wrote: no separator, no leading dot, nothing that a shell would read."""
+    """A name that a server wrote without separators, leading dots and characters with a meaning in a shell."""
     return re.sub(r"([^A-Za-z0-9._-]|\.{2,})+", "_", name).strip("._-")[-_LONGEST:]
 
 

@@ -1,4 +1,4 @@
-"""One server, explored by hand: a prompt at which tools are called, resources read and prompts filled in."""
+"""The shell: a prompt at which one server's tools are called, its resources read and its prompts filled in."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ def explore(session: Session, *, timeout: float, save: str | None, verbose: bool
 
 
 class _Shell:
-    """What is typed comes to the commands, a line at a time."""
+    """Reads lines and gives them to the commands, one at a time."""
 
     def __init__(self, one: Opened, commands: Commands) -> None:
         self._one = one
         self._commands = commands
         self._is_told = False
-        """Whether the end of the server is told, or will be by what is being done."""
+        """Whether the user has been told that the server died, or the running command will tell."""
 
     async def run(self) -> int:
         """Do what is typed; of lines from a pipe, the status of the first that did not work."""
@@ -78,7 +78,7 @@ class _Shell:
                 if words and not words[0].startswith("#"):
                     self._is_told = True
                     status = await do(words)
-                    # Of a server that is dying, until it is known why.
+                    # The server may be dying: wait until it is known why.
                     await self._one.server.settled()
                     self._is_told = self._one.server.failure is not None
                     failed = failed or status
@@ -107,7 +107,7 @@ class _Shell:
 
 @contextmanager
 def _interrupting(act: Callable[[], object]) -> Generator[None]:
-    """A block in which Ctrl-C does that; the prompt has its own way with it, and takes away what was set before."""
+    """A block in which Ctrl-C calls `act`; set for each line, since the prompt replaces our handler by its own."""
     _on_interrupt(act)
     try:
         yield

@@ -1,4 +1,4 @@
-"""What a JSON schema says of a value: its references are followed, and its alternatives stand side by side."""
+"""Reads JSON schemas: follows references, and lists the alternatives that a value has."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ __all__ = ["Schema", "alternatives", "fixed_values", "kind_of", "member_of", "pr
 
 Schema: TypeAlias = Mapping[str, Any]
 _MOST = 1000
-"""Schemas that are looked at for one value: alternatives of alternatives multiply, and a server may mean it badly."""
+"""Schemas that are looked at for one value: nested alternatives multiply, and a server may do so on purpose."""
 _KINDS: dict[type, str] = {bool: "boolean", int: "integer", float: "number", str: "string", type(None): "null"}
 
 
 def resolved(schema: object, root: Schema) -> Schema:
-    """The schema that is meant: what a `$ref` within *root* names, under what stands beside it.
+    """The schema with its `$ref` replaced by what that names within *root*; members beside the `$ref` win.
 
-    One that leads nowhere, or out of the document, says nothing; `false` is `{"not": {}}`.
+    A `$ref` that leads nowhere, or out of the document, adds nothing. The schema `false` becomes `{"not": {}}`.
     """
     return _followed(schema, root)[0]
 
 
 def alternatives(schema: object, root: Schema) -> list[Schema]:
-    """What the value may be: schemas without `$ref`, `anyOf`, `oneOf`, `allOf`, and with one `type` at most."""
+    """The alternatives for a value: schemas without `$ref`, `anyOf`, `oneOf`, `allOf`, and with one `type` at most."""
     return list(_alternatives(schema, root, frozenset(), iter(range(_MOST))))
 
 
@@ -44,12 +44,12 @@ def kind_of(schema: Schema) -> str | None:
 
 
 def fixed_values(schema: Schema) -> list[Any]:
-    """The only values that an alternative allows; none where there is another rule."""
+    """The values of `const` or `enum`; none where an alternative has neither."""
     return [schema["const"]] if "const" in schema else as_items(schema.get("enum"))
 
 
 def properties_of(schema: object, root: Schema) -> dict[str, Any]:
-    """The properties of an object, also of one that is an alternative among others."""
+    """The properties of an object, those of all its alternatives together."""
     found: dict[str, Any] = {}
     for each in alternatives(schema, root):
         found |= as_members(each.get("properties"))
@@ -57,7 +57,7 @@ def properties_of(schema: object, root: Schema) -> dict[str, Any]:
 
 
 def member_of(name: str, schema: object, root: Schema) -> object:
-    """The schema of a member, also where the object has no list of them; None where it cannot be there."""
+    """The schema of a member, which `properties` need not name; None where the object cannot have it."""
     known = properties_of(schema, root)
     if name in known:
         return known[name]
@@ -68,7 +68,7 @@ def member_of(name: str, schema: object, root: Schema) -> object:
         more = each.get("additionalProperties")
         if isinstance(more, dict) or more is True:
             return cast("object", more)
-        # Nothing is said of any member: then there may be all of them.
+        # A schema that says nothing of any member allows all of them.
         if more is None and not known and kind_of(each) in ("object", None):
             return {}
     return None

@@ -1,4 +1,4 @@
-"""What all servers offer of one kind, listed for people or as JSON."""
+"""Lists what all servers offer of one kind, for people or as JSON."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class _Listed:
 
 
 def list_all(sessions: Sequence[Session], kind: Listing, *, timeout: float, as_json: bool, verbose: bool) -> int:
-    """Start all servers and print what each offers of that kind; 1 if one failed or could not tell, else 0.
+    """Start all servers and print what each offers of that kind; 1 if one failed or could not list it, else 0.
 
     Raises:
         UnusableInput: standard output cannot be written to.

@@ -1,4 +1,4 @@
-"""What a JSON schema says against the arguments of a tool."""
+"""Finds what a tool's schema does not allow in its arguments, and says it in words for people."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ __all__ = ["misfits"]
 
 
 def misfits(arguments: dict[str, Any], schema: Schema) -> Iterator[str]:
-    """What the schema says against the arguments; a schema that is none says nothing."""
-    # Imported late, since that takes a tenth of a second; by name, since neither has types.
+    """What the schema does not allow in the arguments; nothing if it is no valid schema."""
+    # Imported late, since that takes a tenth of a second; with `import_module`, since neither has types.
     jsonschema: Any = import_module("jsonschema")
     referencing: Any = import_module("referencing")
 
@@ -25,7 +25,7 @@ def misfits(arguments: dict[str, Any], schema: Schema) -> Iterator[str]:
         kind.check_schema(schema)
         # An empty registry, so that no `$ref` makes it fetch anything.
         errors = list(kind(schema, registry=referencing.Registry()).iter_errors(arguments))
-    except Exception:  # noqa: BLE001 - what is no schema, or leads to what is none, fails in any way
+    except Exception:  # noqa: BLE001 - an invalid schema, or a reference to one, may raise anything
         return
     for error in errors:
         yield from _misfit(error, schema)
@@ -52,5 +52,5 @@ def _misfit(error: Any, root: Schema) -> Iterator[str]:
 
 
 def _missing(error: Any) -> str | None:
-    """The name that is missing: each has an error of its own, which says it in its message alone."""
+    """The name that is missing. Each has an error of its own, of which only the message has the name."""
     return next((each for each in as_items(error.validator_value) if error.message.startswith(f"{each!r} is ")), None)

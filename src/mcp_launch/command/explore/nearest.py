@@ -1,4 +1,4 @@
-"""The name that was meant, of those that there are."""
+"""Suggests the known name that was most likely meant by a misspelt one."""
 
 from __future__ import annotations
 

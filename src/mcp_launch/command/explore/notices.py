@@ -1,4 +1,4 @@
-"""What a server tells while it works, its log and its progress, on standard error: the answer alone is the output."""
+"""Prints a server's log and progress to standard error, so that standard output has the answer alone."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["Notices"]
 
 
 class Notices:
-    """Prints what one server tells, without its secrets."""
+    """Prints what one server tells while it works, without its secrets."""
 
     def __init__(self, hide: Redactor, *, changed: Callable[[str], None] | None = None) -> None:
         self._hide = hide
@@ -25,11 +25,11 @@ class Notices:
 
     @property
     def options(self) -> Options:
-        """Those with which a server is launched whose notices these are."""
+        """The options to launch the server with, so that its notices come here."""
         return Options(logging=self._log, log_level="info", message=self._message if self._changed else None)
 
     async def progress(self, progress: float, total: float | None, message: str | None) -> None:
-        """Take how far a call is; a `ProgressFnT` of the SDK."""
+        """Print how far a call is; a `ProgressFnT` of the SDK."""
         of = f"/{total:g}" if total is not None else ""
         self.say(f"progress {progress:g}{of}{f': {message}' if message else ''}")
 

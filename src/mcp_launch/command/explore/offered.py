@@ -1,4 +1,4 @@
-"""What servers offer, as people read it: tools, resources and prompts, each a line and what is said of it below."""
+"""Formats what servers offer for people: a line for each tool, resource or prompt, and its description below."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ __all__ = [
 ]
 
 _WIDEST = 100
-"""Longer lines of prose are hard to read."""
+"""Columns of prose at most: longer lines are hard to read."""
 
 
 def blocks_of(offer: Offer, kind: Listing, hide: Redactor) -> list[list[Styled]]:
-    """What was listed of that kind, each as lines."""
+    """A block of lines for each item of that kind."""
     match kind:
         case "tools":
             lines = [tool_lines(tool, hide) for tool in offer.tools or ()]
@@ -47,13 +47,13 @@ def blocks_of(offer: Offer, kind: Listing, hide: Redactor) -> list[list[Styled]]
 
 
 def offer_of(server: LaunchedServer, report: ServerReport) -> Offer:
-    """What a server listed; None for what it was not asked for or could not tell."""
-    told = report["counts"]
+    """What a server listed; None for a list that was not asked for, or failed."""
+    listed = report["counts"]
     return Offer(
-        tools=server.tools if "tools" in told else None,
-        resources=server.resources if "resources" in told else None,
-        resource_templates=server.resource_templates if "resource_templates" in told else None,
-        prompts=server.prompts if "prompts" in told else None,
+        tools=server.tools if "tools" in listed else None,
+        resources=server.resources if "resources" in listed else None,
+        resource_templates=server.resource_templates if "resource_templates" in listed else None,
+        prompts=server.prompts if "prompts" in listed else None,
     )
 
 
@@ -68,7 +68,7 @@ def in_short(kind: Listing, offer: Offer, capabilities: Mapping[str, object] | N
 
 
 def kinds_of(kind: Listing) -> tuple[str, ...]:
-    """The lists that there are of it."""
+    """The names of the lists that belong to a kind."""
     return ("resources", "resource_templates") if kind == "resources" else (kind,)
 
 
@@ -84,12 +84,12 @@ def write_blocks(blocks: Iterable[Iterable[Styled]], *, indent: int = 0) -> None
 
 
 def tool_lines(tool: Tool, hide: Redactor, *, whole: bool = False) -> Iterator[Styled]:
-    """A tool: its signature, what it is for, and its arguments where the schema says more of them.
+    """A tool: its signature, its description, and its arguments where the schema says more about them.
 
     Args:
         tool: as its server listed it.
         hide: the secrets of that server.
-        whole: also what it answers with, and what it says that it does.
+        whole: also the type of its result, and its annotations, such as read-only.
     """
     gives = f" -> {type_text(tool.output_schema, tool.output_schema)}" if whole and tool.output_schema else ""
     yield printable(hide(f"{signature(tool.name, tool.input_schema)}{gives}")), "bold"
@@ -107,7 +107,7 @@ def tool_lines(tool: Tool, hide: Redactor, *, whole: bool = False) -> Iterator[S
 
 
 def _resource_lines(resource: Resource | ResourceTemplate, hide: Redactor) -> Iterator[Styled]:
-    """A resource or a template of some: its URI, what it is, and its description."""
+    """A resource or a resource template: its URI, title, type and size, and its description."""
     uri = getattr(resource, "uri_template", None) or getattr(resource, "uri", "")
     size = getattr(resource, "size", None)
     kind = [resource.mime_type or "", "" if size is None else f"{size} bytes"]
@@ -117,7 +117,7 @@ def _resource_lines(resource: Resource | ResourceTemplate, hide: Redactor) -> It
 
 
 def _prompt_lines(prompt: Prompt, hide: Redactor) -> Iterator[Styled]:
-    """A prompt: its signature, whose arguments are all texts, and what they are for."""
+    """A prompt: its signature, its description, and its arguments, which are all strings."""
     arguments = [
         Argument(
             name=each.name,
@@ -142,7 +142,7 @@ def _arguments(arguments: Sequence[Argument], hide: Redactor) -> Iterator[Styled
     width = max(map(len, names))
     for name, each in zip(names, arguments, strict=True):
         said = " ".join(each.description.split())
-        # The signature has the others' types.
+        # The signature has the types of the arguments themselves.
         kind = each.type if each.inner or not said else ""
         limits = f"({', '.join(each.limits)})" if each.limits else ""
         text = " ".join(part for part in ("  ".join(filter(None, (kind, said))), limits) if part)
@@ -150,8 +150,8 @@ def _arguments(arguments: Sequence[Argument], hide: Redactor) -> Iterator[Styled
 
 
 def _prose(text: str | None, hide: Redactor, *, indent: int, label: str = "") -> Iterator[Styled]:
-    """The lines of a description behind its label, wrapped at where the terminal ends, with their own indentation."""
-    # Which know how wide a character is.
+    """The lines of a description behind its label, wrapped to the terminal, with the indentation that they had."""
+    # rich knows how many columns a character takes.
     from rich.console import Console  # noqa: PLC0415
     from rich.text import Text  # noqa: PLC0415
 

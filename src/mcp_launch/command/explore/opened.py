@@ -1,4 +1,4 @@
-"""One server that a command uses: started, or told why it cannot be, with what must not be shown of it."""
+"""Starts the one server that a command uses, and says why if it cannot be used."""
 
 from __future__ import annotations
 
@@ -34,20 +34,20 @@ Named = TypeVar("Named", "Tool", "Prompt")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opened:
-    """A server that is ready."""
+    """A server that is ready, and what a command needs to use it."""
 
     fleet: Fleet
-    """That of this one server."""
+    """The fleet of this one server."""
     server: LaunchedServer
     notices: Notices
     hide: Redactor
-    """Of all that is shown of it."""
+    """Removes its secrets from everything that is shown."""
     hide_result: Redactor
-    """Of what it was asked for: the same, unless whoever asked wants it as it is."""
+    """Removes its secrets from results: the same as `hide`, or nothing with --show-secrets."""
 
     @property
     def name(self) -> str:
-        """As it is called in the file."""
+        """Its name in the file."""
         return self.server.name
 
     @property
@@ -73,7 +73,7 @@ class Opened:
         raise UnusableInput(self.hide(f'{self.name}: no {kind} is called "{name}"{near}'))
 
     def why(self, error: Exception) -> str:
-        """Why a request has no answer, secrets included; of a server that died, the session knows why."""
+        """Why a request has no answer, with the server's name in front; secrets are not removed yet."""
         if isinstance(error, LaunchFailure):
             return str(error)
         return f"{self.name}: {str(error) or type(error).__name__}"
@@ -81,14 +81,14 @@ class Opened:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Use:
-    """What a command does with its one server."""
+    """What a command does with its one server, as callbacks."""
 
     ready: Callable[[Opened], Awaitable[int]]
-    """Uses the server; the exit status."""
+    """Uses the server and returns the exit status."""
     failed: Callable[[ServerReport], object] | None = None
-    """Told instead, beside what is said on standard error."""
+    """Called instead of `ready` when the server cannot be used; standard error says why in any case."""
     changed: Callable[[str], None] | None = None
-    """Told of which kind the server says that it has others now."""
+    """Called with `tools`, `resources` or `prompts` when the server says that this list has changed."""
 
 
 def use_one(
@@ -97,7 +97,7 @@ def use_one(
     """Start the one server of a session and have it used; the exit status, which is 1 where it cannot be.
 
     Raises:
-        UnusableInput: the directory is not absolute, or what the use says.
+        UnusableInput: the directory is not absolute, or `use` raised it.
         SystemExit: a signal came; the server is gone.
     """
     print_findings(found_in(session.source, session.findings))
@@ -124,7 +124,7 @@ async def _main(fleets: Sequence[Fleet], *, use: Use, notices: Notices, hide: Re
 
 
 def redactor_of(entry: object) -> Redactor:
-    """What must not be shown of the server of an entry; nothing is known of one that cannot be read."""
+    """Removes the secrets of an entry's server; removes nothing if the entry cannot be read."""
     try:
         return parse_server(entry).redactor
     except LaunchFailure:

@@ -1,4 +1,4 @@
-"""What a server answered is written: text to standard output, and what is none into files."""
+"""Writes what a server answered: text to standard output, and other data into files."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ __all__ = ["save_pieces", "with_structured", "write_pieces"]
 
 
 def write_pieces(one: Opened, pieces: Sequence[Piece], *, stem: str, save: str | None, failed: bool = False) -> None:
-    """Write texts to standard output, what failed to standard error, and what is no text into files.
+    """Write texts to standard output, those of an error to standard error, and data into files.
 
-    Texts that have a name, as those of resources have, become files too where a folder was asked for by *save*; the
-    rest does in any case, in the current directory without one: a call may be dear, or not to be done twice.
+    With *save*, texts that have a name, such as those of resources, go into files in that folder too. Data is saved in
+    any case, without *save* in the current directory: it may not be possible or cheap to call the tool again.
 
     Raises:
         UnusableInput: something cannot be written.
@@ -38,7 +38,7 @@ def write_pieces(one: Opened, pieces: Sequence[Piece], *, stem: str, save: str |
 
 
 def save_pieces(one: Opened, pieces: Sequence[Piece], *, stem: str, folder: str) -> list[str]:
-    """Save what has a name or is no text, byte for byte as the server sent it, and say where; the paths.
+    """Save data and texts that have a name, byte for byte as the server sent them; say where, and return the paths.
 
     Raises:
         UnusableInput: a file cannot be written.
@@ -57,7 +57,7 @@ def save_pieces(one: Opened, pieces: Sequence[Piece], *, stem: str, folder: str)
 
 
 def with_structured(pieces: Sequence[Piece], structured: object) -> list[Piece]:
-    """The pieces, and the structured result where they do not say the same: as most servers have it, they do."""
+    """The pieces, and the structured result unless they say the same, as with most servers they do."""
     if structured is None or _is_said(structured, [piece.text for piece in pieces if piece.text is not None]):
         return list(pieces)
     return [*pieces, Piece(text=json.dumps(structured, indent=2, ensure_ascii=False))]
@@ -67,7 +67,7 @@ def _is_said(structured: object, texts: Sequence[str]) -> bool:
     values = [_value(text) for text in texts]
     wanted = [structured]
     if isinstance(structured, dict) and list(cast("dict[str, Any]", structured)) == ["result"]:
-        # Which is what the SDKs make of what is no object.
+        # The SDKs wrap a result that is no object in this way.
         wanted.append(cast("dict[str, Any]", structured)["result"])
     return any(each in values or each in texts or each == values or each == list(texts) for each in wanted)
 

@@ -1,4 +1,4 @@
-"""A tool in one line, `read(path: string, lines?: integer = 10)`, and what its schema says of each argument."""
+"""Writes a tool as one line, `read(path: string, lines?: integer = 10)`, and describes each argument by its schema."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from mcp_launch.json_values import as_items
 __all__ = ["Argument", "all_arguments_of", "arguments_of", "short", "signature", "type_text"]
 
 _DEEPEST = 2
-"""Objects in objects are spelled out that far."""
+"""Levels of objects in objects that are spelled out."""
 _LONGEST = 60
 """Characters of an object that is spelled out; a longer one is called an object."""
 _VALUES = 8
@@ -47,11 +47,11 @@ class Argument:
     """What else a value has to be, such as `at least 1`."""
     description: str
     inner: bool = False
-    """Whether it is the member of an argument, which no signature has."""
+    """Whether it is a member of an argument, and so not in the signature."""
 
     def __str__(self) -> str:
         if not self.required and self.default in (None, "null"):
-            # Left out or null: that is the same, and need not be said.
+            # To leave it out or to give null is the same, so that null need not be shown.
             return f"{self.name}?: {self.type.removesuffix(' | null')}"
         said = f"{self.name}{'' if self.required else '?'}: {self.type}"
         return said if self.default is None else f"{said} = {self.default}"
@@ -75,7 +75,7 @@ def arguments_of(schema: Schema) -> Iterator[Argument]:
 
 
 def all_arguments_of(schema: Schema) -> Iterator[Argument]:
-    """The same, and behind an object that is too long for the line of its tool its members: `outer.inner`."""
+    """The same, with the members of an object behind it, as `outer.inner`, where the signature has no room for them."""
     yield from _spelled_out(schema, schema, prefix="", depth=0)
 
 
@@ -85,7 +85,7 @@ def type_text(schema: object, root: Schema, *, depth: int = 0) -> str:
 
 
 class _Same:
-    """A schema, which is equal to itself alone: as a dict it has no hash."""
+    """A schema as a key of a cache: equal only to itself, and hashable, which a dict is not."""
 
     __slots__ = ("schema",)
 
@@ -99,7 +99,7 @@ class _Same:
         return id(self.schema)
 
 
-# Without it, one that is a part of itself in many ways is spelled out as often as these multiply.
+# Without the cache, the time for a schema that contains itself in several places grows exponentially.
 @lru_cache(maxsize=10_000)
 def _type_text(schema: _Same, root: _Same, depth: int) -> str:
     texts = dict.fromkeys(_one(each, root.schema, depth) for each in alternatives(schema.schema, root.schema))
@@ -115,7 +115,7 @@ def short(value: object) -> str:
 
 
 def _members(schema: object, root: Schema, *, prefix: str = "") -> Iterator[tuple[Argument, object]]:
-    """What an object has, each with its schema."""
+    """The members of an object, each with its schema."""
     required = _required(schema, root)
     for name, part in properties_of(schema, root).items():
         known = resolved(part, root)
@@ -187,7 +187,7 @@ def _object(schema: Schema, root: Schema, depth: int) -> str:
 
 
 def _required(schema: object, root: Schema) -> frozenset[str]:
-    """What every alternative requires that may be an object."""
+    """The members that every alternative requires, of those that may be an object."""
     required = [
         frozenset(name for name in as_items(each.get("required")) if isinstance(name, str))
         for each in alternatives(schema, root)

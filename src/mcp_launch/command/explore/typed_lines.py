@@ -1,4 +1,4 @@
-"""The lines that are typed into the shell: at a terminal with history and completion, else as they come from a pipe."""
+"""Reads the lines for the shell: from a terminal with history and completion, or from a pipe."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ _CHUNK = 65536
 
 
 def history_file() -> Path:
-    """Where the lines of earlier days are: in the folder for state of the XDG base directory specification."""
-    # Which says that a relative path is to be ignored.
+    """The file of the history, in the state folder of the XDG base directory specification."""
+    # The specification says that a relative path is to be ignored.
     given = os.environ.get("XDG_STATE_HOME", "")
     state = Path(given) if os.path.isabs(given) else Path.home() / ".local" / "state"
     return state / "mcp-launch" / "history"
@@ -44,7 +44,7 @@ async def terminal_lines(prompt: str, complete: Callable[[str], Iterable[Candida
             line = document.text_before_cursor
             begun = len(line) - line.rfind(" ") - 1
             for each in complete(line):
-                # What ends in "=" is not yet a whole word.
+                # Behind "=" the value follows without a space.
                 text = each.text if each.text.endswith("=") else f"{each.text} "
                 yield Completion(text, -begun, display=printable(each.text), display_meta=printable(each.about))
 
@@ -53,7 +53,7 @@ async def terminal_lines(prompt: str, complete: Callable[[str], Iterable[Candida
     )
     while True:
         try:
-            # What the server tells meanwhile is printed above the line.
+            # What the server writes meanwhile is printed above the line.
             with patch_stdout():
                 line = await session.prompt_async()
         except KeyboardInterrupt:
@@ -80,14 +80,15 @@ async def _read() -> bytes:
     descriptor = sys.stdin.fileno()
     if sys.platform == "win32":
         return await anyio.to_thread.run_sync(os.read, descriptor, _CHUNK, abandon_on_cancel=True)
-    # Not in a thread, which a pipe that stays open would keep from ending. A file cannot be waited for, and is ready.
+    # Not in a thread: with a pipe that stays open, the thread would never end. A file cannot be waited for and raises
+    # PermissionError; it is always ready.
     with suppress(PermissionError):
         await anyio.wait_readable(descriptor)
     return os.read(descriptor, _CHUNK)
 
 
 def _history() -> History:
-    """What was typed before; kept in memory where there is no place for it."""
+    """The history; only in memory where its file cannot be written."""
     from prompt_toolkit.history import FileHistory, InMemoryHistory  # noqa: PLC0415
 
     path = history_file()

@@ -1,4 +1,4 @@
-"""A text that was typed becomes the value that a JSON schema asks for; one that cannot is a `Fault`."""
+"""Turns a text that was typed into the value that a JSON schema asks for; a text that does not fit is a `Fault`."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ __all__ = ["Fault", "json_value", "typed_value"]
 
 
 class Fault(ValueError):  # noqa: N818 - says what is wrong, and is always told with others like it
-    """One thing that is wrong."""
+    """One mistake in what was typed."""
 
 
 def typed_value(text: str, schema: object, root: Schema, *, called: str, checked: bool) -> Any:
-    """The value that a text stands for where the schema, a part of *root*, is that of the argument `called` so.
+    """The value that a text means for the argument `called`, whose *schema* is a part of *root*.
 
     Raises:
-        Fault: the schema has no place for it; if that is not `checked`, it stays a text.
+        Fault: the schema allows no such value; if it is not `checked`, the text stays a text.
     """
     choices = alternatives(schema, root)
     for choice in choices:

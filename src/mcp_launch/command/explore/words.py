@@ -1,4 +1,4 @@
-"""A typed line becomes words, quoted as in a shell; JSON after `=` needs no quoting: `filter={"a": [1, 2]}`."""
+"""Splits a typed line into words, quoted as in a shell; JSON after `=` needs no quotes: `filter={"a": [1, 2]}`."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ def split_words(line: str) -> list[str]:
         lexer.whitespace_split = True
         lexer.commenters = ""
         words.append(lexer.get_token() or "")
-        # It has read the blank behind the word, and nothing beyond.
+        # shlex has read the space behind the word, and nothing more.
         at += text.tell()
     return words
 
 
 def _json_end(line: str, start: int) -> int | None:
-    """Where the JSON value ends that begins there; None where there is none that ends with the word."""
+    """Where the JSON value that begins at `start` ends; None where there is none, or the word goes on behind it."""
     try:
         _, end = json.JSONDecoder().raw_decode(line, start)
     except (ValueError, RecursionError):

@@ -1,1 +1,1 @@
-"""What people and programs get to see of a report."""
+"""Shows a report: as lines, on a live terminal, as JSON, JUnit XML or HTML."""

@@ -1,4 +1,4 @@
-"""What to try for each code of a failure, beside what its message says of the case at hand; its page says it too."""
+"""What to try for each code of a failure, in general, as its page in docs/failures says it too."""
 
 from __future__ import annotations
 

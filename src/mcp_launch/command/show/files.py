@@ -1,4 +1,4 @@
-"""A report written into the files that the user named, each in its form."""
+"""Writes a report into the files that the user named: as JUnit XML, as HTML, or both."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def write_files(
 ) -> None:
     """Write the report as JUnit XML, as a page, or both; `source` is where the servers come from.
 
-    With `strict` a server that has a warning has failed in them.
+    With `strict` a server that has a warning counts as failed.
 
     Raises:
         UnusableInput: a file cannot be written; the other one was written all the same.

@@ -1,4 +1,4 @@
-"""What is odd in a file: told at the server that it is about, or of the file where no such server was started."""
+"""What is odd in a config file: shown with the server that it is about, or with the file if that was not started."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ def found_in(source: str, findings: Iterable[Finding]) -> list[FindingReport]:
 
 
 def of_server(report: CheckReport, server: ServerReport) -> list[FindingReport]:
-    """Those about this server."""
+    """The findings about this server."""
     return [each for each in report["findings"] if each["server"] == server["name"]]
 
 
 def of_files(report: CheckReport) -> list[FindingReport]:
-    """Those about none of the servers that were started."""
+    """The findings about no server that was started."""
     names = {server["name"] for server in report["servers"]}
     return [each for each in report["findings"] if each["server"] not in names]
 
 
 def with_findings(report: CheckReport) -> list[ServerReport]:
-    """The servers, each with what its file is odd in among its warnings."""
+    """The servers, each with the findings about it among its warnings."""
     return [
         {**server, "warnings": [*map(placed, of_server(report, server)), *server["warnings"]]}
         for server in report["servers"]
@@ -52,7 +52,7 @@ def shown(found: FindingReport) -> str:
 
 
 def placed(found: FindingReport, *, named: bool = False) -> str:
-    """The same where its level is told apart, and its server too unless it is to be named."""
+    """The same without the level, and without the server unless it is to be `named`."""
     place = f"{found['source']}:{found['line']}:{found['column']}"
     return f"{place}: {_about(found) if named else ''}{found['message']} [{found['code']}]"
 

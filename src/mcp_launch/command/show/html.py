@@ -1,7 +1,7 @@
 """A report as one page of HTML that needs nothing else: no script, no network, no other file.
 
 The template escapes whatever is put into it. Should that ever fail, the page's own Content-Security-Policy still allows
-no script, no request, and no style but its own, which it knows by its hash. Nothing in it has a style attribute, so
+no script, no request, and no style but its own, which it names by its hash. Nothing in it has a style attribute, so
 that the bars also show where a CI system (Jenkins) forbids styles altogether.
 """
 
@@ -31,9 +31,9 @@ __all__ = ["write"]
 _SHORT = 160
 """Characters of a description that are shown before it is opened."""
 _LONGEST = 20_000
-"""Characters of one text that are shown at all: more than that nobody reads, and a browser should open the page."""
+"""Characters of one text that are shown at all: nobody reads more, and a browser must be able to open the page."""
 _FEW = 24
-"""Tools that are listed at once; a report with more of them shows how many there are first."""
+"""Tools that are shown unfolded; a report with more of them shows only how many there are until it is clicked."""
 
 
 def write(report: CheckReport, file: TextIO, *, source: str, when: datetime, strict: bool = False) -> None:
@@ -60,10 +60,10 @@ def write(report: CheckReport, file: TextIO, *, source: str, when: datetime, str
 
 @dataclass(frozen=True, slots=True)
 class _Server:
-    """One server, as the page speaks of it."""
+    """One server, with what the template asks of it."""
 
     number: int
-    """Its place in the report, of which the ids are made: its name may be anything."""
+    """Its place in the report, from which ids are made: its name may hold any character."""
     raw: ServerReport
     strict: bool
 
@@ -111,7 +111,7 @@ class _Server:
 
     @property
     def offers(self) -> list[tuple[int, str]]:
-        """How many of what it has, in words."""
+        """How many of each kind it offers."""
         return [(count, kind.replace("_", " ")) for kind, count in self.raw["counts"].items() if count]
 
 
@@ -147,7 +147,7 @@ def _totals(servers: list[_Server]) -> dict[str, int]:
 
 
 def _legend(servers: list[_Server]) -> list[list[str]]:
-    """The stages that the bars are made of, those of one colour together, in the order of a server's life."""
+    """The stages in the bars, those of one colour together, in the order of a server's life."""
     seen = {"failed" if span.failed else span.stage for server in servers for span in server.spans}
     of_one_colour = (("spec", "spawn", "connect"), ("handshake",), ("list",), ("call", "close"), ("failed",))
     return [found for stages in of_one_colour if (found := [stage for stage in stages if stage in seen])]
@@ -183,7 +183,7 @@ def _tick(seconds: float) -> str:
 
 
 def _seconds(seconds: float) -> str:
-    """As many digits as say something."""
+    """Seconds with only as many digits as matter."""
     if seconds >= 10:
         return f"{seconds:.0f} s"
     return f"{seconds:.1f} s" if seconds >= 1 else f"{seconds * 1000:.0f} ms"

@@ -133,5 +133,5 @@ def _seconds(seconds: float) -> str:
 
 
 def _fit(text: str) -> str:
-    # Jenkins and GitLab take this for the path of a file to publish, which is not for a server to choose.
+    # Jenkins and GitLab publish the file at the path behind this marker, which a server must not choose.
     return visible(text).replace("[[ATTACHMENT|", "[[ATTACHMENT |")

@@ -1,4 +1,4 @@
-"""A report for people: a line for each server on standard output, and warnings on standard error."""
+"""Prints a report for people: a line for each server on standard output, and warnings on standard error."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["print_findings", "print_lines", "remark_failure", "remark_warnings"]
 
 
 def print_lines(found: CheckReport) -> None:
-    """Print how each server fared.
+    """Print for each server whether it works.
 
     Raises:
         UnusableInput: standard output cannot be written to.
@@ -29,7 +29,7 @@ def print_lines(found: CheckReport) -> None:
 
 
 def remark_failure(server: ServerReport) -> None:
-    """Say on standard error why a server cannot be used, where standard output is for what it offers."""
+    """Say on standard error why a server cannot be used, where standard output is for other things."""
     remark(*_line(server))
 
 

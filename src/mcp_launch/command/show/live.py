@@ -1,4 +1,4 @@
-"""How the servers are getting on, on a terminal: a line for each, which goes when all that is to be said is known."""
+"""Shows on a terminal how far each server is: a line for each, which is removed when all are ready or have failed."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from mcp_launch.servers.launched import LaunchedServer
 __all__ = ["progress"]
 
 _TICK = 0.1
-"""Seconds from one picture to the next."""
+"""Seconds between two updates of the terminal."""
 
 
 @asynccontextmanager
 async def progress(fleets: Sequence[Fleet], console: Console) -> AsyncGenerator[None]:
-    """A block during which the terminal shows how the servers are getting on, and after which it is as before."""
+    """A block during which the terminal shows how far the servers are; afterwards it is as before."""
     board = _Board(fleets)
     with Live(board, console=console, transient=True, auto_refresh=False) as live:
         async with anyio.create_task_group() as tasks:
@@ -47,15 +47,15 @@ class _Board:
         self._servers = [server for fleet in fleets for server in fleet]
         self._width = max((len(server.name) for server in self._servers), default=0)
         self._latest: dict[str, tuple[Change, float]] = {}
-        """The last change of each by its name, and when it began to start."""
+        """For each server's name its last change, and when its start began."""
 
     async def follow(self, fleet: Fleet) -> None:
-        """Take in what happens."""
+        """Keep the latest change of each server."""
         async for change in fleet.changes():
             self._latest[change.server] = change, anyio.current_time() - change.elapsed
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """The lines, no more than there is room for: of those that are waited for, if not of all."""
+        """A line for each server; where there is no room for all, for those that are still starting."""
         room = max(1, console.height - 2)
         shown = self._servers
         if len(shown) > room:

@@ -1,4 +1,4 @@
-"""The JSON document of a command that cannot do what it was asked for: the one it always prints, with why."""
+"""What a command with --json prints when it cannot do what it was asked for: its usual document, with the reasons."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ DOCUMENTS: dict[str, dict[str, Any]] = {
     "prompts": _LISTED,
     "call": {"server": None, "tool": None, "result": None, "saved": [], "error": None, "failure": None},
 }
-"""By its name, what a command that has `--json` prints when nothing came of it."""
+"""The members of each command's document when it did nothing."""
 
 
 def write_refusal(command: str, reasons: Sequence[str], **known: str) -> None:
@@ -34,7 +34,7 @@ def write_refusal(command: str, reasons: Sequence[str], **known: str) -> None:
 
 @contextmanager
 def refusing(command: str, *, as_json: bool) -> Generator[None]:
-    """A block in which what cannot be used is told as a document too, if that is what is wanted."""
+    """A block in which the reason of an UnusableInput is printed as a document too, if `as_json`."""
     try:
         yield
     except UnusableInput as error:

@@ -1,4 +1,4 @@
-"""Text that is safe to show, and the two streams that it goes to, with colours where it goes to a terminal."""
+"""Writes lines to standard output and standard error, with colours on a terminal, and makes text safe to show."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ Styled: TypeAlias = tuple[str, str]
 """A text and its style, as rich calls it."""
 
 _writing = threading.Lock()
-"""What servers write on standard error is shown by threads, each line of which has to stay whole."""
+"""Threads write what servers say on standard error; this keeps each line whole."""
 
 
 def printable(text: str) -> str:
-    """The text without what could move the cursor or recolour the terminal: servers write it."""
+    """The text without characters that could move the cursor or recolour the terminal: it may come from a server."""
     return "".join(char if char.isprintable() else " " for char in text)
 
 
 def harmless(text: str) -> str:
-    """The same of a text of several lines, which stay, and so do tabs."""
+    """The same for a text of several lines; line ends and tabs are kept."""
     return "\n".join("\t".join(map(printable, line.split("\t"))) for line in text.splitlines())
 
 
@@ -37,7 +37,7 @@ def write(*parts: str | Styled) -> None:
     Raises:
         UnusableInput: it cannot be written, for another reason than that nobody reads it any more.
     """
-    with _told():
+    with _checked():
         _write(sys.stdout, parts)
 
 
@@ -47,14 +47,14 @@ def write_file(text: str) -> None:
     Raises:
         UnusableInput: it cannot be written, for another reason than that nobody reads it any more.
     """
-    with _told():
+    with _checked():
         sys.stdout.flush()
         sys.stdout.buffer.write(text.encode())
         sys.stdout.flush()
 
 
 def remark(*parts: str | Styled) -> None:
-    """Write a line to standard error; where that cannot be written, the exit status still tells."""
+    """Write a line to standard error; an error is ignored, since the exit status still tells."""
     with contextlib.suppress(OSError):
         _write(sys.stderr, parts)
 
@@ -65,12 +65,12 @@ def complain(message: str) -> None:
 
 
 @contextlib.contextmanager
-def _told() -> Generator[None]:
-    """A block that writes to standard output."""
+def _checked() -> Generator[None]:
+    """A block that writes to standard output, and whose errors become UnusableInput."""
     try:
         yield
     except BrokenPipeError:
-        # Whoever reads has read enough; typer knows what to do.
+        # The reader has closed the pipe. typer ends the command quietly then.
         raise
     except OSError as error:
         discard_unwritable(sys.stdout)

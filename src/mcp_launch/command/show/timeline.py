@@ -1,4 +1,4 @@
-"""When each server was in which stage, in seconds from its start, and the ticks of a scale that fits all of them."""
+"""The stages of each server in seconds from its start, and the ticks of a scale that fits all servers."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ class Span:
     """Seconds from the start of the server."""
     seconds: float
     failed: bool = False
-    """Whether it failed in it."""
+    """Whether the server failed in this stage."""
 
 
 def elapsed(server: ServerReport) -> float:
     """Seconds from the start of a server until it was ready or had failed."""
     spent = sum(server["seconds"].values())
-    # Rounded apart, so that the sum of the stages may be a little longer.
+    # Each stage is rounded on its own, so that their sum may be a little longer than `elapsed`.
     return max(spent, server["failure"]["elapsed"]) if server["failure"] else spent
 
 

@@ -1,4 +1,4 @@
-"""What servers wrote, made fit to be shown: nothing in it recolours, reorders or hides itself."""
+"""Makes text from servers safe to show: escapes what would recolour, reorder or hide text."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import unicodedata
 __all__ = ["visible"]
 
 _KEPT = frozenset("\n\t\u200c\u200d")
-"""Ends of lines; and what Persian is joined by, and emoji are, and nothing can be hidden with."""
+"""Line ends and tabs; and the two joiners that Persian and emoji need, with which nothing can be hidden."""
 _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 """Categories of Unicode: controls, marks of direction and tags, halves of characters, separators."""
 
@@ -15,7 +15,7 @@ _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 def visible(text: str) -> str:
     r"""The text with escapes like `\u202e` for what cannot be seen; UTF-8, XML and HTML can hold what comes out.
 
-    Nothing is taken out: a secret that was not found because of what stands in its middle must not become whole.
+    Nothing is removed: a secret with such a character in its middle was not recognised, and would become whole.
     """
     if text.isprintable():
         return text

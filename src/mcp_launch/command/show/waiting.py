@@ -1,4 +1,4 @@
-"""The servers are waited for, and whoever sits at a terminal sees how far they are."""
+"""Waits until all servers are ready or have failed; a terminal shows meanwhile how far they are."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ async def settled(fleets: Sequence[Fleet], *, quiet: bool = False) -> None:
 
 
 def _progress(fleets: Sequence[Fleet], *, quiet: bool) -> AbstractAsyncContextManager[None]:
-    # Rather where the output does not go, so that it may be sent elsewhere.
+    # Standard error first: standard output may be redirected.
     terminals = (stream for stream in (sys.stderr, None if quiet else sys.stdout) if stream and stream.isatty())
     if (terminal := next(terminals, None)) is None:
         return nullcontext()

@@ -1,4 +1,4 @@
-"""What goes to and fro between us and the servers, and what they write besides, as it happens, on standard error."""
+"""`--verbose`: shows on standard error every message to and from the servers, and what they write to theirs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _ARROWS: dict[Direction, str] = {"sent": "->", "received": "<-"}
 
 
 def with_traffic(options: Options) -> Options:
-    """These options, and all of it is shown."""
+    """The options with callbacks that show messages and standard error."""
     return replace(options, stderr=_show_stderr, traffic=_show_message)
 
 
