@@ -10,6 +10,8 @@ from mcp_launch.shapes import ServerReport
 
 __all__ = ["Span", "elapsed", "spans", "ticks"]
 
+_MOST_TICKS = 6
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Span:
@@ -42,10 +44,10 @@ def spans(server: ServerReport) -> list[Span]:
     return found
 
 
-def ticks(longest: float, *, most: int = 6) -> list[float]:
-    """Round seconds from zero to at most `longest`, as far apart as makes them no more than `most`."""
+def ticks(longest: float) -> list[float]:
+    """Round numbers of seconds from zero to at most `longest`, not more than `_MOST_TICKS` of them."""
     if longest <= 0:
         return [0.0]
-    power = 10.0 ** math.floor(math.log10(longest / most))
-    step = next(step for step in (2 * power, 5 * power, 10 * power, 20 * power) if longest / step < most)
+    power = 10.0 ** math.floor(math.log10(longest / _MOST_TICKS))
+    step = next(step for step in (2 * power, 5 * power, 10 * power, 20 * power) if longest / step < _MOST_TICKS)
     return [round(step * number, 9) for number in range(int(longest / step) + 1)]
