@@ -1,10 +1,10 @@
-"""Which servers a config file asks for: the files of ACP clients, desktop clients and editors, read and written.
+"""Reads and writes config files that list MCP servers: those of ACP clients, desktop clients and editors.
 
     config = read_config(text, source=".vscode/mcp.json")
     text, lost = write_config(config, "claude-code")
 
-What a client's file holds beside servers is left alone. See docs/config.md. Each is imported when it is used: a command
-that starts at once does not load what it does not need.
+Other settings in a client's file are ignored. See docs/config.md. Each name is imported when it is used, so that a
+command does not wait for what it does not need.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ __all__ = [
 ]
 
 if not TYPE_CHECKING:
-    # Hidden from type checkers, to which a module with a `__getattr__` has every name there is.
+    # Hidden from type checkers: for them a module with a `__getattr__` would have every name.
     _HOMES = {
         "FORMATS": "formats",
         "Candidate": "locations",

@@ -1,4 +1,4 @@
-"""A text as JSON, and where each of its values stands, by the grammar that a client reads."""
+"""Reads a text as JSON, JSON with comments, JSONC or YAML, and keeps where each of its values stands."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def read_document(text: str, *, source: str, grammar: Grammar = "json") -> Docum
     text = text.removeprefix("\ufeff")
     if grammar != "yaml":
         return read_json(text, source=source, comments=grammar != "json", trailing_commas=grammar == "jsonc")
-    # Only here: most files are JSON, and a command that starts at once does not load what it does not need.
+    # Imported late: it takes time, and most files are JSON.
     from mcp_launch.config.yaml_text import read_yaml  # noqa: PLC0415
 
     return read_yaml(text, source=source)

@@ -1,9 +1,9 @@
-"""What a config file comes to: its servers, and what is to be said of it.
+"""What is read from a config file: its servers, and findings about what is odd in it.
 
-An `Entry` has its server twice: ready to be launched, and as the file has it, with references that stand for something
-else, from which another file can be written. Neither is shown: they hold secrets.
+An `Entry` has its server twice: ready to be launched, and as the file has it, with its references, from which another
+file can be written. `repr` shows neither: they hold secrets.
 
-All are tuples with names: a dataclass takes longer to make than a small file to read.
+All are named tuples: to define a dataclass takes longer than to read a small file.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from mcp_launch.config.places import Place
 __all__ = ["NOTES", "NOTHING", "Config", "Entry", "Finding"]
 
 NOTES = frozenset({"disabled", "not_in_file", "other_project"})
-"""The codes of findings that only say what is not started, and why that is meant so."""
+"""The codes of findings that only say which servers are not started, as the file intends."""
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 class Finding(NamedTuple):
-    """Something that is worth knowing and no reason to stop; never quotes a value."""
+    """Something odd in a file that is no reason to stop; never quotes a value."""
 
     line: int
     """From 1, as the column."""
@@ -41,7 +41,7 @@ class Finding(NamedTuple):
 
     @property
     def is_note(self) -> bool:
-        """Whether all is as it is meant to be; anything else is a warning."""
+        """Whether the file intends it so; any other finding is a warning."""
         return self.code in NOTES
 
 
@@ -50,21 +50,21 @@ class Entry(NamedTuple):
 
     name: str
     server: Any
-    """The raw JSON of an ACP `McpServer`, as `launch` takes it, with what is set in place of the variables."""
+    """The raw JSON of an ACP `McpServer`, as `launch` takes it, with variables replaced by their values."""
     place: Place
     """Where its name begins."""
     written: Any
     """The server as its file has it: ACP JSON, in which a text that has references is a `Text`."""
     written_cwd: Any = None
-    """The same of its directory."""
+    """Its directory as the file has it."""
     disabled: bool = False
     """The file says that it is not to be started."""
     cwd: str | None = None
-    """The directory that this one is to run in, where the format has such a member; ACP has none."""
+    """The directory to run this server in, where the format has such a member; ACP has none."""
     timeout: float | None = None
     """Seconds that one request may take, where the format has such a member."""
     extra: Mapping[str, Any] = NOTHING
-    """The members that ACP has no word for, as they are."""
+    """The members that ACP does not have, as they are."""
 
     def __repr__(self) -> str:
         return f"Entry(name={self.name!r}, place={self.place!r}, disabled={self.disabled!r})"

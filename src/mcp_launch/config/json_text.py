@@ -1,7 +1,7 @@
-"""JSON, with comments and trailing commas where they are allowed, and where each value stands.
+"""Reads JSON, with comments and trailing commas where they are allowed, and keeps where each value stands.
 
-Comments and trailing commas are blanked out where they stand, so that places stay and the standard library reads the
-rest. Patterns are compiled where they are needed: for a file in which nothing is odd none is, and that takes time.
+Comments and trailing commas are replaced by spaces, so that places stay the same and the standard library can read the
+text. Patterns are compiled only where they are needed: that takes time, and most files need none.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ LONGEST_NUMBER = 4000
 """Digits; from 4,301 on Python reads no integer."""
 
 _QUOTES = "'`\u2018\u2019\u201c\u201d\u201e"
-"""What is taken for a quotation mark of JSON; text processors put it in the place of one."""
+"""Characters that people write in place of JSON's quotation mark, or that word processors put there."""
 _STRING = r'(?s)"(?:[^"\\\r\n]|\\.)*"?'
 _COMMENT = rf"{_STRING}|(?P<comment>//[^\r\n]*|/\*.*?\*/)|(?P<open>/\*)"
 _COMMA = rf"{_STRING}|(?P<kept>[\[{{,:][ \t\r\n]*,)|(?P<comma>,)(?=[ \t\r\n]*[\]}}])"
@@ -64,10 +64,10 @@ def read_json(text: str, *, source: str, comments: bool = False, trailing_commas
 
 
 class _Json(Document):
-    """Its nodes are indices of the text, which is known to be JSON."""
+    """A node is the index in the text where a value begins; the text is known to be valid JSON."""
 
     def __init__(self, value: Any, text: str) -> None:
-        super().__init__(value, _space(text, 0))
+        super().__init__(value, _skip_space(text, 0))
         self._text = text
 
     def place_of(self, node: int) -> Place:
@@ -81,18 +81,18 @@ class _Json(Document):
         is_object = text[node] == "{"
         # What the members hold is stepped over by the standard library, at its speed.
         step = json.JSONDecoder().raw_decode
-        at, index = _space(text, node + 1), 0
+        at, index = _skip_space(text, node + 1), 0
         while text[at] not in "]}":
             key_at = at
             name: str | int = index
             if is_object:
                 name, end = cast("tuple[str, int]", step(text, at))
-                at = _space(text, _space(text, end) + 1)
+                at = _skip_space(text, _skip_space(text, end) + 1)
             yield name, key_at, at
             _, end = step(text, at)
-            at = _space(text, end)
+            at = _skip_space(text, end)
             if text[at] == ",":
-                at = _space(text, at + 1)
+                at = _skip_space(text, at + 1)
             index += 1
 
     @cached_property
@@ -124,13 +124,13 @@ def _refuse_depth(text: str, *, source: str) -> None:
 
 def _told(text: str, error: json.JSONDecodeError, *, comments: bool, trailing_commas: bool) -> tuple[int, str]:
     """Where a text is no JSON, and what to try."""
-    at = _space(text, error.pos)
+    at = _skip_space(text, error.pos)
     behind = text[at : at + 2]
     if behind in ("//", "/*") and not comments:
         return at, "; comments are not allowed in this file"
-    # An error behind a comma is told at the comma or behind it, according to Python's version.
+    # Versions of Python differ: the error is at the comma or behind it.
     comma = at if behind[:1] == "," else len(text[:at].rstrip(" \t\r\n")) - 1
-    if text[comma : comma + 1] == "," and text[_space(text, comma + 1) :][:1] in ("]", "}"):
+    if text[comma : comma + 1] == "," and text[_skip_space(text, comma + 1) :][:1] in ("]", "}"):
         return comma, "; there must be no comma before the end" if not trailing_commas else ""
     if error.msg.startswith("Invalid \\"):
         return error.pos, "; write \\\\ for each backslash"
@@ -138,7 +138,7 @@ def _told(text: str, error: json.JSONDecodeError, *, comments: bool, trailing_co
 
 
 def _advice(text: str, found: str, *, is_behind: bool) -> str:  # noqa: PLR0911 - a list of cases
-    """What to try where a character is that should not be, perhaps behind a whole document."""
+    """What to try where the character `found` must not stand; `is_behind` says that it follows a whole document."""
     if text.startswith("```"):
         return "; leave out the lines with ```"
     if re.search(r"(?m)^\[[A-Za-z_][\w.\"-]*\][ \t\r]*$", text):
@@ -192,7 +192,7 @@ def _float(digits: str) -> float:
 
 
 def _is_long(number: str) -> bool:
-    """Whether it is more than this side, or the next, can hold."""
+    """Whether a number has too many digits for Python, or overflows a float."""
     return len(number) >= LONGEST_NUMBER or (not number.lstrip("-").isdigit() and isinf(float(number)))
 
 
@@ -204,7 +204,7 @@ def _first_repeated(text: str) -> tuple[str, int]:
             levels.append(set())
         elif found["close"]:
             levels.pop()
-        elif text[_space(text, found.end())] == ":":
+        elif text[_skip_space(text, found.end())] == ":":
             name = str(json.loads(found[0]))
             if name in levels[-1]:
                 return name, found.start()
@@ -220,8 +220,8 @@ def _first_bare(text: str, word: str) -> int:
     return 0
 
 
-def _space(text: str, at: int) -> int:
-    """Where what is not space begins, from there on."""
+def _skip_space(text: str, at: int) -> int:
+    """The index of the first character from `at` on that is no white space."""
     while text[at : at + 1] in (" ", "\t", "\r", "\n"):
         at += 1
     return at

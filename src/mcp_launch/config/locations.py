@@ -1,7 +1,7 @@
 """Where each client keeps its file, on Linux, macOS and Windows.
 
-From the documentation of each, as the modules of the formats name it. Of a project, what stands in its directory; of
-the user, what stands in the home directory or where the system keeps settings.
+Source: the documentation that each module of a format names. A project's files are in its directory, the user's in the
+home directory or where the system keeps settings.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def discover(
     env: Mapping[str, str] | None = None,
     platform: str = sys.platform,
 ) -> list[Candidate]:
-    """The files of all clients that are there: of the project in `directory`, if one is given, before the user's."""
+    """The files of all clients that exist: first those of the project in `directory`, if given, then the user's."""
     return [each for each in places(directory=directory, env=env, platform=platform) if _is_file(each.path)]
 
 

@@ -1,4 +1,4 @@
-"""Where things stand in a text: lines and columns, and a document whose values know theirs."""
+"""Lines and columns in a text, and a document that knows where each of its values stands."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Path: TypeAlias = tuple[str | int, ...]
 """The names and indices that lead from the root to a value."""
 
 DEEPEST = 200
-"""Levels of nesting; Python's own limit is another in each of its versions."""
+"""Levels of nesting that are read; Python's own limit differs from version to version."""
 
 
 class Place(NamedTuple):
@@ -26,13 +26,13 @@ class Place(NamedTuple):
 
 
 class Document:
-    """A value that knows where its parts stand; what a node of its text is, each kind of text knows."""
+    """A value that knows where its parts stand. What a node of the text is, a subclass decides."""
 
     def __init__(self, value: Any, root: Any) -> None:
         self.value = value
         """The whole, as `json.loads` would give it."""
         self._root = root
-        # For files of many servers, of which each is asked for.
+        # Kept, because for a file with many servers the place of each is asked for.
         self._levels: dict[Any, dict[str | int, tuple[Any, Any]]] = {}
 
     def place(self, path: Path = ()) -> Place:
@@ -69,5 +69,5 @@ def place_in(text: str, at: int) -> Place:
 
 
 def unusable(source: str, place: Place, message: str) -> UnusableInput:
-    """The error that says where."""
+    """The error with this message, which begins with the place."""
     return UnusableInput(f"{source}:{place.line}:{place.column}: {message}")

@@ -1,4 +1,4 @@
-"""A text becomes the servers it asks for: whose format it is, what its references stand for, what is odd in it."""
+"""Reads the servers from a text: finds out its format, replaces its references, and notes what is odd in it."""
 
 from __future__ import annotations
 
@@ -71,14 +71,14 @@ def _recognised(text: str, said: str | None, *, source: str) -> tuple[Document, 
         document = read_document(text, source=source, grammar=known.grammar)
         if said is not None or not _is_of_another(document.value, known):
             return document, known, known
-        # A settings.json of another client, or a file that has only its name from one.
+        # The path fits, but not the shape: it is a settings.json of another client, or was only named like that.
         return document, _by_shape(document, source=source), known
     if source.lower().endswith((".yaml", ".yml")):
         return read_document(text, source=source, grammar="yaml"), format_called("goose"), None
     try:
         document = read_document(text, source=source)
     except UnusableInput as error:
-        # Comments tell nothing of whose file it is: what stands between them does, and it may not allow them.
+        # Read it with comments, to see by its shape whose format it is; then by that format, which may not allow them.
         try:
             document = read_document(text, source=source, grammar="jsonc")
         except UnusableInput:
@@ -104,7 +104,7 @@ def _by_shape(document: Document, *, source: str) -> Format:
 
 
 def _note_misnamed(client: Format, chosen: Format, reading: Reading) -> None:
-    """A file that its client reads, by its path, and that has servers as another client writes them."""
+    """Note a file that one client reads, by its path, but whose servers are written as for another client."""
     members = as_members(reading.document.value)
     wanted = client.at[0][0]
     looks = f"wants a map as {wanted}" if wanted in members else f"looks for {wanted}"
@@ -114,7 +114,7 @@ def _note_misnamed(client: Format, chosen: Format, reading: Reading) -> None:
 
 
 def _note_others(chosen: Format, reading: Reading) -> None:
-    """Servers that stand where another client looks for them."""
+    """Note servers that stand where only another client looks for them."""
     for member in HOLDERS if len(as_members(reading.document.value)) > 1 else ():
         there = as_members(as_members(reading.document.value).get(member))
         if there and member not in {first for first, *_ in chosen.at}:
@@ -142,7 +142,7 @@ def _entry(draft: Draft, chosen: Format, reading: Reading, env: Mapping[str, str
 
 
 def _directory(cwd: str | None, workspace: str | None) -> str | None:
-    """Where a server is started that names its own: below the project, which clients start them in."""
+    """The directory that a server names for itself; clients take it as relative to the project."""
     return cwd if cwd is None or workspace is None else os.path.normpath(os.path.join(workspace, cwd))
 
 

@@ -1,4 +1,4 @@
-"""Whose file it is: by its path, or by its shape where the path tells nothing, or something else."""
+"""Finds out which client a file belongs to: by its path, or by its shape where the path does not tell."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from mcp_launch.json_values import as_members
 
-__all__ = ["HOLDERS", "format_of_path", "format_of_shape", "has_shape_of", "meant_by", "parts_of", "project_of"]
+__all__ = ["HOLDERS", "format_of_path", "format_of_shape", "has_shape_of", "meant_by", "project_of"]
 
 FILES: Mapping[str, tuple[str, ...]] = {
     "claude-desktop": ("claude_desktop_config.json",),
@@ -30,15 +30,15 @@ PROJECT_FILES = (
     (".gemini", "settings.json"),
     (".mcp.json",),
 )
-"""Those that stand in the directory of a project."""
+"""The files in the directory of a project."""
 
 HOLDERS = ("mcpServers", "servers", "context_servers")
-"""The members in which somebody has a map of servers; that of Goose means something else to others."""
+"""The members in which clients have a map of servers, but for Goose's, which means something else to other clients."""
 
 
 def format_of_path(path: str) -> str | None:
     """The name of the format, if the path tells."""
-    parts = parts_of(path)
+    parts = _parts_of(path)
     for name, endings in FILES.items():
         for ending in endings:
             wanted = ending.split("/")
@@ -68,7 +68,7 @@ def has_shape_of(name: str, value: Any) -> bool:
 
 
 def meant_by(value: Any, wanted: str) -> str:
-    """What to ask where a member is not there: whether another is meant to be it, or what belongs into it is there."""
+    """A hint where a member is missing: that its name is misspelt, or that a server stands outside of it."""
     import difflib  # noqa: PLC0415 - for what is misspelt, and most is not
 
     if _is_server(value):
@@ -77,7 +77,7 @@ def meant_by(value: Any, wanted: str) -> str:
     near = difflib.get_close_matches(wanted.lower(), sorted(members), n=1, cutoff=0.8)
     if near:
         return f'; is "{members[near[0]]}" meant to be {wanted}?'
-    # Settings may have one of the kind, of which this is no word.
+    # Only if all are servers: settings may have a map that looks like one.
     maps = [name for name, member in as_members(value).items() if as_members(member)]
     if maps and all(_is_server(value[name]) for name in maps):
         return f'; is "{maps[0]}" a server? It belongs there'
@@ -85,8 +85,8 @@ def meant_by(value: Any, wanted: str) -> str:
 
 
 def project_of(source: str, *, home: str | None) -> str | None:
-    """The directory of the project whose file this is; none of a file that is the user's, for all projects."""
-    parts = tuple(parts_of(source))
+    """The directory of the project that the file belongs to; None for a file of the user, which is for all projects."""
+    parts = tuple(_parts_of(source))
     for ending in PROJECT_FILES:
         if parts[-len(ending) :] == ending:
             directory = os.path.abspath(source)
@@ -96,8 +96,8 @@ def project_of(source: str, *, home: str | None) -> str | None:
     return None
 
 
-def parts_of(path: str) -> list[str]:
-    """The names that a path is made of, on any system; no client tells them apart by case."""
+def _parts_of(path: str) -> list[str]:
+    """The names in a path, of any system and in lower case."""
     return path.replace("\\", "/").lower().split("/")
 
 

@@ -1,6 +1,7 @@
-"""What stands for something else in a config: a reference, and a text with references in it.
+"""References in a config, such as `${HOME}`, and texts that have references in them.
 
-What cannot be replaced stays as it is written, and is told. None of it is shown: a default may be a secret.
+A reference that cannot be replaced stays as it is written, and is noted. `repr` shows no text: a default may be a
+secret.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ Kind: TypeAlias = Literal["env", "input", "file", "workspace", "workspace name",
 
 
 class Reference:
-    """One thing that stands for something else; those are equal that mean the same, however they are written."""
+    """A reference; two are equal if they mean the same, however they are written."""
 
     __slots__ = ("default", "kind", "name", "text")
 
@@ -31,7 +32,7 @@ class Reference:
 
     @property
     def shown(self) -> str:
-        """As it is written, without what may be a part of a secret: a default, or a name that is no name."""
+        """As it is written, without what may be a part of a secret: a default, or what cannot be a name."""
         if self.text.startswith("${"):
             start, colon, _ = self.text[2:-1].partition(":-")
             return f"${{{start}{':-…' if colon else ''}}}" if re.fullmatch(r"[\w./\\:~-]*", start.strip()) else "${…}"
@@ -42,7 +43,7 @@ class Reference:
         """What it stands for, or None where that is not known."""
         match self.kind:
             case "env":
-                # Set to nothing is set.
+                # A variable that is set to an empty text is set.
                 return env.get(self.name, self.default)
             case "workspace":
                 return workspace
@@ -80,7 +81,7 @@ class Text:
 
     @property
     def references(self) -> Iterator[Reference]:
-        """What stands for something else."""
+        """The references in it."""
         return (part for part in self.parts if isinstance(part, Reference))
 
     def written(self) -> str:
@@ -88,7 +89,7 @@ class Text:
         return "".join(part if isinstance(part, str) else part.text for part in self.parts)
 
     def replaced(self, env: Mapping[str, str], workspace: str | None) -> str:
-        """With everything replaced that is known."""
+        """The text with every reference replaced whose value is known."""
         return "".join(part if isinstance(part, str) else _replaced(part, env, workspace) for part in self.parts)
 
     def __eq__(self, other: object) -> bool:
@@ -102,7 +103,7 @@ class Text:
 
 
 def replaced(value: Any, env: Mapping[str, str], workspace: str | None) -> Any:
-    """A JSON value with everything replaced that is known."""
+    """A JSON value with every reference replaced whose value is known."""
     match value:
         case Text():
             return value.replaced(env, workspace)
@@ -121,7 +122,7 @@ def _replaced(reference: Reference, env: Mapping[str, str], workspace: str | Non
 
 
 def walk(value: Any, found: Callable[[Text], object]) -> None:
-    """Call a function with each text that has references."""
+    """Call a function with each text in a JSON value that has references."""
     match value:
         case Text():
             found(value)

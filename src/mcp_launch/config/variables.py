@@ -1,6 +1,6 @@
-"""How each client writes what stands for something else: `${VAR:-default}`, `${env:VAR}`, `${workspaceFolder}`, `$VAR`.
+"""How each client writes references: `${VAR:-default}`, `${env:VAR}`, `${workspaceFolder}`, `$VAR`.
 
-A `Syntax` reads and writes one way; between them are references, so that one client's text can be made of another's.
+A `Syntax` turns a text of one client into references and back, so that a text can be converted to another client's.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ __all__ = ["CLAUDE_CODE", "CURSOR", "GEMINI", "GOOSE", "NONE", "VSCODE", "WINDSU
 
 
 class Syntax:
-    """The way of a client that has no variables: what stands there is meant."""
+    """The syntax of a client without variables, in which every text means itself; the base of the others."""
 
     pattern: str = r"(?!)"
     """What a reference looks like; compiled where there is a dollar to begin one."""
 
     def read(self, found: re.Match[str]) -> Reference:
-        """What was found."""
+        """The reference that a match of the pattern means."""
         return Reference(found[0], "unknown")
 
     def write(self, reference: Reference) -> str | None:
-        """How this client says it, or None where it cannot."""
+        """How this client writes the reference, or None where it cannot."""
         del reference
         return None
 
@@ -49,7 +49,7 @@ class Syntax:
         pattern = re.compile(self.pattern)
         closed = text.rfind("}") + 1
         yield from pattern.finditer(text, 0, closed)
-        # Behind the last closing brace none opens, or each that does would be followed to the end of the text.
+        # Behind the last closing brace, opening ones are taken out: from each, all the rest would be searched in vain.
         yield from pattern.finditer(text.replace("{", " "), closed)
 
     def parse_all(self, value: Any, place: Callable[[Path], Place], path: Path) -> Any:
@@ -81,7 +81,7 @@ class _ClaudeCode(Syntax):
 
 
 class _Editor(Syntax):
-    """The way of VS Code and those that come from it: `${env:NAME}`, and words without a colon."""
+    """The syntax of VS Code and editors made from it: `${env:NAME}`, and words without a colon."""
 
     pattern = r"\$\{([^}]*)\}"
 
@@ -115,7 +115,7 @@ class _Gemini(Syntax):
 
 
 class _Goose(_Gemini):
-    """In headers, of the variables that the entry itself names."""
+    """The same, with stricter names."""
 
     pattern = r"(?a)\$(?:([A-Za-z_]\w*)|\{\s*([A-Za-z_]\w*)\s*\})"
 

@@ -1,4 +1,4 @@
-"""A config becomes the file of a client, and what that client has no way to say is told."""
+"""Writes a config as the file of a client, and notes what that client cannot express."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _json(value: Any) -> str:
     try:
         text.encode()
     except UnicodeEncodeError:
-        # Half a character, which a JSON text can name and no file hold.
+        # Half of a surrogate pair: JSON can escape it, but UTF-8 cannot hold it.
         text = json.dumps(value, indent=2)
     return f"{text}\n"
 

@@ -1,4 +1,4 @@
-"""YAML 1.2 as far as JSON has it, and where each value stands; ruamel.yaml reads it."""
+"""Reads YAML 1.2, as far as JSON has the same values, with ruamel.yaml, and keeps where each value stands."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from mcp_launch.config.places import DEEPEST, Document, Place, place_in, unusabl
 __all__ = ["read_yaml"]
 
 MOST_NODES = 20_000
-"""Values of a document, those included that its aliases repeat."""
+"""Values of a document at most, counted again for each alias."""
 
 
 def read_yaml(text: str, *, source: str) -> Document:
@@ -33,7 +33,7 @@ def read_yaml(text: str, *, source: str) -> Document:
     except MarkedYAMLError as raised:
         error: Any = raised
         what = " ".join(str(error.problem or error.context or "cannot be read").split())
-        # A password may begin with what means something in YAML.
+        # The rest may be a secret: a password may begin with a character that means something in YAML.
         what = re.sub(r"\b(alias|anchor|handle|tag)\b.*", r"\1", what)
         mark: Any = error.problem_mark or error.context_mark
         place = Place(1, 1) if mark is None else Place(mark.line + 1, mark.column + 1)
@@ -48,7 +48,7 @@ def read_yaml(text: str, *, source: str) -> Document:
 
 
 class _Yaml(Document):
-    """Its nodes are those of ruamel.yaml."""
+    """A node is one of ruamel.yaml."""
 
     def place_of(self, node: Any) -> Place:
         return _mark(node)
@@ -64,7 +64,7 @@ class _Yaml(Document):
 
 
 class _Construction:
-    """The value of a tree of nodes."""
+    """Builds the value of a tree of nodes."""
 
     def __init__(self, source: str, reader: Any) -> None:
         self._source = source
@@ -98,7 +98,7 @@ class _Construction:
             value = self._scalar(node)
         except Exception:  # noqa: BLE001 - a tag of somebody's own, or a date or number that is none: its text remains
             value = node.value
-        # A date, bytes or what is no number, which JSON has no word for.
+        # JSON has no dates, bytes, or numbers such as NaN: their text remains.
         is_json = isinstance(value, str | int | None) or (isinstance(value, float) and isfinite(value))
         return value if is_json else node.value
 

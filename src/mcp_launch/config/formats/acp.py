@@ -1,7 +1,7 @@
 """ACP: an array of `McpServer`, a whole `session/new` or `session/load` request, or its params.
 
 Entries are passed on as they are; ACP has no variables. Source: the schema of the Agent Client Protocol, "Session
-Setup". A map of servers in the params, which is none of ACP, is read as other clients write it.
+Setup". ACP has no map of servers; one in the params is read as other clients write it.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ FORMAT = Acp()
 
 
 def _note_odd(entry: dict[str, Any], name: str, path: Path, reading: Reading) -> None:
-    """What an entry says in vain."""
+    """Note members of an entry that have no effect."""
     kind = entry.get("type", "stdio")
     unused = {"stdio": "url", "http": "command", "sse": "command"}.get(kind) if isinstance(kind, str) else None
     if unused in entry and {"command", "url"} <= entry.keys():
@@ -128,7 +128,7 @@ def _plain(entry: Entry, value: Any, writing: Writing) -> Any:
 
 
 def _complete(server: dict[str, Any]) -> dict[str, Any]:
-    """With what version 1 requires, in its order; its stdio servers have no type."""
+    """The server with all that ACP version 1 requires, in its order; there a stdio server has no type."""
     said = {member: value for member, value in server.items() if value is not None}
     first: dict[str, Any] = {"type": None, "name": None, "url": None, "headers": []}
     if said.get("type", "stdio") == "stdio":

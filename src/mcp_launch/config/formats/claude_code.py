@@ -18,7 +18,7 @@ __all__ = ["FORMAT"]
 
 
 class ClaudeCode(MapFormat):
-    """With the projects of `~/.claude.json`."""
+    """A map format with the projects of `~/.claude.json`."""
 
     name = "claude-code"
     title = "Claude Code"
@@ -35,7 +35,7 @@ class ClaudeCode(MapFormat):
             yield from super().read(reading)
             return
         projects = as_members(value["projects"])
-        # Of one project, as the client reads it: its servers go before the user's of the same name.
+        # As the client reads it: a project's server replaces the user's of the same name.
         project = as_members(projects.get(reading.workspace or ""))
         off = set(texts(project.get("disabledMcpServers")))
         path = ("projects", reading.workspace or "")

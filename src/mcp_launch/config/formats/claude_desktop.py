@@ -12,7 +12,7 @@ __all__ = ["FORMAT"]
 
 
 class ClaudeDesktop(MapFormat):
-    """Programs alone."""
+    """A map format with stdio servers only."""
 
     name = "claude-desktop"
     title = "Claude Desktop"

@@ -13,7 +13,7 @@ __all__ = ["FORMAT"]
 
 
 class Cursor(MapFormat):
-    """Types are written for programs only."""
+    """A map format in which only stdio servers have a type."""
 
     name = "cursor"
     title = "Cursor"

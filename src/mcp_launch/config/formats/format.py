@@ -1,4 +1,4 @@
-"""What every format can do, and what is known of a file while it is read or written."""
+"""The base class of all formats, and the state of a file while it is read or written."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["Draft", "Format", "Reading", "Writing"]
 
 
 class Format:
-    """How one client writes which servers it has."""
+    """How one client's files name servers."""
 
     name: str
     """What it is called on a command line, such as `claude-code`."""
@@ -25,9 +25,9 @@ class Format:
     grammar: Grammar = "json"
     syntax: Syntax = NONE
     at: tuple[tuple[str, ...], ...] = (("mcpServers",),)
-    """Where a file has its servers; the first is where a map of them is written, a member of the file."""
+    """The paths at which a file may have its servers; a new file has them at the first."""
     wording: Wording = Wording()
-    """How it is said what to change in its files."""
+    """How messages say what to change in its files."""
 
     def read(self, reading: Reading) -> Iterator[Draft]:
         """The entries of a document."""
@@ -65,7 +65,7 @@ class Draft:
 
 
 class Reading:
-    """A document that is being read: what was found so far."""
+    """A document that is being read, and what was found in it so far."""
 
     def __init__(
         self, document: Document, *, source: str, client: str | None = None, workspace: str | None = None
@@ -73,18 +73,18 @@ class Reading:
         self.document = document
         self.source = source
         self.client = client
-        """The format of the client that is sure to read it, if that is known by more than the shape."""
+        """The name of the client that reads this file, if its path or the user says so."""
         self.workspace = workspace
         self.cwd: str | None = None
         self.rest: dict[str, Any] = {}
         self.findings: list[Finding] = []
 
     def note(self, code: str, message: str, *, path: Path, server: str | None = None) -> None:
-        """Something worth knowing of the member at this path."""
+        """Add a finding about the member at this path."""
         self.note_at(code, message, place=self.document.key_place(path), server=server)
 
     def note_at(self, code: str, message: str, *, place: Place, server: str | None) -> None:
-        """The same, where the place is known."""
+        """Add a finding about this place."""
         self.findings.append(Finding(place.line, place.column, server, code, message))
 
     def refuse(self, message: str, *, path: Path = ()) -> UnusableInput:
@@ -93,14 +93,14 @@ class Reading:
 
 
 class Writing:
-    """A file that is being written: what cannot be said in it."""
+    """A file that is being written, and what it cannot express."""
 
     def __init__(self, config: Config) -> None:
         self.config = config
         self.findings: list[Finding] = []
 
     def note(self, entry: Entry | None, code: str, message: str, *, place: Place | None = None) -> None:
-        """Something that is lost, or is no longer what it was."""
+        """Add a finding about something that is lost, or means something else now."""
         at = place or (Place(1, 1) if entry is None else entry.place)
         name = None if entry is None else entry.name
         self.findings.append(Finding(at.line, at.column, name, code, message))

@@ -21,7 +21,7 @@ __all__ = ["FORMAT"]
 
 
 class Gemini(MapFormat):
-    """With the lists of servers that are started and not."""
+    """A map format with lists of the servers to start and not to start."""
 
     name = "gemini"
     title = "Gemini CLI"

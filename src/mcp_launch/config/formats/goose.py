@@ -1,4 +1,4 @@
-"""Goose: `extensions` in `config.yaml`: `cmd`, `envs`, `uri`; what it brings itself is no server of the file.
+"""Goose: `extensions` in `config.yaml`: `cmd`, `envs`, `uri`; its built-in extensions are no servers.
 
 `env_keys` are the names of variables whose values it keeps elsewhere, or finds in the environment. `${VAR}` is replaced
 in headers, by what `envs` and `env_keys` say. Source: "Configuration Files" of its documentation, and in its repository
@@ -30,7 +30,7 @@ _BROUGHT = {
 
 
 class Goose(MapFormat):
-    """With its secrets, and its own extensions."""
+    """A map format with variables that are kept elsewhere, and with built-in extensions."""
 
     name = "goose"
     title = "Goose"
@@ -50,7 +50,7 @@ class Goose(MapFormat):
     expands = frozenset({"headers"})
 
     def read_entry(self, name: str, raw: dict[str, Any], path: Path, reading: Reading) -> Draft | None:
-        # What people see is the name in the entry; the other is made of it.
+        # Goose shows the name in the entry, and derives the key of the map from it.
         shown = raw.get("name")
         name = shown if isinstance(shown, str) and shown else name
         kind = raw.get("type")
@@ -122,7 +122,7 @@ def _all_references(server: Any) -> list[Reference]:
 
 
 def _inlined(value: Any, known: Mapping[str, Any]) -> Any:
-    """A header with what the entry itself says; what it does not name is meant as it stands."""
+    """A header in which the values that the entry gives are filled in; any other `${VAR}` is plain text."""
     if not isinstance(value, Text):
         return value
     parts: list[str | Reference] = []
@@ -138,7 +138,7 @@ def _inlined(value: Any, known: Mapping[str, Any]) -> Any:
 
 
 def _is_own(pair: Mapping[str, Any]) -> bool:
-    """Whether a variable is the one of the environment that has its name."""
+    """Whether a variable of `env` is only passed on from the environment, under the same name."""
     value = pair.get("value")
     return isinstance(value, Text) and value.parts == (Reference("", "env", str(pair.get("name"))),)
 

@@ -1,4 +1,4 @@
-"""A map of servers is read: what an entry says becomes what ACP calls it, and the rest is kept."""
+"""Reads a map of servers: members that ACP has get ACP's names, and the rest is kept as it is."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["MapReader"]
 
 
 class MapReader(Words):
-    """The way in; a client with a rule of its own overrides the method for it."""
+    """How a map format is read; a client with a rule of its own overrides the method for it."""
 
     def read(self, reading: Reading) -> Iterator[Draft]:
         """The entries of the first map that is there."""
@@ -46,7 +46,7 @@ class MapReader(Words):
             if not isinstance(raw, dict):
                 message = f"a server must be a map, not {kind_of(raw)}"
                 reading.note("wrong_type", message, path=path, server=name)
-                # Nothing but a name is no server for whoever is to launch it either.
+                # With nothing but a name it cannot be launched, which the launcher says too.
                 yield Draft(name, {"name": name}, path)
             elif (draft := self.read_entry(name, cast("dict[str, Any]", raw), path, reading)) is not None:
                 yield draft
@@ -81,7 +81,7 @@ class MapReader(Words):
         )
 
     def transport(self, raw: Mapping[str, Any]) -> Any:
-        """What ACP calls the way to this server; a type that is none, as it is."""
+        """The transport of this server by ACP's name; an unknown type as it is."""
         kind = raw.get("type", raw.get("transport"))
         if kind is None:
             member = next((each for each in self.urls if each in raw), None)
@@ -93,7 +93,7 @@ class MapReader(Words):
     def shape(
         self, name: str, kind: Any, raw: Mapping[str, Any], path: Path, reading: Reading
     ) -> tuple[dict[str, Any], set[str]]:
-        """The server as ACP writes it, and the members of which it is made."""
+        """The server as ACP writes it, and the members of `raw` that it was made from."""
         server: dict[str, Any] = {"type": kind, "name": name}
         url = next((each for each in self.urls if each in raw), "url")
         of_process = {self.command: "command", "args": "args", self.env: "env"}
@@ -123,7 +123,7 @@ class MapReader(Words):
                 reading.note("unknown_member", message, path=(*path, member), server=name)
 
     def _note_refused(self, name: str, kind: Any, raw: Mapping[str, Any], path: Path, reading: Reading) -> None:
-        """What is started here, and is not by the client."""
+        """Note a server that is started here, though its client would refuse it."""
         if kind not in ("http", "sse"):
             return
         if kind not in self.transports:
@@ -135,7 +135,7 @@ class MapReader(Words):
             reading.note("missing_type", message, path=path, server=name)
 
     def _pairs(self, member: str, value: Any, name: str, path: Path, reading: Reading) -> Any:
-        """A map as pairs of `name` and `value`; what is none, as it is."""
+        """A map as pairs of `name` and `value`; any other value as it is."""
         if isinstance(value, dict):
             return [{"name": each, "value": text} for each, text in cast("dict[str, Any]", value).items()]
         if value is not None:

@@ -1,4 +1,4 @@
-"""A map of servers is written: what ACP calls it becomes what a client does, and what that cannot say is told."""
+"""Writes a map of servers: members get the client's names, and what the client does not have is noted."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ __all__ = ["MapWriter"]
 
 
 class MapWriter(Words):
-    """The way out; a client with a rule of its own overrides the method for it."""
+    """How a map format is written; a client with a rule of its own overrides the method for it."""
 
     SHARED: ClassVar = frozenset({"description", "envFile"})
-    """Members that mean the same wherever they are known."""
+    """Members that mean the same to every client that has them."""
 
     def write(self, writing: Writing) -> Any:
-        """A file with the map where this client looks first."""
+        """The JSON of a file, with the map where this client looks first."""
         servers: dict[str, Any] = {}
         for entry in writing.config.entries:
             key = self.key(entry.name)
@@ -34,7 +34,7 @@ class MapWriter(Words):
         return self.write_file(servers, writing)
 
     def key(self, name: str) -> str:
-        """What the map calls a server."""
+        """The key of a server in the map."""
         return name
 
     def write_file(self, servers: dict[str, Any], writing: Writing) -> dict[str, Any]:
@@ -50,7 +50,7 @@ class MapWriter(Words):
         return {**file, self.at[0][0]: servers}
 
     def unshape(self, entry: Entry, kind: str, server: Mapping[str, Any], writing: Writing) -> dict[str, Any]:
-        """A server with what it is called here."""
+        """The server with the names that this client has for its members."""
         raw: dict[str, Any] = {}
         if kind in self.types:
             raw["type"] = self.types[kind]
@@ -69,7 +69,7 @@ class MapWriter(Words):
         return raw
 
     def literal(self, entry: Entry, member: str, text: str, writing: Writing) -> str:
-        """A text without references."""
+        """A text that is to be read as it stands; notes if the client would replace a part of it."""
         if member in self.expands and isinstance(self.syntax.parse(text, entry.place), Text):
             message = f"{self.title} would replace a part of {member} that is meant as it stands"
             writing.note(entry, "would_be_replaced", message)
@@ -101,7 +101,7 @@ class MapWriter(Words):
         return member
 
     def _as_map(self, entry: Entry, member: str, value: Any, writing: Writing) -> Any:
-        """Pairs of `name` and `value` as a map; what are none, as they are."""
+        """Pairs of `name` and `value` as a map; any other value as it is."""
         pairs = as_items(value)
         if pairs != value or not all(_is_pair(pair) for pair in pairs):
             return cast("object", value)
@@ -114,7 +114,7 @@ class MapWriter(Words):
         return found
 
     def _render(self, entry: Entry, member: str, value: Any, writing: Writing) -> Any:
-        """A value with its references in the way of this client."""
+        """A value with its references as this client writes them."""
         match value:
             case Text():
                 return "".join(self._part(entry, member, part, value, writing) for part in value.parts)
@@ -140,7 +140,7 @@ class MapWriter(Words):
         return part.text
 
     def _write_more(self, entry: Entry, raw: dict[str, Any], writing: Writing) -> dict[str, Any]:
-        """What is no part of the server itself: directory, timeout, whether it is started, and what else there was."""
+        """Add what ACP's server does not have: directory, timeout, whether it is started, and other members."""
         if entry.written_cwd is not None:
             if self.cwd and raw.get(self.command) is not None:
                 raw[self.cwd] = self._render(entry, self.cwd, entry.written_cwd, writing)
@@ -167,6 +167,6 @@ def _is_pair(pair: Any) -> bool:
 
 
 def _number(value: float) -> float:
-    """Without a fraction where there is none; a hundredth of a thousandth is no difference."""
+    """The number rounded to five digits, and as an integer where it is one."""
     rounded = round(value, 5)
     return int(rounded) if rounded == int(rounded) else rounded

@@ -1,4 +1,4 @@
-"""A format that is a map from names to servers, which all are but ACP's."""
+"""The base class of the formats that are a map from names to servers, which are all but ACP's."""
 
 from __future__ import annotations
 
@@ -9,4 +9,4 @@ __all__ = ["MapFormat"]
 
 
 class MapFormat(MapReader, MapWriter):
-    """Its words are data, and both ways are made of them."""
+    """Reads and writes by the names and rules that its class attributes give."""

@@ -20,7 +20,7 @@ __all__ = ["FORMAT"]
 
 
 class VsCode(MapFormat):
-    """With its `inputs`, and values of env that are no texts."""
+    """A map format with `inputs`, and with values of `env` that may be numbers or null."""
 
     name = "vscode"
     title = "VS Code"
@@ -50,7 +50,7 @@ class VsCode(MapFormat):
         return super().shape(name, kind, raw, path, reading)
 
     def _texts(self, env: dict[str, Any], name: str, path: Path, reading: Reading) -> dict[str, Any]:
-        """Numbers are written out; null takes a variable away, which ACP has no word for."""
+        """The variables, with numbers as texts; null would remove a variable, which ACP cannot do."""
         found: dict[str, Any] = {}
         for variable, value in env.items():
             if value is None:

@@ -14,7 +14,7 @@ __all__ = ["FORMAT"]
 
 
 class Windsurf(MapFormat):
-    """A word of its own for URLs."""
+    """A map format with a name of its own for URLs."""
 
     name = "windsurf"
     title = "Windsurf"

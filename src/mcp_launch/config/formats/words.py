@@ -1,4 +1,4 @@
-"""The words of a format that is a map from names to servers, which all are but ACP's; how one differs is data."""
+"""The names and rules in which map formats differ from each other, as class attributes."""
 
 from __future__ import annotations
 
@@ -16,38 +16,38 @@ MEMBERS = frozenset({"command", "args", "env", "url", "headers"})
 
 
 class Words(Format):
-    """What members are called, and which of them there are."""
+    """The names of members, and which of them a client has."""
 
     command: str = "command"
     env: str = "env"
     urls: Mapping[str, str] = {"url": "http"}
-    """The members that hold a URL, the first that is there counts, and the transport each means where none is said."""
+    """The members that hold a URL, each with its transport where there is no type; the first that is present counts."""
     types: Mapping[str, str] = {}
-    """What is written as `type` for each transport; nothing for those left out."""
+    """What is written as `type` for each transport; those not here are written without a type."""
     transports: tuple[str, ...] = ("stdio", "http", "sse")
-    """Those that this client has."""
+    """The transports that this client has."""
     needs_type: bool = False
-    """A server of which no type is said is a program, also where it has a URL."""
+    """Whether a server without a type is a program, even if it has a URL."""
     guesses_sse: bool = False
-    """Where no type is said, a URL that ends in /sse is one of SSE."""
+    """Whether a URL that ends in /sse means SSE where there is no type."""
     cwd: str | None = None
-    """The member that has the directory of one server."""
+    """The member with the directory of one server."""
     timeout: tuple[str, float] | None = None
-    """The member, and how many seconds one of its unit is."""
+    """The member with the timeout, and its unit in seconds."""
     disabled: tuple[str, bool] | None = None
-    """The member, and its value in a server that is not to be started."""
+    """The member that disables a server, and its value when it does."""
     disables_apart: bool = False
-    """It is said elsewhere in the file which servers are not to be started."""
+    """Whether another part of the file says which servers are not to be started."""
     writes_enabled: bool = False
-    """It is also written of a server that is to be started."""
+    """Whether the member `disabled` is also written for a server that is to be started."""
     others: frozenset[str] = frozenset()
     """Further members that this client knows."""
     unread: frozenset[str] = frozenset()
-    """Those of them without which the server may not run as it does there."""
+    """Members that this client knows and that are not read here, so that the server may run in another way."""
     expands: frozenset[str] = MEMBERS
     """The members in which references are replaced."""
     keeps: tuple[str, ...] = ()
-    """The members of a file that belong to all its servers."""
+    """Members of the file itself that are kept when it is written."""
 
     def known(self) -> set[str]:
         """Every member that this client knows in a server."""
@@ -56,12 +56,12 @@ class Words(Format):
         return {*fixed, *self.others, *self.unread, *(each for each in optional if each)}
 
     def guess(self, member: str, url: Any) -> str:
-        """The transport of a URL of which no type is said."""
+        """The transport of a URL without a type."""
         return "sse" if self.guesses_sse and ends_in_sse(url) else self.urls[member]
 
 
 def ends_in_sse(url: Any) -> bool:
-    """Whether a URL is most likely one of SSE."""
+    """Whether the path of a URL ends in /sse, as with most servers that speak SSE."""
     text = url.written() if isinstance(url, Text) else url
     try:
         return isinstance(text, str) and urlsplit(text).path.rstrip("/").endswith("/sse")

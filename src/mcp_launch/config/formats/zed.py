@@ -20,7 +20,7 @@ __all__ = ["FORMAT"]
 
 
 class Zed(MapFormat):
-    """With what extensions bring, and the older form of `command`."""
+    """A map format with servers of extensions, and an older form of `command`."""
 
     name = "zed"
     title = "Zed"
