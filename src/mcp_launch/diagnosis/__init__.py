@@ -1,4 +1,4 @@
-"""What went wrong, found out from what was seen: words of the session, answers of HTTP, last words of processes."""
+"""Finds out why a server failed: from exceptions of the session, answers of HTTP, and the end of its process."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ __all__ = ["Diagnosis"]
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """Why a transport failed. What the server said in it is not yet redacted."""
+    """Why a server failed. What the server itself said is not redacted yet."""
 
     code: Code
     message: str
     facts: dict[str, Any] = field(default_factory=dict[str, Any])
     stage: Stage | None = None
-    """Where, if the transport knows better than the session above it."""
+    """Where it failed, if the transport knows better than the session above it."""

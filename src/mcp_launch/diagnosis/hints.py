@@ -1,4 +1,4 @@
-"""What to try, for what package runners, interpreters and shells say when they cannot start a server."""
+"""What to try, by what package runners, interpreters and shells write when they cannot start a server."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ __all__ = ["explain_end"]
 def explain_end(lines: Sequence[str], *, status: int | None = None) -> tuple[str | None, str | None]:
     """What to try if that is known, and the line of standard error that tells most, if there is one.
 
-    `status` is the exit status, of which shells give two a meaning.
+    `status` is the exit status; two values of it have a meaning in shells.
     """
-    # A program that complains of the messages it is sent was started, and is no server.
+    # A program that complains about our messages was started and is no server: no hint about starting it is right.
     known = () if any('"jsonrpc"' in line or "jsonrpc:" in line for line in lines) else _HINTS
     for pattern, hint in known:
         for line in lines:
@@ -31,7 +31,7 @@ _NPM = r"npm (?:error|ERR!) "
 _NO_PROGRAM = "there is no program {}; is it installed, and on the PATH that the server gets?"
 _NO_PYTHON_PACKAGE = "there is no Python package {}; is its name right?"
 
-# The first that fits a line is taken, so what says more stands first.
+# The first pattern that matches a line is taken, so that more specific ones stand first.
 _HINTS = tuple(
     (re.compile(pattern), hint)
     for pattern, hint in (

@@ -1,4 +1,4 @@
-"""What an HTTP answer means: a code, and what to try. Whoever reads it is not an expert."""
+"""What an HTTP answer means: a code, and what to try, in words for people who are no experts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from mcp_launch.diagnosis import Diagnosis
 __all__ = ["Answer", "judge"]
 
 _QUOTED = 160
-"""Characters of what a server says that stand in a message."""
+"""Characters of what a server says that a message quotes."""
 
 _TRY = {
     400: "does it want another header or query?",
@@ -46,17 +46,17 @@ class Answer:
     headers: dict[str, str]
     """Those that explain an error: www_authenticate, location, retry_after."""
     body: str = ""
-    """Its start, if it is an error or not MCP."""
+    """The start of the body, if it is an error or no MCP."""
     is_mcp: bool = False
-    """Whether it is what a server of this transport may say."""
+    """Whether the body is one that an MCP server of this transport may send."""
     had_session: bool = False
     """Whether the request belonged to a session."""
     named: bool = False
-    """Whether it was the server that named the URL."""
+    """Whether the server itself named the URL, as that of an SSE endpoint."""
     via: str | None = None
-    """The proxy that the answer came through, and may be of."""
+    """The proxy that the answer came through; it may be the proxy's own."""
     bypass: str | None = None
-    """The host to name in NO_PROXY, where it was the environment that sent a request for this machine through it."""
+    """The host to name in NO_PROXY, if the environment sent a request to this very machine through the proxy."""
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -73,14 +73,14 @@ class Answer:
 
     @property
     def route(self) -> str:
-        """What was asked, and by which way."""
+        """The request and its way, as messages say it."""
         through = f" through the proxy {self.via}" if self.via else ""
         around = f" (name {self.bypass} in NO_PROXY to go without it)" if self.via and self.bypass else ""
         return f"{self.method} {self.url}{through}{around}"
 
 
 def judge(answer: Answer, *, authorized: bool, slip: str | None, usual: str) -> Diagnosis | None:  # noqa: PLR0911 - a list of cases
-    """What an answer says against the server; None when it is good, or tells of an error in MCP.
+    """Why an answer means that the server cannot be used; None if it is good, or holds an MCP error.
 
     `authorized` says whether the request carried credentials, `slip` what may be wrong with their form, and `usual` is
     the path that most servers have.
@@ -149,9 +149,9 @@ def _login(challenge: str, *, authorized: bool) -> str:
 
 
 def _lost(answer: Answer) -> bool:
-    """Whether it means the session: by its status, or, as many servers do it, by what it says.
+    """Whether the server has lost the session, by its status or, as with many servers, by the word in its answer.
 
-    A 404 with an error of MCP may also mean what was asked for, as an unknown method of the newer era.
+    A 404 with an MCP error may also be about the request itself, such as a method of the newer era that is unknown.
     """
     if not answer.had_session:
         return False
@@ -181,7 +181,7 @@ def _misfit(answer: Answer) -> str:
 
 
 def _said(answer: Answer) -> str:
-    """What the server says of it, where that is meant to be read."""
+    """What the server says, if it is text or JSON; a page of HTML is left out."""
     if answer.media_type not in ("text/plain", "application/json", "application/problem+json"):
         return ""
     said = " ".join(_plain(answer.body).split())
@@ -189,7 +189,7 @@ def _said(answer: Answer) -> str:
 
 
 def _plain(body: str) -> str:
-    """The text in a JSON error."""
+    """The message in a JSON error; a body that is none as it is."""
     try:
         value: Any = json.loads(body)
     except (ValueError, RecursionError):
@@ -198,7 +198,7 @@ def _plain(body: str) -> str:
 
 
 def _text_in(value: Any) -> str:
-    """What says most in an error, by the usual names."""
+    """The most useful text in a JSON error, by the usual names of members."""
     if isinstance(value, dict):
         members = cast("dict[str, Any]", value)
         texts = (_text_in(members.get(name)) for name in ("error_description", "message", "detail", "error", "title"))

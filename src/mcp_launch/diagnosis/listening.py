@@ -1,4 +1,4 @@
-"""Where a process listens instead of at its standard input, by the URL or the port that it tells of."""
+"""Recognises a process that listens on a port instead of its standard input, by the URL or port that it prints."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["explain_silence"]
 
 
 def explain_silence(lines: Iterable[str]) -> str | None:
-    """What to try when a process says nothing on standard output, because it says there that it listens elsewhere."""
+    """What to try when a process sends no message, if one of its lines says that it listens on a URL or port."""
     for line in lines:
         if found := _LISTENS.search(line):
             scheme, place, port = found.groups(default="")

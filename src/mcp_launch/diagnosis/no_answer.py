@@ -13,14 +13,17 @@ from mcp_launch.transports.either_httpx import Url
 __all__ = ["TWICE", "UNMAPPED", "TooLong", "UnusableId", "trouble"]
 
 UNMAPPED = (OSError, UnicodeError)
-"""What both libraries let through of what goes wrong below them, such as a TLS alert after the handshake."""
+"""Errors from below that both libraries pass on as they are, such as a TLS alert after the handshake."""
 
 TWICE = "compressed more than once"
-"""Why an answer is not unpacked: each time makes a thousand times as much of it, and no server needs a second."""
+"""Why an answer is not unpacked: each compression can grow it a thousandfold, and no server needs a second one."""
+
+
+_DROPPED = "dropped the connection without an answer; its own log may say why"
 
 
 class TooLong(Exception):  # noqa: N818 - says what happened
-    """The body was given up before it filled the memory; if there is a text, it says what it was."""
+    """A body that was given up before it filled the memory; the text, if there is one, says what it was."""
 
 
 class UnusableId(Exception):  # noqa: N818 - the same
@@ -31,7 +34,7 @@ def trouble(  # noqa: PLR0911 - a list of cases
     error: Exception, url: Url, *, connect: float, via: str | None
 ) -> Diagnosis:
     """Why there was no answer, by the error of either library."""
-    # By name: both libraries have these errors, and neither is imported for the sake of the other's.
+    # By name: both libraries have these errors, and neither needs to be imported for it.
     kinds = {kind.__name__ for kind in type(error).__mro__}
     port = url.port or {"http": 80, "https": 443}.get(url.scheme)
     where = f"{url.host}:{port}"
@@ -69,14 +72,14 @@ def trouble(  # noqa: PLR0911 - a list of cases
         return found("http_error", f"{where} sent an answer that is not compressed in the way that it says")
     if "RemoteProtocolError" in kinds:
         return found(*_protocol(str(error), where))
-    return found("disconnected", f"{where} dropped the connection without an answer; its own log may say why")
+    return found("disconnected", f"{where} {_DROPPED}")
 
 
 def _protocol(complaint: str, where: str) -> tuple[Code, str]:
     if "too long" in complaint:
         return "http_error", f"the headers that {where} sent are too long"
     if "without sending a response" in complaint:
-        return "disconnected", f"{where} dropped the connection without an answer; its own log may say why"
+        return "disconnected", f"{where} {_DROPPED}"
     if "incomplete" in complaint or "without sending complete" in complaint:
         return "disconnected", f"{where} dropped the connection in the middle of its answer"
     return "not_mcp", f"what {where} sent is not HTTP ({complaint}); is the port right?"
@@ -102,7 +105,7 @@ _CERTIFICATE_ADVICE = {
     10: "it must be renewed, unless the clock is wrong here",
     62: "is the host right?",
     64: "is the host right?",
-    # What is only refused where OpenSSL is strict (`VERIFY_X509_STRICT`).
+    # Faults that OpenSSL refuses only when it is strict (`VERIFY_X509_STRICT`).
     **dict.fromkeys(range(80, 95), "it must be issued anew, with what Python asks for from 3.13 on"),
 }
 """What to try where more is wrong than who issued it, by OpenSSL's `X509_V_ERR_…`, which Python has no names for."""

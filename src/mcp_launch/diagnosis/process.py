@@ -1,4 +1,4 @@
-"""What the end of a process means: how it left, what it wrote in place of messages, and its last words."""
+"""Why a process was of no use: by its exit status, what it wrote instead of messages, and its standard error."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _OTHER_PROGRAM = "is that the right program, and does it need an argument to spe
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seen:
-    """What was seen of a process; only the stray lines are redacted yet."""
+    """What was seen of a process. Only `stray` is redacted already."""
 
     spoke: bool
     """Whether it wrote a message."""
@@ -37,7 +37,7 @@ class Seen:
     unfinished: str
     """The start of a line that it never ended."""
     gave_up_at: int | None
-    """The bytes after which a line of it was given up, if one was."""
+    """The bytes after which a line that did not end was given up, if one was."""
     stderr: Sequence[str]
     """The last lines of its standard error."""
     status: int | None
@@ -49,7 +49,7 @@ class Seen:
 
 
 def diagnose_process(seen: Seen, *, waited: float | None, hide: Redactor, wording: Wording) -> Diagnosis | None:
-    """Why a process was of no use; None when nothing of it is to blame.
+    """Why a process was of no use; None if the process is not to blame.
 
     `waited` are the seconds of the budget that was used up, if one was.
     """
@@ -72,7 +72,7 @@ def diagnose_process(seen: Seen, *, waited: float | None, hide: Redactor, wordin
 
 
 def _no_mcp(seen: Seen, hide: Redactor) -> str | None:
-    """What it wrote instead of messages."""
+    """What it wrote instead of messages, if it did."""
     if seen.echoes:
         return "sends back what it is sent, and nothing else, so that it is no MCP server"
     if seen.stray:
@@ -84,7 +84,7 @@ def _no_mcp(seen: Seen, hide: Redactor) -> str | None:
 
 
 def _other_form(seen: Seen) -> str | None:
-    """What is to be changed where it writes messages, but not in the form of MCP."""
+    """What to change if it writes messages in another form than MCP's."""
     first = seen.stray[0] if seen.stray else ""
     if first.lower().startswith("content-length:"):
         return "does it frame messages as language servers do? MCP wants one on each line"
@@ -108,10 +108,10 @@ def _last_words(seen: Seen, hide: Redactor) -> str:
 
 
 def _advice(seen: Seen, hide: Redactor, wording: Wording) -> str:
-    """What to try, or where it listens instead of here."""
+    """What to try; if it listens on a port instead, where."""
     if seen.spoke:
         return f"{wording.longer}?"
-    # Redacted first: of a secret that is cut in two, neither half would be recognised.
+    # Redacted before a URL is cut out of a line: half of a secret would not be recognised.
     if hint := explain_silence(hide(line) for line in (*seen.stray, seen.unfinished, *seen.stderr)):
         return hint
     if form := _other_form(seen):

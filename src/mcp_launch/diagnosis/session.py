@@ -1,4 +1,4 @@
-"""What the SDK's exceptions mean, for when the transport below it saw nothing wrong."""
+"""What the SDK's exceptions mean, where the transport below it saw nothing wrong."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from mcp_launch.diagnosis import Diagnosis
 
 __all__ = ["diagnose_session", "is_closed", "is_timeout", "server_answered"]
 
-# The SDK has no exception of its own for these.
+# The SDK has no own exceptions for these, so that they are recognised by their text.
 _UNSUPPORTED = "Unsupported protocol version from the server: "
 _IN_VAIN = re.compile(r"^Request '[^']*' timed out$|^[\w/]+ was not answered")
 
@@ -42,7 +42,7 @@ def is_closed(error: MCPError) -> bool:
 
 
 def is_timeout(error: MCPError) -> bool:
-    """Whether the SDK, or the probe, has waited in vain; servers use the same code, often for a lost session."""
+    """Whether the SDK or the probe got no answer in time; servers use the same code, often for a lost session."""
     return error.code == REQUEST_TIMEOUT and _IN_VAIN.search(error.message) is not None
 
 
@@ -61,7 +61,7 @@ def _meaning(leaf: BaseException) -> Diagnosis | None:
         case ValidationError():
             first = leaf.errors(include_url=False, include_input=False)[0]
             field = "/".join(str(part) for part in first["loc"])
-            # As pydantic says it, but for the name of a Python class.
+            # pydantic's message, except where it would name a Python class.
             wrong = (
                 "must be an object" if first["type"] == "model_type" else first["msg"][:1].lower() + first["msg"][1:]
             )
@@ -83,7 +83,7 @@ def _meaning(leaf: BaseException) -> Diagnosis | None:
 
 
 def _leaves(error: BaseException | None) -> Iterator[BaseException]:
-    """The exceptions in groups of groups."""
+    """The exceptions in a group and its groups."""
     if isinstance(error, BaseExceptionGroup):
         for inner in cast("BaseExceptionGroup[BaseException]", error).exceptions:
             yield from _leaves(inner)

@@ -1,4 +1,4 @@
-"""Which of the last lines of a program says why it ended: that above or below a stack, and not what closes a trace."""
+"""Picks the lines of standard error that say why a program ended: the error above or below a stack, not the stack."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["telling"]
 
 
 def telling(lines: Sequence[str]) -> str | None:
-    """The line that tells most; of an error with a stack the whole message, as one line. None of *lines* is blank."""
+    """The line that tells most, or the whole message of an error with a stack, as one line. No line may be blank."""
     last = _Last()
     for line in _before_goroutines(lines):
         if not _NOISE.search(line):
@@ -19,16 +19,16 @@ def telling(lines: Sequence[str]) -> str | None:
 
 
 class _Last:
-    """What was said last."""
+    """Keeps the last error, or the last line, while lines are added."""
 
     def __init__(self) -> None:
         self.said: list[str] = []
         self._recent: list[str] = []
         """The lines since the last stack, among which is the error whose stack comes next."""
         self._skips = False
-        """Whether what is indented is a stack, or the members of an error."""
+        """Whether indented lines are skipped now, as parts of a stack or members of an error."""
         self._awaits = False
-        """Whether the next line at the margin is the error whose stack came before it."""
+        """Whether the next line without indentation is the error of the stack before it."""
         self._goes_on = False
         """Whether that error may have further lines."""
 

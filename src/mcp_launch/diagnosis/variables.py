@@ -1,4 +1,4 @@
-"""Variables that a server ended without, by what it says of them."""
+"""Recognises a server that ended because an environment variable is not set, by what it writes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["explain_variable", "lacking"]
 
 
 def explain_variable(lines: Sequence[str], *, given: Collection[str]) -> str | None:
-    """What to try when the lines of a server that ended say that it lacks a variable, unless that is among the given.
+    """What to try when a server that ended says that a variable is not set, unless it was among the `given`.
 
     It may well be set where the user looked: in the environment of a shell, which servers do not get.
     """
@@ -35,7 +35,7 @@ def _misspelt(name: str, given: Collection[str]) -> str | None:
 
 
 def lacking(lines: Sequence[str]) -> tuple[str, str] | None:
-    """The variable without which a server ended, and the line that says so."""
+    """The variable that a server ended without, and the line that says so."""
     for line in (each[:_READ] for each in reversed(lines)):
         if line.startswith("KeyError:") and not any(_PYTHON_OS.search(each[:_READ]) for each in lines):
             continue
@@ -46,7 +46,7 @@ def lacking(lines: Sequence[str]) -> tuple[str, str] | None:
 
 
 _READ = 1000
-"""Characters of a line in which a variable is looked for; whoever writes it decides how long it is."""
+"""Characters of a line that are searched, since a server may write lines of any length."""
 _VARIABLE = r"(?i:environment variables?|env(?:ironment)? vars?|env variables?)"
 _CALLED = r"[\"'`]?([A-Z][A-Z0-9_]{2,})\b[\"'`]?"
 _CALLED_SURELY = r"[\"'`]?\b([A-Z][A-Z0-9]*_[A-Z0-9_]+)\b[\"'`]?"
@@ -70,4 +70,4 @@ _PYTHON_OS = re.compile(r"<frozen os>|\bos\.py\b|\bos\.environ\b")
 _HARMLESS = re.compile(
     r"\b(?:warn|warning|info|debug|defaults?|defaulting|optional|falling back|using)\b", re.IGNORECASE
 )
-"""Words of a line that tells of a variable that is not needed."""
+"""Words that tell that the variable in a line is not needed."""

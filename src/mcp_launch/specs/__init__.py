@@ -1,4 +1,4 @@
-"""What a server is, in one shape for all protocol versions: a process, or a URL."""
+"""The specification of a server, in one shape for all protocol versions: a process, or a URL."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ class StdioServer:
 
     @cached_property
     def redactor(self) -> Redactor:
-        """What must not be shown of this server."""
+        """Removes the secrets of this server."""
         return Redactor(value for _, value in self.env)
 
     @property
     def target(self) -> str:
-        """What is started or connected to, as it may be shown."""
+        """What is started or connected to, without secrets."""
         return self.command
 
 
@@ -48,12 +48,12 @@ class HttpServer:
 
     @cached_property
     def redactor(self) -> Redactor:
-        """What must not be shown of this server."""
+        """Removes the secrets of this server."""
         return Redactor((value for _, value in self.headers), urls=[self.url])
 
     @property
     def target(self) -> str:
-        """What is started or connected to, as it may be shown."""
+        """What is started or connected to, without secrets."""
         return shown_url(self.url)
 
 

@@ -1,4 +1,4 @@
-"""What is wrong with the shape of an entry, and what to write instead where people are known to get it wrong."""
+"""Describes what is wrong with the shape of an entry, and what to write instead, where that is known."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 from acp_bindings import Issue as SchemaIssue
 from mcp_launch.json_values import as_items, as_members
 
-__all__ = ["Issue", "issue_at", "says_nothing", "schema_issue"]
+__all__ = ["Issue", "issue_at", "no_target_issue", "schema_issue"]
 
 Issue: TypeAlias = dict[str, str]
 """One thing that is wrong: `path` (a JSON pointer into the entry), `rule`, `message`."""
@@ -19,8 +19,8 @@ def issue_at(path: str, rule: str, message: str) -> Issue:
     return {"path": path, "rule": rule, "message": message}
 
 
-def says_nothing(members: dict[str, Any]) -> Issue:
-    """That an entry has neither a command nor a URL, or calls it something else."""
+def no_target_issue(members: dict[str, Any]) -> Issue:
+    """The issue of an entry that has neither a command nor a URL, or has misspelt them."""
     for member in ("command", "url"):
         if meant := _meant(member, members):
             return issue_at(f"/{member}", "missing", f"field required{meant}")
@@ -28,7 +28,7 @@ def says_nothing(members: dict[str, Any]) -> Issue:
 
 
 def _meant(member: str, entry: object) -> str:
-    """Which member most likely was to be this one, which is missing."""
+    """A hint which member is most likely a misspelt form of the missing one."""
     import difflib  # noqa: PLC0415 - for what is misspelt, and most is not
 
     near = difflib.get_close_matches(member, sorted({*map(str, as_members(entry))} - _MEMBERS), n=1)
@@ -39,7 +39,7 @@ _MEMBERS = frozenset(("name", "type", "command", "args", "env", "url", "headers"
 
 
 def schema_issue(issue: SchemaIssue, entry: object) -> Issue:
-    """What breaks the schema in an entry, with what to write instead."""
+    """An issue of the schema, with what to write instead where that is known."""
     message = issue.message[:1].lower() + issue.message[1:]
     match issue.path, entry:
         case _ if "; " in message:
@@ -67,7 +67,7 @@ def _at(entry: object, path: Sequence[str | int]) -> object:
 
 
 def _whose(entry: object, member: str, number: int) -> str:
-    """The name of the variable or header that is meant, which is no secret; a client's map has no number for it."""
+    """The name of the variable or header at this index, which a map in a config file does not have; it is no secret."""
     pairs = as_items(as_members(entry).get(member))
     name = as_members(pairs[number]).get("name") if pairs else None
     return f" (that of {name})" if isinstance(name, str) and name else ""

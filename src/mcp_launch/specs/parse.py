@@ -1,4 +1,4 @@
-"""Every way to name a server, a model of any protocol version or its raw JSON, becomes a `ServerSpec`.
+"""Turns every form of a server, a model of any protocol version or raw JSON, into a `ServerSpec`.
 
 The tag decides first: `{"type": "http"}` with the members of stdio is a broken http entry, never a stdio one. A missing
 `type` is stdio. What does not parse is a `LaunchFailure` in stage `spec`, so that no entry is dropped in silence.
@@ -17,7 +17,7 @@ from acp_bindings.setup.transports import type_fault
 from mcp_launch.failures import LaunchFailure
 from mcp_launch.json_values import as_members
 from mcp_launch.specs import HttpServer, Pairs, ServerSpec, SseServer, StdioServer
-from mcp_launch.specs.issues import Issue, issue_at, says_nothing, schema_issue
+from mcp_launch.specs.issues import Issue, issue_at, no_target_issue, schema_issue
 from mcp_launch.specs.values import value_issues
 
 __all__ = ["parse_server"]
@@ -42,7 +42,7 @@ def parse_server(server: object, *, index: int | None = None) -> ServerSpec:
         raise _invalid(name, [schema_issue(issue, entry) for issue in error.issues]) from None
     if issues := list(value_issues(spec)):
         raise _invalid(name, issues)
-    # The schema takes an empty name, which nobody could see.
+    # The schema allows an empty name, which nobody could see in a message.
     return spec if spec.name else replace(spec, name=name)
 
 
@@ -55,10 +55,10 @@ def _name(entry: object, *, index: int | None) -> str:
 
 
 def _tag(entry: object, *, name: str) -> str | None:
-    """By which form an entry is to be read.
+    """The `type` by which an entry is to be read.
 
     Raises:
-        LaunchFailure: by none.
+        LaunchFailure: it has none that can be used.
     """
     if isinstance(entry, str | bytes | bytearray):
         # Which `decode` would read as the JSON of an entry.
@@ -79,7 +79,7 @@ def _tag(entry: object, *, name: str) -> str | None:
             facts={"type": tag},
         )
     if members and tag in (None, "stdio") and not members.keys() & {"command", "url"}:
-        raise _invalid(name, [says_nothing(members)])
+        raise _invalid(name, [no_target_issue(members)])
     return tag
 
 
@@ -88,7 +88,7 @@ def _invalid(name: str, issues: list[Issue]) -> LaunchFailure:
     return LaunchFailure(told, server=name, stage="spec", code="invalid_spec", facts={"issues": issues})
 
 
-# Which rules hold is seen from the form: only v2 writes the tag of stdio, and then `args` and `env` may be left out, as
+# The form tells the version: only v2 writes the tag of stdio, and then `args` and `env` may be left out, as
 # its http may leave out `headers`; only v1 has sse. What v1 requires of http, v2 allows, and the tag is the same.
 _FORMS: dict[str | None, type[v1.McpServerStdio | v2.McpServerStdio | v2.McpServerHttp | v1.McpServerSse]] = {
     None: v1.McpServerStdio,

@@ -1,4 +1,4 @@
-"""What the schema lets pass, but no process or HTTP request can be made of. Never quotes a secret."""
+"""Finds values that the schema allows, but that no process or HTTP request can have. Never quotes a secret."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _NOT_IN_HEADERS = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 
 
 def value_issues(spec: ServerSpec) -> Iterator[Issue]:
-    """What keeps a process or an HTTP request from being made of it."""
+    """The values that no process or HTTP request can have."""
     if isinstance(spec, StdioServer):
         yield from _process_issues(spec)
         return
