@@ -1,1 +1,1 @@
-"""A client's own MCP server, offered to an agent: over HTTP on the loopback interface, or as a command."""
+"""Offers a client's own MCP server to an agent: over HTTP on the loopback interface, or as a command over stdio."""

@@ -1,6 +1,6 @@
-"""An ASGI application served over one connection, on asyncio and on trio: h11 speaks HTTP, anyio moves the bytes.
+"""Serves an ASGI application over one connection, on asyncio and trio: h11 speaks HTTP, anyio moves the bytes.
 
-It is what is left of a web server where all is one process, one interface and one client. uvicorn, which the SDK
+This is all that is needed of a web server with one process, one interface and one client. uvicorn, which the SDK
 brings, knows asyncio alone and takes over the signals of the process; hypercorn on trio cannot be stopped while it
 sends to somebody who does not read.
 """
@@ -45,7 +45,7 @@ class _Connection:
         self._has_body = True
         """Whether the answer has one; to HEAD it has not."""
         self._gone = False
-        """Whether there is nobody to answer any more."""
+        """Whether the client has left, so that there is nobody to answer."""
 
     async def run(self) -> None:
         patience: float | None = _FIRST
@@ -86,12 +86,12 @@ class _Connection:
         }
         try:
             await self._app(scope, self._receive, self._send)
-        except Exception:  # noqa: BLE001 - whatever it is, others are to be answered
+        except Exception:  # noqa: BLE001 - whatever it is, further requests must be answered
             _log.exception("a request was not answered")
             await self._refuse(500)
 
     async def _receive(self) -> Message:
-        """The next part of the request, then that nobody waits for the answer any more."""
+        """The next part of the request; after the last, `http.disconnect` once nobody waits for the answer."""
         try:
             while not self._gone and self._http.their_state is h11.SEND_BODY:
                 match await self._event():

@@ -1,4 +1,4 @@
-"""Which transport an agent takes a client's own server over, by what it advertised."""
+"""Chooses the transport for a client's own server, by what the agent advertised."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from mcp_launch.failures import NoTransport, UnusableInput
 __all__ = ["Agent", "LocalTransport", "choose"]
 
 LocalTransport: TypeAlias = Literal["http", "stdio"]
-"""What a server of this process can be offered over."""
+"""The transports over which a server of this process can be offered."""
 
 _BETTER_FIRST: tuple[LocalTransport, ...] = ("http", "stdio")
-"""HTTP needs no process between the two."""
+"""HTTP first, because stdio needs a process between the two."""
 
 Agent: TypeAlias = (
     v1.InitializeResponse

@@ -1,4 +1,4 @@
-"""A server of this process over Streamable HTTP, for those who have the token."""
+"""Serves a server of this process over Streamable HTTP, to clients that send the token."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ __all__ = ["PATH", "Serve", "http_entry", "over_http"]
 PATH = "/mcp"
 
 Serve: TypeAlias = "Callable[[SocketStream], Awaitable[None]]"
-"""Serves one connection."""
+"""A function that serves one connection until it ends."""
 
 
 @asynccontextmanager
 async def over_http(server: Server[Any], *, port: int, token: str) -> AsyncGenerator[Serve]:
-    """What serves each connection, while the block lasts in which the server lives."""
+    """A block in which the server runs; yields the function that serves each connection."""
     security = TransportSecuritySettings(allowed_hosts=[f"127.0.0.1:{port}"], allowed_origins=[])
     sessions = StreamableHTTPSessionManager(
         server,
         security_settings=security,
         max_request_body_size=LONGEST,
-        # They end with the block.
+        # Never by a timeout: they end with the block.
         session_idle_timeout=None,
     )
     async with sessions.run():
@@ -42,13 +42,13 @@ async def over_http(server: Server[Any], *, port: int, token: str) -> AsyncGener
 
 
 def http_entry(name: str, *, port: int, token: str) -> dict[str, Any]:
-    """What the agent is told, as JSON."""
+    """The raw `McpServer` entry for the agent."""
     headers = [{"name": "Authorization", "value": f"Bearer {token}"}]
     return {"type": "http", "name": name, "url": f"http://127.0.0.1:{port}{PATH}", "headers": headers}
 
 
 def _for_holders(token: str, app: Application) -> Application:
-    """The application at its path, for those who send the token; all others are refused and let go of."""
+    """The application at its path, for requests with the token; others are refused, and their connection is closed."""
     expected = f"Bearer {token}".encode()
 
     async def guarded(scope: Scope, receive: Receive, send: Send) -> None:

@@ -1,7 +1,7 @@
-"""The command of a server that is offered over stdio: connects its standard streams to the process that offers it.
+"""The command that an agent starts for a server offered over stdio: passes bytes between it and the offering process.
 
-Run as a script by an interpreter that is isolated (`-I -S`), in whatever directory the agent says: nothing but the
-standard library is imported, nothing from that directory, and it starts at once.
+It runs as a script in an isolated interpreter (`-I -S`), in any directory that the agent likes: it imports nothing but
+the standard library, and nothing from that directory, and starts at once.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ import sys
 import threading
 
 TOKEN = "MCP_LAUNCH_TOKEN"  # noqa: S105 - the name of the variable, not what is in it
-"""The environment variable that holds it; arguments are shown to every user of the machine."""
+"""The environment variable with the token; an argument could be seen by every user of the machine."""
 WELCOME = b"\n"
-"""What the other side says when the token is right."""
+"""What the other side sends when the token is right."""
 _PATIENCE = 10.0
 _CHUNK = 1 << 16
 
 
 def main() -> int:
-    """Pass on what comes until one side is closed; the exit status."""
+    """Pass on bytes in both directions until one side is closed; the exit status."""
     try:
         connection = socket.create_connection(("127.0.0.1", int(sys.argv[1])), timeout=_PATIENCE)
         connection.sendall(os.environ.get(TOKEN, "").encode() + b"\n")
@@ -34,7 +34,7 @@ def main() -> int:
         while chunk := connection.recv(_CHUNK):
             _write(chunk)
     except OSError:
-        # One of the two no longer listens, and there is nobody else to tell.
+        # One of the two is gone, and there is nobody else to tell.
         return 1
     return 0
 

@@ -1,4 +1,4 @@
-"""`serve_local`: an MCP server that lives in this process, for the agents on this machine that are told of it."""
+"""`serve_local`: offers an MCP server of this process to agents on this machine."""
 
 from __future__ import annotations
 
@@ -57,13 +57,13 @@ async def serve_local(
     Args:
         server: the SDK's; it may be offered in several ways at once.
         agent: what the agent said in `initialize`, which decides over which transport: HTTP, or else stdio.
-        transport: that, whatever the agent said.
+        transport: the transport, whatever the agent said.
         name: what the agent calls it, unless the server's own name is to be used.
 
     Raises:
         NoTransport: the agent advertised neither stdio nor HTTP.
-        UnusableInput: neither `agent` nor `transport` is said; or the server is none of the SDK; or it is to be offered
-            over stdio, and there is no Python interpreter that the agent could start.
+        UnusableInput: neither `agent` nor `transport` is given; or the server is none of the SDK's; or it is to be
+            offered over stdio, and there is no Python interpreter that the agent could start.
     """
     chosen = choose(agent, transport)
     inner = inner_server(server)
@@ -92,15 +92,15 @@ class LocalServer:
         self.name = name
         """What the agent calls it."""
         self.transport: LocalTransport = transport
-        """What it is offered over."""
+        """The transport that it is offered over."""
         self.port = port
-        """Where it listens, on 127.0.0.1."""
+        """The port of 127.0.0.1 where it listens."""
         self._token = token
 
     def __repr__(self) -> str:
         return f"<LocalServer {self.name!r} over {self.transport}, port {self.port}>"
 
-    # The first is for checkers that are too old for TypeForm (PEP 747), as in `acp_bindings.decode`.
+    # The first overload is for type checkers that are too old for TypeForm (PEP 747), as in `acp_bindings.decode`.
     @overload
     def spec(self, type_: type[T]) -> T: ...
     @overload
@@ -120,7 +120,7 @@ def inner_server(server: MCPServer[Any] | Server[Any]) -> Server[Any]:
     Raises:
         UnusableInput: it is neither.
     """
-    # As the SDK's own client does it: what it has for that in public makes a web application, and keeps it.
+    # As the SDK's own client does it: its public way to this makes a web application as well, and keeps it.
     inner: MCPServer[Any] | Server[Any] = getattr(server, "_lowlevel_server", server)
     if not isinstance(inner, Server):
         raise UnusableInput(f"server must be an MCPServer or a Server of mcp.server, not {type(inner).__name__}")
@@ -135,7 +135,7 @@ async def _listen(
     *,
     task_status: TaskStatus[int] = anyio.TASK_STATUS_IGNORED,
 ) -> None:
-    """Serve whoever connects, until it is ended."""
+    """Serve every connection until `ended` is set."""
     (listener,) = (await anyio.create_tcp_listener(local_host=_HOST)).listeners
     async with listener:
         port = listener.extra(SocketAttribute.local_port)  # noqa: S610 - of anyio, not of Django
@@ -146,17 +146,17 @@ async def _listen(
                     await serve(stream)
                 except anyio.BrokenResourceError:
                     pass
-                except Exception:  # noqa: BLE001 - it costs that agent its connection, nobody else
+                except Exception:  # noqa: BLE001 - that agent loses its connection, and no other does
                     _log.exception("a connection of an agent failed")
                 finally:
-                    # Without a farewell, for which somebody who does not read would be waited for.
+                    # Forcefully: a graceful close would wait for a client that does not read.
                     await anyio.aclose_forcefully(stream)
 
             async def accept() -> None:
                 while True:
                     try:
                         await listener.serve(serve_one, connections)
-                    except (OSError, anyio.BrokenResourceError) as error:  # as asyncio says it, and trio
+                    except (OSError, anyio.BrokenResourceError) as error:  # of asyncio, and of trio
                         _log.warning("no further connection of an agent for now: %s", error.__cause__ or error)
                         await anyio.sleep(_FULL)
 

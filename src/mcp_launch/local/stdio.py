@@ -1,4 +1,4 @@
-"""A server of this process as a command: the other end of `relay`, for those who have the token."""
+"""Serves a server of this process to `relay`, the command that an agent starts, if it sends the token."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ _FIRST = 10.0
 
 @asynccontextmanager
 async def over_stdio(server: Server[Any], *, token: str) -> AsyncGenerator[Serve]:
-    """What serves each connection, while the block lasts in which the server lives."""
-    # Once for all connections, as over HTTP; the SDK's own way would be once for each.
+    """A block in which the server runs; yields the function that serves each connection."""
+    # The lifespan is entered once for all connections, as over HTTP; the SDK would enter it once for each.
     async with server.lifespan(server) as state:
 
         async def serve(stream: SocketStream) -> None:
@@ -53,7 +53,7 @@ async def over_stdio(server: Server[Any], *, token: str) -> AsyncGenerator[Serve
 
 
 def stdio_entry(name: str, *, port: int, token: str) -> dict[str, Any]:
-    """What the agent is told, as JSON; v1 leaves out the `type`."""
+    """The raw `McpServer` entry for the agent; v1 leaves out the `type`."""
     # Isolated, so that nothing in the directory where the agent starts it is run.
     args = ["-I", "-S", str(Path(relay.__file__).resolve()), str(port)]
     env = [{"name": relay.TOKEN, "value": token}]
@@ -85,7 +85,7 @@ class _Incoming:
                 return _parsed(line)
 
     async def aclose(self) -> None:
-        """Nothing: the connection is closed by whoever accepted it."""
+        """Do nothing: the connection is closed where it was accepted."""
 
 
 def _parsed(line: bytes) -> SessionMessage | Exception:
@@ -96,9 +96,9 @@ def _parsed(line: bytes) -> SessionMessage | Exception:
 
 
 async def _write(outbox: MemoryObjectReceiveStream[SessionMessage], stream: SocketStream) -> None:
-    # In a task of its own: a handler that is cancelled while it sends would leave half a line.
+    # A task of its own writes: a handler that is cancelled while it sends would leave half a line.
     async with outbox:
-        with suppress(anyio.BrokenResourceError):  # of which the other direction ends too
+        with suppress(anyio.BrokenResourceError):  # the reading side ends then too
             async for item in outbox:
                 await stream.send(_line(item))
 

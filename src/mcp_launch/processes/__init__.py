@@ -1,1 +1,1 @@
-"""The process of a stdio server until it runs: its command, its environment, its start, and the start ahead of that."""
+"""Starts the process of a stdio server: finds its command, makes its environment, and says why it cannot be started."""

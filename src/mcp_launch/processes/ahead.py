@@ -1,7 +1,7 @@
-"""Processes that are started ahead of the event loop and the libraries, and get going while those are imported.
+"""Starts processes before the event loop and the libraries are loaded, so that they get ready meanwhile.
 
-Whoever is to start a process then takes the one that was started with the same words, in the same directory and with
-the same environment, if there is one. What nobody took is ended. Nothing slow is imported here.
+The launcher then takes the process that was started with the same command, directory and environment, if there is one.
+A process that nobody took is ended. Nothing slow is imported here.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from mcp_launch.processes.plain import plain_entry
 __all__ = ["Ahead", "end_the_rest", "start_ahead", "take"]
 
 _LEAVING = 0.5
-"""Seconds that what nobody took gets to leave, all together, after its input was closed and after each signal."""
+"""Seconds in which the processes that nobody took must leave, after their input was closed and after each signal."""
 _LOOK = 0.01
-"""How often to look whether it has."""
+"""Seconds between two looks whether they have."""
 
 _Recipe: TypeAlias = tuple[tuple[str, ...], str, frozenset[tuple[str, str]]]
 
 
 @dataclass(frozen=True, slots=True)
 class Ahead:
-    """A process that runs, and our ends of its three pipes."""
+    """A running process, and our ends of its three pipes."""
 
     process: subprocess.Popen[bytes]
     stdin: int
@@ -44,7 +44,7 @@ _started: dict[_Recipe, list[Ahead]] = {}
 
 
 def start_ahead(servers: Iterable[object], *, cwd: str, strict: bool = False) -> None:
-    """Start the processes of those entries that are stdio servers beyond doubt; of all others nothing is said here."""
+    """Start the processes of the entries that are surely valid stdio servers; all others are left to the launcher."""
     if sys.platform == "win32" or not os.path.isabs(cwd):
         return
     names: set[str] = set()
@@ -55,20 +55,20 @@ def start_ahead(servers: Iterable[object], *, cwd: str, strict: bool = False) ->
             continue
         names.add(plain.name)
         environment = child_environment(plain.env)
-        # Why it cannot be started is found out and told when it is started in earnest.
+        # The launcher tries again, and says why it cannot be started.
         with contextlib.suppress(CommandError, OSError, ValueError):
             path, _ = resolve_command(plain.command, cwd=cwd, env=environment, strict=strict)
             _start([path, *plain.args], cwd=cwd, env=environment)
 
 
 def take(command: Sequence[str], *, cwd: str, env: Mapping[str, str]) -> Ahead | None:
-    """The process that was started ahead with just that, for whoever is to see to its end from now on."""
+    """The process that was started ahead with exactly this, if any; the caller has to end it from now on."""
     waiting = _started.get(_recipe(command, cwd, env)) if _started else None
     return waiting.pop() if waiting else None
 
 
 def end_the_rest() -> None:
-    """End what nobody took; there is none of it left when this returns."""
+    """End the processes that nobody took; none is left when this returns."""
     if sys.platform == "win32":
         return
     rest = [each for waiting in _started.values() for each in waiting]
@@ -79,9 +79,9 @@ def end_the_rest() -> None:
         _give_time(rest)
         for each in rest:
             _signal(each, number)
-    # Dying takes a moment, and whoever looks afterwards should find nobody.
+    # Dying takes a moment, and none must be left afterwards.
     _give_time(rest)
-    # Not before: who says something while it leaves would die of it.
+    # Only now: a process that writes something while it leaves would be killed by SIGPIPE.
     for each in rest:
         os.close(each.stdout)
         os.close(each.stderr)
@@ -99,7 +99,7 @@ def _lives(each: Ahead) -> bool:
 
 
 def _signal(each: Ahead, number: int) -> bool:
-    """Send it to the process group; whether there was anyone."""
+    """Send a signal to the process group; whether there was a process in it."""
     if sys.platform == "win32":
         return False
     try:

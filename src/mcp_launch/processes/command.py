@@ -1,4 +1,4 @@
-"""Which file a command means, or why it means none that can be run."""
+"""Finds the file that a command means, or says why there is none that can be run."""
 
 from __future__ import annotations
 
@@ -51,11 +51,11 @@ _INSTALLERS = {"node": _NODE, "npm": _NODE, "npx": _NODE, "uv": _UV, "uvx": _UV,
 
 
 def _found(command: str, *, cwd: str, env: Mapping[str, str]) -> str | None:
-    """The program that a command which is not absolute means for a process that runs in `cwd`."""
+    """The program that a relative command means for a process that runs in `cwd`, if there is one."""
     if os.path.dirname(command):
         return shutil.which(os.path.join(cwd, command))
     path = env.get("PATH", os.defpath)
-    # What is relative there is relative to where the child runs, which is not where we are.
+    # A relative entry of PATH is relative to where the child runs, not to our own directory.
     entries = [os.path.join(cwd, entry) for entry in path.split(os.pathsep)] if path else []
     return shutil.which(command, path=os.pathsep.join(entries))
 
@@ -69,7 +69,7 @@ def _advice(command: str, *, cwd: str) -> str:
 
 
 def _misread(command: str) -> str | None:
-    """What people take a command for: a line of shell, a path of another system."""
+    """What to change in a command that is written as something else, such as a line of shell or a path of Windows."""
     # Imported late: it brings pydantic, which takes as long as the start of a server.
     from acp_bindings.setup.paths import likeness  # noqa: PLC0415
 

@@ -1,7 +1,7 @@
 """The environment that a server process is given.
 
-A server does not see our whole environment, which may be full of keys meant for others. It inherits what a child needs
-to behave (`INHERITED`), then gets the `env` of its specification on top; of duplicates the last wins.
+A server does not see our whole environment, which may hold keys that are meant for others. It inherits what a process
+needs to work (`INHERITED`), and then gets the `env` of its specification; of duplicates the last wins.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The raw JSON of stdio servers, read without what takes time, where it is beyond doubt what it says."""
+"""Reads raw JSON of stdio servers that is surely valid, without the libraries that take time to load."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["Plain", "plain_entry"]
 
 
 class Plain(NamedTuple):
-    """What such an entry says."""
+    """The members of such an entry."""
 
     name: str
     command: str
@@ -19,7 +19,7 @@ class Plain(NamedTuple):
 
 
 def plain_entry(entry: object) -> Plain | None:
-    """The entry, if no reading could find fault with it; None if it may be one that is refused."""
+    """The members of an entry that is surely valid; None for any that the launcher may refuse."""
     members = as_members(entry)
     if members.get("type", "stdio") != "stdio":
         return None

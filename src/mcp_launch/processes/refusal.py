@@ -1,4 +1,4 @@
-"""What is wrong when the system does not start a process."""
+"""Explains why the system did not start a process."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def explain_refusal(error: OSError, *, path: str, command: str, cwd: str) -> Com
 
 
 def wrong_directory(cwd: str) -> CommandError | None:
-    """What is wrong with the session's directory, if it is none."""
+    """What is wrong with the session's directory, if anything is."""
     try:
         if stat.S_ISDIR(os.stat(cwd).st_mode):
             return None
@@ -47,12 +47,12 @@ def wrong_directory(cwd: str) -> CommandError | None:
         wrong = "is closed to us"
     except OSError:
         wrong = "does not exist"
-    # The client sent it, and must send another, as with all of a request that cannot be used.
+    # `invalid_spec`, because the client sent it and must send another one.
     return CommandError("invalid_spec", f'the working directory {wrong}: "{cwd}"')
 
 
 def _no_interpreter(path: str, command: str) -> str:
-    """The file is there, so what is missing is the program that it names as its interpreter or loader."""
+    """The message for a file that exists: then the interpreter or loader that it names is missing."""
     head = _head(path)
     if not head.startswith(b"#!"):
         return f'what "{command}" needs to run is not on this system; was it built for another one?'

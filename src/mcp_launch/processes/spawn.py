@@ -1,4 +1,4 @@
-"""The process of a stdio server, started as its specification says, or the reason why it cannot be."""
+"""Starts the process of a stdio server as its specification says, or says why it cannot be started."""
 
 from __future__ import annotations
 

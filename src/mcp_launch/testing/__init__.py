@@ -1,6 +1,6 @@
 """MCP servers in pytest: a test for each server of a config file, and the fixture `mcp_server` for tests of one's own.
 
-Needs the extra `launch`; pytest finds the plugin by itself, and nothing of it is imported before it is used.
+Needs the extra `launch`; pytest finds the plugin by itself, and imports nothing more before it is used.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the fixture `mcp_server` is: sessions by name, by command, or of a server object, for plain and async tests."""
+"""The fixture `mcp_server`: opens sessions by name, by command or with a server object, for plain and async tests."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class McpServerFixture:
     """
 
     def __init__(self, config: pytest.Config) -> None:
-        # Not by the first server, in a thread: where Ctrl-C interrupts the start of a thread, nothing ever ends it.
+        # Here, and not by the first server in a thread: a thread whose start Ctrl-C interrupts would never end.
         import_sdk()
         self._config = config
         self._open = ExitStack()
@@ -84,7 +84,7 @@ class McpServerFixture:
         try:
             client = self._open.enter_context(held(portal, block))
         except LaunchError as error:
-            # What is wrong is in what it says; where a thread and the SDK came across it helps nobody.
+            # The message says what is wrong; the traceback through a thread and the SDK would help nobody.
             raise error.with_traceback(None) from None
         return McpSession(client, portal)
 
@@ -130,13 +130,13 @@ class McpServerFixture:
             entry,
             cwd=os.path.join(settings.directory(self._config, *named), cwd or ""),
             timeout=seconds,
-            # One number for all: what a test waits for is not made of stages.
+            # The same number for each stage: a test only cares for the whole.
             budgets=Budgets(connect=seconds, handshake=seconds, list=seconds, call=seconds),
             options=options,
         )
 
     def _entry_named(self, name: str) -> tuple[object, str | None, str | None]:
-        """The entry of that name, and the directories that its file and itself name."""
+        """The entry of that name, and the directories that its file and the entry name."""
         path = settings.config_file(self._config)
         if path is None:
             raise UnusableInput(
@@ -146,7 +146,7 @@ class McpServerFixture:
         named = next((entry for entry in config.entries if entry.name == name), None)
         if named is None:
             raise UnknownServer(name, [entry.name for entry in config.entries])
-        # One that is disabled too: whoever names it wants it.
+        # Also one that is disabled: the test asks for it by its name.
         return named.server, config.cwd, named.cwd
 
 

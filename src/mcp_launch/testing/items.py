@@ -1,4 +1,4 @@
-"""The tests that pytest makes of a config file: one for each server, which are all started together."""
+"""The tests that pytest collects from a config file: one for each server; all servers are started together."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class McpConfig(pytest.File):
             taken.add(entry.name)
 
     def setup(self) -> None:
-        """Start them."""
+        """Start the servers."""
         self._running = ExitStack()
         self._started: dict[McpServer, LaunchedServer] = {}
         self._seconds = settings.timeout(self.config)
@@ -65,12 +65,12 @@ class McpConfig(pytest.File):
         for cwd in {item.cwd for item in own}:
             block = launch([], cwd=cwd, budgets=budgets, lists=EVERYTHING)
             self._fleets[cwd] = self._running.enter_context(held(self.portal, block))
-        # A worker of pytest-xdist is given some of them, one after another: it starts each when it comes.
+        # A worker of pytest-xdist gets some of the tests, one after another: it starts each server with its test.
         if not hasattr(self.config, "workerinput"):
             self.portal.call(self._start, own)
 
     def teardown(self) -> None:
-        """Close them."""
+        """Close the servers."""
         self._running.close()
 
     def diagnose(self, item: McpServer) -> tuple[ServerReport, LaunchFailure | None]:
@@ -109,7 +109,7 @@ class McpServer(pytest.Item):
         if self.entry.disabled:
             pytest.skip("; ".join(told))
         if self.is_twin:
-            # As the launcher says it, which is not asked: of a worker it would not know the other.
+            # As the launcher says it. It is not asked, since on a worker it would not know the other server.
             self.user_properties += [("mcp_code", "duplicate_name"), ("mcp_stage", "spec")]
             said = "another server has the same name; names must differ"
             pytest.fail(f"{self.name}: {said}\n    duplicate_name in spec", pytrace=False)
@@ -121,12 +121,12 @@ class McpServer(pytest.Item):
             _warn(self, f"{self.name}: {warning}")
 
     def reportinfo(self) -> tuple[Any, int | None, str]:
-        """What a report calls it."""
+        """The file, line and name that pytest reports."""
         return self.path, 0, self.name
 
 
 def _warn(node: pytest.Item | pytest.File, text: str) -> None:
-    # Of no line: pytest shows the line that a warning is of, and in that of a config there may be a secret.
+    # Line 0: pytest shows the line that a warning is about, and one of a config may hold a secret.
     warnings.warn_explicit(McpServerWarning(text), category=None, filename=node.nodeid.partition("::")[0], lineno=0)
 
 

@@ -1,7 +1,7 @@
 """A block in a task of its own, so that it may be entered in one task of the event loop and left in another.
 
-Which is what pytest-asyncio does with an async fixture: its end runs in another task than its beginning. anyio's cancel
-scopes, of which a session holds several, do not allow that, and a session as a fixture would fail when it ends.
+pytest-asyncio does that with an async fixture: its end runs in another task than its beginning. A session holds several
+of anyio's cancel scopes, which do not allow it, so that a fixture that is a session would fail at its end.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ T = TypeVar("T")
 
 
 class Kept(AbstractAsyncContextManager[T], Generic[T]):
-    """Enters the block in a task of its own; at its end the block is left, and waited for."""
+    """Enters the block in a task of its own, which leaves it when this one is left."""
 
     run_is_over: ClassVar[bool] = False
-    """Whether Ctrl-C has ended the tests, of which the rest is torn down now."""
+    """Whether Ctrl-C has ended the tests, so that now only fixtures are torn down."""
 
     def __init__(self, block: AbstractAsyncContextManager[T]) -> None:
         self._block = block
@@ -46,7 +46,7 @@ class Kept(AbstractAsyncContextManager[T], Generic[T]):
         if self._error is not None:
             raise self._error
         if not self._values:
-            # What interrupted it comes here too, or ends the task.
+            # Ctrl-C interrupted the block, and will interrupt or cancel this task too.
             await anyio.sleep_forever()
         return self._values[0]
 
@@ -86,9 +86,9 @@ class Kept(AbstractAsyncContextManager[T], Generic[T]):
 
 
 def _start(work: Callable[[], Awaitable[None]]) -> object:
-    """Start a task that belongs to no other, which is neither event loop's habit nor anything that anyio has."""
+    """Start a task that belongs to no task group, which anyio has no function for."""
     if not _in_asyncio():
-        import trio  # noqa: PLC0415 - there if it is what runs
+        import trio  # noqa: PLC0415 - installed, since its loop runs
 
         return trio.lowlevel.spawn_system_task(work, context=contextvars.copy_context())
 

@@ -45,12 +45,12 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_sessionstart() -> None:
-    """What runs now may be interrupted, whatever ran in this process before."""
+    """From now on Ctrl-C counts again, whatever ran in this process before."""
     _say_whether_over(is_over=False)
 
 
 def pytest_keyboard_interrupt() -> None:
-    """What is torn down from now on must not raise it again."""
+    """Fixtures that are torn down from now on must not raise it again."""
     _say_whether_over(is_over=True)
 
 
@@ -60,7 +60,7 @@ def _say_whether_over(*, is_over: bool) -> None:
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> McpConfig | None:
-    """The config file, where the collection comes by or it is named."""
+    """Collect the config file, if the collection passes it or it is named."""
     config = parent.config
     if file_path != _config_file(config) or not (_is_wanted(config) or parent.session.isinitpath(file_path)):
         return None
@@ -69,7 +69,7 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> McpConfig 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config, items: list[pytest.Item]) -> None:
-    """The config file, where the collection does not come by: a hidden directory, or not where the tests are."""
+    """Collect the config file if the collection did not pass it: it is hidden, or not where the tests are."""
     path = _config_file(config)
     if path is not None and _is_wanted(config) and not config.stash.get(_COLLECTED, False):
         items += session.genitems(_collector(path, session))
@@ -101,7 +101,7 @@ def _config_file(config: pytest.Config) -> Path | None:
 
 
 def _is_wanted(config: pytest.Config) -> bool:
-    """Whether its servers are to be tested, though it is not named as a file of tests."""
+    """Whether the config file is collected although it is not named on the command line as a file of tests."""
     named_tests = config.args_source is pytest.Config.ArgsSource.ARGS
     return bool(config.getoption("mcp_config")) or not named_tests
 

@@ -1,4 +1,4 @@
-"""One event loop in a thread, for what blocks: from when it is first needed until pytest ends."""
+"""An event loop in a thread, for plain tests: it runs from when it is first needed until pytest ends."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def portal_of(config: pytest.Config) -> BlockingPortal:
 
 @contextmanager
 def held(portal: BlockingPortal, block: AbstractAsyncContextManager[T]) -> Generator[T]:
-    """What the block gives, in a task of the portal, until this block ends.
+    """Enter an async block in a task of the portal; yields what it gives, and leaves it at the end.
 
     Unlike `BlockingPortal.wrap_async_context_manager` it gives the block up when the wait for it is interrupted: by
     Ctrl-C, or a plugin that ends a test which takes too long.

@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 class _Blocking(Generic[P, T]):
-    """A method of the client, with its arguments and what it gives, that blocks."""
+    """A method of the client that blocks until its result is there, with the same arguments and result."""
 
     def __init__(self, method: Callable[Concatenate[Client, P], Awaitable[T]]) -> None:
         self._method = method
@@ -58,6 +58,6 @@ class McpSession:
         return f"<McpSession with {self.client.server_info}>"
 
     def run(self, function: Callable[[], Awaitable[T]]) -> T:
-        """What an async function gives that uses `client`, such as several calls at once; blocks until it is done."""
+        """Run an async function that uses `client`, such as for several calls at once, and return its result."""
         __tracebackhide__ = True
         return self._portal.call(function)

@@ -1,4 +1,4 @@
-"""What the options and the ini-file say: which config, how long, where. The one place that reads a config."""
+"""What the options and the ini-file of pytest say: which config file, the timeout, and the working directory."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def timeout(config: pytest.Config) -> float:
     """Seconds until a server is ready, and until it answers.
 
     Raises:
-        UsageError: that is no number of seconds.
+        UsageError: what was given is no number of seconds above 0.
     """
     given = config.getoption("mcp_timeout")
     if given is None:
@@ -44,7 +44,7 @@ def timeout(config: pytest.Config) -> float:
 def directory(config: pytest.Config, *named: str | None) -> str:
     """The working directory of a server: as typed, or as its file names it, or the root of the tests.
 
-    What is named is that of the file, and that of the server, which may be below the other.
+    `named` is the directory of the file's session, then that of the server, which may be relative to the first.
     """
     given: str | None = config.getoption("mcp_cwd")
     of_file, *own = named or (None,)
