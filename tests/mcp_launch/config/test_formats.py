@@ -584,6 +584,12 @@ def test_null_says_nothing() -> None:
     assert config.findings == ()
 
 
+def test_null_in_place_of_all_servers_says_that_there_are_none() -> None:
+    config = read_config('{"mcpServers": null}', source="f", format="claude-code")
+
+    assert (config.entries, config.findings) == ((), ())
+
+
 @pytest.mark.parametrize("kind", ["builtin", "platform", "frontend", "inline_python"])
 def test_what_goose_starts_by_itself_is_no_server_of_the_file(kind: str) -> None:
     config = read_config(f"extensions: {{a: {{type: {kind}}}}}", source="f.yaml")
@@ -608,6 +614,12 @@ def test_claude_code_takes_a_url_without_a_type_for_a_program(entry: dict[str, s
 
     assert read_config(text, source=".mcp.json", env={}).findings == warned
     assert read_config(text, source="f", format="claude-code", env={}).findings == warned
+
+
+def test_a_url_beside_a_command_does_not_lack_a_type() -> None:
+    text = json.dumps({"mcpServers": {"n": {"url": "https://h/mcp", "command": "c"}}})
+
+    assert "missing_type" not in [each.code for each in read_config(text, source=".mcp.json", env={}).findings]
 
 
 @pytest.mark.parametrize(

@@ -53,6 +53,14 @@ def test_what_is_lost_is_told(entry: dict[str, Any], origin: str, to: str, code:
     assert message.startswith(says)
 
 
+@pytest.mark.parametrize(("milliseconds", "seconds"), [(30_000, "30"), (1500, "1.5")])
+def test_a_timeout_is_a_whole_number_where_it_can_be(milliseconds: int, seconds: str) -> None:
+    text = json.dumps({"mcpServers": {"n": {"command": "c", "timeout": milliseconds}}})
+    written, _ = write_config(read_config(text, source="f", format="gemini", env={}), "zed")
+
+    assert f'"timeout": {seconds}\n' in written
+
+
 def test_inputs_are_lost_where_there_are_none_and_kept_where_there_are() -> None:
     inputs = [{"id": "k", "type": "promptString"}]
 

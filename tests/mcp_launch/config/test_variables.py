@@ -32,6 +32,8 @@ def config(
         ("claude-code", "${B:-${A}}", "${A}", []),
         ("vscode", "${env:A}${/}${userHome}${pathSeparator}", "a//h/", []),
         ("vscode", "${A}", "${A}", ["unknown_variable"]),
+        ("vscode", "${env:}", "${env:}", ["unknown_variable"]),
+        ("vscode", "${workspaceFolder:other}", "${workspaceFolder:other}", ["unknown_variable"]),
         ("vscode", "${input:x}", "${input:x}", ["asks_user"]),
         ("vscode", "${workspaceFolder}:${workspaceFolderBasename}", "/w/dir:dir", []),
         ("vscode", "${command:x.y} ${config:z}", "${command:x.y} ${config:z}", ["unknown_variable"] * 2),
@@ -40,11 +42,13 @@ def config(
         ("gemini", "$A ${A} $B ${B} $", "a a $B ${B} $", ["unset_variable"] * 2),
         ("claude-desktop", "${A}", "${A}", []),
         ("zed", "${A}", "${A}", []),
+        ("goose", "${A}", "${A}", []),
     ],
 )
 def test_each_client_replaces_what_it_replaces(name: str, text: str, becomes: str, codes: list[str]) -> None:
     env = {"A": "a", "EMPTY": "", "HOME": "/h"}
-    found = config(name, {"command": "c", "args": [text]}, env=env, workspace="/w/dir")
+    program = {"type": "stdio", "cmd": "c"} if name == "goose" else {"command": "c"}
+    found = config(name, {**program, "args": [text]}, env=env, workspace="/w/dir")
 
     assert found.servers[0]["args"] == [becomes]
     assert [each.code for each in found.findings] == codes

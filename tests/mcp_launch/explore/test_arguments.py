@@ -119,6 +119,7 @@ def test_arguments_can_be_given_whole_and_words_win(tmp_path: Path) -> None:
         (["lines=ten", "deep=maybe"], ['lines: must be integer, not "ten"', 'deep: must be boolean, not "maybe"']),
         (["path=a", "filter=@/no/such"], ['filter: must be {since?: integer, names?: string[]}, not "@/no/such"']),
         (["path=a", "filter:=@/no/such"], ["filter: /no/such: No such file or directory"]),
+        (["path=a", "zzz.b=1"], [f"zzz.b: there is no such argument; there are {', '.join(TYPED['properties'])}"]),
     ],
 )
 def test_what_is_wrong_is_named_with_what_the_schema_wants(words: list[str], faults: list[str]) -> None:
@@ -126,6 +127,23 @@ def test_what_is_wrong_is_named_with_what_the_schema_wants(words: list[str], fau
         read_arguments(words, TYPED)
 
     assert list(caught.value.faults) == faults
+
+
+def test_a_file_of_arguments_that_is_no_text_is_a_fault(tmp_path: Path) -> None:
+    file = tmp_path / "filter.json"
+    file.write_bytes(b"\xff")
+
+    with pytest.raises(WrongArguments) as caught:
+        read_arguments(["path=a", f"filter:=@{file}"], TYPED)
+
+    assert caught.value.faults == (f"filter: {file}: not UTF-8",)
+
+
+def test_an_object_without_known_members_is_asked_for_with_an_example() -> None:
+    with pytest.raises(WrongArguments) as caught:
+        read_arguments(["o=5"], {"properties": {"o": {"type": "object"}}})
+
+    assert caught.value.faults == ("""o: must be object, such as o:='{"name": "value"}', not "5\"""",)
 
 
 @pytest.mark.parametrize(

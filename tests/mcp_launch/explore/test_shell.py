@@ -172,7 +172,7 @@ def test_standard_input_cannot_be_two_things(command: Command) -> None:
         ("call typed path=", []),
         ("call typed nothing=", []),
         ("read ", ["memo://today"]),
-        ("get ", ["greet"]),
+        ("get ", ["greet", "other"]),
         ("get greet ", ["name=", "tone="]),
         ("get greet name=a ", ["tone="]),
         ("help ", []),
@@ -185,7 +185,10 @@ def test_what_may_come_next(line: str, texts: list[str]) -> None:
     offer = Offer(
         tools=[Tool(name="typed", description="\n  Tell.\n  More.", input_schema=TYPED)],
         resources=[Resource(name="today", uri="memo://today")],
-        prompts=[Prompt(name="greet", arguments=[PromptArgument(name="name"), PromptArgument(name="tone")])],
+        prompts=[
+            Prompt(name="greet", arguments=[PromptArgument(name="name"), PromptArgument(name="tone")]),
+            Prompt(name="other", arguments=[PromptArgument(name="never")]),
+        ],
     )
 
     found = candidates(line, offer, {"tools": "list them", "call": "call one"})
