@@ -616,6 +616,13 @@ def test_claude_code_takes_a_url_without_a_type_for_a_program(entry: dict[str, s
     assert read_config(text, source="f", format="claude-code", env={}).findings == warned
 
 
+def test_the_projects_of_claude_code_show_whose_file_it_is_whatever_else_is_in_it() -> None:
+    text = json.dumps({"projects": {"/p": {"mcpServers": {"n": {"command": "c"}}}}, "mcpServers": []})
+    config = read_config(text, source=".claude.json", workspace="/p", env={})
+
+    assert (config.format, [entry.name for entry in config.entries]) == ("claude-code", ["n"])
+
+
 def test_a_url_beside_a_command_does_not_lack_a_type() -> None:
     text = json.dumps({"mcpServers": {"n": {"url": "https://h/mcp", "command": "c"}}})
 
@@ -654,6 +661,12 @@ def test_of_a_map_that_any_client_may_have_written_is_not_said_what_one_refuses(
         (
             ".mcp.json",
             '{"inputs": [], "servers": {"a": {"command": "c"}}}',
+            16,
+            "Claude Code finds no servers in this file: it looks for mcpServers, and these are written as in VS Code",
+        ),
+        (
+            ".mcp.json",
+            '{"inputs": [], "mcp": {"servers": {"a": {"command": "c"}}}}',
             16,
             "Claude Code finds no servers in this file: it looks for mcpServers, and these are written as in VS Code",
         ),

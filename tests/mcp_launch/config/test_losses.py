@@ -53,6 +53,15 @@ def test_what_is_lost_is_told(entry: dict[str, Any], origin: str, to: str, code:
     assert message.startswith(says)
 
 
+def test_goose_passes_on_no_variable_under_another_name() -> None:
+    text = json.dumps({"mcpServers": {"n": {"command": "c", "env": {"A": "${B}"}}}})
+    written, found = write_config(read_config(text, source="f", format="claude-code", env={}), "goose")
+
+    assert "env_keys" not in written
+    assert "A: ${B}" in written
+    assert [each.code for each in found] == ["variable_not_said"]
+
+
 @pytest.mark.parametrize(("milliseconds", "seconds"), [(30_000, "30"), (1500, "1.5")])
 def test_a_timeout_is_a_whole_number_where_it_can_be(milliseconds: int, seconds: str) -> None:
     text = json.dumps({"mcpServers": {"n": {"command": "c", "timeout": milliseconds}}})

@@ -158,6 +158,7 @@ def test_an_object_that_is_too_long_for_one_line_is_followed_by_its_members() ->
             "at": {"anyOf": [{"$ref": "#/$defs/Point"}, {"type": "null"}]},
             "via": {"type": "array", "items": {"$ref": "#/$defs/Point"}},
             "short": {"type": "object", "properties": {"a": {"type": "integer"}}},
+            "shorts": {"type": "array", "items": {"type": "object", "properties": {"a": {"type": "integer"}}}},
         },
         "$defs": {"Point": point},
     }
@@ -171,6 +172,7 @@ def test_an_object_that_is_too_long_for_one_line_is_followed_by_its_members() ->
         ("via", "object[]", False, False),
         *((f"via[].{name}", "number", required, True) for name, required in members),
         ("short", "{a?: integer}", False, False),
+        ("shorts", "{a?: integer}[]", False, False),
     ]
 
 
@@ -181,6 +183,17 @@ def test_an_object_that_holds_itself_is_spelled_out_no_further_than_can_be_read(
     names = [each.name for each in all_arguments_of(schema)]
 
     assert "tree.child.child" in names
+    assert max(name.count(".") for name in names) == 2
+
+
+def test_objects_in_arrays_are_spelled_out_no_further_either() -> None:
+    children = {"type": "array", "items": {"$ref": "#/$defs/Node"}}
+    node = {"type": "object", "properties": {"children": children, "a": {}, "b" * 70: {}}}
+    schema = {"properties": {"tree": {"$ref": "#/$defs/Node"}}, "$defs": {"Node": node}}
+
+    names = [each.name for each in all_arguments_of(schema)]
+
+    assert "tree.children[].children" in names
     assert max(name.count(".") for name in names) == 2
 
 
