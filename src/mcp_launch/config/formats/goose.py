@@ -44,7 +44,6 @@ class Goose(MapFormat):
     wording = Wording(http='set "type" to "streamable_http"')
     timeout = ("timeout", 1.0)
     disabled = ("enabled", False)
-    writes_enabled = True
     others = frozenset({"name", "description", "env_keys", "bundled", "available_tools", "display_name"})
     unread = frozenset({"socket"})
     expands = frozenset({"headers"})

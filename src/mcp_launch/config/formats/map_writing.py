@@ -151,8 +151,8 @@ class MapWriter(Words):
                 raw[self.timeout[0]] = _number(entry.timeout / self.timeout[1])
             else:
                 writing.note(entry, "not_said", f"{self.title} has no timeout for one server; it is left out")
-        if self.disabled and (entry.disabled or self.writes_enabled):
-            raw[self.disabled[0]] = self.disabled[1] if entry.disabled else not self.disabled[1]
+        if self.disabled and entry.disabled:
+            raw[self.disabled[0]] = self.disabled[1]
         for member, value in entry.extra.items():
             if self.name == writing.config.format or (member in self.SHARED and member in self.known()):
                 raw.setdefault(member, value)

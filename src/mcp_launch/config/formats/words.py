@@ -38,8 +38,6 @@ class Words(Format):
     """The member that disables a server, and its value when it does."""
     disables_apart: bool = False
     """Whether another part of the file says which servers are not to be started."""
-    writes_enabled: bool = False
-    """Whether the member `disabled` is also written for a server that is to be started."""
     others: frozenset[str] = frozenset()
     """Further members that this client knows."""
     unread: frozenset[str] = frozenset()
