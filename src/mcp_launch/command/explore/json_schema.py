@@ -14,7 +14,16 @@ __all__ = ["Schema", "alternatives", "fixed_values", "kind_of", "member_of", "pr
 Schema: TypeAlias = Mapping[str, Any]
 _MOST = 1000
 """Schemas that are looked at for one value: nested alternatives multiply, and a server may do so on purpose."""
-_KINDS: dict[type, str] = {bool: "boolean", int: "integer", float: "number", str: "string", type(None): "null"}
+_KINDS: dict[type, str] = {
+    bool: "boolean",
+    int: "integer",
+    float: "number",
+    str: "string",
+    list: "array",
+    dict: "object",
+    type(None): "null",
+}
+"""The type of a JSON value, as a schema calls it."""
 
 
 def resolved(schema: object, root: Schema) -> Schema:
@@ -35,7 +44,7 @@ def kind_of(schema: Schema) -> str | None:
     said = schema.get("type")
     if isinstance(said, str):
         return said
-    kinds = {_kind(value) for value in fixed_values(schema)}
+    kinds = {_KINDS[type(value)] for value in fixed_values(schema)}
     if len(kinds) == 1:
         return kinds.pop()
     if any(word in schema for word in ("properties", "patternProperties", "additionalProperties", "required")):
@@ -130,10 +139,6 @@ def _at(reference: str, root: Schema) -> object:
             case _:
                 return None
     return found
-
-
-def _kind(value: object) -> str:
-    return "object" if isinstance(value, dict) else _KINDS.get(type(value), "array")
 
 
 def _merged(one: Schema, other: Schema) -> dict[str, Any]:
