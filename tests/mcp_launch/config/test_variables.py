@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from mcp_launch.config import FORMATS, Config, read_config, write_config
-from mcp_launch.config.references import Reference
+from mcp_launch.config import FORMATS, Config, Place, read_config, write_config
+from mcp_launch.config.references import Reference, Text
 
 
 def config(
@@ -131,6 +131,8 @@ def test_a_finding_says_what_the_client_would_understand(message: str, name: str
         ("claude-code", "$A", "gemini", "$A", ["would_be_replaced"]),
         ("vscode", "${command:x}", "vscode", "${command:x}", []),
         ("gemini", "${A:-b}", "claude-code", "${A:-b}", ["variable_not_said"]),
+        ("claude-code", "${A:-d}", "gemini", "${A:-d}", ["variable_not_said"]),
+        ("vscode", "${workspaceFolder}", "gemini", "${workspaceFolder}", ["variable_not_said"]),
     ],
 )
 def test_a_reference_stays_one_where_the_other_client_has_such(
@@ -141,6 +143,23 @@ def test_a_reference_stays_one_where_the_other_client_has_such(
     (server,) = next(iter(json.loads(written).values())).values()
     assert server["args"] == [becomes]
     assert [each.code for each in lost] == codes
+
+
+def test_goose_takes_no_reference_whose_name_it_does_not_read() -> None:
+    written, lost = write_config(
+        config("claude-code", {"type": "http", "url": "https://h", "headers": {"X": "${a.b}"}}), "goose"
+    )
+
+    assert "env_keys" not in written
+    assert [each.code for each in lost] == ["variable_not_said"]
+
+
+def test_references_are_equal_that_mean_the_same_and_texts_whose_parts_are() -> None:
+    one, same, other = Reference("$A", "env", "A"), Reference("${A}", "env", "A"), Reference("$B", "env", "B")
+    place = Place(1, 1)
+
+    assert (one == same, one == other) == (True, False)
+    assert (Text((one,), place) == Text((same,), place), Text((one,), place) == Text((other,), place)) == (True, False)
 
 
 def test_acp_has_no_variables() -> None:
