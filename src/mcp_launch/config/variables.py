@@ -115,7 +115,7 @@ class _Gemini(Syntax):
 
 
 class _Goose(_Gemini):
-    """The same, with stricter names."""
+    """That of Gemini CLI, with stricter names; only for headers."""
 
     pattern = r"(?a)\$(?:([A-Za-z_]\w*)|\{\s*([A-Za-z_]\w*)\s*\})"
 
