@@ -71,55 +71,55 @@ def call_once(
         SystemExit: a signal came.
     """
 
-    async def ready(one: Opened) -> int:
-        tool = one.find("tool", meant.tool, one.server.tools)
+    async def ready(opened: Opened) -> int:
+        tool = opened.find("tool", meant.tool, opened.server.tools)
         try:
             arguments = read_arguments(meant.words, tool.input_schema, whole=meant.whole, checked=meant.checked)
         except WrongArguments as wrong:
-            complain_of(wrong, one, tool)
+            complain_of(wrong, opened, tool)
             if as_json:
-                reasons = [one.hide(f"{tool.name}: {fault}") for fault in wrong.faults]
-                write_refusal("call", reasons, server=one.name, tool=tool.name)
+                reasons = [opened.hide(f"{tool.name}: {fault}") for fault in wrong.faults]
+                write_refusal("call", reasons, server=opened.name, tool=tool.name)
             return 2
         terminal = sys.stderr.isatty()
-        async with _told_of_silence(one, tool, wait=wait) if terminal else nullcontext():
-            answer = await call_tool(one, tool, arguments, wait=wait, progress=terminal)
+        async with _told_of_silence(opened, tool, wait=wait) if terminal else nullcontext():
+            answer = await call_tool(opened, tool, arguments, wait=wait, progress=terminal)
         if as_json:
-            _write_json(one, tool, answer, save=save)
+            _write_json(opened, tool, answer, save=save)
         else:
-            print_answer(one, tool, answer, save=save)
+            print_answer(opened, tool, answer, save=save)
         return 0 if answer.ok else 1
 
     use = Use(ready=ready, failed=partial(_write_failure, tool=meant.tool) if as_json else None)
     return use_one(session, use, lists=TOOLS, timeout=timeout, verbose=verbose, show_secrets=show_secrets)
 
 
-def complain_of(wrong: WrongArguments, one: Opened, tool: Tool) -> None:
+def complain_of(wrong: WrongArguments, opened: Opened, tool: Tool) -> None:
     """Say what is wrong with the arguments of a tool, and what it takes."""
     for fault in wrong.faults:
-        one.notices.complain(f"{tool.name}: {fault}")
-    one.notices.say(f"usage: {signature(tool.name, tool.input_schema)}")
+        opened.notices.complain(f"{tool.name}: {fault}")
+    opened.notices.say(f"usage: {signature(tool.name, tool.input_schema)}")
 
 
 async def call_tool(
-    one: Opened, tool: Tool, arguments: dict[str, Any], *, wait: float | None = None, progress: bool
+    opened: Opened, tool: Tool, arguments: dict[str, Any], *, wait: float | None = None, progress: bool
 ) -> Answer:
     """Call a tool of a server that is ready; where there is no result, standard error already says why.
 
     `wait` is the number of seconds for the answer.
     """
     try:
-        tell = one.notices.progress if progress else None
-        return Answer(result=await one.session.call_tool(tool.name, arguments, wait, tell))
+        tell = opened.notices.progress if progress else None
+        return Answer(result=await opened.session.call_tool(tool.name, arguments, wait, tell))
     except LaunchFailure as failure:
-        one.notices.complain(str(failure))
+        opened.notices.complain(str(failure))
         return Answer(failure=failure.to_json())
     except Exception as error:  # noqa: BLE001 - whatever the SDK makes of the answer, there is none
         message = _late(tool, error, wait=wait)
-        one.notices.complain(f"{one.name}: {message}" if message else one.why(error))
-        if death := await _death(one, error):
+        opened.notices.complain(f"{opened.name}: {message}" if message else opened.why(error))
+        if death := await _death(opened, error):
             return Answer(failure=death)
-        return Answer(error={"code": getattr(error, "code", None), "message": one.hide(message or str(error))})
+        return Answer(error={"code": getattr(error, "code", None), "message": opened.hide(message or str(error))})
 
 
 def _late(tool: Tool, error: Exception, *, wait: float | None) -> str | None:
@@ -140,13 +140,13 @@ def _patience(wait: float | None) -> float:
 
 
 @asynccontextmanager
-async def _told_of_silence(one: Opened, tool: Tool, *, wait: float | None) -> AsyncGenerator[None]:
+async def _told_of_silence(opened: Opened, tool: Tool, *, wait: float | None) -> AsyncGenerator[None]:
     """A block that waits for a tool, and says so when that takes long."""
 
     async def tell() -> None:
         await anyio.sleep(SILENCE)
         message = f"waiting for {tool.name}, which has {_patience(wait):g} s to answer (--wait); Ctrl-C ends it"
-        one.notices.say(message)
+        opened.notices.say(message)
 
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(tell)
@@ -154,20 +154,20 @@ async def _told_of_silence(one: Opened, tool: Tool, *, wait: float | None) -> As
         tasks.cancel_scope.cancel()
 
 
-async def _death(one: Opened, error: Exception) -> FailureJson | None:
+async def _death(opened: Opened, error: Exception) -> FailureJson | None:
     """Why the server has died, if that is why there is no answer."""
     # Imported with the SDK.
     from mcp_types import CONNECTION_CLOSED  # noqa: PLC0415
 
     if getattr(error, "code", None) == CONNECTION_CLOSED:
         with anyio.move_on_after(_DYING):
-            async for change in one.fleet.changes():
+            async for change in opened.fleet.changes():
                 if change.failure:
                     return change.failure.to_json()
     return None
 
 
-def print_answer(one: Opened, tool: Tool, answer: Answer, *, save: str | None) -> None:
+def print_answer(opened: Opened, tool: Tool, answer: Answer, *, save: str | None) -> None:
     """Print what a tool answered, if it did; an answer that is an error goes to standard error.
 
     Raises:
@@ -177,19 +177,19 @@ def print_answer(one: Opened, tool: Tool, answer: Answer, *, save: str | None) -
         return
     raw = _raw(answer.result)
     pieces = with_structured(list(pieces_of(raw["content"])), raw.get("structuredContent"))
-    write_pieces(one, pieces, stem=tool.name, save=save, failed=answer.result.is_error)
+    write_pieces(opened, pieces, stem=tool.name, save=save, failed=answer.result.is_error)
 
 
-def _write_json(one: Opened, tool: Tool, answer: Answer, *, save: str | None) -> None:
+def _write_json(opened: Opened, tool: Tool, answer: Answer, *, save: str | None) -> None:
     raw = _raw(answer.result) if answer.result else None
     pieces = pieces_of(raw["content"]) if raw else ()
     _write_document(
         {
             "ok": answer.ok,
-            "server": one.name,
+            "server": opened.name,
             "tool": tool.name,
-            "result": one.hide_result.json(raw),
-            "saved": save_pieces(one, list(pieces), stem=tool.name, folder=save) if save is not None else [],
+            "result": opened.hide_result.json(raw),
+            "saved": save_pieces(opened, list(pieces), stem=tool.name, folder=save) if save is not None else [],
             "error": answer.error,
             "failure": answer.failure,
         }

@@ -41,13 +41,13 @@ COMMANDS = {
 class Commands:
     """Runs the commands on one server, and keeps what it has listed."""
 
-    def __init__(self, one: Opened, stale: set[str], save: str | None) -> None:
-        self._one = one
+    def __init__(self, opened: Opened, stale: set[str], save: str | None) -> None:
+        self._opened = opened
         self._stale = stale
         """The kinds whose list has changed since, as the server says."""
         self._save = save
-        (report,) = one.fleet.report["servers"]
-        self.offer = offer_of(one.server, report)
+        (report,) = opened.fleet.report["servers"]
+        self.offer = offer_of(opened.server, report)
         """What it listed last."""
         self._actions: dict[str, Callable[[list[str]], Awaitable[int]]] = {
             **{kind: partial(self._list, kind) for kind in EVERYTHING},
@@ -67,16 +67,16 @@ class Commands:
                 known = did_you_mean(command, COMMANDS) or "; help lists them"
                 raise UnusableInput(f'there is no command "{command}"{known}')
             # A server may be dying: wait until it is known why.
-            await self._one.server.settled()
+            await self._opened.server.settled()
             await self._refresh(anew=command in EVERYTHING)
             return await action(rest)
         except UnusableInput as error:
-            self._one.notices.complain(str(error))
+            self._opened.notices.complain(str(error))
             return 2
         except BrokenPipeError:
             raise
         except Exception as error:  # noqa: BLE001 - whatever fails in one line must not end the shell
-            self._one.notices.complain(self._one.why(error))
+            self._opened.notices.complain(self._opened.why(error))
             return 1
 
     async def _refresh(self, *, anew: bool) -> None:
@@ -87,11 +87,11 @@ class Commands:
         from mcp_launch.servers.listing import list_offer  # noqa: PLC0415
 
         self._stale.clear()
-        self.offer = await list_offer(self._one.session, EVERYTHING, seconds=_LISTING, warn=self._warn)
+        self.offer = await list_offer(self._opened.session, EVERYTHING, seconds=_LISTING, warn=self._warn)
 
     async def _tool(self, words: list[str]) -> int:
         (name,) = _take(words, "tool", "NAME")
-        write_blocks([tool_lines(await self._the_tool(name), self._one.hide, whole=True)])
+        write_blocks([tool_lines(await self._the_tool(name), self._opened.hide, whole=True)])
         return 0
 
     async def _call(self, words: list[str]) -> int:
@@ -101,22 +101,22 @@ class Commands:
         try:
             arguments = read_arguments(words[1:], tool.input_schema)
         except WrongArguments as wrong:
-            complain_of(wrong, self._one, tool)
+            complain_of(wrong, self._opened, tool)
             return 2
-        answer = await call_tool(self._one, tool, arguments, progress=True)
-        print_answer(self._one, tool, answer, save=self._save)
+        answer = await call_tool(self._opened, tool, arguments, progress=True)
+        print_answer(self._opened, tool, answer, save=self._save)
         return 0 if answer.ok else 1
 
     async def _list(self, kind: Listing, words: list[str]) -> int:
         _take(words, kind)
-        nothing = in_short(kind, self.offer, self._one.server.capabilities)
-        write_blocks(blocks_of(self.offer, kind, self._one.hide) or [[(nothing, "")]])
+        nothing = in_short(kind, self.offer, self._opened.server.capabilities)
+        write_blocks(blocks_of(self.offer, kind, self._opened.hide) or [[(nothing, "")]])
         return 0
 
     async def _read(self, words: list[str]) -> int:
         (uri,) = _take(words, "read", "URI")
-        result = await self._one.session.read_resource(uri)
-        write_pieces(self._one, list(pieces_of(result.contents)), stem="resource", save=self._save)
+        result = await self._opened.session.read_resource(uri)
+        write_pieces(self._opened, list(pieces_of(result.contents)), stem="resource", save=self._save)
         return 0
 
     async def _get(self, words: list[str]) -> int:
@@ -131,10 +131,10 @@ class Commands:
         missing = [each.name for each in prompt.arguments or () if each.required and each.name not in arguments]
         if missing:
             raise UnusableInput(f"{prompt.name}: {', '.join(missing)}: missing")
-        result = await self._one.session.get_prompt(prompt.name, arguments)
+        result = await self._opened.session.get_prompt(prompt.name, arguments)
         for message in result.messages:
             write((f"{message.role}:", "bold"))
-            write_pieces(self._one, list(pieces_of([message.content])), stem=prompt.name, save=self._save)
+            write_pieces(self._opened, list(pieces_of([message.content])), stem=prompt.name, save=self._save)
         return 0
 
     async def _help(self, words: list[str]) -> int:
@@ -145,17 +145,17 @@ class Commands:
         return 0
 
     def _warn(self, text: str) -> None:
-        self._one.notices.say(f"warning: {self._one.name}: {text}")
+        self._opened.notices.say(f"warning: {self._opened.name}: {text}")
 
     async def _the_tool(self, name: str) -> Tool:
         if all(tool.name != name for tool in self.offer.tools or ()):
             await self._refresh(anew=True)
-        return self._one.find("tool", name, self.offer.tools or [])
+        return self._opened.find("tool", name, self.offer.tools or [])
 
     async def _the_prompt(self, name: str) -> Prompt:
         if all(prompt.name != name for prompt in self.offer.prompts or ()):
             await self._refresh(anew=True)
-        return self._one.find("prompt", name, self.offer.prompts or [])
+        return self._opened.find("prompt", name, self.offer.prompts or [])
 
 
 def _take(words: list[str], command: str, *wanted: str) -> list[str]:

@@ -34,8 +34,8 @@ def explore(session: Session, *, timeout: float, save: str | None, verbose: bool
     """
     stale: set[str] = set()
 
-    async def ready(one: Opened) -> int:
-        return await _Shell(one, Commands(one, stale, save)).run()
+    async def ready(opened: Opened) -> int:
+        return await _Shell(opened, Commands(opened, stale, save)).run()
 
     use = Use(ready=ready, changed=stale.add)
     return use_one(session, use, lists=EVERYTHING, timeout=timeout, verbose=verbose, show_secrets=show_secrets)
@@ -44,8 +44,8 @@ def explore(session: Session, *, timeout: float, save: str | None, verbose: bool
 class _Shell:
     """Reads lines and gives them to the commands, one at a time."""
 
-    def __init__(self, one: Opened, commands: Commands) -> None:
-        self._one = one
+    def __init__(self, opened: Opened, commands: Commands) -> None:
+        self._opened = opened
         self._commands = commands
         self._is_told = False
         """Whether the user has been told that the server died, or the running command will tell."""
@@ -57,7 +57,7 @@ class _Shell:
         self._greet()
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._tell_of_its_end)
-            await self._run(terminal_lines(f"{printable(self._one.name)}> ", self._candidates), self._interruptible)
+            await self._run(terminal_lines(f"{printable(self._opened.name)}> ", self._candidates), self._interruptible)
             tasks.cancel_scope.cancel()
         # Ending a server is bounded; a second Ctrl-C does not cut it short.
         _on_interrupt(lambda: None)
@@ -70,7 +70,7 @@ class _Shell:
                 try:
                     words = split_words(line)
                 except ValueError as error:
-                    self._one.notices.complain(str(error).lower())
+                    self._opened.notices.complain(str(error).lower())
                     failed = failed or 2
                     continue
                 if words in (["quit"], ["exit"]):
@@ -79,21 +79,21 @@ class _Shell:
                     self._is_told = True
                     status = await do(words)
                     # The server may be dying: wait until it is known why.
-                    await self._one.server.settled()
-                    self._is_told = self._one.server.failure is not None
+                    await self._opened.server.settled()
+                    self._is_told = self._opened.server.failure is not None
                     failed = failed or status
         return failed
 
     async def _tell_of_its_end(self) -> None:
         """Say that the server has died while nothing was asked of it."""
-        async for _ in self._one.fleet.changes():
-            if (failure := self._one.server.failure) and not self._is_told:
-                self._one.notices.complain(str(failure))
+        async for _ in self._opened.fleet.changes():
+            if (failure := self._opened.server.failure) and not self._is_told:
+                self._opened.notices.complain(str(failure))
 
     def _greet(self) -> None:
         counts = self._commands.offer.counts.items()
         has = [f"{count} {(kind[:-1] if count == 1 else kind).replace('_', ' ')}" for kind, count in counts if count]
-        self._one.notices.say(f"{self._one.name}: {', '.join(has) or 'offers nothing'}; help lists the commands")
+        self._opened.notices.say(f"{self._opened.name}: {', '.join(has) or 'offers nothing'}; help lists the commands")
 
     def _candidates(self, line: str) -> Iterable[Candidate]:
         return candidates(line, self._commands.offer, {name: about for name, (_, about) in COMMANDS.items()})
@@ -101,7 +101,7 @@ class _Shell:
     async def _interruptible(self, words: list[str]) -> int:
         with anyio.CancelScope() as scope, _interrupting(scope.cancel):
             return await self._commands.do(words)
-        self._one.notices.say("cancelled")
+        self._opened.notices.say("cancelled")
         return 0
 
 

@@ -17,7 +17,7 @@ from mcp_launch.failures import UnusableInput
 __all__ = ["save_pieces", "with_structured", "write_pieces"]
 
 
-def write_pieces(one: Opened, pieces: Sequence[Piece], *, stem: str, save: str | None, failed: bool = False) -> None:
+def write_pieces(opened: Opened, pieces: Sequence[Piece], *, stem: str, save: str | None, failed: bool = False) -> None:
     """Write texts to standard output, those of an error to standard error, and data into files.
 
     With *save*, texts that have a name, such as those of resources, go into files in that folder too. Data is saved in
@@ -28,16 +28,16 @@ def write_pieces(one: Opened, pieces: Sequence[Piece], *, stem: str, save: str |
     """
     for piece in pieces:
         if piece.data is not None or (save is not None and piece.name is not None):
-            save_pieces(one, [piece], stem=stem, folder=save or os.curdir)
+            save_pieces(opened, [piece], stem=stem, folder=save or os.curdir)
             continue
-        text = one.hide_result(piece.text or "")
+        text = opened.hide_result(piece.text or "")
         if failed:
             remark(harmless(text))
         else:
             write(harmless(text) if sys.stdout and sys.stdout.isatty() else text.removesuffix("\n"))
 
 
-def save_pieces(one: Opened, pieces: Sequence[Piece], *, stem: str, folder: str) -> list[str]:
+def save_pieces(opened: Opened, pieces: Sequence[Piece], *, stem: str, folder: str) -> list[str]:
     """Save data and texts that have a name, byte for byte as the server sent them; say where, and return the paths.
 
     Raises:
@@ -48,11 +48,11 @@ def save_pieces(one: Opened, pieces: Sequence[Piece], *, stem: str, folder: str)
         if piece.data is None and piece.name is None:
             continue
         try:
-            path = save_piece(piece, Path(folder), stem=stem, name=one.hide(piece.name or ""))
+            path = save_piece(piece, Path(folder), stem=stem, name=opened.hide(piece.name or ""))
         except OSError as error:
             raise UnusableInput(f"{folder}: {error.strerror}") from None
         paths.append(str(path))
-        remark(f"saved {path}{f' ({harmless(one.hide(piece.about))})' if piece.about else ''}")
+        remark(f"saved {path}{f' ({harmless(opened.hide(piece.about))})' if piece.about else ''}")
     return paths
 
 
