@@ -56,8 +56,7 @@ class _Yaml(Document):
     def members_of(self, node: Any) -> Iterator[tuple[str | int, Any, Any]]:
         if node.id == "mapping":
             for key, value in node.value:
-                if key.id == "scalar":
-                    yield key.value, key, value
+                yield key.value, key, value
         elif node.id == "sequence":
             for index, item in enumerate(node.value):
                 yield index, item, item

@@ -142,6 +142,20 @@ def test_each_value_knows_its_place(text: str, grammar: Grammar) -> None:
     assert document.place() == document.place(("no",))
 
 
+def test_in_yaml_a_number_stays_one_unless_json_has_none_such() -> None:
+    assert read_document("{a: 1.5, b: .nan, c: -.inf}", source="f", grammar=YAML).value == {
+        "a": 1.5,
+        "b": ".nan",
+        "c": "-.inf",
+    }
+
+
+def test_a_text_in_yaml_has_no_items() -> None:
+    document = read_document("a: text", source="f", grammar=YAML)
+
+    assert document.place(("a", 0)) == document.place(("a",)) == Place(1, 4)
+
+
 def test_a_password_that_means_something_in_yaml_is_not_shown() -> None:
     for text in ("a: *hunter2", "a: !<hunter2", "a: !hunter2!x 1", "a: %hunter2", "a: &hunter2 &b x"):
         with pytest.raises(UnusableInput, match=r"^f:1:") as raised:
