@@ -130,6 +130,7 @@ def test_a_finding_says_what_the_client_would_understand(message: str, name: str
         ("claude-desktop", "${A}", "claude-code", "${A}", ["would_be_replaced"]),
         ("claude-code", "$A", "gemini", "$A", ["would_be_replaced"]),
         ("vscode", "${command:x}", "vscode", "${command:x}", []),
+        ("vscode", "${command:x}", "cursor", "${command:x}", ["variable_not_said"]),
         ("gemini", "${A:-b}", "claude-code", "${A:-b}", ["variable_not_said"]),
         ("claude-code", "${A:-d}", "gemini", "${A:-d}", ["variable_not_said"]),
         ("vscode", "${workspaceFolder}", "gemini", "${workspaceFolder}", ["variable_not_said"]),
@@ -143,6 +144,16 @@ def test_a_reference_stays_one_where_the_other_client_has_such(
     (server,) = next(iter(json.loads(written).values())).values()
     assert server["args"] == [becomes]
     assert [each.code for each in lost] == codes
+
+
+def test_goose_replaces_nothing_outside_of_headers() -> None:
+    written, lost = write_config(config("vscode", {"command": "c", "args": ["${env:A}"]}), "goose")
+    assert "- ${env:A}" in written
+    assert [each.code for each in lost] == ["variable_not_said"]
+
+    written, lost = write_config(config("vscode", {"command": "c", "args": ["$A"], "env": {"A": "${env:A}"}}), "goose")
+    assert "- $A" in written
+    assert lost == []
 
 
 def test_goose_takes_no_reference_whose_name_it_does_not_read() -> None:

@@ -134,7 +134,8 @@ class MapWriter(Words):
         said = self.syntax.write(part) if member in self.expands else None
         if said is not None:
             return said
-        if part.kind != "unknown" or self.name != writing.config.format:
+        # In a file of the same client, only a reference that it does not know comes here, and means what it did.
+        if self.name != writing.config.format:
             message = f"{self.title} does not replace {part.shown} in {member}; it stays as it is"
             writing.note(entry, "variable_not_said", message, place=text.place)
         return part.text
