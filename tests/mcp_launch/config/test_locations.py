@@ -11,6 +11,12 @@ from mcp_launch.config.locations import Candidate, places
 from mcp_launch.config.recognise import format_of_path
 
 
+def test_without_a_variable_for_it_the_home_directory_is_pythons() -> None:
+    found = {each.path for each in places(env={}, platform="linux")}
+
+    assert Path.home() / ".claude.json" in found
+
+
 def test_files_that_are_there_are_found_the_projects_first(tmp_path: Path) -> None:
     home, project = tmp_path / "home", tmp_path / "project"
     there = [

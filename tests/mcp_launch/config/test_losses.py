@@ -53,6 +53,13 @@ def test_what_is_lost_is_told(entry: dict[str, Any], origin: str, to: str, code:
     assert message.startswith(says)
 
 
+def test_what_is_no_list_of_variables_stays_what_it_is() -> None:
+    text = json.dumps([{"name": "n", "command": "c", "args": [], "env": {"A": "b"}}])
+    written, _ = write_config(read_config(text, source="f", env={}), "claude-code")
+
+    assert json.loads(written)["mcpServers"]["n"]["env"] == {"A": "b"}
+
+
 def test_goose_passes_on_no_variable_under_another_name() -> None:
     text = json.dumps({"mcpServers": {"n": {"command": "c", "env": {"A": "${B}"}}}})
     written, found = write_config(read_config(text, source="f", format="claude-code", env={}), "goose")
