@@ -43,6 +43,27 @@ def test_a_server_without_a_name_is_not_among_those_to_choose_from(tmp_path: Pat
     assert completed("call", str(file), "") == ["b"]
 
 
+@pytest.mark.parametrize("words", [("tool",), ("server", "tool")])
+def test_a_file_without_servers_has_none_to_choose_from(
+    words: tuple[str, ...], tmp_path: Path, command: Command
+) -> None:
+    file = tmp_path / "servers.json"
+    file.write_text("[]")
+
+    done = command("call", str(file), *words)
+
+    assert (done.status, done.err) == (2, "mcp-launch: there is no server\n")
+
+
+def test_servers_of_which_none_has_a_name_cannot_be_told_apart(tmp_path: Path, command: Command) -> None:
+    file = tmp_path / "servers.json"
+    file.write_text(json.dumps({"mcpServers": [{"command": "/a"}, {"command": "/b"}]}))
+
+    done = command("call", str(file), "tool")
+
+    assert (done.status, done.err) == (2, "mcp-launch: give the 2 servers names, to say which of them is meant\n")
+
+
 @pytest.mark.parametrize(
     "words", [("call", "/no/such", "o"), ("call", "https://h/", "o"), ("call", "-", "o"), ("call", "o")]
 )

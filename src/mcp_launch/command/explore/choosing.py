@@ -24,10 +24,16 @@ def chosen(sessions: Sequence[Session], name: str | None, *, tool: str | None = 
     known = [(name_of(entry), session, entry) for session in sessions for entry in session.servers]
     meant = [each for each in known if name is None or each[0] == name]
     names = [each for each, _, _ in known if each is not None]
-    if name is None and len(meant) > 1 and tool in names:
-        raise UnusableInput(f'no tool of "{tool}" was named: call FILE {tool} TOOL name=value ...')
-    if name is None and len(meant) != 1:
-        raise UnusableInput(f"say which server: {there_are(names)}" if names else "there is no server")
+    if not known:
+        raise UnusableInput("there is no server")
+    if name is None and len(known) > 1:
+        if tool in names:
+            raise UnusableInput(f'no tool of "{tool}" was named: call FILE {tool} TOOL name=value ...')
+        raise UnusableInput(
+            f"say which server: {there_are(names)}"
+            if names
+            else f"give the {len(known)} servers names, to say which of them is meant"
+        )
     if not meant:
         raise UnusableInput(f'no server is called "{name}"{did_you_mean(name or "", names) or f"; {there_are(names)}"}')
     # Of several with one name the first counts, as in a launch.
