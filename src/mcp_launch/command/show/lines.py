@@ -39,17 +39,17 @@ def remark_warnings(server: ServerReport) -> None:
         remark((printable(f"warning: {server['name']}: {warning}"), "yellow"))
 
 
+def print_findings(findings: Iterable[FindingReport]) -> None:
+    """Print what is odd in files, by its place."""
+    for each in findings:
+        remark((printable(shown(each)), "dim" if each["level"] == "note" else "yellow"))
+
+
 def _line(server: ServerReport, *, width: int = 0) -> list[str | Styled]:
     mark = ("ok  ", "green") if server["failure"] is None else ("FAIL", "red")
     name = printable(server["name"]).ljust(width)
     kind = (server["transport"] or "?").ljust(5)
     return [mark, (name, "bold"), (kind, "dim"), printable(_outcome(server))]
-
-
-def print_findings(findings: Iterable[FindingReport]) -> None:
-    """Print what is odd in files, by its place."""
-    for each in findings:
-        remark((printable(shown(each)), "dim" if each["level"] == "note" else "yellow"))
 
 
 def _outcome(server: ServerReport) -> str:
