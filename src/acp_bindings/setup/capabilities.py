@@ -175,11 +175,12 @@ def known(side: Side, name: str) -> Places:
     """The places of a capability of *side*.
 
     Raises:
-        UnknownCapability: there is none of this name.
+        UnknownCapability: there is none of this name; perhaps it is one of the other side.
     """
     table = TABLES[side]
     if name not in table:
-        raise UnknownCapability(name, _meant(name, table))
+        theirs = next((other for other in TABLES if name in TABLES[other]), None)
+        raise UnknownCapability(name, None if theirs else _meant(name, table), theirs)
     return table[name]
 
 

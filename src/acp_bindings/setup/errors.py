@@ -30,7 +30,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from acp_bindings._lines.envelope import INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND
 from acp_bindings.decoding import decode
@@ -47,16 +47,21 @@ AUTH_REQUIRED, NOT_FOUND, UNSUPPORTED_VERSION = -32000, -32002, -32022
 
 
 class UnknownCapability(AcpError, ValueError):
-    """There is no capability of this name, so that nobody supports it: most likely a slip of the pen."""
+    """There is no capability of this name on this side, so that no peer supports it: most likely a slip of the pen."""
 
-    def __init__(self, name: str, guess: str | None = None) -> None:
-        super().__init__(name, guess)
+    def __init__(self, name: str, guess: str | None = None, side: Literal["agent", "client"] | None = None) -> None:
+        super().__init__(name, guess, side)
         self.name = name
         self.guess = guess
         """The name that was likely meant."""
+        self.side = side
+        """The other side, where that has a capability of this name."""
 
     def __str__(self) -> str:
-        """The name, and what was likely meant."""
+        """The name, and whose it is or what was likely meant."""
+        if self.side:
+            asked = "agent" if self.side == "client" else "client"
+            return f'"{self.name}" is a capability of the {self.side}, not of the {asked}'
         return f'there is no capability "{self.name}"' + (f'; did you mean "{self.guess}"?' if self.guess else "")
 
 

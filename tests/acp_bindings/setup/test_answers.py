@@ -160,6 +160,7 @@ REFUSALS = [
     EndlessListing(3),
     McpServersRefused([RefusedServer(0, "a", "http", "mcp.http", "no")], "session/new"),
     UnknownCapability("session.laod", "session.load"),
+    UnknownCapability("terminal", side="client"),
 ]
 ERRORS = [
     RequestError(7, "odd", data={"a": 1}),
@@ -193,6 +194,10 @@ LEAVE_OUT = "or leave them out by gate_mcp_servers(…, on_refusal='drop')"
         (
             UnknownCapability("session.laod", "session.load"),
             'there is no capability "session.laod"; did you mean "session.load"?',
+        ),
+        (
+            UnknownCapability("terminal", side="client"),
+            '"terminal" is a capability of the client, not of the agent',
         ),
         (
             CapabilityNotAdvertised("session.load", None, "no"),

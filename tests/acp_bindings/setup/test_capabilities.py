@@ -126,8 +126,17 @@ def test_a_name_that_is_none_is_refused_with_the_likely_one() -> None:
     with pytest.raises(UnknownCapability) as caught:
         capabilities.known("agent", "session.laod")
     assert (caught.value.name, caught.value.guess) == ("session.laod", "session.load")
-    with pytest.raises(UnknownCapability):
-        capabilities.known("client", "session.load")
+
+
+@pytest.mark.parametrize(
+    ("side", "name", "other"),
+    # The second of these is spelt like one of an agent.
+    [("agent", "fs.read_text_file", "client"), ("agent", "auth.terminal", "client"), ("client", "mcp.http", "agent")],
+)
+def test_the_name_of_one_of_the_other_side_is_told_to_be_that(side: capabilities.Side, name: str, other: str) -> None:
+    with pytest.raises(UnknownCapability) as caught:
+        capabilities.known(side, name)
+    assert (caught.value.name, caught.value.guess, caught.value.side) == (name, None, other)
 
 
 def test_the_likely_one_is_found_by_whole_words_of_a_version() -> None:

@@ -503,8 +503,10 @@ def test_a_capability_that_is_none_is_refused_and_so_is_one_that_no_package_has_
         ClientHandshake(info=EDITOR, capabilities={"terminals"})
     with pytest.raises(UnknownCapability, match=r'did you mean "session\.load"'):
         AgentHandshake(info=EDITOR, capabilities={"loadSession"})
-    with pytest.raises(UnknownCapability):
+    with pytest.raises(UnknownCapability, match="of the client, not of the agent"):
         AgentHandshake(info=EDITOR, capabilities={"terminal"})
+    with pytest.raises(UnknownCapability, match="of the agent, not of the client"):
+        ClientHandshake(info=EDITOR, capabilities={"session.load"})
     with pytest.raises(ValueError, match=r"v1 has no word for session\.fork"):
         AgentHandshake(info=EDITOR, capabilities={"session.fork"})
     AgentHandshake(info=EDITOR, capabilities={"session.fork"}, protocols=[v1_unstable])
