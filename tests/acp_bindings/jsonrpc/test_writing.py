@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from acp_bindings import DecodeError, EncodeError, v1, v1_unstable, v2
+from acp_bindings import DecodeError, EncodeError, decode, v1, v1_unstable, v2, v2_unstable
 from acp_bindings.jsonrpc import (
     INVALID_REQUEST,
     REQUEST_CANCELLED,
@@ -191,6 +191,52 @@ def test_params_of_no_method_or_of_another_are_not_sent(params: Any, method: str
     with pytest.raises(TypeError, match=complaint):
         codec.request(params, method=method)
     assert dict(codec.pending) == {}
+
+
+PACKAGES: list[Any] = [v1, v1_unstable, v2, v2_unstable]
+CHUNK: dict[str, Any] = {"content": {"type": "text", "text": "t"}, "messageId": "m"}
+
+
+@pytest.mark.parametrize("asks", [True, False])
+@pytest.mark.parametrize(
+    ("package", "part", "members", "wholes"),
+    [
+        (v1, "AgentMessageChunk", CHUNK, ["SessionNotification(session_id=…, update=…)"]),
+        (v1_unstable, "AgentMessageChunk", CHUNK, ["SessionNotification(session_id=…, update=…)"]),
+        (v2, "AgentMessageChunk", CHUNK, ["UpdateSessionNotification(session_id=…, update=…)"]),
+        (v2, "SessionStateUpdateRunning", {}, ["UpdateSessionNotification(session_id=…, update=…)"]),
+        (v2, "ReplayFromStart", {}, ["ResumeSessionRequest(session_id=…, cwd=…, replay_from=…)"]),
+        # Two methods of the unstable packages have these params.
+        (v1_unstable, "ClientCapabilities", {}, ["InitializeRequest(protocol_version=…, client_capabilities=…)"]),
+        (
+            v2_unstable,
+            "SystemPrompt",
+            {"mode": "append", "content": [CHUNK["content"]]},
+            [
+                "ForkSessionRequest(session_id=…, cwd=…, system_prompt=…)",
+                "NewSessionRequest(cwd=…, system_prompt=…)",
+                "ResumeSessionRequest(session_id=…, cwd=…, system_prompt=…)",
+            ],
+        ),
+    ],
+)
+def test_what_is_only_part_of_some_params_is_told_the_whole(
+    package: Any, part: str, members: dict[str, Any], wholes: list[str], asks: bool
+) -> None:
+    codec = agent(package)
+    params = decode(getattr(package, part), members)
+
+    with pytest.raises(TypeError) as caught:
+        codec.request(params) if asks else codec.notify(params)
+    assert str(caught.value).partition("; ")[2] == f"it is part of {' or '.join(wholes)}"
+    assert dict(codec.pending) == {}
+
+
+def test_of_what_is_part_of_no_params_nothing_is_guessed() -> None:
+    for package in PACKAGES:
+        for params in ({"sessionId": "s"}, package.TextContent(text="t"), package.NewSessionResponse(session_id="s")):
+            with pytest.raises(TypeError, match=r"; name the method$"):
+                agent(package).notify(params)
 
 
 def test_a_request_is_no_notification() -> None:
