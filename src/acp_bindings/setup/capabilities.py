@@ -179,7 +179,7 @@ def known(side: Side, name: str) -> Places:
     """
     table = TABLES[side]
     if name not in table:
-        theirs = next((other for other in TABLES if name in TABLES[other]), None)
+        theirs: Side | None = next((other for other in TABLES if name in TABLES[other]), None)
         raise UnknownCapability(name, None if theirs else _meant(name, table), theirs)
     return table[name]
 
