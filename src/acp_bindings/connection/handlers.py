@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -30,7 +31,9 @@ if TYPE_CHECKING:
 
     from acp_bindings.connection.connection import Connection
 
-__all__ = ["Handle", "Handler", "Handlers"]
+__all__ = ["Handle", "Handler", "Handlers", "log"]
+
+log = logging.getLogger("acp_bindings.connection")
 
 P = TypeVar("P")
 P_co = TypeVar("P_co", covariant=True)
@@ -93,6 +96,8 @@ class Handlers:
         self._by_type: dict[NotificationType, Handler] = {}
         self._by_method: dict[str, Handler] = {}
         self._otherwise: Handler | None = None
+        self._told_of: set[str] = set()
+        """The methods of which the log says that their handlers are for other packages."""
         if handlers is not None and not isinstance(handlers, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise TypeError(
                 f"handlers are a mapping, of classes or methods to what handles them, and no {_name_of(handlers)}"
@@ -183,10 +188,26 @@ class Handlers:
         handler = self._by_method.get(message.method) if self._by_method else None
         if handler is None and message.type is not None:
             handler = self._by_type.get(message.type)
-        if handler is None and (other := self._otherwise):
-            handle = other.handle
-            return Handler(lambda _, on: handle(message, on), other.waits, message.method in _EXCLUSIVE)
+        if handler is None:
+            if other := self._otherwise:
+                handle = other.handle
+                return Handler(lambda _, on: handle(message, on), other.waits, message.method in _EXCLUSIVE)
+            if message.type is not None and message.method not in self._told_of:
+                self._tell_of_other_packages(message.type)
         return handler
+
+    def _tell_of_other_packages(self, read: NotificationType) -> None:
+        """Tell whoever wrote a handler of the method for another package than the one that is spoken."""
+        others = [type_ for type_ in self._by_type if type_.method == read.method and type(type_) is type(read)]
+        if others:
+            # A method is told of once, and no name that a peer has made up is kept.
+            self._told_of.add(read.method)
+            log.warning(
+                "nothing handles %s: it is read as %s here, and the handler is for %s",
+                read.method,
+                _full_name(read),
+                ", ".join(map(_full_name, others)),
+            )
 
 
 _EXCLUSIVE = {"initialize"}
@@ -259,6 +280,14 @@ def _classes_in(type_: object) -> Iterator[type[object]]:
         yield type_
     else:
         raise TypeError(f"a handler is for a class of params or for a method by name, not for {_name_of(type_)}")
+
+
+def _full_name(type_: NotificationType) -> str:
+    """The name of its params, with the protocol package: also that of a union, which has no module."""
+    from acp_bindings._problems.class_names import package_of  # noqa: PLC0415 - only warnings need it
+
+    package = package_of(next(_classes_in(type_.params)).__module__)
+    return f"{package}.{type_.params_name}" if package else type_.params_name
 
 
 def _name_of(thing: object) -> str:

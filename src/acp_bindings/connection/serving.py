@@ -22,7 +22,7 @@ from pydantic import ValidationError
 
 from acp_bindings.connection.errors import ConnectionClosed
 from acp_bindings.connection.failures import alone, is_failure, is_for_task_alone
-from acp_bindings.connection.handlers import Handler, Handlers
+from acp_bindings.connection.handlers import Handler, Handlers, log
 from acp_bindings.connection.outbox import Outbox
 from acp_bindings.connection.workers import Job, Workers, idle, run_apart, wait_idle
 from acp_bindings.jsonrpc import INTERNAL_ERROR, METHOD_NOT_FOUND, REQUEST_CANCELLED, Codec
@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from acp_bindings.connection.connection import Connection
 
 __all__ = ["TURN", "Serving", "Turn", "log"]
-
-log = logging.getLogger("acp_bindings.connection")
 
 _MOST_WAITING = 1000
 """Messages that may wait in the backlog."""

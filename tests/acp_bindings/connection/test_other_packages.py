@@ -1,0 +1,98 @@
+"""A handler for a class of another package than the one that is spoken: nobody would know why it is never called."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from acp_bindings import v1, v1_unstable, v2
+from acp_bindings.connection import AgentHandlers, Handlers
+from acp_bindings.jsonrpc import METHOD_NOT_FOUND
+from acp_bindings.setup import OPENING, AgentHandshake
+from tests.acp_bindings.connection.support import against, new_session, nothing
+
+pytestmark = pytest.mark.anyio
+
+INITIALIZE: dict[str, Any] = {"id": 0, "method": "initialize", "params": {"protocolVersion": 1}}
+NEW: dict[str, Any] = {"id": 1, "method": "session/new", "params": {"cwd": "/", "mcpServers": []}}
+CANCEL: dict[str, Any] = {"method": "session/cancel", "params": {"sessionId": "s"}}
+OPTION: dict[str, Any] = {
+    "id": 1,
+    "method": "session/set_config_option",
+    "params": {"sessionId": "s", "configId": "c", "value": "v"},
+}
+MESSAGE: dict[str, Any] = {"method": "mcp/message", "params": {"serverId": "s", "requestId": "r", "method": "m"}}
+
+
+async def told(
+    handlers: Handlers | dict[Any, Any], *messages: dict[str, Any], protocol: Any = v1_unstable
+) -> list[Any]:
+    """The codes of the answers to *messages*, None for a result."""
+    async with against(handlers, protocol=protocol) as (_, peer):
+        await peer.say(*messages, {"id": "last", "method": "session/load"})
+        answers: list[Any] = []
+        while (answer := await peer.hear())["id"] != "last":
+            answers.append(answer.get("error", {}).get("code"))
+        return answers
+
+
+async def test_one_that_is_never_called_is_told_of_once_with_both_classes(caplog: pytest.LogCaptureFixture) -> None:
+    info = v1.Implementation(name="a", version="1")
+    handlers = AgentHandlers(AgentHandshake(info=info, protocols=[v1_unstable]))
+    handlers.on(v1.NewSessionRequest)(new_session)
+    for _ in range(2):
+        assert await told(handlers, INITIALIZE, NEW, NEW, protocol=OPENING) == [None, *[METHOD_NOT_FOUND] * 2]
+    read, handled = "v1_unstable.NewSessionRequest", "v1.NewSessionRequest"
+    assert caplog.messages == [
+        f"nothing handles session/new: it is read as {read} here, and the handler is for {handled}"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("handlers", "message", "read", "handled"),
+    [
+        ({v1.CancelNotification: nothing}, CANCEL, "v1_unstable.CancelNotification", "v1.CancelNotification"),
+        (
+            {v1.CancelNotification: nothing, v2.CancelSessionNotification: nothing},
+            CANCEL,
+            "v1_unstable.CancelNotification",
+            "v1.CancelNotification, v2.CancelSessionNotification",
+        ),
+        (
+            {v1.SetSessionConfigOptionRequest: nothing},
+            OPTION,
+            "v1_unstable.SetSessionConfigOptionRequest",
+            "v1.SetSessionConfigOptionRequest",
+        ),
+    ],
+)
+async def test_so_is_one_of_a_notification_of_several_packages_and_of_a_union(
+    handlers: Any, message: dict[str, Any], read: str, handled: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    await told(handlers, message)
+    method = message["method"]
+    assert caplog.messages == [f"nothing handles {method}: it is read as {read} here, and the handler is for {handled}"]
+
+
+async def test_one_that_waits_for_a_version_which_nothing_settles_is_told_of(caplog: pytest.LogCaptureFixture) -> None:
+    assert await told({v1.InitializeRequest: nothing}, INITIALIZE, protocol=OPENING) == [METHOD_NOT_FOUND]
+    assert caplog.messages == [
+        "nothing handles initialize: it is read as JSON here, and the handler is for v1.InitializeRequest"
+    ]
+
+
+async def test_what_is_handled_in_no_package_or_has_a_handler_draws_no_warning(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    handlers = Handlers({v1.AuthenticateRequest: nothing, v2.LoginAuthRequest: nothing, v1.NewSessionRequest: nothing})
+    assert await told(handlers, NEW | {"method": "session/list", "params": {}}, CANCEL) == [METHOD_NOT_FOUND]
+    handlers.on("session/new")(nothing)
+    assert METHOD_NOT_FOUND not in await told(handlers, NEW)
+    handlers = Handlers({v1.NewSessionRequest: nothing})
+    handlers.otherwise(nothing)
+    assert METHOD_NOT_FOUND not in await told(handlers, NEW, CANCEL)
+    # The request and the notification of this method are two.
+    assert await told({v1_unstable.MessageMcpRequest: nothing}, MESSAGE) == []
+    assert await told({v2.NewSessionRequest: nothing}, {"id": 1, "method": "_acme/do"}) == [METHOD_NOT_FOUND]
+    assert [each for each in caplog.messages if "handles" in each] == []
