@@ -129,7 +129,8 @@ class Handlers:
 
         Args:
             calls: the class of the params, or where they are a union, that; or the method by name. The name goes where
-                both are registered, and is the only way for extension methods (`_…`), whose params are plain JSON.
+                both are registered, and is the only way for extension methods (`_…`), whose params are plain JSON. The
+                log has a warning where it is no method of any package, but spelt like one.
             exclusive: read nothing further before the handler is done, as with a request that decides how the next line
                 is to be read. It cannot ask the peer anything meanwhile. That of `initialize` always is.
 
@@ -153,6 +154,8 @@ class Handlers:
                 self._by_method[calls] = Handler(handle, waits, exclusive or calls in _EXCLUSIVE)
             for type_ in types:
                 self._by_type[type_] = Handler(handle, waits, exclusive or type_.method in _EXCLUSIVE)
+            if isinstance(calls, str) and not calls.startswith("_"):
+                _warn_if_misspelt(calls)
             return handle
 
         types = () if isinstance(calls, str) else _types_of(calls)
@@ -233,6 +236,14 @@ def _refuse_uncallable(handle: object) -> None:
         parameters.bind(None, None)
     except TypeError as error:
         raise TypeError(f"{_name_of(handle)} cannot be called with the params and the connection: {error}") from None
+
+
+def _warn_if_misspelt(method: str) -> None:
+    """Tell of a name that looks like a slip. It is no error: a newer protocol may have it, and a proxy passes it on."""
+    from acp_bindings._problems.method_names import likely_meant  # noqa: PLC0415 - not for handlers of classes
+
+    if meant := likely_meant(method):
+        log.warning("there is a handler for %s, which no version of the protocol has; did you mean %s?", method, meant)
 
 
 if sys.version_info >= (3, 14):

@@ -10,7 +10,7 @@ import anyio
 import anyio.lowlevel
 import pytest
 
-from acp_bindings import v1, v2
+from acp_bindings import v1, v1_unstable, v2, v2_unstable
 from acp_bindings.connection import Connection, Handlers
 from tests.acp_bindings.connection.support import NEW, PROMPT, SECRET, against, both, new_session, nothing
 
@@ -140,6 +140,35 @@ async def test_a_second_one_for_the_same_is_refused_and_the_first_one_stays(call
         handlers.on(calls)(new_session)
     async with both(agent=handlers) as (_, client):
         assert (await client.request(NEW)).session_id == "by name"
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("session/nwe", "session/new"),
+        ("sesion/prompt", "session/prompt"),
+        ("fs/readTextFile", "fs/read_text_file"),
+        # What an earlier draft had, and peers may still ask for.
+        ("session/set_model", "session/set_mode"),
+        ("proxy/succesor", "proxy/successor"),
+    ],
+)
+def test_a_name_that_is_like_one_of_the_protocol_is_taken_with_a_warning(
+    name: str, meant: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert list(Handlers({name: nothing})) == [name]
+    assert caplog.messages == [
+        f"there is a handler for {name}, which no version of the protocol has; did you mean {meant}?"
+    ]
+
+
+def test_a_name_of_any_package_or_of_an_extension_or_like_none_is_taken_without(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    methods = {name for package in (v1, v1_unstable, v2, v2_unstable) for name in package.METHODS}
+    for name in (*methods, "_session/nwe", "tools/list", "newer/than/this", ""):
+        Handlers({name: nothing})
+    assert caplog.messages == []
 
 
 async def test_the_name_of_a_method_goes_before_the_class() -> None:
