@@ -31,6 +31,9 @@ class LightCommand(TyperCommand):
             if hasattr(error, "possibilities") and is_program(place):
                 # The option is one of that program.
                 error.message += f"; is {place} a command? Those stand behind --"
+            if hasattr(error, "param_type"):
+                # Something is missing, and its help says what it may be.
+                error.message = getattr(error.param, "help", None) or ""
             if as_json:
                 # Imported late: few make a mistake.
                 from mcp_launch.command.show.refusal import DOCUMENTS, write_refusal  # noqa: PLC0415

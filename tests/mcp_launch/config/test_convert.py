@@ -80,6 +80,13 @@ def test_every_format_is_named_in_the_help() -> None:
     assert ", ".join(FORMATS) in " ".join(done.stdout.split())
 
 
+def test_who_names_no_format_is_told_which_there_are() -> None:
+    done = run_python("-m", "mcp_launch", "convert", str(SAMPLES / "claude.json"))
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"Missing option '--to'. One of {', '.join(FORMATS)}." in " ".join(done.stderr.split())
+
+
 def test_a_project_of_claude_code_is_named_as_the_workspace() -> None:
     sample = (str(SAMPLES / "claude.json"), "--from", "claude-code", "--to", "cursor")
 
