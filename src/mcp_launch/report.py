@@ -25,7 +25,7 @@ def _server(record: Record) -> ServerReport:
     hide = spec.redactor if spec else Redactor()
     return ServerReport(
         name=record.name,
-        transport=spec.transport if spec else None,
+        transport=record.transport,
         target=spec.target if spec else None,
         state=record.state,
         stage=record.stage,

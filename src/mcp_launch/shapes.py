@@ -97,7 +97,7 @@ class ServerReport(TypedDict):
     name: str
     """Its name in the request; where it has none, its place, such as `mcpServers[0]`."""
     transport: TransportName | None
-    """null for an entry that did not parse."""
+    """Of an entry that did not parse the one that was meant; null if nothing tells."""
     target: str | None
     """The command, or the URL without user-info and query."""
     state: State

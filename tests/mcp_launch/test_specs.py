@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from acp_bindings import Issue as SchemaIssue
 from acp_bindings import decode, v1, v1_unstable, v2, v2_unstable
-from mcp_launch import LaunchFailure
+from mcp_launch import LaunchFailure, launch
 from mcp_launch.specs import HttpServer, SseServer, StdioServer
 from mcp_launch.specs.issues import schema_issue
-from mcp_launch.specs.parse import parse_server
+from mcp_launch.specs.parse import parse_server, transport_meant
 
 STDIO: dict[str, Any] = {"name": "n", "command": "/c", "args": ["a"], "env": [{"name": "K", "value": "v"}]}
 HTTP: dict[str, Any] = {"type": "http", "name": "n", "url": "https://h/mcp", "headers": []}
@@ -279,3 +280,40 @@ def test_what_to_write_is_said_once(message: str, entry: object) -> None:
     rule = "missing" if message.startswith("Field") else "list_type"
     told = schema_issue(SchemaIssue(("args",) if rule == "missing" else ("env",), rule, message), entry)
     assert told["message"] == message[0].lower() + message[1:]
+
+
+@pytest.mark.parametrize(
+    ("entry", "meant"),
+    [
+        ({"name": "n", "command": 3}, "stdio"),
+        ({"type": "stdio", "name": "n"}, "stdio"),
+        ({"type": None, "command": ""}, "stdio"),
+        ({"type": "http", "url": 3}, "http"),
+        ({"type": "sse", "url": "h"}, "sse"),
+        ({"url": "https://h/mcp"}, "http"),
+        ({"url": "https://h/sse"}, "sse"),
+        ({"type": "http", "command": "c"}, "stdio"),
+        ({"type": "streamable-http"}, "http"),
+        ({"type": "acp", "name": "n", "serverId": "s"}, None),
+        ({"type": "pigeon"}, None),
+        ({"name": "n"}, None),
+        ("npx foo", None),
+        (v1.McpServerStdio(name="n", command="", args=[], env=[]), "stdio"),
+        (v1.McpServerSse(name="n", url="h", headers=[]), "sse"),
+        (v2.McpServerHttp(name="n", url="h"), "http"),
+    ],
+)
+def test_what_a_broken_entry_was_meant_to_be_is_told_by_its_type_or_its_members(
+    entry: object, meant: str | None
+) -> None:
+    assert transport_meant(entry) == meant
+
+
+@pytest.mark.anyio
+async def test_a_broken_entry_is_reported_with_the_transport_that_was_meant(tmp_path: Path) -> None:
+    async with launch([{"name": "n", "command": 3}, {"name": "m"}], cwd=tmp_path) as fleet:
+        assert [server.transport for server in fleet] == ["stdio", None]
+        assert [(each["transport"], each["target"]) for each in fleet.report["servers"]] == [
+            ("stdio", None),
+            (None, None),
+        ]

@@ -14,7 +14,7 @@ from mcp_launch.failures import LaunchFailure, UnusableInput
 from mcp_launch.options import OptionsFor, options_for
 from mcp_launch.servers.record import Record
 from mcp_launch.specs import ServerSpec, SseServer
-from mcp_launch.specs.parse import parse_server
+from mcp_launch.specs.parse import parse_server, transport_meant
 from mcp_launch.terms import Transports
 
 __all__ = ["entries_of", "read_entry"]
@@ -53,7 +53,7 @@ def read_entry(
     try:
         spec = parse_server(entry, index=index)
     except LaunchFailure as failure:
-        record = Record(name=failure.server, spec=None)
+        record = Record(name=failure.server, spec=None, meant=transport_meant(entry))
         record.fail(failure)
         return record
     record = Record(name=spec.name, spec=spec, options=options_for(spec.name, options))

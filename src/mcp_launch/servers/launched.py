@@ -33,8 +33,8 @@ class LaunchedServer:
 
     @property
     def transport(self) -> TransportName | None:
-        """`stdio`, `http` or `sse`; None for an entry that did not parse."""
-        return self._record.spec.transport if self._record.spec else None
+        """`stdio`, `http` or `sse`; of an entry that did not parse the one that was meant, None if nothing tells."""
+        return self._record.transport
 
     @property
     def state(self) -> State:

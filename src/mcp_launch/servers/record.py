@@ -12,7 +12,7 @@ from mcp_launch.changes import Change
 from mcp_launch.failures import LaunchFailure, Stage
 from mcp_launch.options import Options
 from mcp_launch.servers.offer import Offer
-from mcp_launch.shapes import State
+from mcp_launch.shapes import State, TransportName
 from mcp_launch.specs import ServerSpec
 
 if TYPE_CHECKING:
@@ -32,6 +32,8 @@ class Record:
     name: str
     spec: ServerSpec | None
     """None for an entry that did not parse."""
+    meant: TransportName | None = None
+    """The transport that such an entry was to have, if that can be told."""
     options: Options = field(default_factory=Options)
     tell: Callable[[Change], None] = _to_nobody
     """Takes each change."""
@@ -66,6 +68,11 @@ class Record:
     """Around its owner. Shielded, because a cancelled launch still ends its servers in order."""
     ended: anyio.Event = field(default_factory=anyio.Event)
     """Set once nothing of it is left."""
+
+    @property
+    def transport(self) -> TransportName | None:
+        """How it is reached."""
+        return self.spec.transport if self.spec else self.meant
 
     def enter(self, stage: Stage) -> None:
         """The stage before is over, this one begins."""

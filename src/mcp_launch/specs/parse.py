@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import get_args
 
 from pydantic import BaseModel
 
@@ -16,11 +17,12 @@ from acp_bindings import DecodeError, EncodeError, decode, encode, v1, v2
 from acp_bindings.setup.transports import type_fault
 from mcp_launch.failures import LaunchFailure
 from mcp_launch.json_values import as_members
+from mcp_launch.shapes import TransportName
 from mcp_launch.specs import HttpServer, Pairs, ServerSpec, SseServer, StdioServer
 from mcp_launch.specs.issues import Issue, issue_at, no_target_issue, schema_issue
 from mcp_launch.specs.values import value_issues
 
-__all__ = ["parse_server"]
+__all__ = ["parse_server", "transport_meant"]
 
 
 def parse_server(server: object, *, index: int | None = None) -> ServerSpec:
@@ -44,6 +46,15 @@ def parse_server(server: object, *, index: int | None = None) -> ServerSpec:
         raise _invalid(name, issues)
     # The schema allows an empty name, which nobody could see in a message.
     return spec if spec.name else replace(spec, name=name)
+
+
+def transport_meant(server: object) -> TransportName | None:
+    """Which transport an entry that may be broken was to have; None if nothing tells."""
+    # The members that tell it have the same names in Python.
+    entry = vars(server) if isinstance(server, BaseModel) else as_members(server)
+    said = entry.get("type") or ("stdio" if "command" in entry else None)
+    meant = fault.meant if (fault := type_fault(entry)) else said
+    return next((each for each in get_args(TransportName) if each == meant), None)
 
 
 def _name(entry: object, *, index: int | None) -> str:

@@ -212,5 +212,6 @@ def test_what_is_no_server_is_an_entry_that_cannot_be_read(entry: object, tmp_pa
     done = check(file)
 
     says = 'the entry: a server must be a map with a "command", or with a "url" and its "type"'
-    assert (done.returncode, done.stdout) == (1, f"FAIL odd ?     invalid_spec in spec after 0.0 s: {says}\n")
+    kind = "stdio" if entry == {} else "?    "  # what has no URL is a program in such a file
+    assert (done.returncode, done.stdout) == (1, f"FAIL odd {kind} invalid_spec in spec after 0.0 s: {says}\n")
     assert (f"{file}:1:17: warning: odd: a server must be a map" in done.stderr) == (entry != {})

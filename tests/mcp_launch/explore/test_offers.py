@@ -150,7 +150,7 @@ def test_an_entry_that_cannot_be_read_is_a_failure_like_others(words: list[str],
     done = command(name, "-", *rest, stdin='{"mcpServers": {"bad": {"command": 5}}}')
 
     assert (done.status, done.out) == (1, "")
-    assert done.err.startswith("FAIL bad ? ")
+    assert done.err.startswith("FAIL bad stdio ")
 
 
 def test_a_server_that_fails_is_in_the_json(command: Command) -> None:
