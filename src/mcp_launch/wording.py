@@ -19,3 +19,11 @@ class Wording(NamedTuple):
     """What to do where a URL speaks SSE, and the entry says Streamable HTTP."""
     longer: str = "does it need longer"
     """What to ask where the server took too long; a question mark or an alternative follows."""
+    needs: str = 'a "command", or with a "url" and its "type"'
+    """What an entry has to have; "a server must be a map with" goes before."""
+    words: tuple[tuple[str, str], ...] = ()
+    """The members and types that are called otherwise than in ACP, each with what it is called."""
+
+    def called(self, word: str) -> str:
+        """What a member or a type of ACP is called."""
+        return dict(self.words).get(word, word)

@@ -11,11 +11,12 @@ from typing import Any
 from pydantic import BaseModel
 
 from mcp_launch.failures import LaunchFailure, UnusableInput
-from mcp_launch.options import OptionsFor, options_for
+from mcp_launch.options import Options, OptionsFor, options_for
 from mcp_launch.servers.record import Record
 from mcp_launch.specs import ServerSpec, SseServer
 from mcp_launch.specs.parse import parse_server, transport_meant
 from mcp_launch.terms import Transports
+from mcp_launch.wording import Wording
 
 __all__ = ["entries_of", "read_entry"]
 
@@ -50,8 +51,10 @@ def read_entry(
         transports: what the agent advertised; stdio needs no advertising.
         options: those of all servers, or by name.
     """
+    # Options by name may have none for an entry that is broken.
+    wording = options.wording if isinstance(options, Options) else Wording()
     try:
-        spec = parse_server(entry, index=index)
+        spec = parse_server(entry, index=index, wording=wording)
     except LaunchFailure as failure:
         record = Record(name=failure.server, spec=None, meant=transport_meant(entry))
         record.fail(failure)

@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 
 from acp_bindings import Issue as SchemaIssue
 from mcp_launch.json_values import as_items, as_members
+from mcp_launch.wording import Wording
 
 __all__ = ["Issue", "issue_at", "no_target_issue", "schema_issue"]
 
@@ -19,12 +20,12 @@ def issue_at(path: str, rule: str, message: str) -> Issue:
     return {"path": path, "rule": rule, "message": message}
 
 
-def no_target_issue(members: dict[str, Any]) -> Issue:
+def no_target_issue(members: dict[str, Any], wording: Wording) -> Issue:
     """The issue of an entry that has neither a command nor a URL, or has misspelt them."""
     for member in ("command", "url"):
         if meant := _meant(member, members):
             return issue_at(f"/{member}", "missing", f"field required{meant}")
-    return issue_at("", "missing", 'a server must be a map with a "command", or with a "url" and its "type"')
+    return issue_at("", "missing", f"a server must be a map with {wording.needs}")
 
 
 def _meant(member: str, entry: object) -> str:

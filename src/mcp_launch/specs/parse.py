@@ -21,12 +21,17 @@ from mcp_launch.shapes import TransportName
 from mcp_launch.specs import HttpServer, Pairs, ServerSpec, SseServer, StdioServer
 from mcp_launch.specs.issues import Issue, issue_at, no_target_issue, schema_issue
 from mcp_launch.specs.values import value_issues
+from mcp_launch.wording import Wording
 
 __all__ = ["parse_server", "transport_meant"]
 
+_OF_ACP = Wording()
 
-def parse_server(server: object, *, index: int | None = None) -> ServerSpec:
+
+def parse_server(server: object, *, index: int | None = None, wording: Wording = _OF_ACP) -> ServerSpec:
     """Read an `McpServer` model of any protocol version, or its JSON; `index` is its place in `mcpServers`.
+
+    The messages call what is wrong as `wording` does; the paths in the facts are those of ACP.
 
     Raises:
         LaunchFailure: in stage `spec`, with one entry in `.facts["issues"]` for each thing that is wrong.
@@ -35,15 +40,15 @@ def parse_server(server: object, *, index: int | None = None) -> ServerSpec:
         entry: object = json.loads(encode(server)) if isinstance(server, BaseModel) else server
     except EncodeError as error:
         name = _name({"name": getattr(server, "name", None)}, index=index)
-        raise _invalid(name, [issue_at("", issue.rule, issue.message) for issue in error.issues]) from None
+        raise _invalid(name, [issue_at("", issue.rule, issue.message) for issue in error.issues], wording) from None
     name = _name(entry, index=index)
-    tag = _tag(entry, name=name)
+    tag = _tag(entry, name=name, wording=wording)
     try:
         spec = _read(tag, entry)
     except DecodeError as error:
-        raise _invalid(name, [schema_issue(issue, entry) for issue in error.issues]) from None
-    if issues := list(value_issues(spec)):
-        raise _invalid(name, issues)
+        raise _invalid(name, [schema_issue(issue, entry) for issue in error.issues], wording) from None
+    if issues := list(value_issues(spec, wording)):
+        raise _invalid(name, issues, wording)
     # The schema allows an empty name, which nobody could see in a message.
     return spec if spec.name else replace(spec, name=name)
 
@@ -65,7 +70,7 @@ def _name(entry: object, *, index: int | None) -> str:
     return "server" if index is None else f"mcpServers[{index}]"
 
 
-def _tag(entry: object, *, name: str) -> str | None:
+def _tag(entry: object, *, name: str, wording: Wording) -> str | None:
     """The `type` by which an entry is to be read.
 
     Raises:
@@ -73,14 +78,14 @@ def _tag(entry: object, *, name: str) -> str | None:
     """
     if isinstance(entry, str | bytes | bytearray):
         # Which `decode` would read as the JSON of an entry.
-        raise _invalid(name, [issue_at("", "type", "must be an object, not a text")])
+        raise _invalid(name, [issue_at("", "type", "must be an object, not a text")], wording)
     members = as_members(entry)
     tag = members.get("type")
     if not isinstance(tag, str | None):
-        raise _invalid(name, [issue_at("/type", "type", "must be a string")])
+        raise _invalid(name, [issue_at("/type", "type", "must be a string")], wording)
     fault = type_fault(members)
     if fault and not fault.unknown:
-        raise _invalid(name, [issue_at("/type", "value", fault.message)])
+        raise _invalid(name, [issue_at("/type", "value", fault.message)], wording)
     if tag not in _FORMS:
         raise LaunchFailure(
             f"/type: {fault.message}" if fault else f'the transport "{tag}" is not supported; use stdio or http',
@@ -90,13 +95,18 @@ def _tag(entry: object, *, name: str) -> str | None:
             facts={"type": tag},
         )
     if members and tag in (None, "stdio") and not members.keys() & {"command", "url"}:
-        raise _invalid(name, [no_target_issue(members)])
+        raise _invalid(name, [no_target_issue(members, wording)], wording)
     return tag
 
 
-def _invalid(name: str, issues: list[Issue]) -> LaunchFailure:
-    told = "; ".join(f"{issue['path'] or 'the entry'}: {issue['message']}" for issue in issues)
+def _invalid(name: str, issues: list[Issue], wording: Wording) -> LaunchFailure:
+    told = "; ".join(f"{_place(issue['path'], wording)}: {issue['message']}" for issue in issues)
     return LaunchFailure(told, server=name, stage="spec", code="invalid_spec", facts={"issues": issues})
+
+
+def _place(path: str, wording: Wording) -> str:
+    _, *steps = path.split("/", maxsplit=2)
+    return "".join(f"/{wording.called(step)}" for step in steps) or "the entry"
 
 
 # The form tells the version: only v2 writes the tag of stdio, and then `args` and `env` may be left out, as

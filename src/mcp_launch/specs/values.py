@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 from mcp_launch.specs import ServerSpec, StdioServer
 from mcp_launch.specs.issues import Issue, issue_at
+from mcp_launch.wording import Wording
 
 __all__ = ["value_issues"]
 
@@ -17,10 +18,10 @@ _URL = re.compile(r"https?://(?P<path>[^?#]*)", re.IGNORECASE)
 _NOT_IN_HEADERS = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 
 
-def value_issues(spec: ServerSpec) -> Iterator[Issue]:
+def value_issues(spec: ServerSpec, wording: Wording) -> Iterator[Issue]:
     """The values that no process or HTTP request can have."""
     if isinstance(spec, StdioServer):
-        yield from _process_issues(spec)
+        yield from _process_issues(spec, wording)
         return
     yield from _url_issues(spec.url)
     for number, (name, value) in enumerate(spec.headers):
@@ -32,12 +33,13 @@ def value_issues(spec: ServerSpec) -> Iterator[Issue]:
             yield issue_at(f"/headers/{number}/value", "value", message)
 
 
-def _process_issues(spec: StdioServer) -> Iterator[Issue]:
+def _process_issues(spec: StdioServer, wording: Wording) -> Iterator[Issue]:
     if not spec.command or "\0" in spec.command:
         yield issue_at("/command", "value", "must be the path of a program")
     elif found := _URL.match(spec.command):
         kind = "sse" if found["path"].endswith("/sse") else "http"
-        yield issue_at("/command", "value", f'is a URL, and no program: give it as "url", with "type": "{kind}"')
+        url, kind = wording.called("url"), wording.called(kind)
+        yield issue_at("/command", "value", f'is a URL, and no program: give it as "{url}", with "type": "{kind}"')
     for number, arg in enumerate(spec.args):
         if "\0" in arg:
             yield issue_at(f"/args/{number}", "value", "must not contain NUL")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 import xml.etree.ElementTree as ET
 from pathlib import Path
@@ -10,9 +11,12 @@ from typing import Any
 
 import pytest
 
-from mcp_launch import UnusableInput
+from mcp_launch import Options, UnusableInput, launch
 from mcp_launch.command.inputs import Session, Typed
 from mcp_launch.command.inputs.read import read_inputs
+from mcp_launch.config import FORMATS, read_config
+from mcp_launch.config.formats import format_called
+from mcp_launch.config.formats.words import Words
 from tests.mcp_launch.support import SECRET, SERVERS, run_python, web_server
 
 UNSET = "${NOT_SET_ANYWHERE} is not set, and stays as it is"
@@ -215,3 +219,66 @@ def test_what_is_no_server_is_an_entry_that_cannot_be_read(entry: object, tmp_pa
     kind = "stdio" if entry == {} else "?    "  # what has no URL is a program in such a file
     assert (done.returncode, done.stdout) == (1, f"FAIL odd {kind} invalid_spec in spec after 0.0 s: {says}\n")
     assert (f"{file}:1:17: warning: odd: a server must be a map" in done.stderr) == (entry != {})
+
+
+_GOOSE = 'a server must be a map with a "cmd", or with a "uri" and its "type"'
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    ("name", "entry", "says"),
+    [
+        ("goose", {"type": "stdio", "command": "c"}, f"the entry: {_GOOSE}"),
+        ("goose", {"type": "stdio", "cmd": 3}, "/cmd: input should be a valid string; write it in quotes"),
+        (
+            "goose",
+            {"type": "stdio", "cmd": "c", "envs": {"A": 3}},
+            "/envs/0/value: input should be a valid string (that of A); write it in quotes",
+        ),
+        ("goose", {"type": "streamable_http", "url": "http://h"}, "/uri: field required"),
+        ("goose", {"type": "sse", "uri": "h"}, "/uri: must start with http:// or https://"),
+        (
+            "goose",
+            {"type": "stdio", "cmd": "http://h"},
+            '/cmd: is a URL, and no program: give it as "uri", with "type": "streamable_http"',
+        ),
+        ("windsurf", {}, 'the entry: a server must be a map with a "command" or a "serverUrl"'),
+        ("gemini", {}, 'the entry: a server must be a map with a "command", an "httpUrl" or a "url"'),
+        ("zed", {}, 'the entry: a server must be a map with a "command" or a "url"'),
+        ("cursor", {}, 'the entry: a server must be a map with a "command" or a "url"'),
+        ("claude-desktop", {}, 'the entry: a server must be a map with a "command"'),
+    ],
+)
+async def test_what_is_wrong_with_an_entry_is_said_in_the_words_of_its_file(
+    name: str, entry: dict[str, Any], says: str, tmp_path: Path
+) -> None:
+    known = format_called(name)
+    (holder,) = known.at[0]
+    config = read_config(json.dumps({holder: {"odd": entry}}), source="f", format=name)
+
+    async with launch(config.servers, cwd=tmp_path, options=Options(wording=known.wording)) as fleet:
+        assert [failure.message for failure in fleet.failures] == [says]
+
+
+@pytest.mark.parametrize("name", [each for each in FORMATS if each != "acp"])
+def test_the_words_are_those_that_a_file_of_the_format_is_read_by(name: str) -> None:
+    known = format_called(name)
+    assert isinstance(known, Words)
+    called = known.wording.called
+
+    assert (called("command"), called("env")) == (known.command, known.env)
+    assert called("url") in known.urls
+    assert called("http") == known.types.get("http", "http")
+    needed = set(re.findall(r'"(\w+)"', known.wording.needs))
+    assert {known.command, *(list(known.urls)[:1] if "http" in known.transports else ())} <= needed <= known.known()
+
+
+def test_the_command_checks_a_file_in_its_own_words(tmp_path: Path) -> None:
+    file = tmp_path / "config.yaml"
+    file.write_text("extensions:\n  odd:\n    type: stdio\n    command: c\n")
+
+    done = check(str(file))
+
+    assert done.stdout == f"FAIL odd stdio invalid_spec in spec after 0.0 s: the entry: {_GOOSE}\n"
+    warning = "Goose has no member 'command'; did you mean cmd? [unknown_member]"
+    assert done.stderr == f"{file}:4:5: warning: odd: {warning}\n"

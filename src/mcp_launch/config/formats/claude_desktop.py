@@ -7,6 +7,7 @@ its settings, not in this file; some files have them all the same, and they are 
 from __future__ import annotations
 
 from mcp_launch.config.formats.mapped import MapFormat
+from mcp_launch.wording import Wording
 
 __all__ = ["FORMAT"]
 
@@ -17,6 +18,7 @@ class ClaudeDesktop(MapFormat):
     name = "claude-desktop"
     title = "Claude Desktop"
     transports = ("stdio",)
+    wording = Wording(needs='a "command"')
 
 
 FORMAT = ClaudeDesktop()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from mcp_launch.config import variables
 from mcp_launch.config.formats.mapped import MapFormat
+from mcp_launch.wording import Wording
 
 __all__ = ["FORMAT"]
 
@@ -20,6 +21,7 @@ class Cursor(MapFormat):
     syntax = variables.CURSOR
     types = {"stdio": "stdio"}  # noqa: RUF012 - a Mapping is not written to
     guesses_sse = True
+    wording = Wording(needs='a "command" or a "url"')
     others = frozenset({"auth"})
     unread = frozenset({"envFile"})
 

@@ -28,7 +28,11 @@ class Gemini(MapFormat):
     grammar = "json with comments"
     syntax = variables.GEMINI
     urls = {"httpUrl": "http", "url": "sse"}  # noqa: RUF012 - a Mapping is not written to
-    wording = Wording(http='call the URL "httpUrl"', sse='call the URL "url"')
+    wording = Wording(
+        http='call the URL "httpUrl"',
+        sse='call the URL "url"',
+        needs='a "command", an "httpUrl" or a "url"',
+    )
     cwd = "cwd"
     timeout = ("timeout", 0.001)
     disables_apart = True

@@ -41,7 +41,11 @@ class Goose(MapFormat):
     env = "envs"
     urls = {"uri": "http"}  # noqa: RUF012 - a Mapping is not written to
     types = {"stdio": "stdio", "http": "streamable_http", "sse": "sse"}  # noqa: RUF012
-    wording = Wording(http='set "type" to "streamable_http"')
+    wording = Wording(
+        http='set "type" to "streamable_http"',
+        needs='a "cmd", or with a "uri" and its "type"',
+        words=(("command", "cmd"), ("env", "envs"), ("url", "uri"), ("http", "streamable_http")),
+    )
     timeout = ("timeout", 1.0)
     disabled = ("enabled", False)
     others = frozenset({"name", "description", "env_keys", "bundled", "available_tools", "display_name"})

@@ -95,9 +95,9 @@ class MapReader(Words):
     ) -> tuple[dict[str, Any], set[str]]:
         """The server as ACP writes it, and the members of `raw` that it was made from."""
         server: dict[str, Any] = {"type": kind, "name": name}
-        url = next((each for each in self.urls if each in raw), "url")
+        url = next((each for each in self.urls if each in raw), None)
         of_process = {self.command: "command", "args": "args", self.env: "env"}
-        of_url = {url: "url", "headers": "headers"}
+        of_url = {"headers": "headers"} if url is None else {url: "url", "headers": "headers"}
         wanted = of_process if kind == "stdio" else of_url if kind in ("http", "sse") else {**of_process, **of_url}
         if kind == "sse":
             server["headers"] = []  # which ACP requires, and these maps leave out

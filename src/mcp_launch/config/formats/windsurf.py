@@ -9,6 +9,7 @@ from __future__ import annotations
 from mcp_launch.config import variables
 from mcp_launch.config.formats.mapped import MapFormat
 from mcp_launch.config.formats.words import MEMBERS
+from mcp_launch.wording import Wording
 
 __all__ = ["FORMAT"]
 
@@ -21,6 +22,7 @@ class Windsurf(MapFormat):
     syntax = variables.WINDSURF
     urls = {"serverUrl": "http", "url": "http"}  # noqa: RUF012 - a Mapping is not written to
     guesses_sse = True
+    wording = Wording(needs='a "command" or a "serverUrl"')
     disabled = ("disabled", True)
     others = frozenset({"disabledTools", "alwaysAllow", "registry"})
     expands = frozenset({*MEMBERS, "serverUrl"})

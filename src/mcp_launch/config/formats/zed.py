@@ -15,6 +15,7 @@ from mcp_launch.config.formats.format import Draft, Reading, Writing
 from mcp_launch.config.formats.mapped import MapFormat
 from mcp_launch.config.places import Path
 from mcp_launch.json_values import as_members
+from mcp_launch.wording import Wording
 
 __all__ = ["FORMAT"]
 
@@ -27,6 +28,7 @@ class Zed(MapFormat):
     grammar = "jsonc"
     at = (("context_servers",),)
     transports = ("stdio", "http")
+    wording = Wording(needs='a "command" or a "url"')
     timeout = ("timeout", 1.0)
     disabled = ("enabled", False)
     others = frozenset({"source", "settings", "remote", "oauth"})
