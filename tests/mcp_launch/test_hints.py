@@ -7,10 +7,12 @@ import sys
 
 import pytest
 
+from mcp_launch.config.formats import format_called
 from mcp_launch.diagnosis.hints import explain_end
 from mcp_launch.diagnosis.listening import explain_silence
 from mcp_launch.diagnosis.variables import explain_variable
 from mcp_launch.processes.env import INHERITED
+from mcp_launch.wording import Wording
 
 NPM_404 = """\
 npm error code E404
@@ -343,20 +345,27 @@ def test_a_silent_end_is_just_that() -> None:
     ],
 )
 def test_a_server_that_listens_elsewhere_is_told_how_to_be_reached(said: list[str], where: str) -> None:
-    hint = explain_silence(said)
+    hint = explain_silence(said, Wording())
 
     assert hint == f'it listens {where}; if it speaks MCP there, set "type" to "http" and "url" to that'
 
 
 def test_a_server_that_listens_for_sse_is_told_so() -> None:
-    hint = explain_silence(["SSE at http://localhost:3000/sse"])
+    hint = explain_silence(["SSE at http://localhost:3000/sse"], Wording())
 
     assert hint is not None
     assert 'set "type" to "sse"' in hint
+
+
+def test_how_it_is_reached_is_said_in_the_words_of_the_file() -> None:
+    hint = explain_silence(["listening on port 3000"], format_called("goose").wording)
+
+    assert hint is not None
+    assert hint.endswith('set "type" to "streamable_http" and "uri" to that')
 
 
 @pytest.mark.parametrize(
     "line", ["see https://example.com/mcp for help", "connecting to http://10.0.0.1:80", "http://", "port 80 is free"]
 )
 def test_an_address_elsewhere_is_no_hint(line: str) -> None:
-    assert explain_silence([line]) is None
+    assert explain_silence([line], Wording()) is None

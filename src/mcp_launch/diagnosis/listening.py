@@ -5,17 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from mcp_launch.wording import Wording
+
 __all__ = ["explain_silence"]
 
 
-def explain_silence(lines: Iterable[str]) -> str | None:
+def explain_silence(lines: Iterable[str], wording: Wording) -> str | None:
     """What to try when a process sends no message, if one of its lines says that it listens on a URL or port."""
     for line in lines:
         if found := _LISTENS.search(line):
             scheme, place, port = found.groups(default="")
             where = f"on port {port}" if port else f"at {scheme}{place.rstrip('.,;:!')}"
-            kind = "sse" if where.endswith("/sse") else "http"
-            return f'it listens {where}; if it speaks MCP there, set "type" to "{kind}" and "url" to that'
+            url, kind = wording.called("url"), wording.called("sse" if where.endswith("/sse") else "http")
+            return f'it listens {where}; if it speaks MCP there, set "type" to "{kind}" and "{url}" to that'
     return None
 
 

@@ -112,7 +112,7 @@ def _advice(seen: Seen, hide: Redactor, wording: Wording) -> str:
     if seen.spoke:
         return f"{wording.longer}?"
     # Redacted before a URL is cut out of a line: half of a secret would not be recognised.
-    if hint := explain_silence(hide(line) for line in (*seen.stray, seen.unfinished, *seen.stderr)):
+    if hint := explain_silence((hide(line) for line in (*seen.stray, seen.unfinished, *seen.stderr)), wording):
         return hint
     if form := _other_form(seen):
         return form
