@@ -1,5 +1,6 @@
 """Each rule finds what breaks it, at its place; named after the rows of the requirements that they are of."""
 
+import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 
 from acp_bindings import v1, v1_unstable, v2_unstable
 from acp_bindings.check import RULES
+from acp_bindings.check.rules.schema import BASE64
 from tests.acp_bindings.check.conversations import (
     AGENT,
     AGENT_V1,
@@ -53,6 +55,12 @@ def served(*servers: Any, **params: Any) -> list[Any]:
 def said(block: dict[str, Any]) -> list[Any]:
     request = call("session/prompt", {"sessionId": "s1", "prompt": [block]}, id=50)
     return [*opening(agent={}), *new(), request, result(50, {"stopReason": "end_turn"})]
+
+
+def terminal(data: str) -> Any:
+    """Output of a terminal, by v2."""
+    chunk = {"sessionUpdate": "terminal_output_chunk", "terminalId": "t", "data": data}
+    return call("session/update", {"sessionId": "s1", "update": chunk})
 
 
 S = {"sessionId": "s1", "cwd": "/home/me"}
@@ -216,6 +224,7 @@ BROKEN: dict[str, list[Any]] = {
             },
         ),
     ],
+    "schema.base64": [*opening_v2(), *new(), terminal("ls: no such file")],
     "schema.duplicate-env": [
         *opening(),
         *new(mcpServers=[STDIO | {"env": [{"name": "A", "value": "1"}, {"name": "A", "value": "2"}]}]),
@@ -321,6 +330,70 @@ def test_what_is_spelt_otherwise_is_told_with_the_right_spelling() -> None:
         ("5 params.update.content[1].old_text", 'there is none of this name; write "oldText"'),
         ("6 params.update.sessionUpdate", 'there is none of this name; write "agent_message_chunk"'),
     ]
+
+
+def published(version: str) -> dict[str, Any]:
+    folder, _, unstable = version.partition("_")
+    file = Path(__file__).parents[3] / "schema" / folder / f"schema{'.unstable' if unstable else ''}.json"
+    return json.loads(file.read_text(encoding="utf-8"))["$defs"]
+
+
+def test_what_is_base64_is_what_the_schemas_describe_so() -> None:
+    described = {
+        (name, member)
+        for version in ("v1", "v1_unstable", "v2", "v2_unstable")
+        for name, body in published(version).items()
+        for member, value in body.get("properties", {}).items()
+        if "contentEncoding" in value or "base64" in value.get("description", "").lower()
+    }
+    assert described == set(BASE64.items())
+
+
+@pytest.mark.parametrize(
+    ("data", "does"),
+    [
+        ("", True),
+        ("aGk=", True),
+        ("aGk", True),
+        ("_-8=", True),
+        ("aGVs\r\nbG8=\n", True),
+        ("hello world", False),
+        ("hello", False),
+        ("A=aa", False),
+        ("aGk===", False),
+        ("é", False),
+        ("\x1b[0m", False),
+    ],
+)
+def test_only_what_nobody_can_decode_is_no_base64(data: str, does: bool) -> None:
+    assert rules(*opening_v2(), *new(), terminal(data)) == ([] if does else ["schema.base64"])
+
+
+def test_what_is_no_base64_is_told_at_its_place_without_being_shown() -> None:
+    content = [
+        {"type": "content", "content": IMAGE},
+        {"type": "content", "content": IMAGE | {"data": "data:image/png;base64,aGk="}},
+        {"type": "content", "content": AUDIO | {"data": "hunter2!"}},
+        {"type": "content", "content": {"type": "resource", "resource": {"uri": "file:///x", "blob": "hunter2!"}}},
+        {"type": "content", "content": {"type": "resource", "resource": {"uri": "file:///x", "text": "hunter2!"}}},
+    ]
+    told = {"sessionUpdate": "tool_call", "toolCallId": "c", "title": "t", "content": content}
+    found = check(*opening(), *new(), call("session/update", {"sessionId": "s1", "update": told}))
+    assert [(each.rule, where(each), each.message) for each in found] == [
+        (
+            "schema.base64",
+            "5 params.update.content[1].content.data",
+            "it is no base64; leave out what stands before the comma",
+        ),
+        ("schema.base64", "5 params.update.content[2].content.data", "it is no base64; encode the bytes"),
+        ("schema.base64", "5 params.update.content[3].content.resource.blob", "it is no base64; encode the bytes"),
+    ]
+
+
+def test_a_whole_output_of_a_terminal_is_base64_too() -> None:
+    told = {"sessionUpdate": "terminal_update", "terminalId": "t", "output": {"data": "$ ls"}}
+    found = the("schema.base64", *opening_v2(), *new(), call("session/update", {"sessionId": "s1", "update": told}))
+    assert where(found) == "5 params.update.output.data"
 
 
 def test_of_a_list_that_lost_items_nothing_is_told_by_a_wrong_place() -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Collection, Iterator
 from dataclasses import replace
-from typing import cast
+from typing import Any, cast
 
 from acp_bindings._json.shapes import items_of, members_of
 from acp_bindings._models.base import Model
@@ -88,30 +89,63 @@ def misspelt(said: Said) -> Iterator[Remark]:
     """A member or a tag is spelt otherwise than the one that there is, so that nobody reads it."""
     # Of those in `initialize` there is more to say, which other rules do.
     if said.type_name not in ("InitializeRequest", "InitializeResponse"):
-        for path, meant in _misspelt(said.typed, said.body, ()):
-            yield remark(
-                said, "schema.misspelt", f'there is none of this name; write "{meant}"', *path, severity="warning"
-            )
+        for path, value, members in _objects(said.typed, said.body, ()):
+            for name, meant in _misspelt(value, members):
+                told = f'there is none of this name; write "{meant}"'
+                yield remark(said, "schema.misspelt", told, *path, name, severity="warning")
 
 
-def _misspelt(value: object, raw: object, path: Path) -> Iterator[tuple[Path, str]]:
-    """The ways to what is spelt otherwise in *value*, whose JSON is *raw*, with the right spelling."""
+def _misspelt(value: Model, members: Collection[str]) -> Iterator[tuple[str, str]]:
+    """What is spelt otherwise in *value*, which had these *members*, with the right spelling."""
+    fields = type(value).__pydantic_fields__
+    names = [info.alias or name for name, info in fields.items()]
+    for name in (each for each in members if each not in names):
+        if (meant := other_spelling(name, names)) and meant not in members:
+            yield name, meant
+    for name, info in fields.items():
+        known = next((mark.known for mark in info.metadata if isinstance(mark, Unlike)), ())
+        if meant := other_spelling(getattr(value, name), known):
+            yield info.alias or name, meant
+
+
+@rule("schema.base64", "warning")
+def base64(said: Said) -> Iterator[Remark]:
+    """The bytes of an image, a sound, a resource or a terminal are no base64, so that nobody can decode them."""
+    for path, value, members in _objects(said.typed, said.body, ()):
+        name = BASE64.get(type(value).__name__)
+        if name and isinstance(text := members.get(name), str) and not _is_base64(text):
+            told = "leave out what stands before the comma" if text.startswith("data:") else "encode the bytes"
+            yield remark(said, "schema.base64", f"it is no base64; {told}", *path, name, severity="warning")
+
+
+BASE64 = {
+    "AudioContent": "data",
+    "BlobResourceContents": "blob",
+    "ImageContent": "data",
+    "TerminalOutput": "data",
+    "TerminalOutputChunk": "data",
+}
+"""The member of each type that the schema describes as base64; the models have it as text."""
+
+
+def _is_base64(text: str) -> bool:
+    """Whether somebody may decode it: it may be of the alphabet for URLs, lack its padding, and have line breaks."""
+    found = re.fullmatch(r"([A-Za-z0-9+/_-]*)={0,2}", re.sub(r"[\r\n]", "", text))
+    return found is not None and len(found[1]) % 4 != 1
+
+
+def _objects(value: object, raw: object, path: Path) -> Iterator[tuple[Path, Model, dict[str, Any]]]:
+    """The objects in *value*, whose JSON is *raw*: of each the way to it, and its members as they were sent."""
     if isinstance(value, Model):
         members = members_of(raw)
-        names = {info.alias or name: getattr(value, name) for name, info in type(value).__pydantic_fields__.items()}
-        for name in (each for each in members if each not in names):
-            if (meant := other_spelling(name, names)) and meant not in members:
-                yield (*path, name), meant
+        yield path, value, members
         for name, info in type(value).__pydantic_fields__.items():
-            known = next((mark.known for mark in info.metadata if isinstance(mark, Unlike)), ())
-            if meant := other_spelling(getattr(value, name), known):
-                yield (*path, info.alias or name), meant
-        for name, each in names.items():
-            yield from _misspelt(each, members.get(name), (*path, name))
+            known_as = info.alias or name
+            yield from _objects(getattr(value, name), members.get(known_as), (*path, known_as))
     elif isinstance(value, list) and len(cast("list[object]", value)) == len(items_of(raw)):
         for index, (each, its) in enumerate(zip(cast("list[object]", value), items_of(raw), strict=True)):
-            yield from _misspelt(each, its, (*path, index))
+            yield from _objects(each, its, (*path, index))
 
 
-LOOKS: tuple[Look, ...] = (version, servers_missing, servers, misspelt, reading)
+LOOKS: tuple[Look, ...] = (version, servers_missing, servers, misspelt, base64, reading)
 """In the order in which they are told; what an earlier one has said of a place, the last does not repeat."""
