@@ -42,6 +42,21 @@ def lost(entry: dict[str, Any], origin: str, to: str, **more: Any) -> tuple[Any,
         ({"command": "c", "timeout": 5}, "gemini", "vscode", "not_said", "VS Code has no timeout for one server"),
         ({"command": "c", "trust": True}, "gemini", "vscode", "not_said", "VS Code has no 'trust', or means something"),
         ({"command": "c", "typo": True}, "gemini", "acp", "not_said", "ACP has no 'typo' in a server"),
+        (
+            {"httpUrl": "http://h", "cwd": "/d"},
+            "gemini",
+            "vscode",
+            "not_said",
+            "VS Code has no directory for one server",
+        ),
+        (
+            {"command": "c", "oauth": {"a": 1}},
+            "gemini",
+            "claude-code",
+            "not_said",
+            "Claude Code has no 'oauth', or means",
+        ),
+        ({"command": "c", "description": "d"}, "gemini", "cursor", "not_said", "Cursor has no 'description', or means"),
         ({"type": "ws", "url": "ws://h"}, "claude-code", "vscode", "left_out", "VS Code has no servers of type ws"),
         ({"type": 5}, "claude-code", "vscode", "left_out", "VS Code has no servers whose type is no text"),
     ],
@@ -58,6 +73,14 @@ def test_what_is_no_list_of_variables_stays_what_it_is() -> None:
     written, _ = write_config(read_config(text, source="f", env={}), "claude-code")
 
     assert json.loads(written)["mcpServers"]["n"]["env"] == {"A": "b"}
+
+
+def test_an_empty_list_of_arguments_stays_and_one_of_variables_goes() -> None:
+    text = json.dumps([{"name": "n", "command": "c", "args": [], "env": []}])
+    written, found = write_config(read_config(text, source="f", env={}), "cursor")
+
+    assert json.loads(written) == {"mcpServers": {"n": {"type": "stdio", "command": "c", "args": []}}}
+    assert found == []
 
 
 def test_goose_passes_on_no_variable_under_another_name() -> None:

@@ -146,6 +146,20 @@ def test_a_reference_stays_one_where_the_other_client_has_such(
     assert [each.code for each in lost] == codes
 
 
+def test_goose_replaces_in_headers_what_the_entry_names() -> None:
+    headers = {"X": "${KEY} ${OTHER} ${OWN}"}
+    entry = {
+        "type": "streamable_http",
+        "uri": "https://h",
+        "env_keys": ["KEY"],
+        "envs": {"OWN": "own"},
+        "headers": headers,
+    }
+    (server,) = config("goose", entry, env={"KEY": "key", "OTHER": "other"}).servers
+
+    assert server["headers"] == [{"name": "X", "value": "key ${OTHER} own"}]
+
+
 def test_goose_replaces_nothing_outside_of_headers() -> None:
     written, lost = write_config(config("vscode", {"command": "c", "args": ["${env:A}"]}), "goose")
     assert "- ${env:A}" in written
