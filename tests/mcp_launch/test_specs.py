@@ -14,6 +14,7 @@ from mcp_launch import LaunchFailure, launch
 from mcp_launch.specs import HttpServer, SseServer, StdioServer
 from mcp_launch.specs.issues import schema_issue
 from mcp_launch.specs.parse import parse_server, transport_meant
+from tests.mcp_launch.support import SECRET
 
 STDIO: dict[str, Any] = {"name": "n", "command": "/c", "args": ["a"], "env": [{"name": "K", "value": "v"}]}
 HTTP: dict[str, Any] = {"type": "http", "name": "n", "url": "https://h/mcp", "headers": []}
@@ -109,6 +110,23 @@ def test_a_wrong_variable_or_header_is_called_by_its_name(raw: object, says: str
         parse_server(raw)
 
     assert raised.value.message == says
+
+
+@pytest.mark.parametrize(
+    ("raw", "named"),
+    [
+        ({**STDIO, "env": [{"name": f"KEY={SECRET}"}]}, "KEY"),
+        ({**STDIO, "env": [{"name": f"KEY={SECRET}", "value": "a\0b"}]}, "KEY"),
+        ({**HTTP, "headers": [{"name": f"Authorization: Bearer {SECRET}", "value": None}]}, "Authorization"),
+        ({**HTTP, "headers": [{"name": f"Authorization Bearer {SECRET}", "value": "a\nb"}]}, "Authorization"),
+    ],
+)
+def test_a_value_in_place_of_a_name_is_not_shown(raw: object, named: str) -> None:
+    with pytest.raises(LaunchFailure) as raised:
+        parse_server(raw)
+
+    assert f"(that of {named})" in raised.value.message
+    assert SECRET not in str(raised.value.to_json())
 
 
 @pytest.mark.parametrize(

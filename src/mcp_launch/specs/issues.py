@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
@@ -9,7 +10,7 @@ from acp_bindings import Issue as SchemaIssue
 from mcp_launch.json_values import as_items, as_members
 from mcp_launch.wording import Wording
 
-__all__ = ["Issue", "issue_at", "no_target_issue", "schema_issue"]
+__all__ = ["Issue", "issue_at", "no_target_issue", "schema_issue", "whose"]
 
 Issue: TypeAlias = dict[str, str]
 """One thing that is wrong: `path` (a JSON pointer into the entry), `rule`, `message`."""
@@ -51,8 +52,8 @@ def schema_issue(issue: SchemaIssue, entry: object) -> Issue:
             message += "; send [] when there is nothing to say"
         case ("args",), _ if isinstance(as_members(entry).get("args"), str):
             message += '; write ["…", "…"], with each argument in quotes of its own'
-        case ("env" | "headers" as member, int() as number, *_), _:
-            message += _whose(entry, member, number)
+        case ("env" | "headers", int(), *_), _:
+            message += whose(as_members(_at(entry, issue.path[:2])).get("name"))
         case _:
             pass
     if isinstance(_at(entry, issue.path), int | float) and issue.rule == "string_type":
@@ -67,8 +68,10 @@ def _at(entry: object, path: Sequence[str | int]) -> object:
     return entry
 
 
-def _whose(entry: object, member: str, number: int) -> str:
-    """The name of the variable or header at this index, which a map in a config file does not have; it is no secret."""
-    pairs = as_items(as_members(entry).get(member))
-    name = as_members(pairs[number]).get("name") if pairs else None
-    return f" (that of {name})" if isinstance(name, str) and name else ""
+def whose(name: object) -> str:
+    """The name of a variable or header, which is no secret, for a config file with a map, where paths have numbers.
+
+    Whoever writes `TOKEN=secret` or `Authorization: secret` in place of a name has a secret in it.
+    """
+    plain = re.split(r"[=:\s]", name, maxsplit=1)[0] if isinstance(name, str) else ""
+    return f" (that of {plain})" if plain else ""

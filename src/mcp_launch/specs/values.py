@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from urllib.parse import urlsplit
 
 from mcp_launch.specs import ServerSpec, StdioServer
-from mcp_launch.specs.issues import Issue, issue_at
+from mcp_launch.specs.issues import Issue, issue_at, whose
 from mcp_launch.wording import Wording
 
 __all__ = ["value_issues"]
@@ -29,7 +29,7 @@ def value_issues(spec: ServerSpec, wording: Wording) -> Iterator[Issue]:
             colon = "; leave out the colon" if _HEADER_NAME.fullmatch(name.removesuffix(":")) else ""
             yield issue_at(f"/headers/{number}/name", "value", f"is not the name of an HTTP header{colon}")
         if _NOT_IN_HEADERS.search(value):
-            message = f"must not contain line breaks or control characters (that of {name})"
+            message = f"must not contain line breaks or control characters{whose(name)}"
             yield issue_at(f"/headers/{number}/value", "value", message)
 
 
@@ -48,7 +48,7 @@ def _process_issues(spec: StdioServer, wording: Wording) -> Iterator[Issue]:
             value_in = '; what stands behind the "=" is its value' if name.find("=") > 0 else ""
             yield issue_at(f"/env/{number}/name", "value", f"is not the name of an environment variable{value_in}")
         if "\0" in value:
-            yield issue_at(f"/env/{number}/value", "value", f"must not contain NUL (that of {name})")
+            yield issue_at(f"/env/{number}/value", "value", f"must not contain NUL{whose(name)}")
 
 
 def _url_issues(url: str) -> Iterator[Issue]:
