@@ -281,7 +281,8 @@ def test_a_variable_that_the_server_lacks_is_not_passed_on_by_itself(said: str, 
 @pytest.mark.parametrize("name", ["SERVICEKEY", "service_key", "SERVICE_API_KEY", "SERVICE-KEY"])
 def test_a_variable_that_is_given_by_another_name_is_most_likely_misspelt(name: str) -> None:
     assert explain_variable(["SERVICE_KEY is not set"], given=[*INHERITED, "A", name]) == (
-        f"it was given {name} and not SERVICE_KEY; is the name misspelt?"
+        f"it was given {name} and not SERVICE_KEY; is the name misspelt? "
+        'If it wants both, name SERVICE_KEY in "env" too'
     )
 
 

@@ -20,7 +20,8 @@ def explain_variable(lines: Sequence[str], *, given: Collection[str]) -> str | N
     if name is None or name in given:
         return None
     if meant := _misspelt(name, given):
-        return f"it was given {meant} and not {name}; is the name misspelt?"
+        # Both may be real names, such as those of two services.
+        return f'it was given {meant} and not {name}; is the name misspelt? If it wants both, name {name} in "env" too'
     return (
         f'it was not given {name}, since variables are not passed on from here: name it in "env" '
         f"(on the command line, -e {name})"
