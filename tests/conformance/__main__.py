@@ -18,10 +18,10 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 FOLDER = Path(__file__).parent
 PACKAGE = FOLDER / "node_modules" / "@modelcontextprotocol" / "conformance"
@@ -46,8 +46,11 @@ class Outcome:
     """What came of one scenario."""
 
     passed: int
-    failed: int
     complaints: list[str]
+
+    @property
+    def failed(self) -> int:
+        return len(self.complaints)
 
     def __str__(self) -> str:
         return f"{self.passed} ok" + (f", {self.failed} FAILED" if self.failed else "")
@@ -116,13 +119,18 @@ def _play(client: str, scenario: str) -> Outcome:
         [results] = Path(folder).rglob("checks.json")
         checks = json.loads(results.read_bytes())
         said = results.with_name("stderr.txt").read_text(encoding="utf-8").strip().splitlines()
-    counts = Counter(check["status"] for check in checks)
-    failed = sum(counts[status] for status in BAD)
-    complaints = [f"{check['status'].lower()}: {check['description']}" for check in checks if check["status"] in BAD]
-    if run.returncode and not failed:
+    bad = [check for check in checks if check["status"] in BAD]
+    if run.returncode and not bad:
         # The client broke off where no check looks at that.
-        failed, complaints = 1, said[-1:] or [f"it did not end within {PATIENCE} s"]
-    return Outcome(passed=counts["SUCCESS"], failed=failed, complaints=complaints)
+        complaints = said[-1:] or [f"it did not end within {PATIENCE} s"]
+    else:
+        complaints = [f"{check['status'].lower()}: {check['description']}" for check in bad if not _is_slow(check)]
+    return Outcome(sum(check["status"] == "SUCCESS" for check in checks), complaints)
+
+
+def _is_slow(check: dict[str, Any]) -> bool:
+    """Whether all that it complains of is a reconnection a little late, as it may be on a busy machine."""
+    return check["status"] == "WARNING" and bool(check.get("details", {}).get("slightlyLate"))
 
 
 def _conformance(*arguments: str) -> subprocess.CompletedProcess[str]:
