@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 from acp_bindings._json.shapes import items_of, members_of
+from acp_bindings._models.base import Model
 from acp_bindings.errors import AcpError, Finding, Path
 from acp_bindings.jsonrpc import ProtocolPackage
 from acp_bindings.messages import Id
@@ -87,6 +89,11 @@ class Said:
         return self.type_name in _OPENING
 
     @cached_property
+    def objects(self) -> list[tuple[Path, Model, dict[str, Any]]]:
+        """The objects in `typed`: of each the way to it from `body`, and its members as they were sent."""
+        return [*_objects(self.typed, self.body, ())]
+
+    @cached_property
     def servers(self) -> tuple[list[Any], Path]:
         """The MCP servers in it as JSON, and the way to their list."""
         if self.type_name == "McpServers":
@@ -107,3 +114,15 @@ class Said:
 
 
 _OPENING = {"NewSessionRequest", "LoadSessionRequest", "ResumeSessionRequest", "ForkSessionRequest"}
+
+
+def _objects(value: object, raw: object, path: Path) -> Iterator[tuple[Path, Model, dict[str, Any]]]:
+    if isinstance(value, Model):
+        members = members_of(raw)
+        yield path, value, members
+        for name, info in type(value).__pydantic_fields__.items():
+            known_as = info.alias or name
+            yield from _objects(getattr(value, name), members.get(known_as), (*path, known_as))
+    elif isinstance(value, list) and len(cast("list[object]", value)) == len(items_of(raw)):
+        for index, (each, its) in enumerate(zip(cast("list[object]", value), items_of(raw), strict=True)):
+            yield from _objects(each, its, (*path, index))

@@ -5,15 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator
 from dataclasses import replace
-from typing import Any, cast
 
-from acp_bindings._json.shapes import items_of, members_of
 from acp_bindings._models.base import Model
 from acp_bindings._models.types import Unlike
 from acp_bindings._problems.spelling import other_spelling
 from acp_bindings.check.rules._rule import Look, remark, rule, rules
 from acp_bindings.check.said import Said
-from acp_bindings.errors import Path
 from acp_bindings.setup.errors import BadProtocolVersion
 from acp_bindings.setup.remarks import Remark
 from acp_bindings.setup.versions import read_version
@@ -89,7 +86,7 @@ def misspelt(said: Said) -> Iterator[Remark]:
     """A member or a tag is spelt otherwise than the one that there is, so that nobody reads it."""
     # Of those in `initialize` there is more to say, which other rules do.
     if said.type_name not in ("InitializeRequest", "InitializeResponse"):
-        for path, value, members in _objects(said.typed, said.body, ()):
+        for path, value, members in said.objects:
             for name, meant in _misspelt(value, members):
                 told = f'there is none of this name; write "{meant}"'
                 yield remark(said, "schema.misspelt", told, *path, name, severity="warning")
@@ -111,7 +108,7 @@ def _misspelt(value: Model, members: Collection[str]) -> Iterator[tuple[str, str
 @rule("schema.base64", "warning")
 def base64(said: Said) -> Iterator[Remark]:
     """The bytes of an image, a sound, a resource or a terminal are no base64, so that nobody can decode them."""
-    for path, value, members in _objects(said.typed, said.body, ()):
+    for path, value, members in said.objects:
         name = BASE64.get(type(value).__name__)
         if name and isinstance(text := members.get(name), str) and not _is_base64(text):
             told = "leave out what stands before the comma" if text.startswith("data:") else "encode the bytes"
@@ -132,19 +129,6 @@ def _is_base64(text: str) -> bool:
     """Whether somebody may decode it: it may be of the alphabet for URLs, lack its padding, and have line breaks."""
     found = re.fullmatch(r"([A-Za-z0-9+/_-]*)={0,2}", re.sub(r"[\r\n]", "", text))
     return found is not None and len(found[1]) % 4 != 1
-
-
-def _objects(value: object, raw: object, path: Path) -> Iterator[tuple[Path, Model, dict[str, Any]]]:
-    """The objects in *value*, whose JSON is *raw*: of each the way to it, and its members as they were sent."""
-    if isinstance(value, Model):
-        members = members_of(raw)
-        yield path, value, members
-        for name, info in type(value).__pydantic_fields__.items():
-            known_as = info.alias or name
-            yield from _objects(getattr(value, name), members.get(known_as), (*path, known_as))
-    elif isinstance(value, list) and len(cast("list[object]", value)) == len(items_of(raw)):
-        for index, (each, its) in enumerate(zip(cast("list[object]", value), items_of(raw), strict=True)):
-            yield from _objects(each, its, (*path, index))
 
 
 LOOKS: tuple[Look, ...] = (version, servers_missing, servers, misspelt, base64, reading)
