@@ -126,7 +126,6 @@ AGENT_METHODS: Mapping[str, str | None] = MappingProxyType(
         "session/set_title": "session.title",
         "session/status": "session.status",
         "session/unarchive": "session.archive",
-        # What can be cancelled says so itself, each time.
         "terminal/cancel": "session",
         "tool_call/cancel": "session",
     }
@@ -155,6 +154,11 @@ CLIENT_METHODS: Mapping[str, str | None] = MappingProxyType(
 """The capability that a client must have advertised to be sent each method; None where it needs none."""
 
 METHODS: Mapping[Side, Mapping[str, str | None]] = MappingProxyType({"agent": AGENT_METHODS, "client": CLIENT_METHODS})
+
+OFFERED_IN_SESSIONS = frozenset(
+    {"session/set_config_option", "session/set_mode", "terminal/cancel", "tool_call/cancel"}
+)
+"""The methods that an agent with sessions need not have: they are offered by what a session reports."""
 
 V2_BASELINE = frozenset({"session.close", "session.list", "session.load", "session.resume"})
 """What every agent of v2 can do if it has sessions at all (`SessionCapabilities`)."""

@@ -8,7 +8,18 @@ import pytest
 from acp_bindings import v1, v1_unstable, v2, v2_unstable
 from acp_bindings._models.base import Model
 from acp_bindings.setup import capabilities
-from acp_bindings.setup.capabilities import AGENT, ALWAYS, CLIENT, CONTENT, METHODS, TABLES, Side, has_word, members
+from acp_bindings.setup.capabilities import (
+    AGENT,
+    ALWAYS,
+    CLIENT,
+    CONTENT,
+    METHODS,
+    OFFERED_IN_SESSIONS,
+    TABLES,
+    Side,
+    has_word,
+    members,
+)
 from acp_bindings.setup.errors import UnknownCapability
 from acp_bindings.setup.gates import FIELDS
 from acp_bindings.setup.versions import version_of
@@ -72,6 +83,10 @@ def test_every_method_in_the_table_is_one_of_a_schema_and_needs_what_there_is(si
     for name, needed in METHODS[side].items():
         assert any(name in package.METHODS for package in PACKAGES), name
         assert needed is None or needed in TABLES[side], needed
+
+
+def test_what_sessions_offer_is_what_agents_with_sessions_may_have() -> None:
+    assert {METHODS["agent"][name] for name in OFFERED_IN_SESSIONS} == {"session"}
 
 
 def test_the_sides_of_methods_are_those_that_the_table_expects() -> None:

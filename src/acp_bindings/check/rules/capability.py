@@ -10,7 +10,7 @@ from acp_bindings.check.said import Said
 from acp_bindings.errors import AcpError
 from acp_bindings.jsonrpc import METHOD_NOT_FOUND
 from acp_bindings.setup.auth import login_remarks
-from acp_bindings.setup.capabilities import METHODS, TABLES
+from acp_bindings.setup.capabilities import METHODS, OFFERED_IN_SESSIONS, TABLES
 from acp_bindings.setup.errors import CapabilityNotAdvertised, McpServersRefused
 from acp_bindings.setup.gates import check_message, check_method
 from acp_bindings.setup.peer import AgentPeer, Peer
@@ -56,12 +56,6 @@ def not_advertised(said: Said) -> Iterator[Remark]:
             yield remark(said, id_of(error.capability), error.reason, *_steps(error.field))
 
 
-_NOT_OF_EVERY_AGENT = frozenset(
-    {"session/set_config_option", "session/set_mode", "terminal/cancel", "tool_call/cancel"},
-)
-"""What needs no capability, since the agent offers it by the modes and options of a session, or by what it reports."""
-
-
 @rule("capability.refused", "error")
 def refused(said: Said) -> Iterator[Remark]:
     """A method is answered with "method not found", which every agent has or which was advertised."""
@@ -70,7 +64,7 @@ def refused(said: Said) -> Iterator[Remark]:
     peer = said.before.agent if said.sender == "agent" else said.before.client
     if peer is None or said.asked.method not in METHODS[peer.side] or said.asked.method not in said.protocol.METHODS:
         return
-    if said.asked.method in _NOT_OF_EVERY_AGENT:
+    if said.asked.method in OFFERED_IN_SESSIONS:
         return
     needed = METHODS[peer.side][said.asked.method]
     if needed is None or peer.lacks(needed) is None:
