@@ -23,7 +23,18 @@ class Wording(NamedTuple):
     """What an entry has to have; "a server must be a map with" goes before."""
     words: tuple[tuple[str, str], ...] = ()
     """The members and types that are called otherwise than in ACP, each with what it is called."""
+    urls: tuple[tuple[str, str], ...] = ()
+    """The transports that a URL has without a type, each with the member that then holds the URL."""
 
     def called(self, word: str) -> str:
         """What a member or a type of ACP is called."""
         return dict(self.words).get(word, word)
+
+    def url_of(self, transport: str | None) -> str:
+        """The member that holds the URL of a server of this transport."""
+        return dict(self.urls).get(transport or "", self.called("url"))
+
+    def given(self, transport: str) -> str:
+        """As what an entry has the URL of such a server; "give it as" goes before."""
+        form = "" if transport in dict(self.urls) else f', with "type": "{self.called(transport)}"'
+        return f'"{self.url_of(transport)}"{form}'

@@ -348,21 +348,29 @@ def test_a_silent_end_is_just_that() -> None:
 def test_a_server_that_listens_elsewhere_is_told_how_to_be_reached(said: list[str], where: str) -> None:
     hint = explain_silence(said, Wording())
 
-    assert hint == f'it listens {where}; if it speaks MCP there, set "type" to "http" and "url" to that'
+    assert hint == f'it listens {where}; if it speaks MCP there, give that as "url", with "type": "http"'
 
 
 def test_a_server_that_listens_for_sse_is_told_so() -> None:
     hint = explain_silence(["SSE at http://localhost:3000/sse"], Wording())
 
     assert hint is not None
-    assert 'set "type" to "sse"' in hint
+    assert hint.endswith('give that as "url", with "type": "sse"')
 
 
-def test_how_it_is_reached_is_said_in_the_words_of_the_file() -> None:
-    hint = explain_silence(["listening on port 3000"], format_called("goose").wording)
+@pytest.mark.parametrize(
+    ("name", "line", "end"),
+    [
+        ("goose", "listening on port 3000", 'give that as "uri", with "type": "streamable_http"'),
+        ("gemini", "listening on port 3000", 'give that as "httpUrl"'),
+        ("gemini", "SSE at http://localhost:3000/sse", 'give that as "url"'),
+    ],
+)
+def test_how_it_is_reached_is_said_in_the_words_of_the_file(name: str, line: str, end: str) -> None:
+    hint = explain_silence([line], format_called(name).wording)
 
     assert hint is not None
-    assert hint.endswith('set "type" to "streamable_http" and "uri" to that')
+    assert hint.endswith(f"; if it speaks MCP there, {end}")
 
 
 @pytest.mark.parametrize(

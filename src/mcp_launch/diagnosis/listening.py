@@ -16,8 +16,8 @@ def explain_silence(lines: Iterable[str], wording: Wording) -> str | None:
         if found := _LISTENS.search(line):
             scheme, place, port = found.groups(default="")
             where = f"on port {port}" if port else f"at {scheme}{place.rstrip('.,;:!')}"
-            url, kind = wording.called("url"), wording.called("sse" if where.endswith("/sse") else "http")
-            return f'it listens {where}; if it speaks MCP there, set "type" to "{kind}" and "{url}" to that'
+            form = wording.given("sse" if where.endswith("/sse") else "http")
+            return f"it listens {where}; if it speaks MCP there, give that as {form}"
     return None
 
 

@@ -46,9 +46,9 @@ def parse_server(server: object, *, index: int | None = None, wording: Wording =
     try:
         spec = _read(tag, entry)
     except DecodeError as error:
-        raise _invalid(name, [schema_issue(issue, entry) for issue in error.issues], wording) from None
+        raise _invalid(name, [schema_issue(issue, entry) for issue in error.issues], wording, tag) from None
     if issues := list(value_issues(spec, wording)):
-        raise _invalid(name, issues, wording)
+        raise _invalid(name, issues, wording, tag)
     # The schema allows an empty name, which nobody could see in a message.
     return spec if spec.name else replace(spec, name=name)
 
@@ -99,14 +99,15 @@ def _tag(entry: object, *, name: str, wording: Wording) -> str | None:
     return tag
 
 
-def _invalid(name: str, issues: list[Issue], wording: Wording) -> LaunchFailure:
-    told = "; ".join(f"{_place(issue['path'], wording)}: {issue['message']}" for issue in issues)
+def _invalid(name: str, issues: list[Issue], wording: Wording, tag: str | None = None) -> LaunchFailure:
+    told = "; ".join(f"{_place(issue['path'], wording, tag)}: {issue['message']}" for issue in issues)
     return LaunchFailure(told, server=name, stage="spec", code="invalid_spec", facts={"issues": issues})
 
 
-def _place(path: str, wording: Wording) -> str:
+def _place(path: str, wording: Wording, tag: str | None) -> str:
     _, *steps = path.split("/", maxsplit=2)
-    return "".join(f"/{wording.called(step)}" for step in steps) or "the entry"
+    called = (wording.url_of(tag) if step == "url" else wording.called(step) for step in steps)
+    return "".join(f"/{each}" for each in called) or "the entry"
 
 
 # The form tells the version: only v2 writes the tag of stdio, and then `args` and `env` may be left out, as

@@ -38,8 +38,7 @@ def _process_issues(spec: StdioServer, wording: Wording) -> Iterator[Issue]:
         yield issue_at("/command", "value", "must be the path of a program")
     elif found := _URL.match(spec.command):
         kind = "sse" if found["path"].endswith("/sse") else "http"
-        url, kind = wording.called("url"), wording.called(kind)
-        yield issue_at("/command", "value", f'is a URL, and no program: give it as "{url}", with "type": "{kind}"')
+        yield issue_at("/command", "value", f"is a URL, and no program: give it as {wording.given(kind)}")
     for number, arg in enumerate(spec.args):
         if "\0" in arg:
             yield issue_at(f"/args/{number}", "value", "must not contain NUL")

@@ -243,6 +243,19 @@ _GOOSE = 'a server must be a map with a "cmd", or with a "uri" and its "type"'
             '/cmd: is a URL, and no program: give it as "uri", with "type": "streamable_http"',
         ),
         ("windsurf", {}, 'the entry: a server must be a map with a "command" or a "serverUrl"'),
+        ("windsurf", {"serverUrl": "h"}, "/serverUrl: must start with http:// or https://"),
+        (
+            "windsurf",
+            {"command": "http://h/sse"},
+            '/command: is a URL, and no program: give it as "serverUrl"',
+        ),
+        ("gemini", {"httpUrl": "h"}, "/httpUrl: must start with http:// or https://"),
+        ("gemini", {"url": "h"}, "/url: must start with http:// or https://"),
+        ("gemini", {"httpUrl": 3}, "/httpUrl: input should be a valid string; write it in quotes"),
+        ("gemini", {"command": "http://h"}, '/command: is a URL, and no program: give it as "httpUrl"'),
+        ("gemini", {"command": "http://h/sse"}, '/command: is a URL, and no program: give it as "url"'),
+        ("cursor", {"command": "http://h"}, '/command: is a URL, and no program: give it as "url"'),
+        ("zed", {"command": "http://h"}, '/command: is a URL, and no program: give it as "url"'),
         ("gemini", {}, 'the entry: a server must be a map with a "command", an "httpUrl" or a "url"'),
         ("zed", {}, 'the entry: a server must be a map with a "command" or a "url"'),
         ("cursor", {}, 'the entry: a server must be a map with a "command" or a "url"'),
@@ -268,6 +281,11 @@ def test_the_words_are_those_that_a_file_of_the_format_is_read_by(name: str) -> 
 
     assert (called("command"), called("env")) == (known.command, known.env)
     assert called("url") in known.urls
+    # Where there is no type, the name of the URL is all that tells the transport, or the URL itself.
+    told = dict(known.wording.urls)
+    assert told.keys() == {"http", "sse"} & {*known.transports} - known.types.keys()
+    assert all(known.guess(member, f"http://h/{kind}") == kind for kind, member in told.items())
+    assert told.get("http", called("url")) == next(iter(known.urls))
     assert called("http") == known.types.get("http", "http")
     needed = set(re.findall(r'"(\w+)"', known.wording.needs))
     assert {known.command, *(list(known.urls)[:1] if "http" in known.transports else ())} <= needed <= known.known()

@@ -21,7 +21,7 @@ class Cursor(MapFormat):
     syntax = variables.CURSOR
     types = {"stdio": "stdio"}  # noqa: RUF012 - a Mapping is not written to
     guesses_sse = True
-    wording = Wording(needs='a "command" or a "url"')
+    wording = Wording(needs='a "command" or a "url"', urls=(("http", "url"), ("sse", "url")))
     others = frozenset({"auth"})
     unread = frozenset({"envFile"})
 

@@ -32,6 +32,7 @@ class Gemini(MapFormat):
         http='call the URL "httpUrl"',
         sse='call the URL "url"',
         needs='a "command", an "httpUrl" or a "url"',
+        urls=(("http", "httpUrl"), ("sse", "url")),
     )
     cwd = "cwd"
     timeout = ("timeout", 0.001)

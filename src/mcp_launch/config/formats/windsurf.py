@@ -22,7 +22,7 @@ class Windsurf(MapFormat):
     syntax = variables.WINDSURF
     urls = {"serverUrl": "http", "url": "http"}  # noqa: RUF012 - a Mapping is not written to
     guesses_sse = True
-    wording = Wording(needs='a "command" or a "serverUrl"')
+    wording = Wording(needs='a "command" or a "serverUrl"', urls=(("http", "serverUrl"), ("sse", "serverUrl")))
     disabled = ("disabled", True)
     others = frozenset({"disabledTools", "alwaysAllow", "registry"})
     expands = frozenset({*MEMBERS, "serverUrl"})

@@ -28,7 +28,7 @@ class Zed(MapFormat):
     grammar = "jsonc"
     at = (("context_servers",),)
     transports = ("stdio", "http")
-    wording = Wording(needs='a "command" or a "url"')
+    wording = Wording(needs='a "command" or a "url"', urls=(("http", "url"),))
     timeout = ("timeout", 1.0)
     disabled = ("enabled", False)
     others = frozenset({"source", "settings", "remote", "oauth"})
