@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 __all__ = ["ARGUMENTS_APART", "AS_PAIRS", "TypeFault", "type_fault"]
@@ -27,10 +28,11 @@ class TypeFault(NamedTuple):
     """Whether there is no such type; otherwise there is, and the members are those of another."""
 
 
-def type_fault(entry: Mapping[str, Any]) -> TypeFault | None:
+def type_fault(entry: Mapping[str, Any], *, called: Mapping[str, str] = MappingProxyType({})) -> TypeFault | None:
     """What is wrong with the `type` of an entry, in the form of any version; None where nothing is.
 
-    A type that some version has is one, also where the version at hand does not have it.
+    A type that some version has is one, also where the version at hand does not have it. *called* is for entries that
+    were written in another way than that of ACP: by which names they have which types.
     """
     named, by_members = entry.get("type"), _by_members(entry)
     if named is None:
@@ -41,14 +43,15 @@ def type_fault(entry: Mapping[str, Any]) -> TypeFault | None:
     if word in _MEMBER:
         if by_members is None or _MEMBER[word] in entry:
             return None
-        told = f"{word} has a {_MEMBER[word]} and no {_MEMBER[by_members]}; {_ask(by_members)}"
+        told = f"{word} has a {_MEMBER[word]} and no {_MEMBER[by_members]}; {_ask(by_members, called)}"
         return TypeFault(told, by_members, unknown=False)
     if word == "acp":
         return None
     meant = _by_spelling(word) or by_members
     shown = f'"{word}"' if re.fullmatch(r"[\w.:/-]{1,40}", word) else "this"
-    told = f"{shown} is none of the transports, which are stdio, http and sse"
-    return TypeFault(f"{told}; {_ask(meant)}" if meant else told, meant, unknown=True)
+    *others, last = (called.get(each, each) for each in _MEMBER)
+    told = f"{shown} is none of the transports, which are {', '.join(others)} and {last}"
+    return TypeFault(f"{told}; {_ask(meant, called)}" if meant else told, meant, unknown=True)
 
 
 _MEMBER = {"stdio": "command", "http": "url", "sse": "url"}
@@ -77,6 +80,6 @@ def _by_spelling(name: str) -> str | None:
     return next(iter(difflib.get_close_matches(plain, _MEMBER, n=1)), None)
 
 
-def _ask(meant: str) -> str:
-    form = ', which v1 writes without a type, and v2 with "type": "stdio"' if meant == "stdio" else ""
-    return f'did you mean "{meant}"{form}?'
+def _ask(meant: str, called: Mapping[str, str]) -> str:
+    form = ', which v1 writes without a type, and v2 with "type": "stdio"' if meant == "stdio" and not called else ""
+    return f'did you mean "{called.get(meant, meant)}"{form}?'

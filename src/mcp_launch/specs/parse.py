@@ -83,7 +83,7 @@ def _tag(entry: object, *, name: str, wording: Wording) -> str | None:
     tag = members.get("type")
     if not isinstance(tag, str | None):
         raise _invalid(name, [issue_at("/type", "type", "must be a string")], wording)
-    fault = type_fault(members)
+    fault = type_fault(members, called=dict(wording.words))
     if fault and not fault.unknown:
         raise _invalid(name, [issue_at("/type", "value", fault.message)], wording)
     if tag not in _FORMS:

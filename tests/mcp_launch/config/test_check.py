@@ -222,6 +222,7 @@ def test_what_is_no_server_is_an_entry_that_cannot_be_read(entry: object, tmp_pa
 
 
 _GOOSE = 'a server must be a map with a "cmd", or with a "uri" and its "type"'
+_NO_TYPE = "is none of the transports, which are stdio, streamable_http and sse"
 
 
 @pytest.mark.anyio
@@ -242,6 +243,12 @@ _GOOSE = 'a server must be a map with a "cmd", or with a "uri" and its "type"'
             {"type": "stdio", "cmd": "http://h"},
             '/cmd: is a URL, and no program: give it as "uri", with "type": "streamable_http"',
         ),
+        (
+            "goose",
+            {"type": "streaming", "uri": "http://h"},
+            f'/type: "streaming" {_NO_TYPE}; did you mean "streamable_http"?',
+        ),
+        ("goose", {"type": "local", "cmd": "c"}, f'/type: "local" {_NO_TYPE}; did you mean "stdio"?'),
         ("windsurf", {}, 'the entry: a server must be a map with a "command" or a "serverUrl"'),
         ("windsurf", {"serverUrl": "h"}, "/serverUrl: must start with http:// or https://"),
         (
