@@ -92,27 +92,27 @@ def _advice(params: object, protocol: ProtocolPackage, *, asks: bool) -> str:
         return f"{spoken} is spoken"
     if isinstance(params, type):
         return "make an object of it"
-    if wholes := _wholes_with(params, methods):
+    if wholes := sorted(_call(whole, with_=name) for whole, name in wholes_with(params, methods)):
         return f"it is part of {' or '.join(wholes)}"
     return "a method is named by method=" if isinstance(params, str) else "name the method"
 
 
-def _wholes_with(part: object, methods: Methods) -> list[str]:
-    """The calls that make params of which *part* is a member: `SessionNotification(session_id=…, update=…)`."""
+def wholes_with(part: object, methods: Methods) -> list[tuple[type[Model], str]]:
+    """The classes of params of which *part*, by its class, can be a member; each with the name of that."""
     if not isinstance(part, Model):
         return []
     types = [type_ for each in methods.values() for type_ in (each.request, each.notification) if type_]
     wholes = {each.params for each in types if isinstance(each.params, type) and issubclass(each.params, Model)}
-    return sorted(
-        _call(whole, with_=name)
+    return [
+        (whole, name)
         for whole in wholes
         for name, info in whole.__pydantic_fields__.items()
         if info.annotation is not Any and is_of(part, info.annotation)
-    )
+    ]
 
 
 def _call(model: type[Model], *, with_: str) -> str:
-    """How an object is made of what it must have, and of one member more."""
+    """How an object is made of what it must have, and of one member more: `SessionNotification(session_id=…, …)`."""
     members = (name for name, info in model.__pydantic_fields__.items() if info.is_required() or name == with_)
     return f"{model.__name__}({', '.join(f'{name}=…' for name in members)})"
 

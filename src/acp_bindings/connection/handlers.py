@@ -269,14 +269,18 @@ def _types_with(params: type[object]) -> list[NotificationType]:
     """The methods that are called with objects of a class."""
     package = sys.modules.get(params.__module__.rpartition(".")[0])
     methods = getattr(package, "METHODS", None)
-    types: tuple[NotificationType | None, ...] = ()
+    wholes: list[str] = []
     if isinstance(methods, Methods):
         # An object without members: only its class matters.
         example: Any = object.__new__(params)
         types = methods.request_with(example), methods.notification_with(example)
-    if found := [type_ for type_ in types if type_ is not None]:
-        return found
-    raise TypeError(f"no method is called with {params.__name__}; name the method")
+        if found := [type_ for type_ in types if type_ is not None]:
+            return found
+        from acp_bindings._problems.mistakes import wholes_with  # noqa: PLC0415 - only errors need it
+
+        wholes = sorted({whole.__name__ for whole, _ in wholes_with(example, methods)})
+    advice = f"it is part of {' or '.join(wholes)}" if wholes else "name the method"
+    raise TypeError(f"no method is called with {params.__name__}; {advice}")
 
 
 def _classes_in(type_: object) -> Iterator[type[object]]:

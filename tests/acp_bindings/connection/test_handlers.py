@@ -29,6 +29,21 @@ def test_a_class_that_no_method_takes_is_refused() -> None:
             Handlers().on(wrong)
 
 
+@pytest.mark.parametrize(
+    ("wrong", "wholes"),
+    [
+        (v1.AgentMessageChunk, "SessionNotification"),
+        (v2.AgentMessageChunk, "UpdateSessionNotification"),
+        (v1.SessionToolCallUpdate, "RequestPermissionRequest or SessionNotification"),
+        (v2_unstable.SystemPrompt, "ForkSessionRequest or NewSessionRequest or ResumeSessionRequest"),
+        (v1.ClientCapabilities, "InitializeRequest"),
+    ],
+)
+def test_a_class_that_is_only_part_of_params_is_told_of_which(wrong: type, wholes: str) -> None:
+    with pytest.raises(TypeError, match=f"^no method is called with {wrong.__name__}; it is part of {wholes}$"):
+        Handlers().on(wrong)
+
+
 def test_what_is_neither_a_class_nor_a_name_is_refused() -> None:
     secret: Any = v1.PromptRequest(session_id=SECRET, prompt=[])
     half = v1.PromptRequest | list[int]
