@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 
@@ -17,7 +18,7 @@ class View:
         """What somebody says, or what happens."""
         self.flush()
         for line in str(text).splitlines():
-            print(f"{who:<8} {line}", flush=True)
+            _print(who, line)
 
     def update(self, update: Any, *, replay: bool) -> None:
         """What an update says; kinds that it does not know, it names."""
@@ -40,7 +41,7 @@ class View:
     def flush(self) -> None:
         """Print what has not ended as a line."""
         if self._begun:
-            print(f"{self._who:<8} {self._begun}", flush=True)
+            _print(self._who, self._begun)
             self._begun = ""
 
     def _stream(self, who: str, text: str) -> None:
@@ -49,7 +50,7 @@ class View:
             self._who = who
         *lines, self._begun = (self._begun + text).split("\n")
         for line in lines:
-            print(f"{who:<8} {line}", flush=True)
+            _print(who, line)
 
     def _tool(self, who: str, update: Any) -> None:
         title = self._titles.setdefault(update.tool_call_id, update.title or "?")
@@ -61,6 +62,11 @@ class View:
                 if update.status == "completed"
                 else f"{title} failed: {told}",
             )
+
+
+def _print(who: str, line: str) -> None:
+    with suppress(BrokenPipeError):  # who reads has seen enough
+        print(f"{who:<8} {line}", flush=True)
 
 
 def _text(block: Any) -> str:

@@ -64,6 +64,17 @@ async def test_a_client_of_both_versions_gets_the_newer_one(place: Place) -> Non
     assert "agent    Hello\n" in done.stdout
 
 
+async def test_who_has_seen_enough_of_it_hears_no_complaints(place: Place) -> None:
+    nobody, output = os.pipe()
+    os.close(nobody)
+    command = [sys.executable, str(CLIENT), "--cwd", str(place.project), "--prompt", "say Hello"]
+    with os.fdopen(output, "wb") as stdout:
+        pipe, env = subprocess.PIPE, os.environ | place.env
+        done = subprocess.run(command, stdout=stdout, stderr=pipe, text=True, env=env, timeout=120, check=False)
+
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 async def test_a_recording_has_each_message_and_who_said_it_and_no_secrets(place: Place, tmp_path: Path) -> None:
     file = tmp_path / "conversation.ndjson"
     done = client(place, "--prompt", "say Hello", "--version", "1", "--record", str(file))
