@@ -6,6 +6,7 @@ import base64
 import json
 import sys
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 from mcp_types import REQUEST_TIMEOUT
@@ -13,6 +14,7 @@ from mcp_types import REQUEST_TIMEOUT
 from mcp_launch import UnusableInput
 from mcp_launch.command.call import read_words
 from mcp_launch.command.explore import calling
+from mcp_launch.fleet import Fleet
 from tests.mcp_launch.explore.here import ODD, Command
 from tests.mcp_launch.servers.offers import PIXEL, RUDE
 from tests.mcp_launch.support import SECRET, SERVERS, web_server
@@ -194,6 +196,16 @@ def test_a_failure_of_a_tool_in_json_is_a_result(file: str, command: Command) ->
     found = json.loads(done.out)
     assert (done.status, found["ok"], found["result"]["isError"], found["error"]) == (1, False, True, None)
     assert SECRET not in done.out
+
+
+def test_a_refusal_is_no_death_that_is_waited_for(file: str, monkeypatch: pytest.MonkeyPatch, command: Command) -> None:
+    # Its code is that of a closed connection, as with many servers.
+    def waited_for(_: Fleet) -> NoReturn:
+        pytest.fail("it waits to hear of what the server has died")
+
+    monkeypatch.setattr(Fleet, "changes", waited_for)
+
+    assert command("call", file, "odd", "refuse").err == "mcp-launch: odd: not with [redacted]\n"
 
 
 def test_a_refusal_in_json_is_an_error(file: str, command: Command) -> None:

@@ -157,9 +157,12 @@ async def _told_of_silence(opened: Opened, tool: Tool, *, wait: float | None) ->
 async def _death(opened: Opened, error: Exception) -> FailureJson | None:
     """Why the server has died, if that is why there is no answer."""
     # Imported with the SDK.
-    from mcp_types import CONNECTION_CLOSED  # noqa: PLC0415
+    from mcp import MCPError  # noqa: PLC0415
 
-    if getattr(error, "code", None) == CONNECTION_CLOSED:
+    from mcp_launch.diagnosis.session import is_closed  # noqa: PLC0415
+    from mcp_launch.transports.unanswered import is_farewell  # noqa: PLC0415
+
+    if isinstance(error, MCPError) and (is_closed(error) or is_farewell(error.error)):
         with anyio.move_on_after(_DYING):
             async for change in opened.fleet.changes():
                 if change.failure:
