@@ -17,6 +17,12 @@ def anyio_backend(request: pytest.FixtureRequest) -> str:
     return request.param
 
 
+@pytest.fixture
+def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At its end, a connection does not wait long for a peer that reads nothing."""
+    monkeypatch.setattr("acp_bindings.connection.connection._FLUSH", 0.1)
+
+
 @pytest.fixture(autouse=True)
 async def nothing_left(anyio_backend: str) -> AsyncGenerator[None]:
     """At the end of the test, what there was at its beginning and no more."""

@@ -369,6 +369,7 @@ async def test_what_a_handler_means_for_the_program_comes_out_of_the_block_as_it
 
 
 @pytest.mark.parametrize("fails", [True, False])
+@pytest.mark.usefixtures("hasty")
 async def test_streams_that_cannot_be_closed_hold_up_nobody_and_hide_nothing(fails: bool) -> None:
     class Stuck:
         """One that wants to say farewell."""

@@ -31,15 +31,18 @@ from tests.acp_bindings.connection.support import (
 
 pytestmark = pytest.mark.anyio
 
+SILENCE = 0.3
+"""Seconds in which nothing is read, after which nothing more will be."""
+
 
 async def flood(stream: UNIXSocketStream, chunk: bytes) -> int:
     """Send for as long as it is read; how many bytes were."""
     sent = 0
-    with anyio.move_on_after(1) as scope:
+    with anyio.move_on_after(SILENCE) as scope:
         while True:
             await stream.send(chunk)
             sent += len(chunk)
-            scope.deadline = anyio.current_time() + 1
+            scope.deadline = anyio.current_time() + SILENCE
             if sent > 50_000_000:
                 break
     return sent
@@ -61,6 +64,7 @@ async def test_a_line_that_is_too_long_is_answered_and_ends_the_connection() -> 
         assert end.reason == "the peer is not read any further, since a line has more than 1000 bytes"
 
 
+@pytest.mark.usefixtures("hasty")
 async def test_a_peer_that_does_not_read_holds_up_who_sends() -> None:
     sent = 0
 
@@ -79,6 +83,7 @@ async def test_a_peer_that_does_not_read_holds_up_who_sends() -> None:
         assert held < 100_000
 
 
+@pytest.mark.usefixtures("hasty")
 async def test_requests_of_a_peer_that_does_not_read_answers_are_not_read_without_end() -> None:
     async with against({"_acme/do": much}, most_requests=100) as (agent, peer):
         line = json.dumps({"jsonrpc": "2.0", **doing(1)}).encode() + b"\n"
@@ -86,6 +91,7 @@ async def test_requests_of_a_peer_that_does_not_read_answers_are_not_read_withou
         assert agent._serving._requests <= 100 + 65536 // len(line) + 1
 
 
+@pytest.mark.usefixtures("hasty")
 async def test_garbage_of_a_peer_that_does_not_read_answers_is_not_read_without_end() -> None:
     async with against() as (_, peer):
         assert await flood(peer.stream, b"garbage\n" * 1000) < 3_000_000

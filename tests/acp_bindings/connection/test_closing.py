@@ -40,6 +40,7 @@ async def test_the_one_thing_that_was_said_before_the_end_arrives() -> None:
 
 
 @pytest.mark.parametrize("end", ["the peer goes", "the connection is closed"])
+@pytest.mark.usefixtures("hasty")
 async def test_who_waits_for_room_is_told_of_the_end(end: str) -> None:
     failed: list[Exception] = []
 
@@ -65,6 +66,7 @@ async def test_who_waits_for_room_is_told_of_the_end(end: str) -> None:
     assert not client._outbox._lines
 
 
+@pytest.mark.usefixtures("hasty")
 async def test_after_the_end_nobody_waits_for_room() -> None:
     with anyio.fail_after(10):
         async with against(role="client") as (client, _peer), anyio.create_task_group() as tasks:
@@ -118,6 +120,7 @@ async def test_a_request_that_ends_before_it_is_sent_is_never_sent(end: str) -> 
     assert methods == {"_acme/did", "_acme/last"}
 
 
+@pytest.mark.usefixtures("hasty")
 async def test_a_peer_that_does_not_read_does_not_hold_up_the_end() -> None:
     with anyio.fail_after(10):
         async with against() as (agent, _):

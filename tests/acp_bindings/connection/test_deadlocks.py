@@ -84,6 +84,7 @@ class TestFloodsOfBothSides:
 
 
 class TestBounds:
+    @pytest.mark.usefixtures("hasty")
     async def test_a_peer_that_reads_nothing_is_read_when_what_it_asked_is_done(self) -> None:
         async def stay(params: Any, connection: Connection) -> None:
             await release.wait()
@@ -108,6 +109,7 @@ class TestBounds:
                 release.set()
         assert answers == ["read"]
 
+    @pytest.mark.usefixtures("hasty")
     async def test_a_peer_that_reads_nothing_is_read_when_it_is_to_be_asked(self) -> None:
         async def stay(params: Any, connection: Connection) -> None:
             await anyio.sleep_forever()
@@ -130,6 +132,7 @@ class TestBounds:
                 await was_read.wait()
                 tasks.cancel_scope.cancel()
 
+    @pytest.mark.usefixtures("hasty")
     async def test_a_peer_that_reads_nothing_is_read_after_what_nothing_is_read_before(self) -> None:
         handlers = Handlers()
 
