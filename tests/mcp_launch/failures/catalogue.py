@@ -150,7 +150,7 @@ def _stdio() -> list[Case]:
             "logs_then_silent",
             "handshake: not_mcp",
             "Listening on port 8080",
-            'it listens on port 8080; if it speaks MCP there, set "type" to "http"',
+            'it listens on port 8080; if it speaks MCP there, give that as "url"',
             facts={"stdout": re.compile("Listening on port 8080")},
             budgets=SHORT,
         ),
@@ -158,7 +158,7 @@ def _stdio() -> list[Case]:
             "listens for HTTP, and says so on stderr",
             "listens_for_http",
             "handshake: timeout",
-            'it listens at http://127.0.0.1:8000/mcp; if it speaks MCP there, set "type" to "http"',
+            'it listens at http://127.0.0.1:8000/mcp; if it speaks MCP there, give that as "url"',
             budgets=SHORT,
         ),
         case(
