@@ -249,7 +249,7 @@ def test_a_wrapper_that_tells_the_wrong_side_shows() -> None:
 
 def test_a_long_conversation_takes_no_more_memory_than_a_short_one() -> None:
     chunk = json.dumps(update(AGENT, "x" * 5000)).encode() + b"\n"
-    how_many = 10_000  # 50 MB
+    how_many = 3_000  # 15 MB
 
     def lines() -> Iterator[bytes]:
         yield from as_lines([*opening(), *new()])
