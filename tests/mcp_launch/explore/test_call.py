@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import base64
 import json
+import math
 import sys
 from pathlib import Path
-from typing import NoReturn
 
 import pytest
 from mcp_types import REQUEST_TIMEOUT
@@ -14,7 +14,6 @@ from mcp_types import REQUEST_TIMEOUT
 from mcp_launch import UnusableInput
 from mcp_launch.command.call import read_words
 from mcp_launch.command.explore import calling
-from mcp_launch.fleet import Fleet
 from tests.mcp_launch.explore.here import ODD, Command
 from tests.mcp_launch.servers.offers import PIXEL, RUDE
 from tests.mcp_launch.support import SECRET, SERVERS, web_server
@@ -200,10 +199,7 @@ def test_a_failure_of_a_tool_in_json_is_a_result(file: str, command: Command) ->
 
 def test_a_refusal_is_no_death_that_is_waited_for(file: str, monkeypatch: pytest.MonkeyPatch, command: Command) -> None:
     # Its code is that of a closed connection, as with many servers.
-    def waited_for(_: Fleet) -> NoReturn:
-        pytest.fail("it waits to hear of what the server has died")
-
-    monkeypatch.setattr(Fleet, "changes", waited_for)
+    monkeypatch.setattr(calling, "_DYING", math.inf)
 
     assert command("call", file, "odd", "refuse").err == "mcp-launch: odd: not with [redacted]\n"
 

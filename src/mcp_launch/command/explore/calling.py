@@ -34,7 +34,7 @@ __all__ = ["Answer", "call_once", "call_tool", "complain_of", "print_answer"]
 SILENCE = 10.0
 """Seconds without an answer after which a line says what is waited for."""
 _DYING = 5.0
-"""Seconds to wait for the reason why a connection was closed."""
+"""Seconds to wait for the reason why a session is over."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,17 +157,15 @@ async def _told_of_silence(opened: Opened, tool: Tool, *, wait: float | None) ->
 async def _death(opened: Opened, error: Exception) -> FailureJson | None:
     """Why the server has died, if that is why there is no answer."""
     # Imported with the SDK.
-    from mcp import MCPError  # noqa: PLC0415
+    from mcp_types import CONNECTION_CLOSED  # noqa: PLC0415
 
-    from mcp_launch.diagnosis.session import is_closed  # noqa: PLC0415
-    from mcp_launch.transports.unanswered import is_farewell  # noqa: PLC0415
-
-    if isinstance(error, MCPError) and (is_closed(error) or is_farewell(error.error)):
-        with anyio.move_on_after(_DYING):
-            async for change in opened.fleet.changes():
-                if change.failure:
-                    return change.failure.to_json()
-    return None
+    if getattr(error, "code", None) != CONNECTION_CLOSED:
+        return None
+    # Many servers use that code for all that they refuse, and a URL that has failed once may answer the next call.
+    with anyio.move_on_after(_DYING):
+        await opened.server.settled()
+    failure = opened.server.failure
+    return failure.to_json() if failure else None
 
 
 def print_answer(opened: Opened, tool: Tool, answer: Answer, *, save: str | None) -> None:
