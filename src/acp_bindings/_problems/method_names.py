@@ -7,11 +7,14 @@ import difflib
 from acp_bindings.setup.capabilities import METHODS
 from acp_bindings.setup.versions import PACKAGES, package_named
 
+WITHDRAWN = {"session/set_model": "session/set_config_option"}
+"""What drafts of the protocol had and peers still say, and what is in its place."""
+
 
 def likely_meant(method: str) -> str | None:
-    """The method of some package that *method* is most like; None where it is one itself, or like none."""
+    """The method of some package that *method* is most like; None where it is or was one itself, or is like none."""
     # All but those of proxies are in this table, so that no package is loaded for most names.
-    if any(method in of_side for of_side in METHODS.values()):
+    if method in WITHDRAWN or any(method in of_side for of_side in METHODS.values()):
         return None
     known = {name for each in PACKAGES for name in package_named(each).METHODS}
     if method in known:

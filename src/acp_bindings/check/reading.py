@@ -10,6 +10,7 @@ from typing import Any
 
 from acp_bindings._json.shapes import members_of
 from acp_bindings._models.base import Model
+from acp_bindings._problems.method_names import WITHDRAWN
 from acp_bindings.check.lines import Line
 from acp_bindings.check.said import Said
 from acp_bindings.errors import Issue, Path
@@ -120,6 +121,8 @@ def _unknown(method: str, protocol: ProtocolPackage) -> str:
         return (
             f"{name_of(protocol)} has no {method}, which {' and '.join(having)} {'have' if len(having) > 1 else 'has'}"
         )
+    if instead := WITHDRAWN.get(method):
+        return f"{method} was in drafts of the protocol; now there is {instead}"
     close = difflib.get_close_matches(method, protocol.METHODS, n=1) if len(method) < 100 else []
     hint = f"; did you mean {close[0]}?" if close else "; names of extensions begin with an underscore"
     return f"there is no method {method[:100]}{hint}"

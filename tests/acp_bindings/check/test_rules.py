@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from acp_bindings import v1, v1_unstable, v2_unstable
+from acp_bindings import v1, v1_unstable, v2, v2_unstable
+from acp_bindings._problems.method_names import WITHDRAWN
 from acp_bindings.check import RULES
 from acp_bindings.check.rules.schema import BASE64
 from tests.acp_bindings.check.conversations import (
@@ -574,11 +575,21 @@ def test_r59_an_update_that_is_a_request_is_an_error() -> None:
     [
         ("session/nwe", "there is no method session/nwe; did you mean session/new?"),
         ("session/fork", "v1 has no session/fork, which v1_unstable and v2_unstable have"),
+        (
+            "session/set_model",
+            "session/set_model was in drafts of the protocol; now there is session/set_config_option",
+        ),
         ("acme", "there is no method acme; names of extensions begin with an underscore"),
     ],
 )
 def test_a_method_that_there_is_not_is_told_with_what_may_help(method: str, told: str) -> None:
     assert the("schema.method", *opening(), call(method, {}, id=1), error(1, -32601)).message == told
+
+
+def test_what_is_in_place_of_a_withdrawn_method_is_in_all_versions() -> None:
+    for package in (v1, v1_unstable, v2, v2_unstable):
+        assert not WITHDRAWN.keys() & package.METHODS.keys()
+        assert set(WITHDRAWN.values()) <= package.METHODS.keys()
 
 
 @pytest.mark.parametrize(
