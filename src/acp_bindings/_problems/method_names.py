@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import difflib
+from typing import TYPE_CHECKING
 
 from acp_bindings.setup.capabilities import METHODS
-from acp_bindings.setup.versions import PACKAGES, package_named
+from acp_bindings.setup.versions import PACKAGES, name_of, package_named, version_of
+
+if TYPE_CHECKING:
+    from acp_bindings.jsonrpc import ProtocolPackage
 
 WITHDRAWN = {"session/set_model": "session/set_config_option"}
 """What drafts of the protocol had and peers still say, and what is in its place."""
@@ -20,3 +24,17 @@ def likely_meant(method: str) -> str | None:
     if method in known:
         return None
     return next(iter(difflib.get_close_matches(method, sorted(known), n=1, cutoff=0.8)), None)
+
+
+def why_not_let_through(method: str, protocol: ProtocolPackage) -> str | None:
+    """Why a connection that speaks *protocol* does not let *method* through; None where the peer is to blame.
+
+    It is where it calls what another version has: an agent of several has handlers for the methods of each.
+    """
+    if method in protocol.METHODS:
+        return None
+    having = [each for each in map(package_named, PACKAGES) if method in each.METHODS]
+    if not having:
+        return "no version of the protocol has it; pass_unknown=True lets it through"
+    of_version = [name_of(each) for each in having if version_of(each) == version_of(protocol)]
+    return f"{name_of(protocol)} does not have it, and {of_version[0]} has" if of_version else None

@@ -101,13 +101,14 @@ class Connection:
         self._source, self._sink = source, sink
         self._trace = trace
         self._outbox = Outbox(sink, trace=partial(trace, "us") if trace else None)
+        handlers = handlers if isinstance(handlers, Handlers) else Handlers(handlers)
         # An agent sends what its user may see, but what a client sends may hold secrets of the user.
-        self._stray = Stray(show=self._shown if role == "client" else None)
+        self._stray = Stray(show=self._shown if role == "client" else None, handled=handlers, codec=self._codec)
         self._calls = Calls(codec=self._codec, outbox=self._outbox, stray=self._stray)
         self._waiting = Waiting(self._is_inside)
         self._serving = Serving(
             self,
-            handlers if isinstance(handlers, Handlers) else Handlers(handlers),
+            handlers,
             codec=self._codec,
             outbox=self._outbox,
             calls=self._calls,

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from acp_bindings._problems.few import few
 from acp_bindings.connection.errors import StrayLines
 from acp_bindings.connection.serving import log
+from acp_bindings.jsonrpc import METHOD_NOT_FOUND, Codec
 from acp_bindings.messages import BadLine
 
 __all__ = ["Stray"]
@@ -29,17 +30,22 @@ _INNER_OBJECT = re.compile(r"(?<=.)\{.*", re.DOTALL)
 class Stray:
     """Counts stray lines, logs the first ones, and tells of them in the errors of requests."""
 
-    def __init__(self, *, show: Callable[[str], str] | None) -> None:
+    def __init__(self, *, show: Callable[[str], str] | None, handled: Iterable[str], codec: Codec) -> None:
         """No stray line so far.
 
         Args:
             show: gives a text of the peer as it may be shown; None if nothing that the peer sends may be.
+            handled: the methods that have handlers.
+            codec: what reads the lines.
         """
         self.count = 0
         self._lost = 0
         self.answered = False
         """Whether the peer has answered any request, so that earlier stray lines did not keep it from that."""
         self._show = show
+        self._handled, self._codec = handled, codec
+        self._told_of: set[str] = set()
+        """The methods with handlers that were not let through."""
         self._last = b""
 
     def note(self, line: bytes, wrong: BadLine) -> None:
@@ -56,12 +62,24 @@ class Stray:
 
     def _note_message(self, wrong: BadLine) -> None:
         """Log a message that is wrong. The loss of a notification or an answer nobody would notice otherwise."""
+        method = wrong.method
+        if method and wrong.code == METHOD_NOT_FOUND and method not in self._told_of and method in self._handled:
+            self._tell_of_handler(method)
         is_lost = wrong.reply is None and bool(wrong.issues)
         self._lost += is_lost
         level = logging.WARNING if is_lost and self._lost <= _WARNINGS else logging.DEBUG
         if log.isEnabledFor(level):
-            said = [wrong.method, wrong.message, few([*map(str, wrong.issues)])]
+            said = [method, wrong.message, few([*map(str, wrong.issues)])]
             log.log(level, "a line that cannot be used: %s", ": ".join(filter(None, said)))
+
+    def _tell_of_handler(self, method: str) -> None:
+        """Tell whoever wrote a handler of *method* why it is not called."""
+        from acp_bindings._problems.method_names import why_not_let_through  # noqa: PLC0415 - it may load all packages
+
+        # A method is told of once, and no name that a peer has made up is kept.
+        self._told_of.add(method)
+        if reason := why_not_let_through(method, self._codec.protocol):
+            log.warning("the handler of %s is not called: %s", method, reason)
 
     def since(self, count: int) -> StrayLines | None:
         """The stray lines after the first *count*, or all if nothing was answered yet; None if there are none."""

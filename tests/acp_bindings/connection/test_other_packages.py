@@ -82,6 +82,44 @@ async def test_one_that_waits_for_a_version_which_nothing_settles_is_told_of(cap
     ]
 
 
+@pytest.mark.parametrize(
+    ("calls", "method", "reason"),
+    [
+        (
+            "session/set_model",
+            "session/set_model",
+            "no version of the protocol has it; pass_unknown=True lets it through",
+        ),
+        ("session/fork", "session/fork", "v1 does not have it, and v1_unstable has"),
+        (v1_unstable.ForkSessionRequest, "session/fork", "v1 does not have it, and v1_unstable has"),
+    ],
+)
+async def test_one_whose_method_is_not_let_through_is_told_of_once(
+    calls: Any, method: str, reason: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    asked: dict[str, Any] = {"id": 1, "method": method, "params": {}}
+    assert await told({calls: nothing}, asked, asked, protocol=v1) == [METHOD_NOT_FOUND] * 2
+    assert caplog.messages == [f"the handler of {method} is not called: {reason}"]
+
+
+async def test_one_that_is_let_through_or_is_of_another_version_is_not_told_of(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    asked: dict[str, Any] = {"id": 1, "method": "session/set_model", "params": {}}
+    async with against({"session/set_model": nothing}, protocol=v1, pass_unknown=True) as (_, peer):
+        await peer.say(asked)
+        assert (await peer.hear())["result"] is None
+    handlers: dict[Any, Any] = {
+        v2.LoginAuthRequest: nothing,
+        v1.NewSessionRequest: nothing,
+        "fs/read_text_file": nothing,
+    }
+    for method in ("auth/login", "session/set_model", "fs/read_text_file"):
+        assert await told(handlers, asked | {"method": method}, protocol=v1) == [METHOD_NOT_FOUND]
+    assert await told(handlers, {"method": "session/new"}, protocol=v1) == []
+    assert caplog.messages == []
+
+
 async def test_what_is_handled_in_no_package_or_has_a_handler_draws_no_warning(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
