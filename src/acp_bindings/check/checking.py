@@ -129,12 +129,17 @@ class Check:
             yield Found(
                 rule=END.id,
                 severity=END.severity,
-                message="it has no answer here; was the recording cut off?",
+                message=f"it has no answer {self._behind(conversation.heard - each.line)}; was the recording cut off?",
                 line=each.line,
                 path=(each.line - 1,) if isinstance(self._input, Document) else (),
                 sender=each.sender,
                 method=each.method,
             )
+
+    def _behind(self, more: int) -> str:
+        """Where no answer is, of a request after which *more* lines came."""
+        what = "message" if isinstance(self._input, Document) else "line"
+        return f"in the {f'{more} {what}s' if more > 1 else what} after it" if more else "here"
 
     def _one(self, line: Line, number: int | None) -> Iterator[Found]:
         """What there is to say of a message or a payload that stands alone."""

@@ -166,6 +166,7 @@ def test_a_list_that_begins_with_initialize_is_a_conversation() -> None:
         ("capability.list", (2,)),
         ("lifecycle.unanswered", (2,)),
     ]
+    assert "in the message after it" in check([*talk, call("session/list", {}, id=2)])[-2].message
 
 
 def test_the_lines_of_a_document_are_told() -> None:

@@ -546,6 +546,19 @@ def test_a_finding_is_at_its_place(rule: str, place: str) -> None:
     assert where(next(each for each in check(*BROKEN[rule]) if each.rule == rule)) == place
 
 
+@pytest.mark.parametrize(
+    ("then", "told"),
+    [
+        ([], "it has no answer here; was the recording cut off?"),
+        (new(2), "it has no answer in the 2 lines after it; was the recording cut off?"),
+        (new(2)[:1], "it has no answer in the line after it; was the recording cut off?"),
+    ],
+)
+def test_how_much_comes_after_a_request_without_an_answer_is_told(then: list[Any], told: str) -> None:
+    found = [each for each in check(*opening(), call("session/list", {}, id=1), *then) if each.line == 3]
+    assert found[-1].message == told
+
+
 def test_r57_a_replay_without_what_the_user_said_is_an_error() -> None:
     talk = [*opening(), *new(), *prompt(2, "one"), *prompt(5, "two")]
     found = the("lifecycle.replay-incomplete", *talk, *load(9, update(USER, "one"), update(AGENT, "hi")))
