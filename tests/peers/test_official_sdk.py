@@ -5,15 +5,20 @@ Each test has both in it. Where theirs is mended in a later release its half fai
 
 import asyncio
 import json
+import socket
 from typing import Any
 
+import acp
 import acp.router
 import acp.schema as theirs
+import anyio
 import pytest
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from acp_bindings import DecodeError, decode, encode, v1, v2
 from acp_bindings.jsonrpc import Codec, Request, Response
+from acp_bindings.setup import AuthRequired
+from tests.acp_bindings.connection.support import against
 
 STDIO: dict[str, Any] = {"name": "files", "command": "/bin/files", "args": [], "env": []}
 
@@ -213,3 +218,57 @@ class TestJsonRpc:
 
         assert asyncio.run(route.handle(message)) == "/etc"
         assert decode(v1.LoadSessionRequest, message).cwd == "/project"
+
+
+AUTHENTICATE = {"jsonrpc": "2.0", "id": 1, "method": "authenticate", "params": {"methodId": "browser"}}
+
+
+class TestErrors:
+    def their_answer(self, error: Exception) -> Any:
+        """What a client gets when a method of theirs raises *error*; None for nothing."""
+
+        class Agent:
+            def on_connect(self, client: Any) -> None: ...
+
+            async def authenticate(self, method_id: str, **others: Any) -> None:
+                raise error
+
+        async def answer() -> Any:
+            ours, its = socket.socketpair()
+            from_agent, to_agent = await asyncio.open_connection(sock=ours)
+            from_client, to_client = await asyncio.open_connection(sock=its)
+            to_agent.write(json.dumps(AUTHENTICATE).encode() + b"\n")
+            to_agent.write_eof()
+            agent: Any = Agent()
+            await acp.run_agent(agent, to_client, from_client)
+            for end in (to_client, to_agent):
+                end.close()
+                await end.wait_closed()
+            return json.loads(await from_agent.read() or "null")
+
+        return asyncio.run(answer())
+
+    def our_answer(self, error: Exception) -> Any:
+        """The same with a handler of ours."""
+
+        def authenticate(params: Any, connection: Any) -> None:
+            raise error
+
+        async def answer() -> Any:
+            async with against({v1.AuthenticateRequest: authenticate}) as (_, peer):
+                await peer.say(AUTHENTICATE)
+                return await peer.hear()
+
+        return anyio.run(answer)
+
+    def test_what_a_handler_raises_is_for_the_log(self) -> None:
+        error = RuntimeError("no such file: /home/me/.keys")
+        assert self.their_answer(error)["error"]["data"] == {"details": "no such file: /home/me/.keys"}
+        assert self.our_answer(error)["error"] == {"code": -32603, "message": "Internal error"}
+
+    def test_an_error_that_holds_a_model_is_answered(self) -> None:
+        method = theirs.AuthMethodAgent(id="browser", name="In the browser")
+        assert self.their_answer(acp.RequestError.auth_required({"authMethods": [method]})) is None
+        ours = AuthRequired(data={"authMethods": [v1.AuthMethodAgent(id="browser", name="In the browser")]})
+        told = {"authMethods": [{"id": "browser", "name": "In the browser"}]}
+        assert self.our_answer(ours)["error"]["data"] == told
