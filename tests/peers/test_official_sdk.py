@@ -5,7 +5,9 @@ Each test has both in it. Where theirs is mended in a later release its half fai
 
 import asyncio
 import json
+import re
 import socket
+from pathlib import Path
 from typing import Any
 
 import acp
@@ -272,3 +274,23 @@ class TestErrors:
         ours = AuthRequired(data={"authMethods": [v1.AuthMethodAgent(id="browser", name="In the browser")]})
         told = {"authMethods": [{"id": "browser", "name": "In the browser"}]}
         assert self.our_answer(ours)["error"]["data"] == told
+
+
+NAMES = re.findall(
+    r"^\| `(\w+)` \| `(\w+)` \|$",
+    (Path(__file__).parents[2] / "docs" / "official_sdk.md").read_text(encoding="utf-8"),
+    re.MULTILINE,
+)
+
+
+@pytest.mark.parametrize(("name", "here"), NAMES)
+def test_a_type_of_another_name_has_the_members_and_the_tag_that_it_has_there(name: str, here: str) -> None:
+    assert not hasattr(v1, name)
+    there, ours = schema_of(getattr(theirs, name)), schema_of(getattr(v1, here))
+    assert there.keys() <= ours.keys()
+    tags = {member: schema["const"] for member, schema in there.items() if "const" in schema}
+    assert tags == {member: ours[member]["const"] for member in tags}
+
+
+def schema_of(model: type[BaseModel]) -> dict[str, Any]:
+    return model.model_json_schema()["properties"]
