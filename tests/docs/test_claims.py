@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 
 from tests.docs.embed import ROOT
 
@@ -36,3 +37,15 @@ def test_every_promise_about_secrets_has_something_that_shows_it() -> None:
     assert [each for each in shown if "nox -s" not in each and "tests/" not in each] == []
     assert paths
     assert [path for path in paths if not (ROOT / path).exists()] == []
+
+
+def test_the_readme_says_from_which_versions_on_it_works() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    required = {*project["dependencies"], *project["optional-dependencies"]["launch"]}
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+
+    said = re.search(
+        r"pydantic from ([\d.]+) on, and `launch` version 2 of the MCP SDK \(`mcp`, from ([\d.]+) on", readme
+    )
+    assert said
+    assert {f"pydantic>={said[1]},<3", f"mcp>={said[2]},<3"} <= required
