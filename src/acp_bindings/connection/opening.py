@@ -49,7 +49,7 @@ async def initialize(connection: Connection, handshake: ClientHandshake, *, time
     Raises:
         UnsupportedProtocolVersion: the agent chose a version that the client does not speak. End the connection, and
             tell the user.
-        BadProtocolVersion: the agent answered with what is no version.
+        BadProtocolVersion: the agent answered with what is no version, or repeated ours and speaks another.
         DecodeError: its answer is none of the version in it.
         RequestFailed: it answered with an error; `error_from` says what that means.
         TimedOut: it did not answer in time.

@@ -211,7 +211,10 @@ class InvalidParams(RequestError):
 
 
 class BadProtocolVersion(InvalidParams):
-    """What stands for a protocol version is no version of ACP: those are integers from 0 to 65535."""
+    """What stands for a protocol version is no version of ACP, which are integers from 0 to 65535.
+
+    Or it is one, and the agent has only repeated it: the rest of its answer is of another.
+    """
 
     def __init__(self, value: object, reason: str) -> None:
         super().__init__(f"protocolVersion: {reason}")

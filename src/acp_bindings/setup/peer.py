@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 from pydantic.alias_generators import to_snake
 
 from acp_bindings.decoding import decode
-from acp_bindings.errors import Finding
+from acp_bindings.errors import DecodeError, Finding
 from acp_bindings.jsonrpc import ProtocolPackage
 from acp_bindings.setup.capabilities import ALWAYS, TABLES, Side, has_word, known, says
-from acp_bindings.setup.errors import UnsupportedProtocolVersion
+from acp_bindings.setup.errors import BadProtocolVersion, UnsupportedProtocolVersion
 from acp_bindings.setup.initialization.misspelt import initialize_remarks
-from acp_bindings.setup.initialization.words import WORDS, message_type
+from acp_bindings.setup.initialization.words import WORDS, message_type, only_named
 from acp_bindings.setup.remarks import Remark
 from acp_bindings.setup.shown import one_line
 from acp_bindings.setup.versions import by_version, name_of, read_version, version_of
@@ -146,7 +146,7 @@ class AgentPeer(Peer):
             requested: the version that was asked for, for the error.
 
         Raises:
-            BadProtocolVersion: *result* has no version that is one.
+            BadProtocolVersion: *result* has no version that is one, or one that the rest of it is not of.
             UnsupportedProtocolVersion: it has one that is not among *protocols*.
             DecodeError: it is no answer of that version.
         """
@@ -157,7 +157,12 @@ class AgentPeer(Peer):
             raise UnsupportedProtocolVersion(requested=requested, answered=version, supported=known_)
         protocol = known_[version]
         findings: list[Finding] = []
-        response: Any = decode(cast("Any", protocol).InitializeResponse, raw, findings=findings)
+        try:
+            response: Any = decode(cast("Any", protocol).InitializeResponse, raw, findings=findings)
+        except DecodeError:
+            if reason := only_named(raw, "agent", version):
+                raise BadProtocolVersion(version, reason) from None
+            raise
         return cls.of(protocol, response, findings=findings)
 
     @classmethod

@@ -775,6 +775,14 @@ def test_d9_a_version_that_is_none_is_told_what_it_looks_like(version: Any, look
     assert looks in found.message
 
 
+def test_r20_a_version_that_the_agent_only_repeats_is_told() -> None:
+    repeated = result(0, {"protocolVersion": 2, "agentInfo": INFO, "agentCapabilities": {}})
+    found = the("schema.version", opening_v2()[0], repeated)
+    assert (where(found), found.sender) == ("2 result.protocolVersion", "agent")
+    assert found.message == "the agent says 2, and what it says beside that is of version 1; offer 1 alone"
+    assert "schema.version" not in rules(opening_v2()[0], result(0, {"protocolVersion": 2, "info": INFO}))
+
+
 def test_x1_history_that_a_resume_did_not_ask_for_is_an_error() -> None:
     talk = [*opening(), call("session/resume", S, id=1), update(USER, "hello"), result(1, {})]
     assert where(the("lifecycle.replay-on-resume", *talk)) == "4 params.update"

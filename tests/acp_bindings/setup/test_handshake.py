@@ -365,6 +365,22 @@ def test_r11_d9_an_agent_that_answers_with_what_is_no_version_is_refused() -> No
         AgentHandshake(info=HELPER).answer({"protocolVersion": "1.0.0"})
 
 
+def test_r20_an_agent_that_repeats_the_version_and_speaks_another_is_told_as_that() -> None:
+    client = ClientHandshake(info=EDITOR, protocols=[v1, v2])
+    for rest in ({"agentCapabilities": {}}, {"agentInfo": raw(HELPER)}):
+        with pytest.raises(BadProtocolVersion) as caught:
+            client.accept({"protocolVersion": 2, **rest})
+        assert caught.value.value == 2
+        told = "the agent says 2, and what it says beside that is of version 1; offer 1 alone"
+        assert str(caught.value) == f"protocolVersion: {told} (-32602)"
+
+
+@pytest.mark.parametrize("rest", [{}, {"info": 5, "agentInfo": {}}, {"authMethods": []}])
+def test_r20_what_is_wrong_in_an_answer_of_no_other_version_is_told_by_its_own(rest: dict[str, Any]) -> None:
+    with pytest.raises(DecodeError, match="info"):
+        ClientHandshake(info=EDITOR, protocols=[v1, v2]).accept({"protocolVersion": 2, **rest})
+
+
 def test_r23_a_client_refuses_a_version_that_it_does_not_speak() -> None:
     with pytest.raises(UnsupportedProtocolVersion) as caught:
         ClientHandshake(info=EDITOR).accept({"protocolVersion": 7})

@@ -12,6 +12,7 @@ from acp_bindings._problems.spelling import other_spelling
 from acp_bindings.check.rules._rule import Look, remark, rule, rules
 from acp_bindings.check.said import Said
 from acp_bindings.setup.errors import BadProtocolVersion
+from acp_bindings.setup.initialization.words import only_named
 from acp_bindings.setup.remarks import Remark
 from acp_bindings.setup.versions import read_version
 
@@ -36,12 +37,15 @@ def reading(said: Said) -> Iterator[Remark]:
 
 @rule("schema.version", "error")
 def version(said: Said) -> Iterator[Remark]:
-    """What stands for a protocol version is none: versions of ACP are integers."""
+    """What stands for a protocol version is none, since those are integers; or the rest of the answer is of another."""
     if said.type_name in ("InitializeRequest", "InitializeResponse"):
         try:
-            read_version(said.body)
+            named = read_version(said.body)
         except BadProtocolVersion as error:
             yield remark(said, "schema.version", error.reason, "protocolVersion")
+        else:
+            if said.kind == "response" and said.typed is None and (reason := only_named(said.body, "agent", named)):
+                yield remark(said, "schema.version", reason, "protocolVersion")
 
 
 @rule("schema.servers-missing", "error")

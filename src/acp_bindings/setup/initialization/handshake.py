@@ -95,7 +95,8 @@ class ClientHandshake:
         Raises:
             UnsupportedProtocolVersion: we do not speak the version that the agent chose. Close the connection, and
                 tell the user.
-            BadProtocolVersion: what stands for the version is none.
+            BadProtocolVersion: what stands for the version is none, or one that the agent has only repeated. Connect
+                again, and offer the version that is named there.
             DecodeError: the answer is none of its version.
         """
         agent = AgentPeer.read(result, tuple(self._said.protocols.values()), requested=self.requested)

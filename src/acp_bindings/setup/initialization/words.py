@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from acp_bindings._json.shapes import members_of
 from acp_bindings.setup.capabilities import Side
 
 if TYPE_CHECKING:
@@ -16,6 +17,19 @@ WORDS: Mapping[Side, Mapping[int, tuple[str, str]]] = {
     "client": {1: ("clientCapabilities", "clientInfo"), 2: ("capabilities", "info")},
 }
 """By side and version the members that say what the side can do, and who it is."""
+
+
+def only_named(message: object, side: Side, version: int) -> str | None:
+    """Why *message* of *side* is none of the *version* that it names; None where its members are not of another alone.
+
+    Agents of v1 say so that give back whatever version they are asked for: fast-agent 0.10.48, deepagents-acp 0.0.13.
+    """
+    members = members_of(message).keys()
+    others = [each for each, words in WORDS[side].items() if not members.isdisjoint(words)]
+    if others and version not in others:
+        there = others[0]
+        return f"the {side} says {version}, and what it says beside that is of version {there}; offer {there} alone"
+    return None
 
 
 def message_type(protocol: ProtocolPackage, side: Side) -> type[Model]:
