@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias, cast
 from pydantic_core import to_json
 
 from acp_bindings._json.shapes import items_of
-from acp_bindings.check.conversation import Conversation
+from acp_bindings.check.conversation import Asked, Conversation
 from acp_bindings.check.found import Found
 from acp_bindings.check.inputs import Document, Numbered, Unusable, read_input
 from acp_bindings.check.lines import Line, is_message, unwrap
@@ -125,21 +125,22 @@ class Check:
         if untold := unread[MOST_NO_JSON:]:
             told = f"this and {len(untold) - 1} more lines from here on are no JSON either"
             yield Found(rule="schema.json", severity="error", message=told, line=untold[0])
-        for each in conversation.unanswered()[:MOST_UNANSWERED]:
+        for asked, ended in conversation.unanswered()[:MOST_UNANSWERED]:
             yield Found(
                 rule=END.id,
                 severity=END.severity,
-                message=f"it has no answer {self._behind(conversation.heard - each.line)}; was the recording cut off?",
-                line=each.line,
-                path=(each.line - 1,) if isinstance(self._input, Document) else (),
-                sender=each.sender,
-                method=each.method,
+                message=f"it has no answer {'on its connection' if ended else self._behind(asked, conversation)}",
+                line=asked.line,
+                path=(asked.line - 1,) if isinstance(self._input, Document) else (),
+                sender=asked.sender,
+                method=asked.method,
             )
 
-    def _behind(self, more: int) -> str:
-        """Where no answer is, of a request after which *more* lines came."""
-        what = "message" if isinstance(self._input, Document) else "line"
-        return f"in the {f'{more} {what}s' if more > 1 else what} after it" if more else "here"
+    def _behind(self, asked: Asked, conversation: Conversation) -> str:
+        """Where no answer is to a request of the last connection, and what may be the reason."""
+        more, what = conversation.heard - asked.line, "message" if isinstance(self._input, Document) else "line"
+        where = f"in the {f'{more} {what}s' if more > 1 else what} after it" if more else "here"
+        return f"{where}; was the recording cut off?"
 
     def _one(self, line: Line, number: int | None) -> Iterator[Found]:
         """What there is to say of a message or a payload that stands alone."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, NamedTuple, cast
 
@@ -42,6 +42,14 @@ class Asked:
     """The type of its result; `Any` where the protocol has none."""
 
 
+class Unanswered(NamedTuple):
+    """A request that got no answer."""
+
+    asked: Asked
+    ended: bool
+    """Whether its connection is over, since another has begun."""
+
+
 class Conversation:
     """What is known of a conversation after the messages that were heard so far."""
 
@@ -58,6 +66,8 @@ class Conversation:
         self.sessions = Sessions()
         self.heard = 0
         """The number of the last line."""
+        self._left: list[Unanswered] = []
+        """Of earlier connections."""
         self._connect()
 
     def _connect(self) -> None:
@@ -88,9 +98,9 @@ class Conversation:
         """The request of *sender* with this *id* that has no answer yet."""
         return self._asked.get((sender, id)) if sender and _is_id(id) else None
 
-    def unanswered(self) -> list[Asked]:
-        """The requests that have no answer."""
-        return list(self._asked.values())
+    def unanswered(self) -> list[Unanswered]:
+        """The requests that have no answer, also those of earlier connections."""
+        return [*self._left, *(Unanswered(each, ended=False) for each in self._asked.values())]
 
     def listing(self, session_id: str) -> list[Any] | None:
         """The session with this id, or else one whose id is like it, as an answer to `session/list` would have it.
@@ -145,6 +155,9 @@ class Conversation:
     def _begin(self, id_: Any) -> None:
         if self._lifecycle.is_ready and _is_id(id_) and self._opened_with == id_:
             # The ids begin again: it is another connection. The sessions are still known.
+            # Without what they held, which may be much.
+            left = (replace(each, params=None, body=None) for each in self._asked.values())
+            self._left += (Unanswered(each, ended=True) for each in left)
             self._connect()
             self.sessions.reconnect()
         self._opened_with = id_ if _is_id(id_) else None

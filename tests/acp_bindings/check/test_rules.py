@@ -775,6 +775,15 @@ def test_d9_a_version_that_is_none_is_told_what_it_looks_like(version: Any, look
     assert looks in found.message
 
 
+def test_what_has_no_answer_is_told_also_of_the_connections_before_the_last() -> None:
+    talk = [*opening(), call("session/list", {}, id=1), *opening(), call("session/list", {}, id=1)]
+    found = [each for each in check(*talk) if each.rule == "lifecycle.unanswered"]
+    assert [(each.line, each.sender, each.message) for each in found] == [
+        (3, "client", "it has no answer on its connection"),
+        (6, "client", "it has no answer here; was the recording cut off?"),
+    ]
+
+
 def test_r20_a_version_that_the_agent_only_repeats_is_told() -> None:
     repeated = result(0, {"protocolVersion": 2, "agentInfo": INFO, "agentCapabilities": {}})
     found = the("schema.version", opening_v2()[0], repeated)
@@ -852,7 +861,7 @@ def test_a_session_that_was_closed_on_another_connection_comes_after_those_that_
 def test_a_session_that_is_being_loaded_when_the_connection_ends_may_not_come_to_be() -> None:
     asked = call("session/load", {"sessionId": "a-b", "cwd": "/home/me", "mcpServers": []}, id=1)
 
-    assert rules(*opening(), asked, *opening(), *new(session="a-b")) == []
+    assert rules(*opening(), asked, *opening(), *new(session="a-b")) == ["lifecycle.unanswered"]
 
 
 def test_a_connection_does_not_go_through_all_sessions_of_those_before() -> None:
