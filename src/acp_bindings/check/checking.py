@@ -9,13 +9,14 @@ from typing import Any, Literal, TypeAlias, cast
 from pydantic_core import to_json
 
 from acp_bindings._json.shapes import items_of
-from acp_bindings.check.conversation import Asked, Conversation
+from acp_bindings.check.conversation import Conversation, Unanswered
 from acp_bindings.check.found import Found
 from acp_bindings.check.inputs import Document, Numbered, Unusable, read_input
 from acp_bindings.check.lines import Line, is_message, unwrap
 from acp_bindings.check.payloads import Type, UnknownType, said_as, type_named, types_of
 from acp_bindings.check.places import Places
 from acp_bindings.check.rules import END, LOOKS
+from acp_bindings.check.rules.lifecycle import AFTER_CANCEL, CANCELLED
 from acp_bindings.check.said import Said
 from acp_bindings.errors import Path
 from acp_bindings.jsonrpc import ProtocolPackage
@@ -125,22 +126,33 @@ class Check:
         if untold := unread[MOST_NO_JSON:]:
             told = f"this and {len(untold) - 1} more lines from here on are no JSON either"
             yield Found(rule="schema.json", severity="error", message=told, line=untold[0])
-        for asked, ended in conversation.unanswered()[:MOST_UNANSWERED]:
-            yield Found(
-                rule=END.id,
-                severity=END.severity,
-                message=f"it has no answer {'on its connection' if ended else self._behind(asked, conversation)}",
-                line=asked.line,
-                path=(asked.line - 1,) if isinstance(self._input, Document) else (),
-                sender=asked.sender,
-                method=asked.method,
-            )
+        for each in conversation.unanswered()[:MOST_UNANSWERED]:
+            yield self._unanswered(each, more=conversation.heard - each.asked.line)
 
-    def _behind(self, asked: Asked, conversation: Conversation) -> str:
-        """Where no answer is to a request of the last connection, and what may be the reason."""
-        more, what = conversation.heard - asked.line, "message" if isinstance(self._input, Document) else "line"
-        where = f"in the {f'{more} {what}s' if more > 1 else what} after it" if more else "here"
-        return f"{where}; was the recording cut off?"
+    def _unanswered(self, each: Unanswered, *, more: int) -> Found:
+        """What to say of a request without an answer, after which *more* lines came."""
+        rule = AFTER_CANCEL if each.cancelled else END
+        if each.cancelled:
+            told = (
+                f"the client has cancelled the prompt in line {each.cancelled}, and does not answer this; {CANCELLED}"
+            )
+        elif each.ended:
+            told = "it has no answer on its connection"
+        else:
+            told = f"it has no answer {self._behind(more)}; was the recording cut off?"
+        return Found(
+            rule=rule.id,
+            severity=rule.severity,
+            message=told,
+            line=each.asked.line,
+            path=(each.asked.line - 1,) if isinstance(self._input, Document) else (),
+            sender=each.asked.sender,
+            method=each.asked.method,
+        )
+
+    def _behind(self, more: int) -> str:
+        what = "message" if isinstance(self._input, Document) else "line"
+        return f"in the {f'{more} {what}s' if more > 1 else what} after it" if more else "here"
 
     def _one(self, line: Line, number: int | None) -> Iterator[Found]:
         """What there is to say of a message or a payload that stands alone."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -24,6 +25,8 @@ from acp_bindings.setup.remarks import Remark
 from acp_bindings.setup.sessions.history import asks_for_history
 from acp_bindings.setup.sessions.updates import ReplayCollector, SessionIdReused
 from acp_bindings.setup.versions import package_named, version_of
+
+PERMISSION = "session/request_permission"
 
 
 @dataclass(frozen=True)
@@ -48,6 +51,9 @@ class Unanswered(NamedTuple):
     asked: Asked
     ended: bool
     """Whether its connection is over, since another has begun."""
+    cancelled: int | None
+    """The line in which the client cancelled the prompt that it belongs to, if it asks for permission and has to be
+    answered for that, and more was said since."""
 
 
 class Conversation:
@@ -92,6 +98,8 @@ class Conversation:
         self._lifecycle = Lifecycle()
         self._opened_with: Id | None = None
         self._told_untimely: set[str] = set()
+        self._cancels: dict[str, int] = {}
+        """Of each session the line in which the client last cancelled a prompt."""
         self._replays: ReplayCollector[_Update] = ReplayCollector()
 
     def open_request(self, sender: Side | None, id: Any) -> Asked | None:  # noqa: A002
@@ -100,7 +108,24 @@ class Conversation:
 
     def unanswered(self) -> list[Unanswered]:
         """The requests that have no answer, also those of earlier connections."""
-        return [*self._left, *(Unanswered(each, ended=False) for each in self._asked.values())]
+        return [*self._left, *self._open(ended=False)]
+
+    def _open(self, *, ended: bool) -> Iterator[Unanswered]:
+        for each in self._asked.values():
+            cancelled = self.cancelled(each)
+            # Without what they hold, which may be much.
+            light = replace(each, params=None, body=None)
+            yield Unanswered(light, ended, None if cancelled == self.heard and not ended else cancelled)
+
+    def cancelled(self, asked: Asked) -> int | None:
+        """The line in which the client cancelled the prompt for which the agent had *asked* for permission.
+
+        None where that was not so; and by v2, where the agent need not be answered.
+        """
+        if asked.method != PERMISSION or asked.params is None or version_of(self._protocol) > 1:
+            return None
+        line = self._cancels.get(asked.params.session_id, 0)
+        return line if line > asked.line else None
 
     def listing(self, session_id: str) -> list[Any] | None:
         """The session with this id, or else one whose id is like it, as an answer to `session/list` would have it.
@@ -139,6 +164,8 @@ class Conversation:
             self._answer(said, said.asked)
         elif said.method == "session/update" and (session := self._session_of(said)):
             session.update(said.typed.update)
+        elif said.method == "session/cancel" and said.session_id is not None:
+            self._cancels[said.session_id] = self.heard
 
     def _settle(self, value: Any, sender: Side | None) -> None:
         """Read by the version in `initialize` from this message on, if it is the request or the response."""
@@ -155,9 +182,7 @@ class Conversation:
     def _begin(self, id_: Any) -> None:
         if self._lifecycle.is_ready and _is_id(id_) and self._opened_with == id_:
             # The ids begin again: it is another connection. The sessions are still known.
-            # Without what they held, which may be much.
-            left = (replace(each, params=None, body=None) for each in self._asked.values())
-            self._left += (Unanswered(each, ended=True) for each in left)
+            self._left += self._open(ended=True)
             self._connect()
             self.sessions.reconnect()
         self._opened_with = id_ if _is_id(id_) else None

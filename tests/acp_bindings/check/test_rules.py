@@ -64,7 +64,24 @@ def terminal(data: str) -> Any:
     return call("session/update", {"sessionId": "s1", "update": chunk})
 
 
+def permission(*, session: str = "s1", cancel: str = "s1") -> list[Any]:
+    """A prompt, for which the agent asks for permission, and the client cancels it."""
+    ask = {"sessionId": session, "toolCall": {"toolCallId": "c"}, "options": [OPTION]}
+    return [
+        prompt(2, session=session)[0],
+        call("session/request_permission", ask, id=9),
+        call("session/cancel", {"sessionId": cancel}),
+    ]
+
+
+def chosen(outcome: str) -> Any:
+    """The answer to that."""
+    more = {"optionId": "yes"} if outcome == "selected" else {}
+    return result(9, {"outcome": {"outcome": outcome, **more}})
+
+
 S = {"sessionId": "s1", "cwd": "/home/me"}
+OPTION = {"optionId": "yes", "name": "Yes", "kind": "allow_once"}
 UNSTABLE = [*opening(agent={}), *new()]
 IMAGE = {"type": "image", "mimeType": "image/png", "data": "AAAA"}
 AUDIO = {"type": "audio", "mimeType": "audio/wav", "data": "AAAA"}
@@ -172,6 +189,7 @@ BROKEN: dict[str, list[Any]] = {
     "lifecycle.load-before-prompt": [*opening(), *new(), *load(2)],
     "lifecycle.no-info": [call("initialize", {"protocolVersion": 1}, id=0), opening()[1]],
     "lifecycle.not-initialized": [*new(), *opening()],
+    "lifecycle.permission-after-cancel": [*opening(), *new(), *permission(), chosen("selected")],
     "lifecycle.replay-after-answer": [*opening(), *load(1), update(USER, "late")],
     "lifecycle.replay-differs": [
         *opening(),
@@ -773,6 +791,47 @@ def test_d9_a_version_that_is_none_is_told_what_it_looks_like(version: Any, look
     found = the("schema.version", call("initialize", {"protocolVersion": version, "clientInfo": INFO}, id=0))
     assert where(found) == "1 params.protocolVersion"
     assert looks in found.message
+
+
+ENDED = result(2, {"stopReason": "cancelled"})
+
+
+def test_a_question_that_is_open_when_the_prompt_is_cancelled_is_answered_with_that() -> None:
+    talk = [*opening(), *new(), *permission()]
+    assert rules(*talk, chosen("cancelled"), ENDED) == []
+    assert rules(*talk, error(9, -32800), ENDED) == []
+    found = the("lifecycle.permission-after-cancel", *talk, chosen("selected"), ENDED)
+    assert (where(found), found.sender, found.severity) == ("8 result.outcome", "client", "error")
+    assert found.message.startswith("the client has cancelled the prompt in line 7; it is to be answered with")
+
+
+@pytest.mark.parametrize("after", [[ENDED], [*opening()]])
+def test_a_question_that_the_client_forgets_when_it_cancels_is_told(after: list[Any]) -> None:
+    talk = [*opening(), *new(), *permission()]
+    found = the("lifecycle.permission-after-cancel", *talk, *after)
+    assert (where(found), found.method) == ("6", "session/request_permission")
+    assert found.message.startswith("the client has cancelled the prompt in line 7, and does not answer this; it is")
+    # Who wrote that down may have stopped there.
+    assert rules(*talk) == ["lifecycle.unanswered"] * 2
+
+
+@pytest.mark.parametrize(
+    "talk",
+    [
+        [*opening(), *new(), *permission(cancel="s2"), chosen("selected"), ENDED],
+        [*opening(), *new(), *permission()[:2], chosen("selected"), permission()[2], ENDED],
+        [*opening(), *new(), *permission()[::2], permission()[1], chosen("selected"), ENDED],
+    ],
+)
+def test_a_question_that_is_not_open_when_its_prompt_is_cancelled_may_be_answered(talk: list[Any]) -> None:
+    assert "lifecycle.permission-after-cancel" not in rules(*talk)
+
+
+def test_in_v2_a_question_of_a_cancelled_prompt_needs_no_answer() -> None:
+    ask = {"sessionId": "s1", "title": "t", "options": [OPTION]}
+    cancelled = [call("session/request_permission", ask, id=9), call("session/cancel", {"sessionId": "s1"})]
+    later = [call("session/list", {}, id=5), result(5, {"sessions": []})]
+    assert rules(*opening_v2(), *new(), *cancelled, *later) == ["lifecycle.unanswered"]
 
 
 def test_what_has_no_answer_is_told_also_of_the_connections_before_the_last() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from acp_bindings._json.shapes import members_of
 from acp_bindings.check.rules._rule import Look, of_initialize, remark, rule, rules, under, whole
 from acp_bindings.check.said import Said
 from acp_bindings.setup.errors import InitializedAlready, NotInitialized
@@ -106,6 +107,22 @@ def closed_session(said: Said) -> Iterator[Remark]:
             yield remark(said, "lifecycle.closed-session", told, "sessionId")
 
 
+CANCELLED = "it is to be answered with the outcome cancelled, for which agents wait"
+
+
+@rule("lifecycle.permission-after-cancel", "error")
+def permission_after_cancel(said: Said) -> Iterator[Remark]:
+    """A prompt of v1 is cancelled, and what was asked for it is not answered with `cancelled`."""
+    if said.kind == "response" and said.before and said.asked and (line := said.before.cancelled(said.asked)):
+        outcome = members_of(said.members.get("outcome")).get("outcome")
+        if outcome != "cancelled":
+            told = f"the client has cancelled the prompt in line {line}; {CANCELLED}"
+            yield remark(said, AFTER_CANCEL.id, told, "outcome")
+
+
+(AFTER_CANCEL,) = permission_after_cancel.rules
+
+
 @rules(
     {
         "warning": {
@@ -187,6 +204,7 @@ LOOKS: tuple[Look, ...] = (
     session_id_reused,
     unknown_session,
     closed_session,
+    permission_after_cancel,
     load,
     replay,
     replay_incomplete,
