@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 WITHDRAWN = {"session/set_model": "session/set_config_option"}
 """What drafts of the protocol had and peers still say, and what is in its place."""
 
+CLOSE = 0.8
+"""How alike, of 1, names must be: those of one family begin alike, and only the rest of them tells."""
+
 
 def likely_meant(method: str) -> str | None:
     """The method of some package that *method* is most like; None where it is or was one itself, or is like none."""
@@ -23,7 +26,7 @@ def likely_meant(method: str) -> str | None:
     known = {name for each in PACKAGES for name in package_named(each).METHODS}
     if method in known:
         return None
-    return next(iter(difflib.get_close_matches(method, sorted(known), n=1, cutoff=0.8)), None)
+    return next(iter(difflib.get_close_matches(method, sorted(known), n=1, cutoff=CLOSE)), None)
 
 
 def why_not_let_through(method: str, protocol: ProtocolPackage) -> str | None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from acp_bindings._json.shapes import members_of
 from acp_bindings._models.base import Model
-from acp_bindings._problems.method_names import WITHDRAWN
+from acp_bindings._problems.method_names import CLOSE, WITHDRAWN
 from acp_bindings.check.lines import Line
 from acp_bindings.check.said import Said
 from acp_bindings.errors import Issue, Path
@@ -116,13 +116,15 @@ def _no_json(reason: str) -> str:
 
 def _unknown(method: str, protocol: ProtocolPackage) -> str:
     """That there is no such method, and what may help."""
+    here = name_of(protocol)
     having = [each for each in PACKAGES if method in package_named(each).METHODS]
     if having:
-        return (
-            f"{name_of(protocol)} has no {method}, which {' and '.join(having)} {'have' if len(having) > 1 else 'has'}"
-        )
+        told = f"{here} has no {method}, which {' and '.join(having)} {'have' if len(having) > 1 else 'has'}"
+        draft = f"{here}_unstable"
+        return f"{told}; --protocol {draft} reads it" if draft in having else told
     if instead := WITHDRAWN.get(method):
         return f"{method} was in drafts of the protocol; now there is {instead}"
-    close = difflib.get_close_matches(method, protocol.METHODS, n=1) if len(method) < 100 else []
+    known = protocol.METHODS if len(method) < 100 else ()
+    close = difflib.get_close_matches(method, known, n=1, cutoff=CLOSE)
     hint = f"; did you mean {close[0]}?" if close else "; names of extensions begin with an underscore"
     return f"there is no method {method[:100]}{hint}"
