@@ -19,14 +19,23 @@ class Transcript:
 
     def __init__(self) -> None:
         self.turns_of_user = 0
-        """How often the user began to speak."""
+        """How often the user began to speak, after the agent had said something or there was a `pause`."""
+        self._is_users = False
         self._digest = blake2b()
         self._last: Speaker | None = None
 
+    def pause(self) -> None:
+        """Take it that the user has ended, whatever came there."""
+        self._is_users = False
+
     def add(self, speaker: Speaker, text: str) -> None:
         """Take down what *speaker* says, or goes on to say."""
+        # Chunks without words tell of something else, such as tokens, and need not be replayed.
+        if speaker == "agent" and not text:
+            return
+        self.turns_of_user += speaker == "user" and not self._is_users
+        self._is_users = speaker == "user"
         if speaker != self._last:
-            self.turns_of_user += speaker == "user"
             self._digest.update(b"\xff" + speaker.encode())  # which is no part of any text
             self._last = speaker
         self._digest.update(text.encode(errors="surrogatepass"))
@@ -61,6 +70,9 @@ class Session:
     def update(self, update: Any) -> None:
         """Take down an update, where it is a message."""
         speaker = _SPEAKERS.get(update.session_update)
+        if self.replay is not None and speaker != "user":
+            # What parted two messages may have been left out, and is no message of the user that is missing.
+            self.replay.pause()
         if speaker is None or (self.replay is None and speaker == "user"):  # live, this is the prompt once more
             return
         (self.replay or self.transcript).add(speaker, _text(update.content))

@@ -64,6 +64,11 @@ def terminal(data: str) -> Any:
     return call("session/update", {"sessionId": "s1", "update": chunk})
 
 
+TOOL = call(
+    "session/update", {"sessionId": "s1", "update": {"sessionUpdate": "tool_call", "toolCallId": "t", "title": "T"}}
+)
+
+
 def permission(*, session: str = "s1", cancel: str = "s1") -> list[Any]:
     """A prompt, for which the agent asks for permission, and the client cancels it."""
     ask = {"sessionId": session, "toolCall": {"toolCallId": "c"}, "options": [OPTION]}
@@ -579,9 +584,23 @@ def test_how_much_comes_after_a_request_without_an_answer_is_told(then: list[Any
 
 def test_r57_a_replay_without_what_the_user_said_is_an_error() -> None:
     talk = [*opening(), *new(), *prompt(2, "one"), *prompt(5, "two")]
-    found = the("lifecycle.replay-incomplete", *talk, *load(9, update(USER, "one"), update(AGENT, "hi")))
-    assert where(found) == "14"
+    pieces = [update(USER, each) for each in "one"]
+    found = the("lifecycle.replay-incomplete", *talk, *load(9, *pieces, update(AGENT, "hi")))
+    assert where(found) == "16"
     assert "1 of 2" in found.message
+
+
+@pytest.mark.parametrize("said", [[], [""]])
+def test_r57_chunks_without_words_need_not_be_replayed(said: list[str]) -> None:
+    talk = [*opening(), *new(), *prompt(2, "one ", says=said), *prompt(5, "two", says=["hi", ""])]
+    assert rules(*talk, *load(9, update(USER, "one "), update(USER, "two"), update(AGENT, "hi"))) == []
+
+
+@pytest.mark.parametrize("between", [update(AGENT, ""), TOOL])
+def test_r57_no_message_of_the_user_is_missing_where_only_the_answer_between_is(between: Any) -> None:
+    talk = [*opening(), *new(), *prompt(2, "one "), *prompt(5, "two")]
+    replayed = [update(USER, "one "), between, update(USER, "two"), update(AGENT, "hi")]
+    assert rules(*talk, *load(9, *replayed)) == ["lifecycle.replay-differs"]
 
 
 def test_r58_a_replay_in_another_order_is_told() -> None:
