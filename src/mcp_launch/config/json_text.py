@@ -141,7 +141,7 @@ def _advice(text: str, found: str, *, is_behind: bool) -> str:  # noqa: PLR0911 
     """What to try where the character `found` must not stand; `is_behind` says that it follows a whole document."""
     if text.startswith("```"):
         return "; leave out the lines with ```"
-    if re.search(r"(?m)^\[[A-Za-z_][\w.\"-]*\][ \t\r]*$", text):
+    if re.search(r"(?m)^\[\[?[A-Za-z_][\w.\"-]*\]\]?[ \t\r]*$", text):
         return "; it looks like TOML, which is not read here"
     if is_behind and found in "}]":
         return "; that closes nothing"

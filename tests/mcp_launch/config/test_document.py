@@ -72,6 +72,11 @@ def test_what_a_grammar_allows_is_read(text: str, grammar: Grammar, value: objec
         ('```json\n{"a": 1}\n```\n', JSON, "f:1:1: not JSON: Expecting value; leave out the lines with ```"),
         ('[servers.a]\nb = "c"\n', JSON, "f:1:2: not JSON: Expecting value; it looks like TOML, which is not read"),
         ('a = "b"\n\n[servers]\n', JSON, "f:1:1: not JSON: Expecting value; it looks like TOML, which is not read"),
+        (
+            "a = 1\n\n[[servers]]\nb = 2",
+            JSON,
+            "f:1:1: not JSON: Expecting value; it looks like TOML, which is not read",
+        ),
         ('{"a": {"b": 1,\n "c": 2, "\\u0062": 3}}', JSON, "f:2:10: the name 'b' occurs twice in one object"),
         ('{"a": 1, // {"a"\n /* "a": */ "a": 2}', JSONC, "f:2:13: the name 'a' occurs twice in one object"),
         ('{"a": {"x": 1}, "b": [{"x": 1}], "c": "b", "b": 0}', JSON, "f:1:44: the name 'b' occurs twice"),
