@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator
+from copy import deepcopy
 from random import Random
 from typing import Any, cast
 
@@ -72,7 +73,8 @@ def damaged(random: Random) -> bytes:
             if not messages:
                 break
         else:
-            container[key] = random.choice(JUNK)
+            # A copy, which may be damaged next; the one here might even be put into itself.
+            container[key] = deepcopy(random.choice(JUNK))
     lines: list[Any] = [each if random.random() < 0.9 else {"from": "agent", "message": each} for each in messages]
     if random.random() < 0.3:
         random.shuffle(lines)
