@@ -26,7 +26,7 @@ from acp_bindings.setup.sessions.history import asks_for_history
 from acp_bindings.setup.sessions.updates import ReplayCollector, SessionIdReused
 from acp_bindings.setup.versions import package_named, version_of
 
-PERMISSION = "session/request_permission"
+PROMPT, PERMISSION = "session/prompt", "session/request_permission"
 
 
 @dataclass(frozen=True)
@@ -112,17 +112,17 @@ class Conversation:
 
     def _open(self, *, ended: bool) -> Iterator[Unanswered]:
         for each in self._asked.values():
-            cancelled = self.cancelled(each)
+            cancelled = self.cancelled(each) if each.method == PERMISSION else None
             # Without what they hold, which may be much.
             light = replace(each, params=None, body=None)
             yield Unanswered(light, ended, None if cancelled == self.heard and not ended else cancelled)
 
     def cancelled(self, asked: Asked) -> int | None:
-        """The line in which the client cancelled the prompt for which the agent had *asked* for permission.
+        """The line in which the client cancelled a prompt after it was *asked*, or permission was for it.
 
-        None where that was not so; and by v2, where the agent need not be answered.
+        None where that was not so; and by v2, where neither waits for the other.
         """
-        if asked.method != PERMISSION or asked.params is None or version_of(self._protocol) > 1:
+        if asked.method not in (PROMPT, PERMISSION) or asked.params is None or version_of(self._protocol) > 1:
             return None
         line = self._cancels.get(asked.params.session_id, 0)
         return line if line > asked.line else None
@@ -218,7 +218,7 @@ class Conversation:
             return
         if said.type_name in ("LoadSessionRequest", "ResumeSessionRequest"):
             self._load(said.typed)
-        elif method == "session/prompt" and (session := self.sessions.get(said.typed.session_id)):
+        elif method == PROMPT and (session := self.sessions.get(said.typed.session_id)):
             self._replays.prompted(session.id)
             session.prompt(said.typed.prompt)
 
@@ -275,7 +275,7 @@ class Conversation:
             if session := self.sessions.get(asked.params.session_id):
                 session.phase = "closed"
                 self.sessions.note(session.id)
-        elif asked.method == "session/prompt" and (session := self.sessions.get(asked.params.session_id)):
+        elif asked.method == PROMPT and (session := self.sessions.get(asked.params.session_id)):
             session.prompted = True
 
     def _initialized(self, said: Said, asked: Asked) -> None:

@@ -189,6 +189,7 @@ BROKEN: dict[str, list[Any]] = {
         result(2, {}),
         *prompt(3),
     ],
+    "lifecycle.error-after-cancel": [*opening(), *new(), *permission()[::2], error(2, -32603)],
     "lifecycle.id-reused": [*opening(), call("session/list", {}, id=1), call("session/list", {}, id=1)],
     "lifecycle.initialized-again": [*opening_v2(), *new(), call("initialize", opening_v2()[0]["params"], id=9)],
     "lifecycle.load-before-prompt": [*opening(), *new(), *load(2)],
@@ -849,6 +850,14 @@ def test_a_question_that_the_client_forgets_when_it_cancels_is_told(after: list[
 )
 def test_a_question_that_is_not_open_when_its_prompt_is_cancelled_may_be_answered(talk: list[Any]) -> None:
     assert "lifecycle.permission-after-cancel" not in rules(*talk)
+
+
+def test_a_prompt_that_is_cancelled_is_not_answered_with_an_error() -> None:
+    asked, _, cancelled = permission()
+    found = the("lifecycle.error-after-cancel", *opening(), *new(), asked, cancelled, error(2, -32603))
+    assert (where(found), found.sender, found.severity) == ("7 error", "agent", "warning")
+    assert rules(*opening(), *new(), asked, cancelled, ENDED) == []
+    assert rules(*opening(), *new(), asked, error(2, -32603), cancelled) == []
 
 
 def test_in_v2_a_question_of_a_cancelled_prompt_needs_no_answer() -> None:

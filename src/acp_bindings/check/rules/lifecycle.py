@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from acp_bindings._json.shapes import members_of
+from acp_bindings.check.conversation import PERMISSION, PROMPT
 from acp_bindings.check.rules._rule import Look, of_initialize, remark, rule, rules, under, whole
 from acp_bindings.check.said import Said
 from acp_bindings.setup.errors import InitializedAlready, NotInitialized
@@ -113,7 +114,7 @@ CANCELLED = "it is to be answered with the outcome cancelled, for which agents w
 @rule("lifecycle.permission-after-cancel", "error")
 def permission_after_cancel(said: Said) -> Iterator[Remark]:
     """A prompt of v1 is cancelled, and what was asked for it is not answered with `cancelled`."""
-    if said.kind == "response" and said.before and said.asked and (line := said.before.cancelled(said.asked)):
+    if said.kind == "response" and said.method == PERMISSION and (line := _cancelled(said)):
         outcome = members_of(said.members.get("outcome")).get("outcome")
         if outcome != "cancelled":
             told = f"the client has cancelled the prompt in line {line}; {CANCELLED}"
@@ -121,6 +122,18 @@ def permission_after_cancel(said: Said) -> Iterator[Remark]:
 
 
 (AFTER_CANCEL,) = permission_after_cancel.rules
+
+
+@rule("lifecycle.error-after-cancel", "warning")
+def error_after_cancel(said: Said) -> Iterator[Remark]:
+    """A prompt of v1 is cancelled, and answered with an error and not with the stop reason `cancelled`."""
+    if said.kind == "error" and said.method == PROMPT and (line := _cancelled(said)):
+        told = f"the client has cancelled the prompt in line {line}; whatever it meets then, it ends as cancelled"
+        yield whole(said, "lifecycle.error-after-cancel", told, "error", severity="warning")
+
+
+def _cancelled(said: Said) -> int | None:
+    return said.before.cancelled(said.asked) if said.before and said.asked else None
 
 
 @rules(
@@ -205,6 +218,7 @@ LOOKS: tuple[Look, ...] = (
     unknown_session,
     closed_session,
     permission_after_cancel,
+    error_after_cancel,
     load,
     replay,
     replay_incomplete,
