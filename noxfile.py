@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 from pathlib import Path
@@ -28,6 +29,16 @@ def npm_install(session: nox.Session, folder: str, *more: str) -> None:
     """Install what the package.json of a folder names, and more, into that folder; nothing of it is run."""
     options = ("--no-save", "--no-package-lock", "--no-audit", "--no-fund", "--ignore-scripts")
     session.run("npm", "install", "--prefix", folder, *options, *more, external=True)
+
+
+def pypi_install(session: nox.Session, folder: str) -> None:
+    """Install what the requirements.txt of a folder names, each into its own environment: they pin what they need."""
+    named = (line for line in Path(folder, "requirements.txt").read_text().splitlines() if not line.startswith("#"))
+    for each in named:
+        environment = Path(folder, ".venv", Requirement(each).name)
+        session.run("python", "-m", "venv", environment)
+        python = environment / ("Scripts" if os.name == "nt" else "bin") / "python"
+        session.run(python, "-m", "pip", "install", "--quiet", each, external=True)
 
 
 def typescript_sdk(session: nox.Session) -> str:
@@ -290,11 +301,12 @@ def conformance(session: nox.Session) -> None:
     session.run("python", "-m", "tests.conformance", *session.posargs)
 
 
-@nox.session(default=False)
+@nox.session(default=False, python="3.13")  # which is as new as some of the agents allow, and others want 3.12
 def agents(session: nox.Session) -> None:
-    """Connect to agents that others wrote, from npm, and check docs/agents.md; `-- --write` writes it. Takes 1 GB."""
+    """Connect to agents that others wrote, and check docs/agents.md; `-- --write` writes it. Takes 2 GB."""
     session.install("-e", EXTRA, *group("test"))
     npm_install(session, "tests/agents")
+    pypi_install(session, "tests/agents")
     session.run("python", "-m", "tests.agents", *session.posargs)
 
 

@@ -1,4 +1,4 @@
-"""Connect to the agents of package.json, in v1 and in whatever they choose, and hold what they say against the page.
+"""Connect to agents from npm and PyPI, in v1 and in whatever they choose, and hold what they say against the page.
 
     python -m tests.agents [--write]
 
@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import difflib
-import json
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -19,13 +18,16 @@ import anyio
 
 from acp_bindings import v1_unstable, v2_unstable
 from acp_bindings.jsonrpc import ProtocolPackage
-from acp_bindings.setup import AuthRequired, method_id
+from acp_bindings.setup import AgentPeer, AuthRequired, method_id
 from tests.agents.meeting import Agent, Meeting, meet
 
 AGENTS = [
     Agent("@agentclientprotocol/claude-agent-acp", ("claude-agent-acp",)),
     Agent("@agentclientprotocol/codex-acp", ("codex-acp",)),
     Agent("@google/gemini-cli", ("gemini", "--acp")),
+    Agent("mistral-vibe", ("vibe-acp",), "PyPI"),
+    Agent("fast-agent-mcp", ("fast-agent-acp", "--model", "sonnet"), "PyPI"),
+    Agent("hermes-agent", ("hermes-acp",), "PyPI"),
 ]
 OFFERS: dict[str, list[ProtocolPackage]] = {"v1": [v1_unstable], "v1 and v2": [v1_unstable, v2_unstable]}
 PAGE = Path(__file__).parents[2] / "docs" / "agents.md"
@@ -34,9 +36,9 @@ HEAD = """\
 
 <!-- Written by `nox -s agents -- --write`, checked by `nox -s agents`. -->
 
-Real agents from npm, each started without an account by `connect_process` and asked by `ClientHandshake`: once by a
-client that offers v1, once by one that offers v1 and v2. This is what an agent tells whoever has no account; prompts
-need one, and are left out. Afterwards each was gone, with all that it had started.
+Real agents from npm and PyPI, each started without an account by `connect_process` and asked by `ClientHandshake`: once
+by a client that offers v1, once by one that offers v1 and v2. This is what an agent tells whoever has no account;
+prompts need one, and are left out. Afterwards each was gone, with all that it had started.
 """
 
 
@@ -65,37 +67,28 @@ def main() -> int:
 def page_of(met: dict[Agent, dict[str, Meeting]]) -> str:
     """What was found, as docs/agents.md has it."""
     columns = [list(of.values()) for of in met.values()]
-    names = [meetings[0].peer.display_name for meetings in columns]
+    peers = [[each.peer for each in meetings if each.peer] for meetings in columns]
+    names = [each[0].display_name for each in peers]
     facts = [
-        ["package", *(f"`{agent.package}` {_installed(agent)['version']}" for agent in met)],
+        ["package", *(f"`{agent.package}` {agent.version}, {agent.index}" for agent in met)],
         ["command", *(f"`{' '.join(agent.command)}`" for agent in met)],
         [
             "calls itself",
-            *(
-                _said(str(each.peer.info and f"{each.peer.info.name} {each.peer.info.version}") for each in meetings)
-                for meetings in columns
-            ),
+            *(_said(str(peer.info and f"{peer.info.name} {peer.info.version}") for peer in each) for each in peers),
         ],
     ]
     for index, offer in enumerate(OFFERS):
-        facts.append([f"offered {offer}, speaks", *(f"v{meetings[index].peer.version}" for meetings in columns)])
+        facts.append([f"offered {offer}, speaks", *(_spoken(meetings[index]) for meetings in columns)])
     facts += [
-        [
-            "findings",
-            *(
-                _said(str(finding) for each in meetings for finding in each.peer.findings) or "none"
-                for meetings in columns
-            ),
-        ],
-        ["`session/new`", *(_said(_outcome(each) for each in meetings) for meetings in columns)],
+        ["findings", *(_said(str(finding) for peer in each for finding in peer.findings) or "none" for each in peers)],
+        ["`session/new`", *(_said(_outcome(each) for each in meetings if each.peer) for meetings in columns)],
     ]
-    supported = [[each.peer.names() for each in meetings] for meetings in columns]
-    known = sorted({name for column in supported for names_ in column for name in names_})
-    capabilities = [[f"`{name}`", *(_versions(meetings, name) for meetings in columns)] for name in known]
+    known = sorted({name for each in peers for peer in each for name in peer.names()})
+    capabilities = [[f"`{name}`", *(_versions(each, name) for each in peers)] for name in known]
     logins = [
         [name, f"`{method_id(method)}`", method.name, getattr(method, "type", None) or "agent"]
-        for name, meetings in zip(names, columns, strict=True)
-        for method in meetings[0].peer.auth_methods
+        for name, each in zip(names, peers, strict=True)
+        for method in each[0].auth_methods
     ]
     return "\n".join(
         [
@@ -110,13 +103,19 @@ def page_of(met: dict[Agent, dict[str, Meeting]]) -> str:
     )
 
 
-def _versions(meetings: list[Meeting], capability: str) -> str:
-    return ", ".join(dict.fromkeys(f"v{each.peer.version}" for each in meetings if each.peer.supports(capability)))
+def _versions(peers: list[AgentPeer], capability: str) -> str:
+    return ", ".join(dict.fromkeys(f"v{each.version}" for each in peers if each.supports(capability)))
+
+
+def _spoken(meeting: Meeting) -> str:
+    if meeting.peer:
+        return f"v{meeting.peer.version}"
+    return f"none: “{meeting.error and meeting.error.message}”"
 
 
 def _outcome(meeting: Meeting) -> str:
     if meeting.error is None:
-        closed = ", closed again" if meeting.peer.supports("session.close") else ""
+        closed = ", closed again" if meeting.peer and meeting.peer.supports("session.close") else ""
         return f"a session without an account{closed}"
     kind = "needs an account: " if isinstance(meeting.error, AuthRequired) else "refused: "
     return f"{kind}“{meeting.error.message}” ({meeting.error.code})"
@@ -129,10 +128,6 @@ def _said(each: Iterable[str]) -> str:
 
 def _table(head: list[str], rows: list[list[str]]) -> list[str]:
     return [f"| {' | '.join(row)} |" for row in (head, ["---"] * len(head), *rows)]
-
-
-def _installed(agent: Agent) -> dict[str, str]:
-    return json.loads((agent.folder / "package.json").read_bytes())
 
 
 if __name__ == "__main__":

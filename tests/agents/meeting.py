@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import shutil
+import sys
 import tempfile
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib.metadata import distributions
 from pathlib import Path
+from typing import Literal
 
 from acp_bindings import v1_unstable
-from acp_bindings.connection import RequestFailed, connect_process
+from acp_bindings.connection import Connection, RequestFailed, connect_process
 from acp_bindings.jsonrpc import ProtocolPackage
 from acp_bindings.setup import (
     OPENING,
     AgentPeer,
+    BadProtocolVersion,
     ClientHandshake,
     RequestError,
     close_session,
@@ -26,6 +31,8 @@ from acp_bindings.setup import (
 from tests.mcp_launch.support import MARK, Marked
 
 MODULES = Path(__file__).parent / "node_modules"
+ENVIRONMENTS = Path(__file__).parent / ".venv"
+"""A virtual environment for each package from PyPI, by its name."""
 PATIENCE = 60.0
 """Seconds for each answer, and for the end."""
 CLIENT = v1_unstable.Implementation(name="acp-bindings", version="0")
@@ -35,25 +42,36 @@ LOGIN = "_auth/status_update"
 
 @dataclass(frozen=True, slots=True)
 class Agent:
-    """An agent of package.json, as an editor would start it."""
+    """An agent of package.json or of requirements.txt, as an editor would start it."""
 
     package: str
     command: tuple[str, ...]
+    index: Literal["npm", "PyPI"] = "npm"
 
     @property
-    def folder(self) -> Path:
-        """Where npm has installed it."""
-        return MODULES / self.package
+    def programs(self) -> Path:
+        """The folder of its commands."""
+        if self.index == "npm":
+            return MODULES / ".bin"
+        return ENVIRONMENTS / self.package / ("Scripts" if sys.platform == "win32" else "bin")
+
+    @property
+    def version(self) -> str:
+        """Which of its versions is installed."""
+        if self.index == "npm":
+            return json.loads((MODULES / self.package / "package.json").read_bytes())["version"]
+        modules = (ENVIRONMENTS / self.package).rglob("site-packages")
+        return next(iter(distributions(name=self.package, path=[*map(str, modules)]))).version
 
 
 @dataclass(frozen=True, slots=True)
 class Meeting:
     """What came of it."""
 
-    peer: AgentPeer
-    """The agent, as it answered `initialize`."""
+    peer: AgentPeer | None
+    """The agent, as it answered `initialize`; None where that was no answer of the version in it."""
     error: RequestError | None
-    """What `session/new` was refused with; None when there was a session."""
+    """What was wrong with that, or what `session/new` was refused with; None when there was a session."""
     complaints: list[str]
     """What our side said of its lines, or it of ours."""
     left: list[int]
@@ -71,7 +89,7 @@ async def meet(agent: Agent, protocols: Sequence[ProtocolPackage]) -> Meeting:
     marked = Marked()
     with tempfile.TemporaryDirectory() as home, _heard() as complaints:
         async with connect_process(
-            [_path_of(agent.command[0]), *agent.command[1:]],
+            [_path_of(agent), *agent.command[1:]],
             protocol=OPENING,
             handlers=dict.fromkeys(("session/update", LOGIN), lambda _params, _connection: None),
             cwd=home,
@@ -84,15 +102,24 @@ async def meet(agent: Agent, protocols: Sequence[ProtocolPackage]) -> Meeting:
                 connection.protocol = peer.protocol
                 return peer
 
-            peer = await connection.request(handshake.request(), method="initialize", then=settle, timeout=PATIENCE)
-            error = None
+            peer, error = None, None
             try:
-                session = await connection.request(new_session(peer, cwd=home), timeout=PATIENCE)
-                if peer.supports("session.close"):
-                    await connection.request(close_session(peer, session.session_id), timeout=PATIENCE)
-            except RequestFailed as failed:
-                error = error_from(failed, peer=peer)
+                peer = await connection.request(handshake.request(), method="initialize", then=settle, timeout=PATIENCE)
+                error = await _asked_for_a_session(peer, connection, cwd=home)
+            except BadProtocolVersion as repeated:
+                error = repeated
         return Meeting(peer, error, complaints, marked.running())
+
+
+async def _asked_for_a_session(peer: AgentPeer, connection: Connection, *, cwd: str) -> RequestError | None:
+    """What `session/new` is refused with; a session is closed again, where that can be."""
+    try:
+        session = await connection.request(new_session(peer, cwd=cwd), timeout=PATIENCE)
+        if peer.supports("session.close"):
+            await connection.request(close_session(peer, session.session_id), timeout=PATIENCE)
+    except RequestFailed as failed:
+        return error_from(failed, peer=peer)
+    return None
 
 
 @contextmanager
@@ -113,9 +140,9 @@ def _heard() -> Generator[list[str]]:
         log.removeHandler(hearing)
 
 
-def _path_of(name: str) -> str:
-    found = shutil.which(name, path=str(MODULES / ".bin"))
-    assert found, f"{name} is not installed: run `nox -s agents`"
+def _path_of(agent: Agent) -> str:
+    found = shutil.which(agent.command[0], path=str(agent.programs))
+    assert found, f"{agent.command[0]} is not installed: run `nox -s agents`"
     return found
 
 
