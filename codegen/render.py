@@ -34,7 +34,7 @@ RUNTIME_NAMES = [
     "typing.Literal",
     "pydantic.Field",
     *(runtime.TYPES + name for name in (*runtime.WRAPPERS, *runtime.MARKS)),
-    *(runtime.BASES + name for name in (runtime.ANSWERED_BY, runtime.EXTENSIBLE)),
+    *(runtime.BASES + name for name in (runtime.ANSWERED_BY, runtime.TOLD, runtime.EXTENSIBLE)),
 ]
 """What the templates may write beyond the generator's own types; ruff takes away what a module does not use."""
 
@@ -179,6 +179,7 @@ def _plan(name: str, node: Node) -> dict[str, Any]:
         plan["members"] = {key: _member(f"{name}.{key}", value, required=key in required) for key, value in members}
         plan["mixin"] = node.get("x-mixin")
         plan["answered"] = _answered(node.get("x-answers", []))
+        plan["told"] = runtime.TOLD if node.get("x-told") else ""
     else:
         plan["open"], plan["close"] = _annotated([*_constraints(name, node), *_choice(node)])
     return plan

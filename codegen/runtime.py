@@ -25,4 +25,4 @@ NUMBER = "Number"
 MODEL, EXTENSIBLE, RESPONSE = "Model", "Extensible", "Response"
 """The base classes: of every object, of those with `_meta`, and of what answers a request."""
 
-ANSWERED_BY = "AnsweredBy"
+ANSWERED_BY, TOLD = "AnsweredBy", "Told"

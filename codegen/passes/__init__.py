@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from codegen.passes.answers import name_answers
+from codegen.passes.answers import mark_told, name_answers
 from codegen.passes.bases import choose_bases
 from codegen.passes.constants import merge_constants
 from codegen.passes.numbers import bound_numbers
@@ -35,6 +35,7 @@ PASSES: list[Callable[[Definitions], Definitions]] = [
     bound_numbers,
     mark_secrets,
     name_answers,
+    mark_told,
     choose_bases,
 ]
 

@@ -1,4 +1,4 @@
-"""The type of the answer, which the class of a request tells type checkers."""
+"""What the class of params tells type checkers: the type of the answer to a request, or that it is a notification."""
 
 from __future__ import annotations
 
@@ -25,6 +25,13 @@ def name_answers(defs: Definitions) -> Definitions:
             if not asking.intersection(list(lineage(each, defs))[1:]):
                 answers.setdefault(each, set()).add(answer)
     return {name: node | _said(answers[name]) if name in answers else node for name, node in defs.items()}
+
+
+def mark_told(defs: Definitions) -> Definitions:
+    """Put `x-told` on the classes of the params of all notifications."""
+    told = [parts["Notification"] for parts in parts_of_methods(defs).values() if "Notification" in parts]
+    classes = {cls for params in told for cls in _classes(ref(params), defs)}
+    return {name: node | {"x-told": True} if name in classes else node for name, node in defs.items()}
 
 
 def _said(answers: set[str]) -> Node:

@@ -368,7 +368,19 @@ def test_a_union_that_is_named_as_no_class_can_be_is_refused(tmp_path: Path) -> 
     "name",
     [
         *("Any", "Literal", "Annotated", "TypeAlias", "Union", "Optional", "Field", "BaseModel", "ConfigDict"),
-        *("Model", "Extensible", "Response", "AnsweredBy", "Lenient", "Tagged", "Unlike", "Within", "Number", "UInt32"),
+        *(
+            "Model",
+            "Extensible",
+            "Response",
+            "AnsweredBy",
+            "Told",
+            "Lenient",
+            "Tagged",
+            "Unlike",
+            "Within",
+            "Number",
+            "UInt32",
+        ),
     ],
 )
 def test_a_definition_that_is_named_like_what_the_code_imports_is_refused(name: str, tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from codegen.passes.answers import name_answers
+from codegen.passes.answers import mark_told, name_answers
 from codegen.tree import Definitions, Node
 from tests.codegen.small import TEXT, built, imported, obj, ref
 
@@ -31,6 +31,21 @@ def test_a_request_names_its_answer_and_nothing_else_does() -> None:
     }
 
     assert name_answers(defs) == defs | {"AskRequest": defs["AskRequest"] | {"x-answers": ["AskResponse"]}}
+
+
+def test_the_classes_of_notifications_are_marked_and_those_of_requests_are_not() -> None:
+    defs = {
+        "AskRequest": obj() | of("ask"),
+        "AskResponse": obj() | of("ask"),
+        "TellNotification": obj() | of("tell"),
+        "MessageNotification": {"anyOf": [ref("One"), ref("Two")]} | of("message"),
+        "One": obj(),
+        "Two": obj(),
+        "Other": obj(),
+    }
+
+    told = ("TellNotification", "One", "Two")
+    assert mark_told(defs) == defs | {name: defs[name] | {"x-told": True} for name in told}
 
 
 def test_a_request_without_a_type_for_the_answer_is_answered_with_anything() -> None:

@@ -308,10 +308,13 @@ if TYPE_CHECKING:
         @classmethod
         def __exchange__(cls) -> tuple[Self, Answer_co]: ...
 
+    class Told:
+        """The class of a notification. Only type checkers see this base either."""
+
 else:
 
-    class _AnsweredBy:
-        """What is written as `AnsweredBy[…]` among the bases of a class, and adds none to it."""
+    class _Unseen:
+        """What is written as `AnsweredBy[…]` or `Told` among the bases of a class, and adds none to it."""
 
         def __getitem__(self, answer: Any) -> Self:
             return self
@@ -319,7 +322,7 @@ else:
         def __mro_entries__(self, bases: tuple[Any, ...]) -> tuple[()]:
             return ()
 
-    AnsweredBy = _AnsweredBy()
+    AnsweredBy = Told = _Unseen()
 
 
 def complete(value: object) -> None:
