@@ -4,7 +4,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Field
 
-from acp_bindings._models.base import AnsweredBy, Extensible, Model, Response
+from acp_bindings._models.base import AnsweredBy, Extensible, Model, Response, Told
 from acp_bindings._models.types import Implied, Lenient, LenientList, NullAsEmpty, Secret, Tagged, UInt16
 
 from .common import RequestId
@@ -104,7 +104,7 @@ class BooleanConfigOptionCapabilities(Extensible):
     """
 
 
-class CancelRequestNotification(Extensible):
+class CancelRequestNotification(Extensible, Told):
     """Notification to cancel an ongoing request.
 
     See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/v1/cancellation)

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal, TypeAlias
 
-from acp_bindings._models.base import AnsweredBy, Extensible, Model
+from acp_bindings._models.base import AnsweredBy, Extensible, Model, Told
 from acp_bindings._models.types import (
     FirstMatch,
     Implied,
@@ -81,7 +81,7 @@ ElicitationId: TypeAlias = str
 """Unique identifier for an elicitation."""
 
 
-class CompleteElicitationNotification(Extensible):
+class CompleteElicitationNotification(Extensible, Told):
     """Notification sent by the agent when a URL-based elicitation is complete."""
 
     elicitation_id: ElicitationId

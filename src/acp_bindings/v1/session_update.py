@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import Field
 
-from acp_bindings._models.base import Extensible, Model
+from acp_bindings._models.base import Extensible, Model, Told
 from acp_bindings._models.types import Lenient, LenientList, Number, Omittable, Tagged, UInt64, Unlike
 
 from .common import SessionId, ToolCallId
@@ -382,7 +382,7 @@ Output](https://agentclientprotocol.com/protocol/v1/prompt-turn#3-agent-reports-
 """
 
 
-class SessionNotification(Extensible):
+class SessionNotification(Extensible, Told):
     """Notification containing a session update from the agent.
 
     Used to stream real-time progress and results during prompt processing.

@@ -2,7 +2,7 @@
 
 from typing import Literal, TypeAlias
 
-from acp_bindings._models.base import AnsweredBy, Extensible, Response
+from acp_bindings._models.base import AnsweredBy, Extensible, Response, Told
 from acp_bindings._models.types import Lenient, LenientList
 
 
@@ -100,7 +100,7 @@ class AuthStatusResponse(Response):
     """
 
 
-class AuthStatusUpdateNotification(Extensible):
+class AuthStatusUpdateNotification(Extensible, Told):
     """**UNSTABLE**
 
     This capability is not part of the spec yet, and may be removed or changed at any point.

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal, TypeAlias
 
-from acp_bindings._models.base import AnsweredBy, Extensible, Model, Response
+from acp_bindings._models.base import AnsweredBy, Extensible, Model, Response, Told
 from acp_bindings._models.types import Implied, Lenient, LenientList, NullAsEmpty, Secret, Tagged, Unsaid
 
 from .common import EnvVariable, McpServerAcpId, SessionConfigId, SessionConfigValueId, SessionId
@@ -38,7 +38,7 @@ class ArchiveSessionResponse(Response):
     """
 
 
-class CancelNotification(Extensible):
+class CancelNotification(Extensible, Told):
     """Notification to cancel ongoing operations for a session.
 
     See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/v1/draft/prompt-turn#cancellation)

@@ -4,7 +4,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Field
 
-from acp_bindings._models.base import AnsweredBy, Extensible, Model, Response
+from acp_bindings._models.base import AnsweredBy, Extensible, Model, Response, Told
 from acp_bindings._models.types import Lenient, LenientList, NullAsEmpty, Tagged, Unlike
 
 from .common import AuthMethodId, EnvVariable, ProtocolVersion, RequestId
@@ -70,7 +70,7 @@ class AuthMethodTerminal(Extensible):
     """
 
 
-class CancelRequestNotification(Extensible):
+class CancelRequestNotification(Extensible, Told):
     """Notification to cancel an ongoing request.
 
     See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/v2/cancellation)

@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import Field
 
-from acp_bindings._models.base import AnsweredBy, Extensible, Model
+from acp_bindings._models.base import AnsweredBy, Extensible, Model, Told
 from acp_bindings._models.types import (
     Absent,
     FirstMatch,
@@ -87,7 +87,7 @@ ElicitationId: TypeAlias = str
 """Unique identifier for an elicitation."""
 
 
-class CompleteElicitationNotification(Extensible):
+class CompleteElicitationNotification(Extensible, Told):
     """Notification sent by the agent when a URL-based elicitation is complete.
 
     This notification is not a foreground state update.

@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import Field
 
-from acp_bindings._models.base import AnsweredBy, Extensible, Model, Response
+from acp_bindings._models.base import AnsweredBy, Extensible, Model, Response, Told
 from acp_bindings._models.types import Lenient, LenientList, NullAsEmpty, Secret, SkipInvalid, Tagged, Unlike
 
 from .common import AbsolutePath, EnvVariable, SessionConfigId, SessionConfigValueId, SessionId, TerminalId, ToolCallId
@@ -13,7 +13,7 @@ from .session_config_option import SessionConfigOption
 from .session_types import AvailableCommand, MessageId, ToolCallUpdate
 
 
-class CancelSessionNotification(Extensible):
+class CancelSessionNotification(Extensible, Told):
     """Notification to cancel a session's foreground work and its prompts not yet inserted.
 
     See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/v2/prompt-lifecycle#cancellation)

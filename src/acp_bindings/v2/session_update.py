@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import Field
 
-from acp_bindings._models.base import Extensible, Model
+from acp_bindings._models.base import Extensible, Model, Told
 from acp_bindings._models.types import (
     FirstMatch,
     Int32,
@@ -859,7 +859,7 @@ Output](https://agentclientprotocol.com/protocol/v2/prompt-lifecycle#3-agent-rep
 """
 
 
-class UpdateSessionNotification(Extensible):
+class UpdateSessionNotification(Extensible, Told):
     """Notification containing a session update from the agent.
 
     Agents can send session updates at any point while the session exists.

@@ -4,7 +4,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Field
 
-from acp_bindings._models.base import AnsweredBy, Extensible, Model, Response
+from acp_bindings._models.base import AnsweredBy, Extensible, Model, Response, Told
 from acp_bindings._models.types import Lenient, LenientList, NullAsEmpty, Tagged, Unlike
 
 from .common import AuthMethodId, EnvVariable, ProtocolVersion, RequestId
@@ -92,7 +92,7 @@ class AgentAuthCapabilities(Extensible):
     """
 
 
-class CancelRequestNotification(Extensible):
+class CancelRequestNotification(Extensible, Told):
     """Notification to cancel an ongoing request.
 
     See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/v2/draft/cancellation)

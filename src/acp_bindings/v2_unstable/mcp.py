@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, TypeAlias
 
-from acp_bindings._models.base import AnsweredBy, Extensible, Model
+from acp_bindings._models.base import AnsweredBy, Extensible, Model, Told
 from acp_bindings._models.types import FirstMatch, Int32
 
 from .common import McpServerAcpId
@@ -35,7 +35,7 @@ unchanged by proxies, independently of the outer ACP JSON-RPC request ID.
 """
 
 
-class MessageMcpNotification(Extensible):
+class MessageMcpNotification(Extensible, Told):
     """**UNSTABLE**
 
     Notification for an active request, sent from provider to consumer. Includes subscription acknowledgements and

@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import Field
 
-from acp_bindings._models.base import AnsweredBy, Extensible, Model, Response
+from acp_bindings._models.base import AnsweredBy, Extensible, Model, Response, Told
 from acp_bindings._models.types import Lenient, LenientList, NullAsEmpty, Secret, SkipInvalid, Tagged, Unlike
 
 from .common import (
@@ -49,7 +49,7 @@ class ArchiveSessionResponse(Response):
     """
 
 
-class CancelSessionNotification(Extensible):
+class CancelSessionNotification(Extensible, Told):
     """Notification to cancel a session's foreground work and its prompts not yet inserted.
 
     See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/v2/draft/prompt-lifecycle#cancellation)

@@ -4,7 +4,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Field
 
-from acp_bindings._models.base import Extensible, Model
+from acp_bindings._models.base import Extensible, Model, Told
 from acp_bindings._models.types import Int64, Lenient, LenientList, Number, SkipInvalid, Tagged, UInt64, Unlike
 
 from .common import AbsolutePath, SessionId, TerminalId, ToolCallId
@@ -844,7 +844,7 @@ Output](https://agentclientprotocol.com/protocol/v2/draft/prompt-lifecycle#3-age
 """
 
 
-class UpdateSessionNotification(Extensible):
+class UpdateSessionNotification(Extensible, Told):
     """Notification containing a session update from the agent.
 
     Agents can send session updates at any point while the session exists.
