@@ -40,6 +40,7 @@ from acp_bindings._lines.envelope import (
 )
 from acp_bindings._lines.heads import HEAD, LONGEST_HEAD, value_after
 from acp_bindings._lines.roles import Role, handles, sends
+from acp_bindings._models.base import Told
 from acp_bindings._models.reading import notes
 from acp_bindings.decoding import decode, validate_of
 from acp_bindings.encoding import encode
@@ -261,6 +262,10 @@ class Codec:
         known = self._protocol.METHODS.get(method)
         self._open[id] = method, known.request if known else None
 
+    @overload
+    def notify(self, params: Told, *, method: None = None) -> bytes: ...
+    @overload
+    def notify(self, params: object = None, *, method: str) -> bytes: ...
     def notify(self, params: object = None, *, method: str | None = None) -> bytes:
         """The line of a notification to the peer. Arguments and errors are those of `request`."""
         start = self._starts.get(type(params)) if method is None else None

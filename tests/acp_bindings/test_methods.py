@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, get_args
 import pytest
 
 from acp_bindings import v1, v1_unstable, v2
-from acp_bindings._models.base import AnsweredBy, Model
+from acp_bindings._models.base import AnsweredBy, Model, Told
 from acp_bindings.methods import Method, Methods, is_of
 from tests.acp_bindings.roundtrip import generated
 from tests.acp_bindings.schemas import PACKAGES, load
@@ -63,6 +63,24 @@ def test_the_class_of_every_request_names_its_answer_to_type_checkers(package: s
     assert {cls: getattr(module, name) for cls, name in marked.items() if name} == asking
 
 
+@pytest.mark.parametrize("package", PACKAGES)
+def test_the_class_of_every_notification_and_no_other_tells_type_checkers_that_it_is_one(package: str) -> None:
+    module = importlib.import_module(f"acp_bindings.{package}")
+    told = {
+        cls
+        for notification in (method.notification for method in module.METHODS.values())
+        if notification is not None
+        for cls in classes_in(notification.params)
+    }
+    definitions = [getattr(module, name) for name in module.__all__]
+    assert {each for each in definitions if inspect.isclass(each) and issubclass(each, Model) and tells(each)} == told
+
+
+def tells(cls: type) -> bool:
+    """Whether `Told` is among the bases of a class."""
+    return "Told" in map(ast.unparse, statements(cls.__module__)[cls.__name__].bases)
+
+
 def classes_in(type_: Any) -> Iterator[type]:
     if inspect.isclass(type_):
         yield type_
@@ -88,8 +106,12 @@ def statements(module: str) -> dict[str, ast.ClassDef]:
 def test_the_mark_of_an_answer_leaves_no_trace_in_a_class() -> None:
     class Ask(v1.NewSessionRequest, AnsweredBy["v1.NewSessionResponse"]): ...
 
+    class Tell(v1.CancelNotification, Told): ...
+
     async def ask(params: AnsweredBy[Any]) -> Any: ...
 
+    assert Tell.__mro__ == (Tell, *v1.CancelNotification.__mro__)
+    assert v1.CancelNotification.__bases__ == v1.EnvVariable.__bases__
     assert Ask.__mro__ == (Ask, *v1.NewSessionRequest.__mro__)
     assert v1.NewSessionRequest.__bases__ == v1.LoadSessionRequest.__bases__ == v1.EnvVariable.__bases__
     assert inspect.iscoroutinefunction(ask)

@@ -15,6 +15,7 @@ import anyio.lowlevel
 from anyio.abc import TaskStatus
 
 from acp_bindings._lines.envelope import line_of
+from acp_bindings._models.base import Told
 from acp_bindings.connection.calls import Call, Calls
 from acp_bindings.connection.errors import ConnectionClosed, TimedOut
 from acp_bindings.connection.failures import alone
@@ -230,6 +231,10 @@ class Connection:
             raise call.error
         return call.result
 
+    @overload
+    async def notify(self, params: Told, *, method: None = None) -> None: ...
+    @overload
+    async def notify(self, params: Any = None, *, method: str) -> None: ...
     async def notify(self, params: Any = None, *, method: str | None = None) -> None:
         """Send a notification, after all that this task has sent before. Waits only while the peer is slow to read.
 

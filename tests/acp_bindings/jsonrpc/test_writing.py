@@ -236,12 +236,12 @@ def test_of_what_is_part_of_no_params_nothing_is_guessed() -> None:
     for package in PACKAGES:
         for params in ({"sessionId": "s"}, package.TextContent(text="t"), package.NewSessionResponse(session_id="s")):
             with pytest.raises(TypeError, match=r"; name the method$"):
-                agent(package).notify(params)
+                agent(package).notify(params)  # pyright: ignore[reportArgumentType]
 
 
 def test_a_request_is_no_notification() -> None:
     with pytest.raises(TypeError, match=r"no method that could be sent so has v1\.LogoutRequest; logout is a request"):
-        client().notify(v1.LogoutRequest())
+        client().notify(v1.LogoutRequest())  # pyright: ignore[reportArgumentType]
     with pytest.raises(TypeError, match="logout is no notification"):
         client().notify(v1.LogoutRequest(), method="logout")
 

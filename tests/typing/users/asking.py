@@ -41,6 +41,26 @@ async def asking(connection: Connection, message: dict[str, Any]) -> None:
     await connection.request(NEW, timeout="5")  # refused
 
 
+async def telling(connection: Connection, codec: Codec, some: Any) -> None:
+    chunk = v1.AgentMessageChunk(content=v1.TextContent(text="Hello"))
+    await connection.notify(v1.SessionNotification(session_id="s", update=chunk))
+    await connection.notify(v2.CancelSessionNotification(session_id="s"))
+    await connection.notify(v1_unstable.CompleteElicitationNotification(elicitation_id="e"))
+    await connection.notify(some)
+    await connection.notify({"a": 1}, method="_acme/told")
+    await connection.notify(method="_acme/told")
+    codec.notify(v1.CancelNotification(session_id="s"))
+    codec.notify(some)
+    codec.notify({"a": 1}, method="_acme/told")
+    await connection.notify(chunk)  # refused
+    await connection.notify(NEW)  # refused
+    await connection.notify({"a": 1})  # refused
+    await connection.notify()  # refused
+    await connection.notify(v1.CancelNotification)  # refused
+    codec.notify(chunk)  # refused
+    codec.notify(NEW)  # refused
+
+
 async def asking_by_method(connection: Connection) -> None:
     """What a method is answered with, only its name tells: extensions, and what shares its params with others."""
     assert_type(await connection.request(method="_acme/do"), Any)
