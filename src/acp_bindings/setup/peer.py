@@ -14,7 +14,7 @@ from acp_bindings.jsonrpc import ProtocolPackage
 from acp_bindings.setup.capabilities import ALWAYS, TABLES, Side, has_word, known, says
 from acp_bindings.setup.errors import BadProtocolVersion, UnsupportedProtocolVersion
 from acp_bindings.setup.initialization.misspelt import initialize_remarks
-from acp_bindings.setup.initialization.words import WORDS, message_type, only_named
+from acp_bindings.setup.initialization.words import WORDS, message_type, repeated_version
 from acp_bindings.setup.remarks import Remark
 from acp_bindings.setup.shown import one_line
 from acp_bindings.setup.versions import by_version, name_of, read_version, version_of
@@ -160,7 +160,7 @@ class AgentPeer(Peer):
         try:
             response: Any = decode(cast("Any", protocol).InitializeResponse, raw, findings=findings)
         except DecodeError:
-            if reason := only_named(raw, "agent", version):
+            if reason := repeated_version(raw, version):
                 raise BadProtocolVersion(version, reason) from None
             raise
         return cls.of(protocol, response, findings=findings)

@@ -12,7 +12,7 @@ from acp_bindings._problems.spelling import other_spelling
 from acp_bindings.check.rules._rule import Look, remark, rule, rules
 from acp_bindings.check.said import Said
 from acp_bindings.setup.errors import BadProtocolVersion
-from acp_bindings.setup.initialization.words import only_named
+from acp_bindings.setup.initialization.words import repeated_version
 from acp_bindings.setup.remarks import Remark
 from acp_bindings.setup.versions import read_version
 
@@ -44,7 +44,7 @@ def version(said: Said) -> Iterator[Remark]:
         except BadProtocolVersion as error:
             yield remark(said, "schema.version", error.reason, "protocolVersion")
         else:
-            if said.kind == "response" and said.typed is None and (reason := only_named(said.body, "agent", named)):
+            if said.kind == "response" and said.typed is None and (reason := repeated_version(said.body, named)):
                 yield remark(said, "schema.version", reason, "protocolVersion")
 
 

@@ -19,17 +19,16 @@ WORDS: Mapping[Side, Mapping[int, tuple[str, str]]] = {
 """By side and version the members that say what the side can do, and who it is."""
 
 
-def only_named(message: object, side: Side, version: int) -> str | None:
-    """Why *message* of *side* is none of the *version* that it names; None where its members are not of another alone.
+def repeated_version(answer: object, version: int) -> str | None:
+    """Why the *answer* of an agent is none of the *version* in it, where it is in the words of another; else None.
 
     Agents of v1 say so that give back whatever version they are asked for: fast-agent 0.10.48, deepagents-acp 0.0.13.
     """
-    members = members_of(message).keys()
-    others = [each for each, words in WORDS[side].items() if not members.isdisjoint(words)]
-    if others and version not in others:
-        there = others[0]
-        return f"the {side} says {version}, and what it says beside that is of version {there}; offer {there} alone"
-    return None
+    members = members_of(answer).keys()
+    spoken = [each for each, words in WORDS["agent"].items() if not members.isdisjoint(words)]
+    if not spoken or version in spoken:
+        return None
+    return f"the agent says {version}, and what it says beside that is of version {spoken[0]}; offer {spoken[0]} alone"
 
 
 def message_type(protocol: ProtocolPackage, side: Side) -> type[Model]:
