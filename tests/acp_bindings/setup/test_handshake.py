@@ -367,7 +367,8 @@ def test_r11_d9_an_agent_that_answers_with_what_is_no_version_is_refused() -> No
 
 def test_r20_an_agent_that_repeats_the_version_and_speaks_another_is_told_as_that() -> None:
     client = ClientHandshake(info=EDITOR, protocols=[v1, v2])
-    for rest in ({"agentCapabilities": {}}, {"agentInfo": raw(HELPER)}):
+    answers: list[dict[str, Any]] = [{"agentCapabilities": {}}, {"agentInfo": raw(HELPER)}]
+    for rest in answers:
         with pytest.raises(BadProtocolVersion) as caught:
             client.accept({"protocolVersion": 2, **rest})
         assert caught.value.value == 2
