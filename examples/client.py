@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -63,12 +63,9 @@ class Client:
         for refused in gated.refused:
             self._view.note("left out", refused)
         request = new_session(self.agent, cwd=cwd, mcp_servers=gated.accepted)
-
-        def created(response: Any) -> str:
-            self._side.show(self._side.updates.created(response.session_id))
-            return str(response.session_id)
-
-        session = SessionRecord.of(request, await self._ask(request, then=created))
+        session = SessionRecord.of(request, (await self._ask(request)).session_id)
+        # What the agent told of it before it answered.
+        self._side.show(self._side.updates.created(session.session_id))
         self._view.note("servers", ", ".join(session.server_names))
         return session
 
@@ -110,19 +107,20 @@ class Client:
         request = load_session(self.agent, session)
         self._side.updates.expect(request)
         try:
-            await self._ask(request, then=lambda _: self._side.updates.opened(session.session_id))
+            await self._ask(request)
         except AcpError:
             self._side.updates.failed(session.session_id)
             raise
+        self._side.updates.opened(session.session_id)
         self._view.flush()
         for remark in self._side.updates.remarks:
             self._view.note("remark", remark)
 
-    async def _ask(self, request: Any, then: Callable[[Any], Any] = lambda answer: answer) -> Any:
+    async def _ask(self, request: Any) -> Any:
         """The answer to what the agent has advertised; an error as what it means."""
         check_message(self.agent, request)
         try:
-            return await self._connection.request(request, then=then)
+            return await self._connection.request(request)
         except RequestFailed as error:
             session_id = getattr(request, "session_id", None)
             raise error_from(error, peer=self.agent, session_id=session_id) from error

@@ -106,18 +106,13 @@ class Talk:
     async def reopen(self, request: Any) -> Any:
         """The answer to a load or a resume."""
         self.seen.updates.expect(request)
-        answer: list[Any] = []
-
-        def opened(result: Any) -> None:
-            self.seen.updates.opened(request.session_id)
-            answer.append(result)
-
         try:
-            await self.ask(request, then=opened)
+            answer = await self.ask(request)
         except RequestFailed:
             self.seen.updates.failed(request.session_id)
             raise
-        return answer[0]
+        self.seen.updates.opened(request.session_id)
+        return answer
 
     async def prompt(self, session_id: str, text: str) -> str:
         """Why the turn ended that *text* began."""

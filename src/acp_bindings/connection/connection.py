@@ -188,8 +188,9 @@ class Connection:
                 None for none.
             method: an extension method, one of a newer protocol, or one whose params another has too.
             timeout: seconds for sending it and for the answer; None for as long as it takes.
-            then: called with the result before the next line is read. What it returns is returned in place of the
-                result, and what it raises is raised.
+            then: called with the result before the next line is read, for what settles how that is to be read; what
+                came earlier may not have been handled yet. What it returns is returned in place of the result, and what
+                it raises is raised.
 
         Returns:
             An object of the method's type, which type checkers know by the class of *params*; of an extension method
