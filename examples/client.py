@@ -26,6 +26,7 @@ from acp_bindings.setup import (
     OPENING,
     AgentPeer,
     ClientHandshake,
+    RequestError,
     SessionListing,
     SessionRecord,
     check_message,
@@ -177,9 +178,18 @@ def main() -> int:
         try:
             anyio.run(talk, options, request["params"]["mcpServers"], recorder)
         except AcpError as error:
-            print(error, file=sys.stderr)
+            print(error, *reason_of(error), sep=": ", file=sys.stderr)
             return 1
     return 0
+
+
+def reason_of(error: AcpError) -> list[str]:
+    """Why the agent says that it failed: with the official SDKs not in the message, which is "Internal error"."""
+    match error:
+        case RequestError(data={"details": str(details)}):
+            return [details]
+        case _:
+            return []
 
 
 def arguments() -> argparse.ArgumentParser:

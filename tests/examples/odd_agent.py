@@ -8,6 +8,11 @@ from typing import Any
 
 MODE = sys.argv[1]
 SPEAKS_V2 = MODE in ("dies_in_a_turn", "says_idle_twice")
+REFUSALS: dict[str, Any] = {
+    "wants_login": {"code": -32000, "message": "Authentication required"},
+    "has_no_model": {"code": -32603, "message": "Internal error", "data": {"details": "no model is set"}},
+}
+"""How `session/new` is answered."""
 
 
 def main() -> None:
@@ -27,8 +32,8 @@ def answer(method: str, params: dict[str, Any]) -> dict[str, Any]:
     match method:
         case "initialize":
             return initialized()
-        case "session/new" if MODE == "wants_login":
-            return {"error": {"code": -32000, "message": "Authentication required"}}
+        case "session/new" if MODE in REFUSALS:
+            return {"error": REFUSALS[MODE]}
         case "session/new":
             # Before the client can know whose update it is.
             update({"sessionUpdate": "available_commands_update", "availableCommands": []})

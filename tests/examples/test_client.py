@@ -134,6 +134,7 @@ async def test_r23_the_client_closes_the_connection_and_tells_its_user_which_ver
         ("leaves", "initialize: the process exited with status 1; it said on stderr: odd: no licence"),
         ("dies_in_a_turn", "the process exited with status 1; it said on stderr: odd: out of memory"),
         ("wants_login", 'Authentication required (-32000); log in with "In the browser"'),
+        ("has_no_model", "Internal error (-32603): no model is set\n"),
         ("forgets", 'Session not found (-32603): "odd"'),
     ],
 )
