@@ -118,7 +118,12 @@ def _outcome(meeting: Meeting) -> str:
         closed = ", closed again" if meeting.peer and meeting.peer.supports("session.close") else ""
         return f"a session without an account{closed}"
     kind = "needs an account: " if isinstance(meeting.error, AuthRequired) else "refused: "
-    return f"{kind}“{meeting.error.message}” ({meeting.error.code})"
+    match meeting.error.data:
+        case {"details": str(reason)}:
+            pass
+        case _:
+            reason = meeting.error.message
+    return f"{kind}“{reason}” ({meeting.error.code})"
 
 
 def _said(each: Iterable[str]) -> str:
