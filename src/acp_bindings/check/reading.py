@@ -10,7 +10,6 @@ from typing import Any
 
 from acp_bindings._json.shapes import members_of
 from acp_bindings._models.base import Model
-from acp_bindings._problems.method_names import CLOSE, WITHDRAWN
 from acp_bindings.check.lines import Line
 from acp_bindings.check.said import Said
 from acp_bindings.errors import Issue, Path
@@ -28,6 +27,7 @@ from acp_bindings.jsonrpc import (
     Response,
 )
 from acp_bindings.setup.capabilities import Side
+from acp_bindings.setup.method_names import CLOSE, WITHDRAWN
 from acp_bindings.setup.remarks import Remark
 from acp_bindings.setup.versions import PACKAGES, name_of, package_named
 

@@ -240,7 +240,7 @@ def _refuse_uncallable(handle: object) -> None:
 
 def _warn_if_misspelt(method: str) -> None:
     """Tell of a name that looks like a slip. It is no error: a newer protocol may have it, and a proxy passes it on."""
-    from acp_bindings._problems.method_names import likely_meant  # noqa: PLC0415 - not for handlers of classes
+    from acp_bindings.setup.method_names import likely_meant  # noqa: PLC0415 - not for handlers of classes
 
     if meant := likely_meant(method):
         log.warning("there is a handler for %s, which no version of the protocol has; did you mean %s?", method, meant)

@@ -74,7 +74,7 @@ class Stray:
 
     def _tell_of_handler(self, method: str) -> None:
         """Tell whoever wrote a handler of *method* why it is not called."""
-        from acp_bindings._problems.method_names import why_not_let_through  # noqa: PLC0415 - it may load all packages
+        from acp_bindings.setup.method_names import why_not_let_through  # noqa: PLC0415 - it may load all packages
 
         # A method is told of once, and no name that a peer has made up is kept.
         self._told_of.add(method)

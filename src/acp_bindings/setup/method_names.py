@@ -11,6 +11,8 @@ from acp_bindings.setup.versions import PACKAGES, name_of, package_named, versio
 if TYPE_CHECKING:
     from acp_bindings.jsonrpc import ProtocolPackage
 
+__all__ = ["CLOSE", "WITHDRAWN", "likely_meant", "why_not_let_through"]
+
 WITHDRAWN = {"session/set_model": "session/set_config_option"}
 """What drafts of the protocol had and peers still say, and what is in its place."""
 
