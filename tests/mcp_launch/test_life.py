@@ -14,6 +14,7 @@ from mcp import MCPError
 
 import mcp_launch
 from mcp_launch import Budgets, LaunchError, LaunchFailure, NotReady, Options, Restart, UnknownServer, UnusableInput
+from mcp_launch.servers import life
 from tests.mcp_launch.support import Marked, ask, http
 
 pytestmark = pytest.mark.anyio
@@ -59,6 +60,24 @@ async def test_a_block_may_end_while_servers_still_start(marked: Marked, tmp_pat
 
     assert fleet["plain"].state == "closed"
     assert marked.running() == []
+
+
+@pytest.mark.parametrize("step", ["_live_once", "spawn"])
+async def test_an_error_that_nobody_foresaw_is_a_failure_too(
+    step: str, marked: Marked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def broken(*args: Any, **options: Any) -> None:
+        raise ArithmeticError
+
+    monkeypatch.setattr(life, step, broken)
+
+    with pytest.raises(NotReady, match=r"^not ready: plain: could not be served \(ArithmeticError\)$") as raised:
+        async with mcp_launch.launch([marked.plain()], cwd=tmp_path, policy="all"):
+            raise AssertionError("plain is not ready")
+
+    assert [(failure.code, type(failure.__cause__)) for failure in raised.value.failures] == [
+        ("failed", ArithmeticError)
+    ]
 
 
 @pytest.mark.parametrize("terms", [{"policy": "all"}, {"required": ["bad"]}, {"required": ["bad"], "background": True}])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import importlib
 from typing import TYPE_CHECKING
 
@@ -28,11 +27,15 @@ async def live(record: Record, spec: ServerSpec, *, terms: Terms, timeout: float
 
     How that goes is in the record; nothing is raised.
     """
-    # What fails at the moment of a cancellation is in one group with it, on trio, and nobody asks for it any more.
-    with contextlib.suppress(Exception), record.scope:
-        await _live_once(record, spec, terms=terms, timeout=timeout)
-        if record.options.restart:
-            await _live_again(record, spec, record.options.restart, terms=terms, timeout=timeout)
+    try:
+        with record.scope:
+            await _live_once(record, spec, terms=terms, timeout=timeout)
+            if record.options.restart:
+                await _live_again(record, spec, record.options.restart, terms=terms, timeout=timeout)
+    except Exception as error:  # noqa: BLE001 - whatever it is, it costs this server and no other
+        # What fails at the moment of a cancellation is in one group with it, on trio, and nobody asks for it any more.
+        if record.wanted and record.failure is None:
+            record.fail(_unknown(record, spec, error))
     record.close()
 
 
@@ -59,8 +62,8 @@ async def _live_again(record: Record, spec: ServerSpec, restart: Restart, *, ter
 
 async def _live_once(record: Record, spec: ServerSpec, *, terms: Terms, timeout: float) -> None:
     process: ChildProcess | None = None
-    deadline = anyio.current_time() + timeout
     try:
+        deadline = anyio.current_time() + timeout
         if isinstance(spec, StdioServer):
             record.enter("spawn")
             process, warning = await spawn(spec, cwd=terms.cwd, strict=record.options.strict)
@@ -76,12 +79,17 @@ async def _live_once(record: Record, spec: ServerSpec, *, terms: Terms, timeout:
     except LaunchFailure as failure:
         record.fail(failure)
     except Exception as error:  # noqa: BLE001 - whatever it is, it costs this server and no other
-        message = f"could not be served ({type(error).__name__})"
-        unknown = LaunchFailure(message, server=record.name, stage=record.stage, code="failed")
-        record.fail(unknown.because(error, hide=spec.redactor))
+        record.fail(_unknown(record, spec, error))
     finally:
         if process is not None:
             await process.stop(patience=0)
+
+
+def _unknown(record: Record, spec: ServerSpec, error: Exception) -> LaunchFailure:
+    """A failure that nobody foresaw."""
+    message = f"could not be served ({type(error).__name__})"
+    failure = LaunchFailure(message, server=record.name, stage=record.stage, code="failed")
+    return failure.because(error, hide=spec.redactor)
 
 
 _owner: ModuleType | None = None
