@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+
+from mcp_launch.numbers import refuse_no_numbers
 
 __all__ = ["Budgets"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Budgets:
-    """Seconds for each stage; the `timeout` of a launch bounds connect, handshake and list together."""
+    """Seconds for each stage; the `timeout` of a launch bounds connect, handshake and list together.
+
+    Raises:
+        UnusableInput: one of them is negative, or no number.
+    """
 
     connect: float = 10.0
     """Until an HTTP connection stands, or an SSE server has named its endpoint."""
@@ -24,3 +30,6 @@ class Budgets:
     """Until a request on a ready session is answered; each call can ask for another time."""
     close: float = 5.0
     """Until the server is gone. Half of it is for leaving by itself, the rest for SIGTERM and SIGKILL."""
+
+    def __post_init__(self) -> None:
+        refuse_no_numbers(**{each.name: getattr(self, each.name) for each in fields(self)})

@@ -11,6 +11,7 @@ from mcp_launch.agents.catalogue import Catalogue
 from mcp_launch.budgets import Budgets
 from mcp_launch.changes import Changes
 from mcp_launch.failures import LaunchFailure, NotReady, UnusableInput
+from mcp_launch.numbers import refuse_no_numbers
 from mcp_launch.options import OptionsFor
 from mcp_launch.report import report
 from mcp_launch.servers.entries import entries_of
@@ -63,11 +64,13 @@ async def launch(
 
     Raises:
         UnusableInput: `cwd` is not absolute, `servers` is no list, `options` are none, there is no such `policy`, or
-            a text stands for a collection of names, or one of `lists` or `transports` does not exist.
+            a text stands for a collection of names, or one of `lists` or `transports` does not exist, or `timeout` is
+            no number of at least 0.
         NotReady: a server that must become ready did not; its `.failures` say why. All servers are closed then.
     """
     if policy not in get_args(Policy):
         raise UnusableInput(f'policy must be "best effort" or "all", not {_quoted(policy)}')
+    refuse_no_numbers(timeout=timeout)
     _refuse_texts(lists=lists, transports=transports, required=required)
     _refuse_others(get_args(Listing), lists=lists)
     _refuse_others(get_args(TransportName), transports=transports)
@@ -181,8 +184,9 @@ class Fleet:
 
         Raises:
             LaunchError: the fleet has ended.
-            UnusableInput: `options` are none.
+            UnusableInput: `options` are none, or `timeout` is no number of at least 0.
         """
+        refuse_no_numbers(timeout=timeout)
         return self._roster.add(server, options=options, timeout=timeout)
 
     async def remove(self, name: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from mcp_launch.failures import UnusableInput
+from mcp_launch.numbers import refuse_no_numbers
 
 __all__ = ["Restart"]
 
@@ -25,11 +25,7 @@ class Restart:
     """Seconds that no wait exceeds."""
 
     def __post_init__(self) -> None:
-        for name in ("tries", "first", "longest"):
-            value = getattr(self, name)
-            # Not `value < 0`, which is false for NaN.
-            if not (isinstance(value, int | float) and value >= 0):
-                raise UnusableInput(f"{name} must be a number of at least 0, not {value!r}")
+        refuse_no_numbers(tries=self.tries, first=self.first, longest=self.longest)
 
     def wait(self, tried: int) -> float | None:
         """Seconds until the next attempt, after `tried` of them; None when the server is given up."""

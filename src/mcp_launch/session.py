@@ -41,7 +41,7 @@ async def open_session(
 
     Raises:
         LaunchFailure: the server could not be used; `.code` and `.stage` say why.
-        UnusableInput: `cwd` is not absolute, or the options have a `restart`.
+        UnusableInput: `cwd` is not absolute, `timeout` is no number of at least 0, or the options have a `restart`.
     """
     if isinstance(options, Options) and options.restart:
         raise UnusableInput("a session cannot outlive its server: use launch() for one that is restarted")

@@ -35,7 +35,7 @@ from mcp_types import (
 from pydantic import FileUrl
 
 import mcp_launch
-from mcp_launch import Options, Restart, UnusableInput
+from mcp_launch import Budgets, Options, Restart, UnusableInput
 from mcp_launch.options import OptionsFor
 from tests.mcp_launch.support import SERVERS, Marked, ask, http
 
@@ -280,6 +280,32 @@ async def test_a_restart_that_is_none_is_refused(restart: Any) -> None:
 async def test_a_restart_without_sense_is_refused(wrong: Any) -> None:
     with pytest.raises(UnusableInput, match=rf"^{next(iter(wrong))} must be a number of at least 0, not"):
         Restart(**wrong)
+
+
+@pytest.mark.parametrize("wrong", [{"connect": None}, {"call": -1}, {"close": math.nan}, {"close": "5"}])
+async def test_budgets_without_sense_are_refused(wrong: Any) -> None:
+    with pytest.raises(UnusableInput, match=rf"^{next(iter(wrong))} must be a number of at least 0, not"):
+        Budgets(**wrong)
+
+
+@pytest.mark.parametrize("timeout", [None, "5", -1, math.nan])
+async def test_a_timeout_without_sense_is_refused_before_anything_starts(
+    timeout: Any, marked: Marked, tmp_path: Path
+) -> None:
+    said = rf"^timeout must be a number of at least 0, not {timeout!r}$"
+
+    with pytest.raises(UnusableInput, match=said):
+        async with mcp_launch.launch([], cwd=tmp_path, timeout=timeout):
+            raise AssertionError("nothing can be launched")
+    with pytest.raises(UnusableInput, match=said):
+        async with mcp_launch.open_session(marked.plain(), cwd=tmp_path, timeout=timeout):
+            raise AssertionError("nothing can be launched")
+    async with mcp_launch.launch([], cwd=tmp_path) as fleet:
+        with pytest.raises(UnusableInput, match=said):
+            fleet.add(marked.plain(), timeout=timeout)
+        assert list(fleet) == []
+
+    assert marked.running() == []
 
 
 async def test_one_session_cannot_be_restarted(marked: Marked, tmp_path: Path) -> None:
