@@ -121,8 +121,10 @@ async def connect_process(
 
     Raises:
         CannotStart: it could not be started.
-        TypeError: the command is no list, or an empty one; or *env* is no mapping.
+        TypeError: the command is no list, or an empty one; or *env* is no mapping; or *patience* is no number.
+        ValueError: *patience* is negative or NaN.
     """
+    _check(patience)
     process = await _start(command, cwd=cwd, env=env or {})
     error: BaseException | None = None
     try:
@@ -156,6 +158,15 @@ async def connect_process(
         await process.stop(patience=0)
     if error is not None:
         raise error
+
+
+def _check(patience: object) -> None:
+    told = f"patience is a number of seconds, at least 0, and not {patience!r}"
+    if not isinstance(patience, int | float):
+        raise TypeError(told)
+    # Not `patience < 0`, which is false for NaN.
+    if not patience >= 0:
+        raise ValueError(told)
 
 
 async def _start(

@@ -278,6 +278,40 @@ async def test_a_process_that_was_ended_is_left_alone(tmp_path: Path, monkeypatc
     assert await child.stop(patience=0) is True
 
 
+@pytest.mark.parametrize(("patience", "reads"), [("5", True), (10, False)])
+async def test_the_tree_of_a_process_is_ended_whatever_goes_wrong_before(
+    patience: Any, reads: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    deaf = "import os, signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); os.write(1, b'up\\n'); signal.pause()"
+    code = f"import subprocess, sys; subprocess.Popen([sys.executable, '-S', '-c', {deaf!r}])"
+    value = f"{tmp_path}"
+    child = await ChildProcess.start([sys.executable, "-S", "-c", code], cwd=value, env=os.environ | {"FAMILY": value})
+
+    async def broken(*args: object) -> None:
+        raise ArithmeticError
+
+    with anyio.fail_after(20):
+        assert await child.receive_line(longest=10) == b"up"
+        await child.wait()
+        if not reads:
+            monkeypatch.setattr("acp_bindings.connection.processes.process._drain", broken)
+        with pytest.raises(ExceptionGroup):
+            await child.stop(patience=patience)
+    assert marked_processes("FAMILY", value) == []
+
+
+@pytest.mark.parametrize(
+    ("patience", "error"), [(None, TypeError), ("5", TypeError), (float("nan"), ValueError), (-1, ValueError)]
+)
+async def test_a_patience_without_sense_is_refused_before_anything_starts(
+    patience: Any, error: type[Exception], tmp_path: Path
+) -> None:
+    with pytest.raises(error, match=r"^patience is a number of seconds, at least 0, and not "):
+        async with script(f"open({str(tmp_path / 'started')!r}, 'x')", patience=patience):
+            raise AssertionError("nothing can be started")
+    assert list(tmp_path.iterdir()) == []
+
+
 async def test_the_last_words_of_a_process_are_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(command_module, "_LAST_WORDS", 10)
     code = (

@@ -248,26 +248,40 @@ class ChildProcess:
 
         async def end() -> None:
             nonlocal left
-            async with anyio.create_task_group() as drain:
-                drain.start_soon(_drain, self._stdout, len)
-                await _close(self._stdin)
-                left = await self._gone_within(patience / 2)
-                if not left:
-                    self._tree.ask()
-                    await self._gone_within(patience / 4)
-                await self._end_tree()
-                if self._process.returncode is None:
-                    await self._gone_within(max(patience / 4, _REAP))
-                drain.cancel_scope.cancel()
-            self._tree.close()
-            # A process that left the tree may hold the pipes open for ever. Our ends are closed all the same.
-            for stream in (self._stdout, self._stderr):
-                await _close(stream)
-            if self._process.returncode is not None:
-                await self._process.aclose()
+            try:
+                async with anyio.create_task_group() as drain:
+                    drain.start_soon(_drain, self._stdout, len)
+                    try:
+                        left = await self._leaves(patience)
+                    finally:
+                        # Whatever went wrong, also where the output is read: that cancels what is awaited here.
+                        with anyio.CancelScope(shield=True):
+                            await self._end_tree()
+                    if self._process.returncode is None:
+                        await self._gone_within(max(patience / 4, _REAP))
+                    drain.cancel_scope.cancel()
+            finally:
+                await self._let_go()
 
         await to_the_end(end)
         return left
+
+    async def _leaves(self, patience: float) -> bool:
+        """Ask the process to leave, then its tree, and return whether the first was enough."""
+        await _close(self._stdin)
+        if await self._gone_within(patience / 2):
+            return True
+        self._tree.ask()
+        await self._gone_within(patience / 4)
+        return False
+
+    async def _let_go(self) -> None:
+        """Close what we hold of it; a process that left the tree may hold the pipes open for ever."""
+        self._tree.close()
+        for stream in (self._stdout, self._stderr):
+            await _close(stream)
+        if self._process.returncode is not None:
+            await self._process.aclose()
 
     async def _gone_within(self, seconds: float) -> bool:
         with anyio.move_on_after(seconds):
