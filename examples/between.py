@@ -21,10 +21,15 @@ def with_absolute_commands(line: bytes) -> bytes:
     """A line of the client, with the commands that its own PATH finds: the agent may have another."""
     try:
         message: Any = json.loads(line)
+        changed = False
         for server in message["params"]["mcpServers"]:
-            if "command" in server:
-                server["command"] = resolve_command(server["command"])
-        return encode(message) + b"\n"
+            match server:
+                case {"command": str(named)}:
+                    server["command"] = found = resolve_command(named)
+                    changed |= found != named
+                case _:
+                    pass  # of another transport, or none at all
+        return encode(message) + b"\n" if changed else line
     except (CommandNotFound, KeyError, RecursionError, TypeError, ValueError):
         # No request for a session, or one that cannot be mended, of which the agent says what is wrong.
         return line

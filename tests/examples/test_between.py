@@ -60,6 +60,13 @@ def test_a_request_whose_server_is_not_found_goes_on_as_it_came(record: Path) ->
     assert between(record, ECHO, line).stdout == line
 
 
+@pytest.mark.parametrize("command", [b"", b'"command": [], ', b'"command": null, ', b'"command": "/bin/sh", '])
+def test_a_request_in_which_there_is_nothing_to_change_goes_on_as_it_came(command: bytes, record: Path) -> None:
+    server = b'{%b"n": 1E2, "n": 0.1000000000000000055511151231257827}' % command
+    line = b'{"id": 1, "params": {"mcpServers": [%b]}}\r\n' % server
+    assert between(record, ECHO, line + ODD_LINES).stdout == line + ODD_LINES
+
+
 def test_an_agent_that_leaves_is_the_end_although_the_client_would_go_on(record: Path) -> None:
     command = [sys.executable, BETWEEN, str(record), sys.executable, "-c", "print('bye'); raise SystemExit(7)"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as proxy:
