@@ -259,3 +259,49 @@ def test_what_does_not_belong_there_is_named_in_a_class_that_has_itself_in_it_to
 
 def test_a_default_of_a_users_own_is_made_as_the_user_says() -> None:
     assert decode(Block, {"text": "t"}).words == []
+
+
+class Plain(v1.PromptRequest):
+    """A request of a user's own that takes text only, with lists and maps of a user's own."""
+
+    prompt: list[v1.TextContent]  # pyright: ignore[reportIncompatibleVariableOverride]
+    more: list[v1.TextContent | None] | None = None
+    by_name: dict[str, v1.TextContent] = {}  # noqa: RUF012 - every object has its own, by pydantic
+    anything: list[Any] = []  # noqa: RUF012 - every object has its own, by pydantic
+    made: list[Annotated[v1.TextContent, BeforeValidator(worded)]] = []  # noqa: RUF012 - the same
+
+
+class LongText(v1.TextContent):
+    """A kind of text of a user's own."""
+
+
+@pytest.mark.parametrize("other", [v1.ImageContent(data="AAAA", mime_type="image/png"), v2.TextContent(text="t")])
+@pytest.mark.parametrize(
+    ("where", "path"),
+    [("prompt", "prompt[1]"), ("more", "more[1]"), ("by_name", "byName.added"), ("made", "made[0]")],
+)
+def test_an_object_of_another_class_is_refused_in_a_list_of_a_users_own(where: str, path: str, other: object) -> None:
+    request = Plain(session_id="s", prompt=[v1.TextContent(text="t")], more=[None])
+    additions(other)(getattr(request, where))
+
+    with pytest.raises(EncodeError) as raised:
+        encode([request])
+
+    assert f"[0].{path}: Input should be v1.TextContent, not v" in str(raised.value)
+
+
+def test_what_a_list_of_a_users_own_is_for_is_written() -> None:
+    request = Plain(session_id="s", prompt=[], more=[None])
+    for where in ("prompt", "more", "by_name", "anything", "made"):
+        additions(LongText(text="t"))(getattr(request, where))
+    request.anything.append(v1.ImageContent(data="AAAA", mime_type="image/png"))
+
+    text = {"type": "text", "text": "t"}
+    assert json.loads(encode(request)) == {
+        "sessionId": "s",
+        "prompt": [text],
+        "more": [None, text],
+        "byName": {"added": text},
+        "anything": [text, {"type": "image", "data": "AAAA", "mimeType": "image/png"}],
+        "made": [text],
+    }

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, cast, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
+from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails, InitErrorDetails, PydanticCustomError
 
 from acp_bindings._problems.class_names import full_name, kind_of
@@ -50,16 +51,19 @@ def refuse_unfit(cls: type[BaseModel], members: Mapping[str, Any], error: Valida
 
 def misplaced(model: BaseModel) -> Iterator[tuple[tuple[str | int, ...], str]]:
     """Each dict and object in *model* that stands where another object belongs: its path, and what to say of it."""
-    cls = type(model)
-    for name, info in cls.__pydantic_fields__.items():
+    for name, info in type(model).__pydantic_fields__.items():
         held: object = vars(model).get(name)
-        wanted, here = _classes_of(cls, (name,)), (info.alias or name,)
-        items = enumerate(cast("list[object]", held)) if isinstance(held, list) else ()
+        wanted, here = _objects_in(info), (info.alias or name,)
         parts: list[tuple[tuple[str | int, ...], object]] = [(here, held)]
-        parts += (((*here, index), each) for index, each in items)
+        kinds: Any = (dict, BaseModel)
+        if isinstance(held, list):
+            parts += (((*here, index), each) for index, each in enumerate(cast("list[object]", held)))
+        elif isinstance(held, dict) and _has_maps(info):
+            parts = [((*here, key), each) for key, each in cast("dict[str, object]", held).items()]
+            kinds = BaseModel
         for place, each in parts:
-            if wanted and isinstance(each, dict | BaseModel) and not isinstance(each, tuple(wanted)):
-                yield place, f"Input should be {_any_of(wanted, each)}, not {kind_of(cast('object', each))}"
+            if wanted and isinstance(each, kinds) and not isinstance(each, tuple(wanted)):
+                yield place, f"Input should be {_any_of(wanted, each)}, not {kind_of(each)}"
 
 
 def _place_of(error: ErrorDetails, members: Mapping[str, Any]) -> tuple[tuple[int | str, ...], Any]:
@@ -80,11 +84,20 @@ def _error(rule: str, message: str, loc: tuple[int | str, ...], given: Any) -> I
 def _classes_of(cls: type[BaseModel], place: tuple[int | str, ...]) -> list[type[BaseModel]]:
     """The classes of the objects in a member; none if it has maps, since a dict may be right there."""
     field = cls.__pydantic_fields__.get(str(place[0])) if place else None
-    kinds = [get_origin(part) or part for part in _parts(field.annotation)] if field else []
-    classes = [kind for kind in kinds if isinstance(kind, type)]
-    if any(issubclass(kind, Mapping) for kind in classes):
-        return []
-    return [kind for kind in classes if issubclass(kind, BaseModel)]
+    return [] if field is None or _has_maps(field) else _objects_in(field)
+
+
+def _objects_in(field: FieldInfo) -> list[type[BaseModel]]:
+    return [kind for kind in _classes_in(field) if issubclass(kind, BaseModel)]
+
+
+def _has_maps(field: FieldInfo) -> bool:
+    return any(issubclass(kind, Mapping) for kind in _classes_in(field))
+
+
+def _classes_in(field: FieldInfo) -> list[type]:
+    kinds = (get_origin(part) or part for part in _parts(field.annotation))
+    return [kind for kind in kinds if isinstance(kind, type)]
 
 
 def _parts(annotation: Any) -> Iterator[Any]:

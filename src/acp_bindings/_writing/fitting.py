@@ -7,6 +7,7 @@ from functools import cache
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, TypeAlias, Union, cast, get_args, get_origin
 
+from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from pydantic_core import SchemaValidator
 from pydantic_core import core_schema as cs
@@ -106,9 +107,18 @@ def _fit_parts(parts: Iterable[object]) -> bool:
 
 
 def _check(model: Model, name: str) -> None:
-    """Refuse what the member *name* holds, unless the constructor would take it."""
-    held: object = vars(model)[name]
-    if not is_as_given(held, _validator(type(model), name).validate_python(held, strict=True)):
+    """Refuse what the member *name* holds, unless the constructor would take it.
+
+    A member of a user's own may have validators that do not take what they gave themselves: of that only the classes of
+    its objects are looked at.
+    """
+    held: Any = vars(model)[name]
+    if not _is_ours(type(model), name):
+        kinds = tuple(_named(type(model).__pydantic_fields__[name].annotation) or ())
+        parts = cast("Iterable[object]", held.values() if isinstance(held, dict) else held)
+        if any(isinstance(part, BaseModel) and not isinstance(part, kinds) for part in parts):
+            raise ValueError("an object stands where one of another class belongs")
+    elif not is_as_given(held, _validator(type(model), name).validate_python(held, strict=True)):
         raise ValueError("a dict stands where an object belongs")
 
 
@@ -138,15 +148,19 @@ def _has_maps(cls: type[Model]) -> bool:
 
 
 def _members(cls: type[Model]) -> Iterator[_Member]:
-    ours: Any = next(each for each in cls.__mro__ if each.__module__.startswith("acp_bindings."))
     for name, info in cls.__pydantic_fields__.items():
-        own = ours.__pydantic_fields__.get(name)
-        # A member that a user's subclass adds may have validators that do not take what they gave themselves.
-        kinds = _kinds(info.annotation) if own is not None and own.annotation == info.annotation else None
+        kinds = _kinds(info.annotation) if _is_ours(cls, name) else _named(info.annotation)
         below = reached_from(info.annotation)
         is_deep = any(tags_of(each) or _has_lists(each) for each in below)
         if kinds is not None or any(map(_has_lists, below)):
             yield name, kinds, _least(info), is_deep
+
+
+def _is_ours(cls: type[Model], name: str) -> bool:
+    """Whether the member *name* is as in the generated class that *cls* is or comes from."""
+    ours: Any = next(each for each in cls.__mro__ if each.__module__.startswith("acp_bindings."))
+    own = ours.__pydantic_fields__.get(name)
+    return own is not None and own.annotation == cls.__pydantic_fields__[name].annotation
 
 
 def _least(info: FieldInfo) -> int:
@@ -167,13 +181,27 @@ def _kinds(annotation: Any) -> frozenset[type] | None:
 
     Texts that have to be one of a few, numbers in a range, and maps need a closer look.
     """
-    holders = [part for part in _alternatives(annotation) if get_origin(part) in (list, dict)]
+    holders = _holders(annotation)
     if not holders or any(Any in get_args(holder) for holder in holders):
         return None
     if len(holders) > 1 or get_origin(holders[0]) is dict:
         return frozenset()
     kinds = [kind for kind in _alternatives(get_args(holders[0])[0]) if get_origin(kind) is not Literal]
     return frozenset(kinds) if all(map(_is_sure, kinds)) else frozenset()
+
+
+def _named(annotation: Any) -> frozenset[type] | None:
+    """The classes of what a user's own lists and maps may have in them; None if that may be anything, or no object."""
+    kinds = [kind for holder in _holders(annotation) for kind in _alternatives(get_args(holder)[-1])]
+    # What typing has besides, such as `Any` and the names of types, may stand for any class.
+    if any(get_origin(kind) is None and type(kind).__module__.startswith("typing") for kind in kinds):
+        return None
+    classes = frozenset(kind for kind in kinds if isinstance(kind, type))
+    return classes if any(issubclass(each, BaseModel) for each in classes) else None
+
+
+def _holders(annotation: Any) -> list[Any]:
+    return [part for part in _alternatives(annotation) if get_origin(part) in (list, dict)]
 
 
 def _is_sure(kind: Any) -> bool:
