@@ -2,12 +2,14 @@
 
 import json
 from collections import OrderedDict
+from collections.abc import Callable
 from functools import cached_property
 from typing import Annotated, Any, ClassVar, Self, cast
 
 import pytest
 from pydantic import (
     AfterValidator,
+    BaseModel,
     ConfigDict,
     Field,
     ModelWrapValidatorHandler,
@@ -429,3 +431,60 @@ def test_a_default_of_a_users_own_is_written_when_it_is_emptied() -> None:
     assert encode(model) == b"{}"
     model.names.clear()
     assert encode(model) == b'{"names":[]}'
+
+
+class Hello(v1.TextContent):
+    """Has a default for what a message must have."""
+
+    text: str = "hello"
+
+
+class Weather(v1.OtherSessionUpdate):
+    """Has a default for a tag that a message must have, and is of a class that has one too."""
+
+    session_update: str = "weather"
+    degrees: int = 20
+
+
+class Local(v1.McpServerHttp):
+    """Has a default list, and objects in another, where a message must have lists."""
+
+    url: str = Field(default_factory=lambda: "http://localhost")
+    headers: list[v1.HttpHeader] = [v1.HttpHeader(name="n", value="v")]  # noqa: RUF012 - every object has its own
+
+
+@pytest.mark.parametrize(
+    ("make", "written"),
+    [
+        (Hello, {"type": "text", "text": "hello"}),
+        (Weather, {"sessionUpdate": "weather"}),
+        (
+            lambda: Local(name="l"),
+            {"type": "http", "name": "l", "url": "http://localhost", "headers": [{"name": "n", "value": "v"}]},
+        ),
+    ],
+)
+def test_a_default_for_what_a_message_must_have_is_written(make: Callable[[], BaseModel], written: Json) -> None:
+    made = make()
+
+    assert json.loads(encode(made)) == json.loads(made.model_dump_json(exclude_unset=True)) == written
+    assert json.loads(encode({"a": [made.model_copy()]})) == {"a": [written]}
+    bare = json.dumps({name: each for name, each in written.items() if name in ("type", "name")})
+    assert json.loads(encode(decode(type(made), bare))) == written
+    assert type(made).model_validate_json(bare) == made
+
+
+def test_such_a_default_is_made_for_each_object_and_cannot_be_omitted() -> None:
+    one, other = Local(name="l"), Local(name="l")
+    one.headers[0].value = "w"
+
+    assert other.headers == [v1.HttpHeader(name="n", value="v")]
+    with pytest.raises(AttributeError, match="Local cannot do without 'url'"):
+        del one.url
+
+
+def test_a_default_for_what_another_may_leave_out_is_not_written() -> None:
+    class Cold(Weather):
+        degrees: int = -5
+
+    assert encode(Cold()) == b'{"sessionUpdate":"weather"}'

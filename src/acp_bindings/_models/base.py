@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, GetJson
 from pydantic.fields import FieldInfo
 from pydantic_core import CoreSchema, InitErrorDetails, ValidationError
 
-from acp_bindings._models.reading import LENIENT_OBJECT, UNTYPED, Key, apply_rules, keys_unlike
+from acp_bindings._models.reading import LENIENT_OBJECT, UNTYPED, Key, apply_rules, counting, keys_unlike
 from acp_bindings._models.types import Implied, Rule, When
 
 
@@ -34,6 +34,19 @@ def _is_tag(info: FieldInfo) -> bool:
 def _omittable(cls: type[BaseModel]) -> frozenset[str]:
     """The members that None omits."""
     return frozenset(name for name, info in cls.__pydantic_fields__.items() if Rule.OMITTABLE in info.metadata)
+
+
+def generated(cls: type[BaseModel]) -> type[BaseModel]:
+    """The generated class that *cls* is, or that a user derived it from."""
+    ours = (each for each in cls.__mro__ if each.__module__.startswith("acp_bindings."))
+    return cast("type[BaseModel]", next(ours))
+
+
+@cache
+def _due(cls: type[BaseModel]) -> frozenset[str]:
+    """The members of a user's class that have a default, and that a message must have: they always count as set."""
+    required = {name for name, info in generated(cls).__pydantic_fields__.items() if info.is_required()}
+    return frozenset(name for name in required if not cls.__pydantic_fields__[name].is_required())
 
 
 @cache
@@ -153,6 +166,8 @@ class Model(BaseModel):  # noqa: PLW1641 - what can change has no hash
             body["strict"] = False
             fields, members = cls.__pydantic_fields__, _inside(body, "model-fields")
             apply_rules(fields, members["fields"])
+            if due := _due(cls):
+                body["schema"] = counting(body["schema"], due)
             if cls.model_config.get("extra") == "allow":  # as it is, unless a user wants it otherwise
                 members["extras_schema"] = UNTYPED
                 if names := [name for name, info in fields.items() if info.alias != name]:
@@ -208,7 +223,7 @@ class Model(BaseModel):  # noqa: PLW1641 - what can change has no hash
             field = type(self).__pydantic_fields__.get(name)
             if field is None:
                 super().__delattr__(name)
-            elif field.is_required() or name in tags_of(type(self)):
+            elif field.is_required() or name in tags_of(type(self)) or name in _due(type(self)):
                 raise AttributeError(f"{type(self).__name__} cannot do without {name!r}")
             else:
                 _refuse_frozen(type(self), name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any, Never, cast
 
@@ -35,6 +35,16 @@ def keys_unlike(names: list[str]) -> Any:
     """The schema for names of unknown members: one that is spelt as an attribute, in *names*, must not pass for it."""
     like = {"type": "function-after", "function": _TO_KEY, "schema": {"type": "literal", "expected": names}}
     return _first_of(like, _STR)
+
+
+def counting(members: Any, names: Iterable[str]) -> Any:
+    """The schema *members* of all members, by which those with these *names* count as set whatever was read."""
+
+    def count(read: tuple[object, object, set[str]]) -> object:
+        read[2].update(names)
+        return read
+
+    return cs.no_info_after_validator_function(count, members)
 
 
 notes = [object(), object()]

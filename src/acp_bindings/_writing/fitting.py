@@ -12,7 +12,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import SchemaValidator
 from pydantic_core import core_schema as cs
 
-from acp_bindings._models.base import Model, is_as_given, tags_of, when_derived
+from acp_bindings._models.base import Model, generated, is_as_given, tags_of, when_derived
 from acp_bindings._models.types import FirstMatch, Rule, Tagged
 from acp_bindings._writing.reached import parts_of, reached_from
 
@@ -158,8 +158,7 @@ def _members(cls: type[Model]) -> Iterator[_Member]:
 
 def _is_ours(cls: type[Model], name: str) -> bool:
     """Whether the member *name* is as in the generated class that *cls* is or comes from."""
-    ours: Any = next(each for each in cls.__mro__ if each.__module__.startswith("acp_bindings."))
-    own = ours.__pydantic_fields__.get(name)
+    own = generated(cls).__pydantic_fields__.get(name)
     return own is not None and own.annotation == cls.__pydantic_fields__[name].annotation
 
 
