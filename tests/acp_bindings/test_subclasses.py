@@ -9,6 +9,8 @@ from typing import Annotated, Any, ClassVar, Self, cast
 import pytest
 from pydantic import (
     AfterValidator,
+    AliasChoices,
+    AliasPath,
     BaseModel,
     ConfigDict,
     Field,
@@ -488,3 +490,26 @@ def test_a_default_for_what_another_may_leave_out_is_not_written() -> None:
         degrees: int = -5
 
     assert encode(Cold()) == b'{"sessionUpdate":"weather"}'
+
+
+class Renamed(v1.TextContent):
+    """Has members that are read by several names, and by where they are."""
+
+    size: int = Field(validation_alias=AliasChoices("size", "length", AliasPath("sizes", 0)))
+    first: v1.ContentBlock | None = Field(default=None, validation_alias=AliasPath("blocks", 0))
+    other: v1.ContentBlock | None = Field(default=None, validation_alias=AliasChoices("other", "another"))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        ({"text": 5, "size": 1}, "text: Input should be a valid string"),
+        ({"text": "t", "length": "1"}, "length: Input should be a valid integer"),
+        ({"text": "t", "sizes": ["1"]}, r"sizes\[0\]: Input should be a valid integer"),
+        ({"text": "t", "size": 1, "another": {"type": "text"}}, r"another\.text: Field required \(in text\)"),
+        ({"text": "t", "size": 1, "blocks": [{"type": "text"}]}, r"blocks\[0\]\.text: Field required \(in text\)"),
+    ],
+)
+def test_what_is_wrong_is_told_also_where_a_member_has_several_names(wrong: Json, told: str) -> None:
+    with pytest.raises(DecodeError, match=f"^Renamed: {told}$"):
+        decode(Renamed, wrong)

@@ -134,12 +134,27 @@ def _descend(schema: Any, step: Any) -> Any:
     kind = schema.get("type")
     if kind == "model-fields":
         members: dict[str, Any] = schema["fields"]
-        by_wire_name = {member.get("validation_alias", name): member for name, member in members.items()}
-        return by_wire_name.get(step, empty).get("schema", empty)
+        ways = ((way, each["schema"]) for name, each in members.items() for way in _ways(each, name))
+        return next((_behind(way[1:], member) for way, member in ways if way[0] == step), empty)
     if kind == "tuple":
         items = schema["items_schema"]
         return items[step] if step < len(items) else items[-1]
     return schema.get({"list": "items_schema", "dict": "values_schema"}.get(kind, ""), empty)
+
+
+def _ways(member: Any, name: str) -> list[list[Any]]:
+    """The steps that lead to a member in a message: mostly one, its name there, but users may name it as they like."""
+    alias: Any = member.get("validation_alias", name)
+    if isinstance(alias, str):
+        return [[alias]]
+    return alias if isinstance(alias[0], list) else [alias]
+
+
+def _behind(steps: Sequence[Any], schema: Any) -> Any:
+    """A schema in which these *steps* lead to *schema*."""
+    for step in reversed(steps):
+        schema = {"type": "model-fields", "fields": {step: {"schema": schema, "validation_alias": [step]}}}
+    return schema
 
 
 def _meant(located: Sequence[_Located], depth: int) -> list[Issue]:
