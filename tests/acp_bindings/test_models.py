@@ -274,3 +274,12 @@ def test_an_unknown_member_that_is_spelt_like_an_attribute_decides_nothing() -> 
 
     with pytest.raises(ValidationError, match="error"):
         read.error = 5  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def test_what_is_made_unchecked_has_its_tags_too() -> None:
+    chunk = v1.AgentMessageChunk.model_construct(content=v1.TextContent.model_construct(text="x"))
+    written = {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "x"}}
+    assert json.loads(encode(chunk)) == json.loads(chunk.model_dump_json(exclude_unset=True)) == written
+    assert v1.TextContent.model_construct(text="x").model_fields_set == {"type", "text"}
+    assert v1.TextContent.model_construct({"text"}, text="x").model_fields_set == {"type", "text"}
+    assert encode(v1.McpServerStdio.model_construct(name="s")) == b'{"name":"s"}'

@@ -474,6 +474,7 @@ def test_a_default_for_what_a_message_must_have_is_written(make: Callable[[], Ba
     bare = json.dumps({name: each for name, each in written.items() if name in ("type", "name")})
     assert json.loads(encode(decode(type(made), bare))) == written
     assert type(made).model_validate_json(bare) == made
+    assert encode(type(made).model_construct(**json.loads(bare))) == encode(made)
 
 
 def test_such_a_default_is_made_for_each_object_and_cannot_be_omitted() -> None:

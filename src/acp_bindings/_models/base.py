@@ -230,6 +230,13 @@ class Model(BaseModel):  # noqa: PLW1641 - what can change has no hash
                 vars(self)[name] = field.get_default(call_default_factory=True)
                 self.__pydantic_fields_set__.discard(name)
 
+    @classmethod
+    def model_construct(cls, _fields_set: set[str] | None = None, **values: Any) -> Self:
+        """The object of these *values*, unchecked, with its tags."""
+        made = super().model_construct(_fields_set, **values)
+        made.__pydantic_fields_set__.update(tags_of(cls), _due(cls))
+        return made
+
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
         """A copy, with the members in *update* set under the rules of the constructor."""
         copied = super().model_copy(deep=deep)
