@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cache, partial
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args, get_origin, overload
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -84,10 +84,10 @@ def _validate_for(type_: Any, data: Any, *, strict: bool) -> Validate:
     """
     try:
         return _strict_validate_of(type_) if strict else validate_of(type_)
-    except Exception:
+    except Exception as error:
         from acp_bindings._problems import mistakes  # noqa: PLC0415 - only errors need it
 
-        mistakes.refuse_no_type(type_, data)
+        mistakes.refuse_no_type(type_, data, error)
         raise
 
 
@@ -155,12 +155,15 @@ def _is_class(type_: Any, base: type) -> bool:
 
 @cache
 def _adapter(type_: Any) -> TypeAdapter[Any]:
-    from pydantic import TypeAdapter  # noqa: PLC0415 - only unions and aliases need it
+    from pydantic import PydanticUserError, TypeAdapter  # noqa: PLC0415 - only unions and aliases need it
 
-    bare = get_args(type_)[0] if get_origin(type_) is Annotated else type_
-    # A union of one is a class, which has settings of its own: pydantic takes no others then.
-    config = None if _is_class(bare, BaseModel) else ConfigDict(strict=True, hide_input_in_errors=True)
-    return TypeAdapter(type_, config=config)
+    try:
+        return TypeAdapter(type_, config=ConfigDict(strict=True, hide_input_in_errors=True))
+    except PydanticUserError as error:
+        if error.code != "type-adapter-config-unused":
+            raise
+    # It is a class, which may have settings of its own: pydantic takes no others then.
+    return TypeAdapter(type_)
 
 
 def _may_be_empty(type_: Any) -> bool:

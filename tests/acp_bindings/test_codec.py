@@ -2,10 +2,12 @@
 
 import json
 import math
-from typing import Any
+from dataclasses import dataclass
+from typing import Annotated, Any
 
 import pytest
 from pydantic import ValidatorFunctionWrapHandler, field_validator
+from typing_extensions import TypedDict
 
 from acp_bindings import DecodeError, Finding, Issue, decode, encode, v1, v1_unstable, v2, v2_unstable
 from tests.acp_bindings.exact_json import Json
@@ -492,3 +494,30 @@ def issues_of(type_: Any, message: Json) -> list[Issue]:
     with pytest.raises(DecodeError) as raised:
         decode(type_, message)
     return list(raised.value.issues)
+
+
+@dataclass
+class Started:
+    """A dataclass of a user's own."""
+
+    server: v1.McpServer
+    tries: int = 0
+
+
+class Named(TypedDict):
+    """A dictionary of a user's own."""
+
+    server: v1.McpServer
+
+
+def test_types_of_a_users_own_that_are_no_models_are_read_alone_as_in_others() -> None:
+    server: Json = {"name": "s", "command": "/s", "args": [], "env": []}
+    made = v1.McpServerStdio(name="s", command="/s", args=[], env=[])
+
+    assert decode(Started, {"server": server}) == Started(made)
+    assert decode(list[Started], [{"server": server}]) == [Started(made)]
+    assert decode(Named, {"server": server}) == {"server": made}
+    assert decode(Annotated[Started, "any mark"], {"server": server}, strict=True) == Started(made)
+    for type_ in (Started, Named):
+        with pytest.raises(DecodeError, match=rf"^{type_.__name__}: server\.command: Input should be a valid string"):
+            decode(type_, {"server": {**server, "command": 5}})

@@ -279,6 +279,7 @@ def test_swapped_arguments_are_told(data: Any, strict: bool) -> None:
         ("PromptRequest", "the first argument is of str, which is no type"),
         (v1.PromptRequest(session_id="hunter2", prompt=[]), "the first argument is of PromptRequest, which is no type"),
         ((v1.TextContent, v1.ImageContent), "the first argument is of tuple, which is no type"),
+        (object(), "the first argument is of object, which is no type"),
         (
             v1.METHODS["session/new"],
             "of Method, which is no type; such are its request.params, request.result and notification.params",

@@ -103,7 +103,7 @@ def _settle(schema: Any, definitions: dict[str, Any], *, strict: bool) -> Any:
             return schema
 
 
-_WRAPPERS = {"model", "default", "nullable", "function-before", "function-after", "function-wrap"}
+_WRAPPERS = {"model", "dataclass", "default", "nullable", "function-before", "function-after", "function-wrap"}
 
 
 def _choices(schema: Any) -> dict[Any, Any]:
@@ -132,14 +132,19 @@ _SCALARS = {"str", "int", "float", "bool", "none", "literal"}
 def _descend(schema: Any, step: Any) -> Any:
     empty: dict[str, Any] = {}
     kind = schema.get("type")
-    if kind == "model-fields":
-        members: dict[str, Any] = schema["fields"]
+    if kind in _OF_MEMBERS:
+        fields: Any = schema["fields"]
+        # A dataclass has a list of them.
+        members: dict[str, Any] = {each["name"]: each for each in fields} if kind == "dataclass-args" else fields
         ways = ((way, each["schema"]) for name, each in members.items() for way in _ways(each, name))
         return next((_behind(way[1:], member) for way, member in ways if way[0] == step), empty)
     if kind == "tuple":
         items = schema["items_schema"]
         return items[step] if step < len(items) else items[-1]
     return schema.get({"list": "items_schema", "dict": "values_schema"}.get(kind, ""), empty)
+
+
+_OF_MEMBERS = {"model-fields", "dataclass-args", "typed-dict"}
 
 
 def _ways(member: Any, name: str) -> list[list[Any]]:

@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, cast, get_origin
 
-from pydantic import BaseModel
+from pydantic import BaseModel, PydanticSchemaGenerationError
 from pydantic_core import from_json
 
 from acp_bindings._json.shapes import members_of
@@ -24,13 +24,14 @@ if TYPE_CHECKING:
     from acp_bindings.jsonrpc import ProtocolPackage
 
 
-def refuse_no_type(type_: Any, data: Any) -> None:
-    """Refuse what is no type, and say what it is instead.
+def refuse_no_type(type_: Any, data: Any, error: Exception) -> None:
+    """Refuse what is no type, and say what it is instead; *error* is what was raised.
 
     Raises:
         TypeError: *type_* is surely none.
     """
-    if not isinstance(type_, _NO_TYPES):
+    is_unknown = isinstance(error, PydanticSchemaGenerationError) and not isinstance(type_, type)
+    if not isinstance(type_, _NO_TYPES) and (not is_unknown or get_origin(type_)):
         return
     told = "decode takes the type first, such as v1.NewSessionRequest, and then the data"
     if isinstance(data, type):
