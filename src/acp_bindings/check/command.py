@@ -15,6 +15,7 @@ from acp_bindings.check.inputs import Unusable
 from acp_bindings.check.report import SCHEMA, document_of, lines_of, printable, unusable_document
 from acp_bindings.check.rules import RULES
 from acp_bindings.setup.versions import PACKAGES, package_named
+from acp_bindings.version import version
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -77,9 +78,7 @@ class _PrintVersion(argparse.Action):
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object, **__: object) -> None:
         """Print it and end."""
-        from importlib.metadata import version  # noqa: PLC0415 - a check has no use for it
-
-        sys.stdout.write(f"acp-bindings {version('acp-bindings')}\n")
+        sys.stdout.write(f"acp-bindings {version()}\n")
         parser.exit()
 
 

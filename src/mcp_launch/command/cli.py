@@ -68,9 +68,9 @@ def main() -> None:
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        from importlib.metadata import version  # noqa: PLC0415
+        from acp_bindings.version import version  # noqa: PLC0415
 
-        typer.echo(f"mcp-launch {version('acp-bindings')}")
+        typer.echo(f"mcp-launch {version()}")
         raise typer.Exit
 
 

@@ -6,6 +6,7 @@ It is kept in a file because making it loads pydantic, which takes longer than a
 from __future__ import annotations
 
 import json
+from importlib.resources import files
 from pathlib import Path
 
 from mcp_launch.command.show.text import write
@@ -13,7 +14,7 @@ from mcp_launch.shapes import check_schema
 
 __all__ = ["FILE", "print_schema", "schema_text"]
 
-FILE = Path(__file__).with_name("report.schema.json")
+FILE = files("mcp_launch.command") / "report.schema.json"
 
 
 def print_schema() -> None:
@@ -31,4 +32,4 @@ def schema_text() -> str:
 
 
 if __name__ == "__main__":
-    FILE.write_text(schema_text(), encoding="utf-8")
+    Path(str(FILE)).write_text(schema_text(), encoding="utf-8")

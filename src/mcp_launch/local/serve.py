@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import secrets
-import sys
 from collections.abc import AsyncGenerator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import TYPE_CHECKING, Any, TypeVar, overload
@@ -19,7 +18,7 @@ from acp_bindings.secrets.redact import Redactor
 from mcp_launch.failures import UnusableInput
 from mcp_launch.local.choice import Agent, LocalTransport, choose
 from mcp_launch.local.http import Serve, http_entry, over_http
-from mcp_launch.local.stdio import over_stdio, stdio_entry
+from mcp_launch.local.stdio import over_stdio, refuse_unstartable, stdio_entry
 from mcp_launch.logs import kept_out_of_logs
 
 if TYPE_CHECKING:
@@ -63,12 +62,12 @@ async def serve_local(
     Raises:
         NoTransport: the agent advertised neither stdio nor HTTP.
         UnusableInput: neither `agent` nor `transport` is given; or the server is none of the SDK's; or it is to be
-            offered over stdio, and there is no Python interpreter that the agent could start.
+            offered over stdio, and there is no Python interpreter that the agent could start, or no file for it to run.
     """
     chosen = choose(agent, transport)
     inner = inner_server(server)
-    if chosen == "stdio" and (not sys.executable or getattr(sys, "frozen", False)):
-        raise UnusableInput("over stdio the agent has to start Python, and this program has none; offer http")
+    if chosen == "stdio":
+        refuse_unstartable()
     token = secrets.token_urlsafe(32)
     ended = anyio.Event()
     error: BaseException | None = None

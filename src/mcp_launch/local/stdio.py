@@ -16,6 +16,7 @@ from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCError, JSONRPCResponse, jsonrpc_message_adapter
 from pydantic import ValidationError
 
+from mcp_launch.failures import UnusableInput
 from mcp_launch.local import relay
 from mcp_launch.local.http import Serve
 from mcp_launch.transports import LONGEST
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from anyio.streams.memory import MemoryObjectReceiveStream
     from mcp.server.lowlevel import Server
 
-__all__ = ["over_stdio", "stdio_entry"]
+__all__ = ["over_stdio", "refuse_unstartable", "stdio_entry"]
 
 _FIRST = 10.0
 """Seconds for the token."""
@@ -55,9 +56,27 @@ async def over_stdio(server: Server[Any], *, token: str) -> AsyncGenerator[Serve
 def stdio_entry(name: str, *, port: int, token: str) -> dict[str, Any]:
     """The raw `McpServer` entry for the agent; v1 leaves out the `type`."""
     # Isolated, so that nothing in the directory where the agent starts it is run.
-    args = ["-I", "-S", str(Path(relay.__file__).resolve()), str(port)]
+    args = ["-I", "-S", str(_script()), str(port)]
     env = [{"name": relay.TOKEN, "value": token}]
     return {"type": "stdio", "name": name, "command": sys.executable, "args": args, "env": env}
+
+
+def refuse_unstartable() -> None:
+    """Refuse to be offered where an agent cannot start what stands between.
+
+    Raises:
+        UnusableInput: there is no interpreter, or the script is no file.
+    """
+    if not sys.executable or getattr(sys, "frozen", False):
+        raise UnusableInput("over stdio the agent has to start Python, and this program has none; offer http")
+    if not _script().is_file():
+        raise UnusableInput(
+            "over stdio the agent has to run a file of this package, which is in an archive; offer http"
+        )
+
+
+def _script() -> Path:
+    return Path(relay.__file__).resolve()
 
 
 async def _comes_with(token: str, lines: BufferedByteReceiveStream) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from importlib.metadata import version
 from types import TracebackType
 from typing import Any
 
@@ -12,6 +11,7 @@ from mcp import Client, ClientSession, MCPError
 from mcp.server import MCPServer, Server
 from mcp_types import CONNECTION_CLOSED, Implementation
 
+from acp_bindings.version import version
 from mcp_launch.failures import LaunchFailure
 from mcp_launch.options import Options
 from mcp_launch.transports import Mode
@@ -75,7 +75,7 @@ class _Client(Client):
 @cache
 def _client_info() -> Implementation:
     """What a server is told of who it speaks with."""
-    return Implementation(name="mcp-launch", version=version("acp-bindings"))
+    return Implementation(name="mcp-launch", version=version())
 
 
 class _Connected:

@@ -12,13 +12,13 @@ from base64 import b64encode
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
-from importlib.metadata import version
 from importlib.resources import files
 from typing import Any, TextIO, cast
 
 from jinja2 import Environment, StrictUndefined, Template
 from markupsafe import Markup
 
+from acp_bindings.version import version
 from mcp_launch.command.show.advice import ADVICE
 from mcp_launch.command.show.findings import of_files, placed, with_findings
 from mcp_launch.command.show.timeline import Span, elapsed, spans, ticks
@@ -53,7 +53,7 @@ def write(report: CheckReport, file: TextIO, *, source: str, when: datetime, str
         unfolded=sum(len(server.tools) for server in servers) <= _FEW,
         source=source,
         when=when.astimezone(UTC),
-        version=version("acp-bindings"),
+        version=version(),
     )
     file.writelines(page)
 
