@@ -95,6 +95,7 @@ def minimums(session: nox.Session) -> None:
 
 MINIMUM_TESTS = (
     "tests/acp_bindings/jsonrpc",
+    "tests/mcp_launch/explore",
     *(
         f"tests/acp_bindings/test_{each}.py"
         for each in ("codec", "encoding", "json_schema", "models", "shown", "subclasses")
