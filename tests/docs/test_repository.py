@@ -7,6 +7,8 @@ import subprocess
 import tomllib
 from pathlib import Path
 
+import pytest
+
 from tests.docs.embed import ROOT
 
 PROJECT = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
@@ -26,6 +28,7 @@ def test_pyproject_names_one_repository() -> None:
     assert {HOST + each for each in owner_and_name} == {REPOSITORY}
 
 
+@pytest.mark.skipif(not (ROOT / ".git").exists(), reason="only a clone knows what is committed")
 def test_no_other_file_names_it() -> None:
     address = REPOSITORY.removeprefix("https://").encode()
 
