@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any, Literal, TypeAlias
 
 from codegen.compare.limits import narrows_values
 from codegen.compare.methods import compare_methods
 from codegen.compare.overlap import json_types
-from codegen.compare.report import Change
+from codegen.compare.report import Change, as_code
 from codegen.compare.spelling import NOTHING, OMITTED, ORDER, OVERLAP, TEXT, UNIONS, is_about, same, spelt
 from codegen.tree import Node, without
 
@@ -150,7 +150,7 @@ def _compare_bases(where: str, before: Node, after: Node) -> Iterator[Change]:
     news: list[Node] = after.get("allOf", [])
     old_labels, new_labels = [_label(base) for base in olds], [_label(base) for base in news]
     if old_labels != new_labels:
-        what = f"based on {_code(new_labels) or 'nothing'} instead of {_code(old_labels) or 'nothing'}"
+        what = f"based on {as_code(new_labels) or 'nothing'} instead of {as_code(old_labels) or 'nothing'}"
         yield Change(kind="type", where=where, what=what, breaking=True)
         return
     for old, new in zip(olds, news, strict=True):
@@ -285,7 +285,3 @@ def _json(value: object) -> str:
 def _short(keyword: str, value: object) -> str:
     text = _json(value)
     return f"{keyword}: {text}" if len(text) <= _SHORT else keyword
-
-
-def _code(names: Sequence[str]) -> str:
-    return ", ".join(f"`{name}`" for name in names)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeAlias
 
-from codegen.compare.report import Change
+from codegen.compare.report import Change, as_code
 
 __all__ = ["compare_methods"]
 
@@ -42,5 +42,5 @@ def _text(sides: Sides) -> str:
 
 def _by_side(sides: Sides) -> list[tuple[str, str]]:
     """The sides in the order of their names, each with the definitions that it handles, as Markdown."""
-    every = {side: ", ".join(f"`{name}`" for name in sides if sides[name] == side) for side in sides.values()}
+    every = {side: as_code(name for name in sides if sides[name] == side) for side in sides.values()}
     return [("both sides" if side == "both" else f"the {side}", names) for side, names in sorted(every.items())]

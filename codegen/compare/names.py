@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from codegen.compare.report import Change, NameKind
+from codegen.compare.report import Change, NameKind, as_code
 from codegen.runtime import EXTENSIBLE, INTEGERS, MODEL, NUMBER, RESPONSE, WRAPPERS
 
 __all__ = ["Attribute", "Name", "Names", "compare_names", "names_of"]
@@ -105,7 +105,7 @@ def _compare_classes(name: str, old: Names, new: Names) -> Iterator[Change]:
     before, after = old[name], new[name]
     olds, news = before.attributes, after.attributes
     if before.bases != after.bases:
-        what = f"is based on {_code(after.bases)} instead of {_code(before.bases)}"
+        what = f"is based on {as_code(after.bases)} instead of {as_code(before.bases)}"
         gone = _ancestors(name, old) - _ancestors(name, new)
         yield Change(kind="base", where=name, what=what, breaking=bool(gone))
         olds, news = _all_attributes(name, old), _all_attributes(name, new)
@@ -229,7 +229,3 @@ class _Bare(ast.NodeTransformer):
 
     def visit_Constant(self, node: ast.Constant) -> ast.expr:
         return self.visit(ast.parse(node.value, mode="eval").body) if isinstance(node.value, str) else node
-
-
-def _code(names: tuple[str, ...]) -> str:
-    return ", ".join(f"`{name}`" for name in names)

@@ -8,11 +8,11 @@ that are still to come), new optional members and new names are not breaking.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-__all__ = ["Change", "Kind", "render"]
+__all__ = ["Change", "Kind", "as_code", "render"]
 
 SchemaKind: TypeAlias = Literal[
     "definition", "method", "property", "type", "variant", "value", "reading", "default", "rule", "text"
@@ -35,6 +35,11 @@ class Change:
     what: str
     """The difference as Markdown, to be read after `where`."""
     breaking: bool
+
+
+def as_code(names: Iterable[str]) -> str:
+    """The names as Markdown shows code, with commas."""
+    return ", ".join(f"`{name}`" for name in names)
 
 
 def render(changes: Sequence[Change]) -> list[str]:
