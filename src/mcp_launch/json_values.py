@@ -1,6 +1,6 @@
 """Reads JSON whose shape nobody has checked yet.
 
-Loads nothing, not even `acp_bindings`, which has two of these functions too: reading a config must not wait for that.
+`acp_bindings` has two of these functions too, for itself alone: reading a config does without that package.
 """
 
 from __future__ import annotations
