@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import re
 from collections.abc import Callable
 
 import pytest
@@ -11,7 +12,7 @@ import pytest
 import mcp_launch
 from mcp_launch import LaunchError, LaunchFailure, NoTransport, NotReady, UnknownServer, UnknownTool, UnusableInput
 from mcp_launch.extra import NEEDED
-from tests.mcp_launch.support import run_python
+from tests.mcp_launch.support import SOURCE, run_python
 
 
 def test_the_public_names_are_sorted_and_there() -> None:
@@ -25,6 +26,14 @@ def test_importing_the_package_imports_neither_the_sdk_nor_what_the_extra_brings
     done = run_python("-c", script)
 
     assert (done.stderr, done.stdout.strip()) == ("", "[]")
+
+
+def test_nothing_private_of_the_other_package_is_used() -> None:
+    sources = (SOURCE / "mcp_launch").glob("**/*.py")
+
+    assert [
+        path for path in sources if re.search(r"acp_bindings\S* import _|acp_bindings\._", path.read_text("utf-8"))
+    ] == []
 
 
 def test_without_the_extra_a_name_says_what_to_install() -> None:

@@ -9,12 +9,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from functools import partial
 
-from acp_bindings._standard_streams import written_by
 from acp_bindings.check.checking import Check
 from acp_bindings.check.inputs import Unusable
 from acp_bindings.check.report import SCHEMA, document_of, lines_of, printable, unusable_document
 from acp_bindings.check.rules import RULES
 from acp_bindings.setup.versions import PACKAGES, package_named
+from acp_bindings.standard_streams import written_by
 from acp_bindings.version import version
 
 

@@ -53,7 +53,7 @@ def main() -> None:
     # Behind -- stands the command of a server, whose options are not for typer to read.
     end = typed.index("--") if "--" in typed else len(typed)
     command = typed[end + 1 :] if end < len(typed) else None
-    from acp_bindings._standard_streams import written_by  # noqa: PLC0415
+    from acp_bindings.standard_streams import written_by  # noqa: PLC0415
     from mcp_launch.failures import UnusableInput  # noqa: PLC0415
 
     with written_by("mcp-launch"):
