@@ -16,6 +16,7 @@ from pydantic import (
     Field,
     ModelWrapValidatorHandler,
     ValidationError,
+    computed_field,
     model_serializer,
     model_validator,
 )
@@ -514,3 +515,30 @@ class Renamed(v1.TextContent):
 def test_what_is_wrong_is_told_also_where_a_member_has_several_names(wrong: Json, told: str) -> None:
     with pytest.raises(DecodeError, match=f"^Renamed: {told}$"):
         decode(Renamed, wrong)
+
+
+class Sized(v1.TextContent):
+    """Has members that are computed of others."""
+
+    @computed_field
+    @property
+    def text_size(self) -> int:
+        return len(self.text)
+
+    @computed_field(alias="twice")
+    def doubled(self) -> str:
+        return self.text * 2
+
+
+def test_what_is_computed_is_written_once_also_where_it_was_read() -> None:
+    made = Sized(text="ab")
+    written = encode(made)
+    read = decode(Sized, b'{"type":"text","text":"ab","textSize":5,"twice":"x","newer":1,"text_size":2}')
+
+    assert json.loads(written) == {"type": "text", "text": "ab", "textSize": 2, "twice": "abab"}
+    assert decode(Sized, written) == made
+    assert encode(decode(Sized, written)) == written
+    assert (read.text_size, read.model_extra) == (2, {"newer": 1, "text_size": 2})
+    assert read.model_fields_set == {"type", "text", "newer", "text_size"}
+    read.text = "abc"
+    assert (read.text_size, read.model_extra) == (3, {"newer": 1, "text_size": 2})

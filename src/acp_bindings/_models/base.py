@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, GetJson
 from pydantic.fields import FieldInfo
 from pydantic_core import CoreSchema, InitErrorDetails, ValidationError
 
-from acp_bindings._models.reading import LENIENT_OBJECT, UNTYPED, Key, apply_rules, counting, keys_unlike
+from acp_bindings._models.reading import LENIENT_OBJECT, UNTYPED, Key, apply_rules, counting, keys_unlike, leaving_out
 from acp_bindings._models.types import Implied, Rule, When
 
 
@@ -168,6 +168,8 @@ class Model(BaseModel):  # noqa: PLW1641 - what can change has no hash
             apply_rules(fields, members["fields"])
             if due := _due(cls):
                 body["schema"] = counting(body["schema"], due)
+            if computed := {each.get("alias", each["property_name"]) for each in members["computed_fields"]}:
+                body["schema"] = leaving_out(body["schema"], computed)
             if cls.model_config.get("extra") == "allow":  # as it is, unless a user wants it otherwise
                 members["extras_schema"] = UNTYPED
                 if names := [name for name, info in fields.items() if info.alias != name]:

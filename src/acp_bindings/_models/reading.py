@@ -47,6 +47,22 @@ def counting(members: Any, names: Iterable[str]) -> Any:
     return cs.no_info_after_validator_function(count, members)
 
 
+def leaving_out(members: Any, names: set[str]) -> Any:
+    """The schema *members* of all members, by which unknown ones with these *names*, which a class computes, are lost.
+
+    Otherwise they would be written beside what is computed.
+    """
+
+    def leave_out(read: tuple[object, dict[str, object] | None, set[str]]) -> object:
+        _, unknown, given = read
+        for name in names.intersection(unknown or ()):
+            del cast("dict[str, object]", unknown)[name]
+            given.discard(name)
+        return read
+
+    return cs.no_info_after_validator_function(leave_out, members)
+
+
 notes = [object(), object()]
 """Two signs for whoever reads: each is replaced by a new object when there is something to look at again.
 
