@@ -283,3 +283,26 @@ def test_what_is_made_unchecked_has_its_tags_too() -> None:
     assert v1.TextContent.model_construct(text="x").model_fields_set == {"type", "text"}
     assert v1.TextContent.model_construct({"text"}, text="x").model_fields_set == {"type", "text"}
     assert encode(v1.McpServerStdio.model_construct(name="s")) == b'{"name":"s"}'
+
+
+class Entry(BaseModel):
+    """A model of a user's own, by which pydantic reads ours without `decode`."""
+
+    server: v1.McpServerHttp
+
+
+def test_what_pydantic_read_alone_is_the_same_as_what_was_decoded() -> None:
+    odd = '{"name": "n", "url": "u", "headers": [], "_meta": 7, "meta": {"known": false}, "newer": 1}'
+    server = Entry.model_validate_json(f'{{"server": {odd}}}').server
+    decoded = decode(v1.McpServerHttp, odd)
+
+    assert server.model_extra == {"meta": {"known": False}, "newer": 1}
+    assert (server.model_extra or {})["meta"] == {"known": False}
+    for one, other in ((Entry.model_validate_json(f'{{"server": {odd}}}').server, decoded), (server, decoded)):
+        assert one == other
+        assert other == one
+    assert v1.McpServerHttp.model_validate_json(odd) == v1.McpServerHttp.model_validate_json(odd)
+    assert v1.McpServerHttp.model_validate_json(odd) != v1.McpServerHttp(name="n", url="u", headers=[])
+    assert v1.McpServerHttp.model_validate_json('{"name": "n", "url": "u", "headers": [], "_meta": 7}') == (
+        v1.McpServerHttp(name="n", url="u", headers=[])
+    )

@@ -246,8 +246,17 @@ class Model(BaseModel):  # noqa: PLW1641 - what can change has no hash
             _assign(copied, name, value)
         return copied
 
+    @property
+    def model_extra(self) -> dict[str, Any] | None:
+        """The members that the schema does not know, by their names in the message."""
+        _complete(self)
+        return self.__pydantic_extra__
+
     def __eq__(self, other: object) -> bool:
         """Equal members, of the same class; one that is omitted differs from one that is null."""
+        if isinstance(other, Model):
+            _complete(self)
+            _complete(other)
         equal = super().__eq__(other)
         return _nulls(self) == _nulls(other) if equal is True and isinstance(other, Model) else equal
 
@@ -350,25 +359,30 @@ else:
 
 
 def complete(value: object) -> None:
-    """Complete every object in *value* that was just read.
-
-    A member that lacks its attribute, because a bad value was read as omitted, gets it. An unknown member that was read
-    by a `Key` gets its name as plain text, by which it can be looked up.
-    """
+    """Complete every object in *value* that was just read."""
     waiting: list[object] = [value]
     for each in waiting:
         inside: Iterable[object] = ()
         if isinstance(each, BaseModel):
-            members = vars(each)
-            members |= dict.fromkeys(type(each).__pydantic_fields__.keys() - members.keys())
-            if (extra := each.__pydantic_extra__) and any(isinstance(name, Key) for name in extra):
-                each.__pydantic_extra__ = {str(name): unknown for name, unknown in extra.items()}
-            inside = members.values()
+            _complete(each)
+            inside = vars(each).values()
         elif isinstance(each, dict):
             inside = cast("dict[object, object]", each).values()
         elif isinstance(each, list | tuple):
             inside = cast("Iterable[object]", each)
         waiting += [part for part in inside if isinstance(part, _HOLDERS)]
+
+
+def _complete(model: BaseModel) -> None:
+    """Complete an object that was read, perhaps by pydantic alone, without `decode`.
+
+    A member that lacks its attribute, because a bad value was read as omitted, gets it. An unknown member that was read
+    by a `Key` gets its name as plain text, by which it can be looked up.
+    """
+    members = vars(model)
+    members |= dict.fromkeys(type(model).__pydantic_fields__.keys() - members.keys())
+    if (extra := model.__pydantic_extra__) and any(isinstance(name, Key) for name in extra):
+        model.__pydantic_extra__ = {str(name): unknown for name, unknown in extra.items()}
 
 
 _HOLDERS = (list, tuple, dict, BaseModel)
