@@ -1,10 +1,12 @@
 """Classes that users derive from the generated ones: the rules hold in them too, and their own validators."""
 
+import inspect
 import json
 from collections import OrderedDict
 from collections.abc import Callable
 from functools import cached_property
 from typing import Annotated, Any, ClassVar, Self, cast
+from unittest.mock import create_autospec
 
 import pytest
 from pydantic import (
@@ -423,10 +425,29 @@ def test_a_default_of_a_users_own_may_be_made_of_other_members() -> None:
     assert json.loads(encode(model))["doubled"] == ["a", "a", "b"]
 
 
+def test_a_member_with_such_a_default_is_omitted_as_any_other() -> None:
+    model = Doubled(names=["a"], doubled=["b"])
+    del model.doubled
+    assert model.doubled == ["a", "a"]
+    assert "doubled" not in model.model_fields_set
+
+
+def test_a_signature_shows_that_a_default_is_made_and_makes_none() -> None:
+    class Counted(v1.Implementation):
+        """Has a default that cannot be made without an object."""
+
+        number: Annotated[int, Field(default_factory=lambda: 1 // 0)]
+
+    shown = str(inspect.signature(Counted))
+    assert shown.endswith(", number: int = <factory>) -> None")
+    assert "doubled: list[str] = <factory>" in str(inspect.signature(Doubled))
+    assert create_autospec(Doubled)(names=["a"])
+
+
 class Listed(v1.SetSessionModeResponse):
     """Has a default with something in it."""
 
-    names: list[str] = Field(default_factory=lambda: ["a"])
+    names: list[str] = Field(default_factory=["a"].copy)
 
 
 def test_a_default_of_a_users_own_is_written_when_it_is_emptied() -> None:

@@ -229,7 +229,7 @@ class Model(BaseModel):  # noqa: PLW1641 - what can change has no hash
                 raise AttributeError(f"{type(self).__name__} cannot do without {name!r}")
             else:
                 _refuse_frozen(type(self), name)
-                vars(self)[name] = field.get_default(call_default_factory=True)
+                vars(self)[name] = field.get_default(call_default_factory=True, validated_data=vars(self))
                 self.__pydantic_fields_set__.discard(name)
 
     @classmethod

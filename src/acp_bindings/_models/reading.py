@@ -185,7 +185,7 @@ def _make_default(outer: dict[str, Any]) -> None:
         default = outer.pop("default")
         outer["default_factory"] = type(default)
         outer["metadata"] = {**outer.get("metadata", {}), "pydantic_js_updates": {"default": default}}
-    elif getattr(outer.get("default_factory"), "__module__", "").startswith("acp_bindings."):
+    elif str(getattr(outer.get("default_factory"), "__module__", None)).startswith("acp_bindings."):
         # A default object is what the empty object reads as; codegen sees to that.
         outer["default_factory"], outer["validate_default"] = dict, True
 

@@ -34,5 +34,24 @@ def takes_anything(cls: type[BaseModel]) -> bool:
 
 
 def _parameter(name: str, info: FieldInfo) -> Parameter:
-    default = Parameter.empty if info.is_required() else info.get_default(call_default_factory=True)
+    default = Parameter.empty if info.is_required() else _default(info)
     return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=info.annotation)
+
+
+def _default(info: FieldInfo) -> object:
+    """What a member reads as. A user's own factory may do anything, and is not called for that."""
+    made = info.default_factory
+    if made is None or str(made.__module__).startswith("acp_bindings."):
+        return info.get_default(call_default_factory=True)
+    return _FACTORY
+
+
+class _Factory:
+    """Stands for a default that is made for each object."""
+
+    def __repr__(self) -> str:
+        """As pydantic shows it."""
+        return "<factory>"
+
+
+_FACTORY = _Factory()
