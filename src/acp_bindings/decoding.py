@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from acp_bindings._problems.findings import Witness
     from acp_bindings.errors import Finding
 
+__all__ = ["decode"]
+
 T = TypeVar("T")
 
 

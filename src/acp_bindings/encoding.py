@@ -18,6 +18,8 @@ from acp_bindings._models.base import Model, when_derived
 from acp_bindings._writing.filled import note_filled
 from acp_bindings._writing.fitting import fit, may_have_maps
 
+__all__ = ["encode"]
+
 
 def encode(value: object) -> bytes:
     """*value* as compact JSON in UTF-8.

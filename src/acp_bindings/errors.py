@@ -15,6 +15,8 @@ from typing import Any, Literal, TypeAlias
 from acp_bindings._problems.few import few
 from acp_bindings._problems.message_path import at
 
+__all__ = ["AcpError", "DecodeError", "EncodeError", "Finding", "Issue", "Path", "ReadingRule"]
+
 Path: TypeAlias = tuple[str | int, ...]
 """The way to a value in a message, by wire name and index; empty for the whole."""
 

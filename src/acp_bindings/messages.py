@@ -9,6 +9,8 @@ from acp_bindings._models.shown import without_secrets
 from acp_bindings.errors import Finding, Issue
 from acp_bindings.methods import NotificationType, RequestType
 
+__all__ = ["BadLine", "BadResponse", "ErrorResponse", "Id", "Message", "Notification", "Request", "Response"]
+
 Id: TypeAlias = int | str | None
 """The id of a request and of its response (`RequestId`); in v2 it is never null."""
 

@@ -10,6 +10,8 @@ from typing import Annotated, Any, Literal, Protocol, TypeAlias, TypeVar, Union,
 
 from acp_bindings._models.base import Model
 
+__all__ = ["Asks", "Method", "Methods", "NotificationType", "RequestType", "Side"]
+
 Side: TypeAlias = Literal["agent", "both", "client", "protocol", "proxy"]
 """Who handles a method; with `both` and `protocol` it is whoever receives it."""
 

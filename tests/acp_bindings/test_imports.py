@@ -60,6 +60,22 @@ def test_the_packages_are_listed_before_they_are_loaded() -> None:
     assert {"v1", "v1_unstable", "v2", "v2_unstable", "decode", "encode"} <= set(names)
 
 
+@pytest.mark.parametrize(
+    ("module", "names"),
+    [
+        ("decoding", "decode"),
+        ("encoding", "encode"),
+        ("errors", "AcpError DecodeError EncodeError Finding Issue Path ReadingRule"),
+        ("messages", "BadLine BadResponse ErrorResponse Id Message Notification Request Response"),
+        ("methods", "Asks Method Methods NotificationType RequestType Side"),
+    ],
+)
+def test_a_module_lists_what_it_is_for_and_nothing_that_it_uses(module: str, names: str) -> None:
+    assert run(f"from acp_bindings.{module} import *; print(*(name for name in dir() if name[0] != '_'))").split() == (
+        names.split()
+    )
+
+
 def run(code: str) -> str:
     command = [sys.executable, "-W", "error", "-c", code]
     return subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout
