@@ -285,6 +285,12 @@ def test_what_is_made_unchecked_has_its_tags_too() -> None:
     assert encode(v1.McpServerStdio.model_construct(name="s")) == b'{"name":"s"}'
 
 
+def test_what_model_construct_leaves_out_is_not_made_up_by_a_comparison() -> None:
+    text = v1.TextContent.model_construct(annotations=None)
+    assert text == v1.TextContent.model_construct(annotations=None)
+    assert not hasattr(text, "text")
+
+
 class Entry(BaseModel):
     """A model of a user's own, by which pydantic reads ours without `decode`."""
 

@@ -379,8 +379,10 @@ def _complete(model: BaseModel) -> None:
     A member that lacks its attribute, because a bad value was read as omitted, gets it. An unknown member that was read
     by a `Key` gets its name as plain text, by which it can be looked up.
     """
-    members = vars(model)
-    members |= dict.fromkeys(type(model).__pydantic_fields__.keys() - members.keys())
+    members, fields = vars(model), type(model).__pydantic_fields__
+    if lacking := fields.keys() - members.keys():
+        # What a message must have is lacking only where `model_construct` made the object.
+        members |= {name: None for name in lacking if not fields[name].is_required()}
     if (extra := model.__pydantic_extra__) and any(isinstance(name, Key) for name in extra):
         model.__pydantic_extra__ = {str(name): unknown for name, unknown in extra.items()}
 
