@@ -267,7 +267,8 @@ class Plain(v1.PromptRequest):
     prompt: list[v1.TextContent]  # pyright: ignore[reportIncompatibleVariableOverride]
     more: list[v1.TextContent | None] | None = None
     by_name: dict[str, v1.TextContent] = {}  # noqa: RUF012 - every object has its own, by pydantic
-    anything: list[Any] = []  # noqa: RUF012 - every object has its own, by pydantic
+    anything: list[v1.TextContent | Any] = []  # noqa: RUF012 - every object has its own, by pydantic
+    deep: dict[str, dict[str, v1.TextContent]] = {}  # noqa: RUF012 - the same
     made: list[Annotated[v1.TextContent, BeforeValidator(worded)]] = []  # noqa: RUF012 - the same
 
 
@@ -281,13 +282,14 @@ class LongText(v1.TextContent):
     [("prompt", "prompt[1]"), ("more", "more[1]"), ("by_name", "byName.added"), ("made", "made[0]")],
 )
 def test_an_object_of_another_class_is_refused_in_a_list_of_a_users_own(where: str, path: str, other: object) -> None:
-    request = Plain(session_id="s", prompt=[v1.TextContent(text="t")], more=[None])
+    deep = {"a": {"b": v1.TextContent(text="t")}}
+    request = Plain(session_id="s", prompt=[v1.TextContent(text="t")], more=[None], deep=deep)
     additions(other)(getattr(request, where))
 
     with pytest.raises(EncodeError) as raised:
         encode([request])
 
-    assert f"[0].{path}: Input should be v1.TextContent, not v" in str(raised.value)
+    assert str(raised.value).startswith(f"list: [0].{path}: Input should be v1.TextContent, not v")
 
 
 def test_what_a_list_of_a_users_own_is_for_is_written() -> None:

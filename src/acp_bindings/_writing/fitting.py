@@ -190,13 +190,12 @@ def _kinds(annotation: Any) -> frozenset[type] | None:
 
 
 def _named(annotation: Any) -> frozenset[type] | None:
-    """The classes of what a user's own lists and maps may have in them; None if that may be anything, or no object."""
+    """The classes of what a user's own lists and maps may have in them; None if that may be anything."""
     kinds = [kind for holder in _holders(annotation) for kind in _alternatives(get_args(holder)[-1])]
     # What typing has besides, such as `Any` and the names of types, may stand for any class.
     if any(get_origin(kind) is None and type(kind).__module__.startswith("typing") for kind in kinds):
         return None
-    classes = frozenset(kind for kind in kinds if isinstance(kind, type))
-    return classes if any(issubclass(each, BaseModel) for each in classes) else None
+    return frozenset(kind for kind in kinds if isinstance(kind, type)) or None
 
 
 def _holders(annotation: Any) -> list[Any]:
