@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
-from pydantic import field_validator
+from pydantic import PydanticSchemaGenerationError, field_validator
 
 from acp_bindings import DecodeError, Finding, Issue, decode, v1, v2
 from acp_bindings.jsonrpc import BadLine, Codec
@@ -304,3 +304,8 @@ def test_other_errors_of_a_type_stay_what_they_are() -> None:
 
     with pytest.raises(LookupError):
         untyped(cast("Any", Odd), "{}")
+
+
+def test_a_type_of_what_cannot_be_read_is_a_type() -> None:
+    with pytest.raises(PydanticSchemaGenerationError):
+        decode(list[io.StringIO], [])
