@@ -172,12 +172,16 @@ def test_null_in_a_list_of_anything_is_written() -> None:
 def test_what_json_has_no_word_for_is_refused_by_its_place() -> None:
     cycle: dict[str, Any] = {}
     cycle["cycle"] = cycle
+    maps: dict[str, Any] = {}
+    lists: list[Any] = []
+    for _ in range(300):
+        maps, lists = {"a": maps}, [lists]
     values: list[tuple[object, Path, str]] = [
         (object(), ("_meta", "a", 0), "JSON has nothing for an object of object"),
         (v1.TextContent, ("_meta", "a", 0), "This is the class v1.TextContent, and no object of it"),
         ("\ud800", ("_meta", "a", 0), "Half of a surrogate pair cannot be sent"),
         ({"\ud800": 1}, ("_meta", "a", 0), "A name in it cannot be sent"),
-        (cycle, (), "It holds itself, or is nested too deep"),
+        *((each, (), "It holds itself, or is nested too deep") for each in (cycle, maps, lists)),
     ]
     for value, path, told in values:
         with pytest.raises(EncodeError) as caught:

@@ -104,6 +104,8 @@ def _unwritable(value: Any) -> Issue:
         if inner is None and isinstance(value, BaseModel):
             # Alone, a map would be written: a name that is no text becomes one only where anything may stand.
             inner = next(((step, part) for step, part in _parts(value) if _has_odd_names(part)), None)
+        if inner is None and _is_sound(value):
+            break
         if inner is None:
             return Issue(path, "not_json", _why_unwritable(value))
         path, value = (*path, inner[0]), inner[1]
@@ -127,8 +129,14 @@ def _why_unwritable(value: object) -> str:
             return f"JSON has nothing for an object of {full_name(type(value))}{hint}"
 
 
+def _is_sound(value: object) -> bool:
+    """Whether nothing is wrong with a map or a list, of parts that can be written, but how deep they are in it."""
+    return isinstance(value, dict | list | tuple) and not _has_odd_names(cast("object", value))
+
+
 def _has_odd_names(value: object) -> bool:
-    return isinstance(value, dict) and not all(isinstance(name, str) for name in cast("dict[object, Any]", value))
+    names = [*cast("dict[object, Any]", value)] if isinstance(value, dict) else []
+    return not (all(isinstance(name, str) for name in names) and _is_writable(names))
 
 
 def _parts(value: Any) -> Iterable[tuple[str | int, Any]]:
