@@ -266,7 +266,7 @@ def soak(session: nox.Session) -> None:
 @nox.session
 def peers(session: nox.Session) -> None:
     """Show what the official SDK gets wrong, and that these packages get it right."""
-    session.install("-e", ".", *group("peers"), *group("test"))
+    session.install("-e", ".[connection]", *group("peers"), *group("test"))
     session.run("pytest", "tests/peers", *session.posargs)
 
 
