@@ -13,9 +13,9 @@ from acp_bindings.check.checking import Check
 from acp_bindings.check.inputs import Unusable
 from acp_bindings.check.report import SCHEMA, document_of, lines_of, printable, unusable_document
 from acp_bindings.check.rules import RULES
+from acp_bindings.command.standard_streams import written_by
+from acp_bindings.command.version import version
 from acp_bindings.setup.versions import PACKAGES, package_named
-from acp_bindings.standard_streams import written_by
-from acp_bindings.version import version
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

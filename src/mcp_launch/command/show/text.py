@@ -9,7 +9,7 @@ import threading
 from collections.abc import Generator
 from typing import TextIO, TypeAlias
 
-from acp_bindings.standard_streams import discard_unwritable
+from acp_bindings.command.standard_streams import discard_unwritable
 from mcp_launch.failures import UnusableInput
 
 __all__ = ["Styled", "complain", "harmless", "printable", "remark", "write", "write_file"]

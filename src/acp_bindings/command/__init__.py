@@ -1,0 +1,1 @@
+"""What the commands of both packages share."""
