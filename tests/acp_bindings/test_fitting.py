@@ -5,10 +5,11 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Callable, Iterator
-from typing import Annotated, Any, cast
+from typing import Annotated, Any, Generic, TypeVar, cast
 
 import pytest
-from pydantic import BaseModel, BeforeValidator, Field
+from pydantic import BaseModel, BeforeValidator, Field, SkipValidation
+from pydantic_core import core_schema
 
 from acp_bindings import EncodeError, decode, encode, v1, v2
 from tests.acp_bindings.instances import Instances
@@ -307,3 +308,43 @@ def test_what_a_list_of_a_users_own_is_for_is_written() -> None:
         "anything": [text, {"type": "image", "data": "AAAA", "mimeType": "image/png"}],
         "made": [text],
     }
+
+
+T = TypeVar("T")
+
+
+class Box(BaseModel, Generic[T]):
+    """Holds one thing."""
+
+    held: T
+
+
+class Anything:
+    """Is read as whatever a user wants it to be."""
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: object, handler: object) -> core_schema.CoreSchema:
+        return core_schema.any_schema()
+
+
+class Open(v1.TextContent):
+    """A text of a user's own, with lists that say little of the classes of what is in them."""
+
+    boxes: list[Box[int]] = []  # noqa: RUF012 - every object has its own, by pydantic
+    unchecked: list[SkipValidation[v1.TextContent]] = []  # noqa: RUF012 - the same
+    anything: list[Anything] = []  # noqa: RUF012 - the same
+
+
+@pytest.mark.parametrize(
+    ("where", "part"),
+    [
+        ("boxes", Box(held=5)),
+        ("unchecked", v2.TextContent(text="t")),
+        ("anything", v2.TextContent(text="t")),
+    ],
+)
+def test_an_object_is_written_where_the_class_that_is_named_does_not_decide(where: str, part: BaseModel) -> None:
+    text = Open(text="t")
+    getattr(text, where).append(part)
+
+    assert json.loads(encode(text))[where] == [json.loads(encode(part))]

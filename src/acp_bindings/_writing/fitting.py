@@ -7,7 +7,7 @@ from functools import cache
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, TypeAlias, Union, cast, get_args, get_origin
 
-from pydantic import BaseModel
+from pydantic import BaseModel, BeforeValidator
 from pydantic.fields import FieldInfo
 from pydantic_core import SchemaValidator
 from pydantic_core import core_schema as cs
@@ -192,10 +192,24 @@ def _kinds(annotation: Any) -> frozenset[type] | None:
 def _named(annotation: Any) -> frozenset[type] | None:
     """The classes of what a user's own lists and maps may have in them; None if that may be anything."""
     kinds = [kind for holder in _holders(annotation) for kind in _alternatives(get_args(holder)[-1])]
-    # What typing has besides, such as `Any` and the names of types, may stand for any class.
-    if any(get_origin(kind) is None and type(kind).__module__.startswith("typing") for kind in kinds):
+    if any(map(_may_stand_for_any, kinds)):
         return None
-    return frozenset(kind for kind in kinds if isinstance(kind, type)) or None
+    return frozenset(_without_arguments(kind) for kind in kinds if isinstance(kind, type)) or None
+
+
+def _may_stand_for_any(kind: Any) -> bool:
+    """Whether objects of any class may stand there."""
+    # What typing has besides, such as `Any` and the names of types.
+    if get_origin(kind) is None and type(kind).__module__.startswith("typing"):
+        return True
+    # What decides by itself what it takes; but what comes before that is no more than a way to it.
+    decides = hasattr(kind, "__get_pydantic_core_schema__") and not isinstance(kind, BeforeValidator)
+    return decides and not (isinstance(kind, type) and issubclass(kind, BaseModel))
+
+
+def _without_arguments(kind: type) -> type:
+    """The class of which a generic one with arguments is made: pydantic takes objects of that too."""
+    return getattr(kind, "__pydantic_generic_metadata__", {}).get("origin") or kind
 
 
 def _holders(annotation: Any) -> list[Any]:
