@@ -5,10 +5,11 @@ import io
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, NewType, TypeVar, cast
 
 import pytest
 from pydantic import PydanticSchemaGenerationError, field_validator
+from typing_extensions import TypeAliasType
 
 from acp_bindings import DecodeError, Finding, Issue, decode, v1, v2
 from acp_bindings.jsonrpc import BadLine, Codec
@@ -306,6 +307,12 @@ def test_other_errors_of_a_type_stay_what_they_are() -> None:
         untyped(cast("Any", Odd), "{}")
 
 
-def test_a_type_of_what_cannot_be_read_is_a_type() -> None:
+Named = NewType("Named", io.StringIO)
+Alias = TypeAliasType("Alias", io.StringIO)
+T = TypeVar("T", bound=io.StringIO)
+
+
+@pytest.mark.parametrize("type_", [list[io.StringIO], Named, Alias, T])
+def test_a_type_of_what_cannot_be_read_is_a_type(type_: Any) -> None:
     with pytest.raises(PydanticSchemaGenerationError):
-        decode(list[io.StringIO], [])
+        decode(type_, [])

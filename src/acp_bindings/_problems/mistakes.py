@@ -30,8 +30,8 @@ def refuse_no_type(type_: Any, data: Any, error: Exception) -> None:
     Raises:
         TypeError: *type_* is surely none.
     """
-    is_unknown = isinstance(error, PydanticSchemaGenerationError) and not isinstance(type_, type)
-    if not isinstance(type_, _NO_TYPES) and (not is_unknown or get_origin(type_)):
+    is_unknown = isinstance(error, PydanticSchemaGenerationError) and not _is_type(type_)
+    if not isinstance(type_, _NO_TYPES) and not is_unknown:
         return
     told = "decode takes the type first, such as v1.NewSessionRequest, and then the data"
     if isinstance(data, type):
@@ -41,6 +41,11 @@ def refuse_no_type(type_: Any, data: Any, error: Exception) -> None:
     kind = type(cast("object", type_)).__name__
     holds = "; such are its " + _TYPES_OF[kind] if kind in _TYPES_OF else ""
     raise TypeError(f"{told}; the first argument is of {kind}, which is no type{holds}") from None
+
+
+def _is_type(type_: Any) -> bool:
+    """Whether it is a type, perhaps of what nobody can read: a class, one with arguments, or what `typing` names."""
+    return isinstance(type_, type) or bool(get_origin(type_)) or type(type_).__module__.startswith("typing")
 
 
 _NO_TYPES = (
