@@ -521,6 +521,7 @@ class Renamed(v1.TextContent):
     size: int = Field(validation_alias=AliasChoices("size", "length", AliasPath("sizes", 0)))
     first: v1.ContentBlock | None = Field(default=None, validation_alias=AliasPath("blocks", 0))
     other: v1.ContentBlock | None = Field(default=None, validation_alias=AliasChoices("other", "another"))
+    second: v1.ContentBlock | None = Field(default=None, validation_alias=AliasPath("blocks", 1))
 
 
 @pytest.mark.parametrize(
@@ -531,6 +532,10 @@ class Renamed(v1.TextContent):
         ({"text": "t", "sizes": ["1"]}, r"sizes\[0\]: Input should be a valid integer"),
         ({"text": "t", "size": 1, "another": {"type": "text"}}, r"another\.text: Field required \(in text\)"),
         ({"text": "t", "size": 1, "blocks": [{"type": "text"}]}, r"blocks\[0\]\.text: Field required \(in text\)"),
+        (
+            {"text": "t", "size": 1, "blocks": [None, {"type": "text"}]},
+            r"blocks\[1\]\.text: Field required \(in text\)",
+        ),
     ],
 )
 def test_what_is_wrong_is_told_also_where_a_member_has_several_names(wrong: Json, told: str) -> None:

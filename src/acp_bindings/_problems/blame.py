@@ -137,7 +137,7 @@ def _descend(schema: Any, step: Any) -> Any:
         # A dataclass has a list of them.
         members: dict[str, Any] = {each["name"]: each for each in fields} if kind == "dataclass-args" else fields
         ways = ((way, each["schema"]) for name, each in members.items() for way in _ways(each, name))
-        return next((_behind(way[1:], member) for way, member in ways if way[0] == step), empty)
+        return _behind([(way[1:], member) for way, member in ways if way[0] == step])
     if kind == "tuple":
         items = schema["items_schema"]
         return items[step] if step < len(items) else items[-1]
@@ -155,11 +155,12 @@ def _ways(member: Any, name: str) -> list[list[Any]]:
     return alias if isinstance(alias[0], list) else [alias]
 
 
-def _behind(steps: Sequence[Any], schema: Any) -> Any:
-    """A schema in which these *steps* lead to *schema*."""
-    for step in reversed(steps):
-        schema = {"type": "model-fields", "fields": {step: {"schema": schema, "validation_alias": [step]}}}
-    return schema
+def _behind(ways: Sequence[tuple[list[Any], Any]]) -> Any:
+    """The schema of what stands where these *ways* go on: of a member, or of what holds several of them."""
+    if found := next((schema for steps, schema in ways if not steps), None):
+        return found
+    fields = {str(number): {"schema": schema, "validation_alias": steps} for number, (steps, schema) in enumerate(ways)}
+    return {"type": "model-fields", "fields": fields}
 
 
 def _meant(located: Sequence[_Located], depth: int) -> list[Issue]:
