@@ -508,6 +508,14 @@ def test_such_a_default_is_made_for_each_object_and_cannot_be_omitted() -> None:
         del one.url
 
 
+def test_what_a_message_must_have_may_stand_in_the_class_where_nobody_reads_it() -> None:
+    class Fixed(v1.TextContent):
+        text: ClassVar[str] = "hello"  # pyright: ignore[reportIncompatibleVariableOverride]
+
+    assert encode(Fixed()) == b'{"type":"text"}'
+    assert decode(Fixed, '{"type": "text", "text": "t"}').model_extra == {"text": "t"}
+
+
 def test_a_default_for_what_another_may_leave_out_is_not_written() -> None:
     class Cold(Weather):
         degrees: int = -5

@@ -46,7 +46,9 @@ def generated(cls: type[BaseModel]) -> type[BaseModel]:
 def _due(cls: type[BaseModel]) -> frozenset[str]:
     """The members of a user's class that have a default, and that a message must have: they always count as set."""
     required = {name for name, info in generated(cls).__pydantic_fields__.items() if info.is_required()}
-    return frozenset(name for name in required if not cls.__pydantic_fields__[name].is_required())
+    fields = cls.__pydantic_fields__
+    # One that a `ClassVar` has taken the place of is no member any more.
+    return frozenset(name for name in required & fields.keys() if not fields[name].is_required())
 
 
 @cache
