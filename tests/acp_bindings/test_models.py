@@ -281,7 +281,9 @@ def test_what_is_made_unchecked_has_its_tags_too() -> None:
     written = {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "x"}}
     assert json.loads(encode(chunk)) == json.loads(chunk.model_dump_json(exclude_unset=True)) == written
     assert v1.TextContent.model_construct(text="x").model_fields_set == {"type", "text"}
-    assert v1.TextContent.model_construct({"text"}, text="x").model_fields_set == {"type", "text"}
+    named = {"text"}
+    assert v1.TextContent.model_construct(named, text="x").model_fields_set == {"type", "text"}
+    assert named == {"text"}
     assert encode(v1.McpServerStdio.model_construct(name="s")) == b'{"name":"s"}'
 
 

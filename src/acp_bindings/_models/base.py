@@ -237,7 +237,8 @@ class Model(BaseModel):  # noqa: PLW1641 - what can change has no hash
     @classmethod
     def model_construct(cls, _fields_set: set[str] | None = None, **values: Any) -> Self:
         """The object of these *values*, unchecked, with its tags."""
-        made = super().model_construct(_fields_set, **values)
+        # A copy, as the set that is given becomes part of the object.
+        made = super().model_construct(None if _fields_set is None else {*_fields_set}, **values)
         made.__pydantic_fields_set__.update(tags_of(cls), _due(cls))
         return made
 
