@@ -13,7 +13,7 @@ from acp_bindings.check.lines import Line
 from acp_bindings.check.reading import said_of
 from acp_bindings.check.said import Said
 from acp_bindings.check.sessions import Session, Sessions, Transcript
-from acp_bindings.check.speakers import OTHER, sender_of
+from acp_bindings.check.speakers import OTHER, SIDES, sender_of
 from acp_bindings.errors import AcpError
 from acp_bindings.jsonrpc import Codec, ProtocolPackage
 from acp_bindings.messages import Id
@@ -43,6 +43,8 @@ class Asked:
     """The same as JSON."""
     result: Any
     """The type of its result; `Any` where the protocol has none."""
+    withdrawn: bool = False
+    """Whether who asked has cancelled it by `$/cancel_request`."""
 
 
 class Unanswered(NamedTuple):
@@ -120,9 +122,12 @@ class Conversation:
     def cancelled(self, asked: Asked) -> int | None:
         """The line in which the client cancelled a prompt after it was *asked*, or permission was for it.
 
-        None where that was not so; and by v2, where neither waits for the other.
+        None where that was not so; by v2, where neither waits for the other; and where who asked has withdrawn it, as
+        any answer will do then.
         """
-        if asked.method not in (PROMPT, PERMISSION) or asked.params is None or version_of(self._protocol) > 1:
+        if asked.withdrawn or asked.params is None or version_of(self._protocol) > 1:
+            return None
+        if asked.method not in (PROMPT, PERMISSION):
             return None
         line = self._cancels.get(asked.params.session_id, 0)
         return line if line > asked.line else None
@@ -166,6 +171,14 @@ class Conversation:
             session.update(said.typed.update)
         elif said.method == "session/cancel" and said.session_id is not None:
             self._cancels[said.session_id] = self.heard
+        elif said.method == "$/cancel_request" and said.typed is not None:
+            self._withdraw(said.sender, said.typed.request_id)
+
+    def _withdraw(self, sender: Side | None, id_: Id) -> None:
+        # Either side may say it: without a wrapper nothing tells which one did.
+        for side in (sender,) if sender else SIDES:
+            if asked := self.open_request(side, id_):
+                self._asked[side, id_] = replace(asked, withdrawn=True)
 
     def _settle(self, value: Any, sender: Side | None) -> None:
         """Read by the version in `initialize` from this message on, if it is the request or the response."""

@@ -860,6 +860,18 @@ def test_a_prompt_that_is_cancelled_is_not_answered_with_an_error() -> None:
     assert rules(*opening(), *new(), asked, error(2, -32603), cancelled) == []
 
 
+@pytest.mark.parametrize("wrapped", [True, False])
+def test_a_prompt_that_is_withdrawn_too_may_be_answered_with_the_error_for_that(wrapped: bool) -> None:
+    def withdrawn(id: int) -> Any:  # noqa: A002
+        said = call("$/cancel_request", {"requestId": id})
+        return {"from": "client", "message": said} if wrapped else said
+
+    asked, _, cancelled = permission()
+    talk = [*opening(), *new(), asked, cancelled]
+    assert rules(*talk, withdrawn(2), error(2, -32800)) == []
+    assert rules(*talk, withdrawn(7), error(2, -32800)) == ["lifecycle.error-after-cancel"]
+
+
 def test_in_v2_a_question_of_a_cancelled_prompt_needs_no_answer() -> None:
     ask = {"sessionId": "s1", "title": "t", "options": [OPTION]}
     cancelled = [call("session/request_permission", ask, id=9), call("session/cancel", {"sessionId": "s1"})]
