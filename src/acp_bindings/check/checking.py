@@ -126,7 +126,9 @@ class Check:
         if untold := unread[MOST_NO_JSON:]:
             told = f"this and {len(untold) - 1} more lines from here on are no JSON either"
             yield Found(rule="schema.json", severity="error", message=told, line=untold[0])
-        for each in conversation.unanswered()[:MOST_UNANSWERED]:
+        # First what is a mistake, which others must not crowd out.
+        unanswered = sorted(conversation.unanswered(), key=lambda each: each.cancelled is None)[:MOST_UNANSWERED]
+        for each in sorted(unanswered, key=lambda each: each.asked.line):
             yield self._unanswered(each, more=conversation.heard - each.asked.line)
 
     def _unanswered(self, each: Unanswered, *, more: int) -> Found:

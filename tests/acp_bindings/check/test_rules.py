@@ -872,6 +872,13 @@ def test_a_prompt_that_is_withdrawn_too_may_be_answered_with_the_error_for_that(
     assert rules(*talk, withdrawn(7), error(2, -32800)) == ["lifecycle.error-after-cancel"]
 
 
+def test_what_is_forgotten_when_a_prompt_is_cancelled_is_told_however_much_else_has_no_answer() -> None:
+    forgotten = [call("session/list", {}, id=100 + number) for number in range(30)]
+    found = check(*opening(), *new(), *forgotten, *permission(), ENDED)
+    assert [each.line for each in found] == [*range(5, 24), 36]
+    assert found[-1].rule == "lifecycle.permission-after-cancel"
+
+
 def test_in_v2_a_question_of_a_cancelled_prompt_needs_no_answer() -> None:
     ask = {"sessionId": "s1", "title": "t", "options": [OPTION]}
     cancelled = [call("session/request_permission", ask, id=9), call("session/cancel", {"sessionId": "s1"})]
