@@ -36,5 +36,6 @@ class Wording(NamedTuple):
 
     def given(self, transport: str) -> str:
         """As what an entry has the URL of such a server; "give it as" goes before."""
-        form = "" if transport in dict(self.urls) else f', with "type": "{self.called(transport)}"'
+        # Where no transport needs a type, there is none to be given, also for one that the program does not have.
+        form = "" if self.urls else f', with "type": "{self.called(transport)}"'
         return f'"{self.url_of(transport)}"{form}'

@@ -263,6 +263,7 @@ _NO_TYPE = "is none of the transports, which are stdio, streamable_http and sse"
         ("gemini", {"command": "http://h/sse"}, '/command: is a URL, and no program: give it as "url"'),
         ("cursor", {"command": "http://h"}, '/command: is a URL, and no program: give it as "url"'),
         ("zed", {"command": "http://h"}, '/command: is a URL, and no program: give it as "url"'),
+        ("zed", {"command": "http://h/sse"}, '/command: is a URL, and no program: give it as "url"'),
         ("gemini", {}, 'the entry: a server must be a map with a "command", an "httpUrl" or a "url"'),
         ("zed", {}, 'the entry: a server must be a map with a "command" or a "url"'),
         ("cursor", {}, 'the entry: a server must be a map with a "command" or a "url"'),
