@@ -266,3 +266,17 @@ def test_a_long_conversation_takes_no_more_memory_than_a_short_one() -> None:
     tracemalloc.stop()
     assert inspected.messages == how_many + 6
     assert peak < 5_000_000
+
+
+def test_what_has_no_answer_on_many_connections_takes_little_memory() -> None:
+    long = {"sessionId": "s1", "prompt": [{"type": "text", "text": "x" * 100_000}]}
+    connection = [*as_lines(opening()), json.dumps(call("session/prompt", long, id=1)).encode()]
+    how_many = 150  # 15 MB
+
+    list(Check(as_lines(CLEAN)))  # what is loaded and built once
+    tracemalloc.start()
+    found = list(Check(line for _ in range(how_many) for line in connection))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert "lifecycle.unanswered" in {each.rule for each in found}
+    assert peak < 5_000_000

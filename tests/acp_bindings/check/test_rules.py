@@ -901,6 +901,10 @@ def test_r20_a_version_that_the_agent_only_repeats_is_told() -> None:
     assert (where(found), found.sender) == ("2 result.protocolVersion", "agent")
     assert found.message == "the agent says 2, and what it says beside that is of version 1; offer 1 alone"
     assert "schema.version" not in rules(opening_v2()[0], result(0, {"protocolVersion": 2, "info": INFO}))
+    # Nobody here knows the words of that, which may be the same.
+    assert "schema.version" not in rules(
+        opening()[0], repeated | {"result": repeated["result"] | {"protocolVersion": 7}}
+    )
 
 
 def test_x1_history_that_a_resume_did_not_ask_for_is_an_error() -> None:
