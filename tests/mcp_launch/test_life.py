@@ -13,6 +13,7 @@ import pytest
 from mcp import MCPError
 
 import mcp_launch
+from acp_bindings.connection.processes import ChildProcess
 from mcp_launch import Budgets, LaunchError, LaunchFailure, NotReady, Options, Restart, UnknownServer, UnusableInput
 from mcp_launch.servers import life
 from tests.mcp_launch.support import Marked, ask, http
@@ -78,6 +79,22 @@ async def test_an_error_that_nobody_foresaw_is_a_failure_too(
     assert [(failure.code, type(failure.__cause__)) for failure in raised.value.failures] == [
         ("failed", ArithmeticError)
     ]
+
+
+async def test_why_a_server_failed_is_told_also_where_its_end_fails(
+    marked: Marked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stop = ChildProcess.stop
+
+    async def broken(process: ChildProcess, *, patience: float) -> bool:
+        await stop(process, patience=patience)
+        raise ArithmeticError
+
+    monkeypatch.setattr(ChildProcess, "stop", broken)
+
+    with pytest.raises(NotReady, match=r"^not ready: bad: exited with status 7"):
+        async with mcp_launch.launch([marked.plain("exits_silently", name="bad")], cwd=tmp_path, policy="all"):
+            raise AssertionError("bad is not ready")
 
 
 @pytest.mark.parametrize("terms", [{"policy": "all"}, {"required": ["bad"]}, {"required": ["bad"], "background": True}])
