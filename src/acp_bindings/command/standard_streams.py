@@ -10,10 +10,15 @@ from typing import TextIO
 
 __all__ = ["discard_unwritable", "written_by"]
 
+_BY_SIGNAL = 128
+"""Statuses above it say that a signal ended the command."""
+
 
 @contextmanager
 def written_by(command: str) -> Generator[None]:
     """A block that is all of a command, and that ends it where the system refuses something, such as to write.
+
+    What a signal ends, keeps the status of that: a terminal that goes away cannot be written to either.
 
     Raises:
         SystemExit: 1 when nobody reads standard output any more, 2 when it cannot be written or another `OSError` came.
@@ -22,13 +27,17 @@ def written_by(command: str) -> Generator[None]:
     sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - open to the end
     sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     refused: OSError | None = None
+    signalled = False
     try:
         yield
     except OSError as error:
         refused = error
+    except SystemExit as error:
+        signalled = isinstance(error.code, int) and error.code > _BY_SIGNAL
+        raise
     finally:
         unwritten = discard_unwritable(sys.stdout)
-        if refused := unwritten or refused:
+        if not signalled and (refused := unwritten or refused):
             if isinstance(refused, BrokenPipeError):  # who reads has seen enough
                 raise SystemExit(1) from None
             where = "standard output: " if unwritten else ""
