@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+import os
+import sys
 from typing import Any
 
 
@@ -65,8 +66,10 @@ class View:
 
 
 def _print(who: str, line: str) -> None:
-    with suppress(BrokenPipeError):  # who reads has seen enough
+    try:
         print(f"{who:<8} {line}", flush=True)
+    except BrokenPipeError:  # who reads has seen enough; what is left would be a complaint of Python's at the end
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _text(block: Any) -> str:
