@@ -16,7 +16,6 @@ A failure is also data: `to_json` is what reports and `mcp-launch check --json` 
 
 from __future__ import annotations
 
-import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self, cast
 
@@ -85,6 +84,8 @@ class LaunchFailure(LaunchError):  # noqa: N818 - a launch that failed, not an e
 
     def because(self, error: BaseException | None, *, hide: Redactor) -> Self:
         """The same failure with its cause chained, unless a secret is in the cause."""
+        import traceback  # noqa: PLC0415 - from Python 3.14 on it takes dataclasses along
+
         if error is not None and not hide.hides("".join(traceback.format_exception(error))):
             self.__cause__ = error
         return self
@@ -94,6 +95,8 @@ class LaunchFailure(LaunchError):  # noqa: N818 - a launch that failed, not an e
 
         Only for when the server is closed, since what still runs must keep them.
         """
+        import traceback  # noqa: PLC0415
+
         self.__traceback__ = None
         for error in family(self):
             traceback.clear_frames(error.__traceback__)
