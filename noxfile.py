@@ -13,7 +13,7 @@ from packaging.requirements import Requirement  # nox needs it too
 nox.options.sessions = ["lint", "types", "drift", "tests", "docs"]
 nox.options.reuse_existing_virtualenvs = True
 
-PYTHONS = ["3.11", "3.12", "3.13", "3.14"]
+PYTHONS = ["3.11", "3.12", "3.13", "3.14", "3.15"]
 PROJECT = nox.project.load_toml("pyproject.toml")
 EXTRA = ".[launch]"
 TWO_AT_ONCE = ("-n", "2", "--dist", "worksteal")
