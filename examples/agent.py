@@ -2,7 +2,7 @@
 
     python examples/client.py -- python examples/agent.py
 
-Its sessions are in the folder that ACP_SESSIONS names.
+Its sessions are in the folder that ACP_SESSIONS names, or else in ~/.example-agent.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from __future__ import annotations
 import logging
 import os
 import signal
-import tempfile
 import uuid
 import warnings
 from pathlib import Path
@@ -47,7 +46,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("example-agent")
 
-SESSIONS = Path(os.environ.get("ACP_SESSIONS") or Path(tempfile.gettempdir(), "acp-sessions"))
+SESSIONS = Path(os.environ.get("ACP_SESSIONS") or Path.home() / ".example-agent")
 HANDSHAKE = AgentHandshake(
     info=v1.Implementation(name="example-agent", title="The Example Agent", version="1.0"),
     protocols=[v1, v2],

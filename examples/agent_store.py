@@ -25,7 +25,7 @@ class Store:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
 
     def append(self, session: v1.SessionInfo, *updates: SessionUpdate) -> None:
         """Add to the history of a session."""

@@ -46,10 +46,11 @@ def examples() -> list[Any]:
 
 @pytest.mark.parametrize(("document", "code", "output"), examples())
 def test_an_example_prints_what_its_document_says(
-    document: str, code: str, output: str, monkeypatch: pytest.MonkeyPatch
+    document: str, code: str, output: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     printed = io.StringIO()
     monkeypatch.chdir(ROOT)
+    monkeypatch.setenv("ACP_SESSIONS", str(tmp_path))
     with contextlib.redirect_stdout(printed):
         exec(compile(code, document, "exec"), {})
     assert printed.getvalue() == output

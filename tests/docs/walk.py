@@ -151,14 +151,19 @@ def _difference(shown: str, printed: str) -> str:
 
 
 def _environment(temporary: Path) -> dict[str, str]:
-    """What a reader's shell has, without what is of nox, of tests or of CI; temporary files go with the walk."""
+    """What a reader's shell has, without what is of nox, of tests or of CI; all files of the programs go with the walk."""
     temporary.mkdir()
     theirs = ("NOX_", "PYTHON", "PYTEST", "GITHUB_")
     own = {name: value for name, value in os.environ.items() if not name.startswith(theirs)}
     for name in ("CI", "FORCE_COLOR", "VIRTUAL_ENV"):
         own.pop(name, None)
     # pip tells of each package, on standard output.
-    return own | {"TMPDIR": str(temporary), "PIP_QUIET": "1", "NO_COLOR": "1"}
+    return own | {
+        "ACP_SESSIONS": str(temporary / "sessions"),
+        "TMPDIR": str(temporary),
+        "PIP_QUIET": "1",
+        "NO_COLOR": "1",
+    }
 
 
 def _copy(clone: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import stat
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +55,17 @@ async def test_r38_r34_a_prompt_of_text_and_links_is_answered_by_updates(place: 
         request = wire.PromptRequest(session_id=session, prompt=[wire.TextContent(text="say Hello"), link])
         await talk.ask(request)
         await talk.seen.until(lambda: talk.seen.text() == "Hello\nyou gave me notes.txt\n")
+
+
+async def test_what_is_said_in_a_session_is_for_its_user_alone(place: Place, version: int) -> None:
+    async with talking(place, version) as talk:
+        session = await talk.new(place.project)
+        await talk.prompt(session, "say Hello")
+
+    (kept,) = place.sessions.iterdir()
+    assert kept.stem == session
+    if os.name != "nt":
+        assert stat.S_IMODE(place.sessions.stat().st_mode) == 0o700
 
 
 async def test_a_tool_of_a_stdio_server_is_called_and_its_call_is_shown(place: Place, version: int) -> None:
