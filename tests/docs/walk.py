@@ -151,7 +151,7 @@ def _difference(shown: str, printed: str) -> str:
 
 
 def _environment(temporary: Path) -> dict[str, str]:
-    """What a reader's shell has, without what is of nox, of tests or of CI; all files of the programs go with the walk."""
+    """What a reader's shell has, without what is of nox, of tests or of CI; what it writes goes with the walk."""
     temporary.mkdir()
     theirs = ("NOX_", "PYTHON", "PYTEST", "GITHUB_")
     own = {name: value for name, value in os.environ.items() if not name.startswith(theirs)}
