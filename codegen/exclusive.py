@@ -25,7 +25,7 @@ def check_exclusive(defs: Definitions) -> None:
                 raise CodegenError(
                     f"{where}: a value may fit two alternatives of its oneOf, which would be read as one"
                 )
-        if "x-tag" not in node and any(_same(one, other, defs) for one, other in combinations(arms(node), 2)):
+        if any(_same(one, other, defs) for one, other in combinations(arms(node), 2)):
             raise CodegenError(f"{name}: two of its alternatives are the same type to Python")
 
 

@@ -336,6 +336,16 @@ REFUSED: list[tuple[str, Definitions, str]] = [
         {"Foo": obj(x=False)},
         "$defs/Foo/properties/x: False is no schema that the pipeline has a rule for",
     ),
+    (
+        "one union twice",
+        {"Foo": {"anyOf": [ref("Bar"), ref("Bar") | {"title": "again"}]}, "Bar": {"anyOf": [tagged("a"), tagged("b")]}},
+        "Foo: two of its alternatives are the same type to Python",
+    ),
+    (
+        "one object twice",
+        {"Foo": {"anyOf": [ref("Bar"), {"title": "again", "allOf": [ref("Bar")]}]}, "Bar": obj("x", x=TEXT)},
+        "Foo: two of its alternatives are the same type to Python",
+    ),
 ]
 
 
