@@ -87,8 +87,13 @@ def _settle(name: str, node: Node, defs: Definitions) -> Node:
 
 def _present(where: str, node: Node, defs: Definitions) -> Node:
     """Refuse a required member that is lenient, unless it is a list: a bad value has nothing else to read as."""
-    if node.get("x-reads") in ("Lenient", "LenientList") and not _is_list(node, defs):
+    if node.get("x-reads") not in ("Lenient", "LenientList"):
+        return node
+    if not _is_list(node, defs):
         raise CodegenError(f"{where}: it is required, so a bad value has nothing to read as")
+    if node.get("default", []) != []:
+        lost = f"its default {node['default']!r} would be lost"
+        raise CodegenError(f"{where}: it is required, so a bad value reads as the empty list, and {lost}")
     return node
 
 

@@ -346,6 +346,11 @@ REFUSED: list[tuple[str, Definitions, str]] = [
         {"Foo": {"anyOf": [ref("Bar"), {"title": "again", "allOf": [ref("Bar")]}]}, "Bar": obj("x", x=TEXT)},
         "Foo: two of its alternatives are the same type to Python",
     ),
+    (
+        "a default of a required list that a bad value would not read as",
+        {"Foo": obj("x", x=listed(TEXT) | {"default": None} | ON_ERROR)},
+        "Foo.x: it is required, so a bad value reads as the empty list, and its default None would be lost",
+    ),
 ]
 
 
