@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any, Literal, TypeAlias, cast
 
 from codegen.patterns import is_portable
-from codegen.tree import PREFIX, CodegenError, Definitions, Node, arms, reachable, targets, types_of, walk
+from codegen.tree import JSON_TYPES, PREFIX, CodegenError, Definitions, Node, arms, reachable, targets, types_of, walk
 
 Role: TypeAlias = Literal["definition", "property", "arm", "tag", "item", "excluded"]
 """Where a schema stands: `arm` is an alternative of a union, `tag` a property of one, `excluded` is inside of `not`."""
@@ -76,6 +76,8 @@ def check(defs: Definitions) -> None:
                 types_of(each, defs) != {"object"} for each in (*arms(part), *part.get("allOf", []))
             ):
                 raise CodegenError(f"$defs/{name}: the type object beside what may be no object would be lost")
+            if len(arms(part)) > 1 and types_of(part, defs) == {"null"}:
+                raise CodegenError(f"$defs/{name}: several alternatives of a union take null alone")
 
 
 def _outermost(node: Node) -> Node:
@@ -165,6 +167,8 @@ def _check_union(node: Node, where: str, role: Role) -> None:
         in_a_set = role == "arm" and "const" in node and type(value) is int
         if not isinstance(value, str) and not in_a_set:
             raise CodegenError(f"{where}: the value {value!r} is not text; no rule for such a constant here")
+        if node["type"] not in JSON_TYPES[type(value)]:
+            raise CodegenError(f"{where}: the value {value!r} is not of the type {node['type']}")
 
 
 def _check_parts(node: Node, where: str, role: Role, defs: Definitions) -> None:

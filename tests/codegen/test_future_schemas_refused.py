@@ -351,6 +351,16 @@ REFUSED: list[tuple[str, Definitions, str]] = [
         {"Foo": obj("x", x=listed(TEXT) | {"default": None} | ON_ERROR)},
         "Foo.x: it is required, so a bad value reads as the empty list, and its default None would be lost",
     ),
+    (
+        "null twice",
+        {"Foo": obj(x={"anyOf": [NULL, {"anyOf": [NULL]}]})},
+        "$defs/Foo: several alternatives of a union take null alone",
+    ),
+    (
+        "a constant of another type",
+        {"Foo": {"anyOf": [TEXT | {"const": "a"}, INTEGER | {"const": "b"}]}},
+        "$defs/Foo/anyOf/1: the value 'b' is not of the type integer",
+    ),
 ]
 
 
