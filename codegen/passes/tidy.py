@@ -26,6 +26,8 @@ def _open(schema: Node | Literal[True]) -> Node:
     for keyword in ("items", "not"):
         if keyword in node:
             node[keyword] = _open(node[keyword])
+    if isinstance(node.get("additionalProperties"), dict):  # `true` there says that the object is open
+        node["additionalProperties"] = _open(node["additionalProperties"])
     return node
 
 

@@ -409,6 +409,12 @@ BUILT = [
         [{}],
     ),
     Case(
+        "anything in the objects of a map",
+        {"Foo": obj(x={"type": "object", "additionalProperties": obj("y", y=True)})},
+        [{"x": {"a": {"y": None}, "b": {"y": [1]}}}],
+        [{"x": {"a": {}}}],
+    ),
+    Case(
         "a map and a list of anything",
         {"Foo": obj(x={"type": "object"}, y={"type": "array"})},
         [{"x": {"a": None}, "y": [1, "b"]}],
