@@ -59,11 +59,21 @@ def _fold(where: str, node: Node, defs: Definitions) -> Node:
     if rules not in WRAPPERS:
         raise CodegenError(f"{where}: no rule for {' with '.join(sorted(rules))}")
     types = types_of(plain, defs)
-    if SKIP_ITEMS in rules and types - {"null"} != {"array"}:
+    if SKIP_ITEMS in rules and (types - {"null"} != {"array"} or len(list(_lists(plain, defs))) > 1):
         raise CodegenError(f"{where}: {SKIP_ITEMS} asks for a list")
     if ON_NULL in rules and types != {"array"} and plain.get("type") != "object":
         raise CodegenError(f"{where}: {ON_NULL} asks for a list or a map that null is no value of")
     return plain | {"x-reads": WRAPPERS[rules]}
+
+
+def _lists(node: Node, defs: Definitions) -> Iterator[Node]:
+    """Every list that *node* may be."""
+    if (name := target(node)) is not None:
+        yield from _lists(defs[name], defs)
+    elif "array" in node.get("type", []):
+        yield node
+    for arm in arms(node):
+        yield from _lists(arm, defs)
 
 
 def settle_absence(defs: Definitions) -> Definitions:

@@ -361,6 +361,11 @@ REFUSED: list[tuple[str, Definitions, str]] = [
         {"Foo": {"anyOf": [TEXT | {"const": "a"}, INTEGER | {"const": "b"}]}},
         "$defs/Foo/anyOf/1: the value 'b' is not of the type integer",
     ),
+    (
+        "skipping the items of one of two lists",
+        {"Foo": obj(x=ref("Bar") | SKIP_ITEMS), "Bar": {"anyOf": [listed(TEXT), listed(INTEGER)]}},
+        "Foo.x: x-deserialize-skip-invalid-items asks for a list",
+    ),
 ]
 
 
