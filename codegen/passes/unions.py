@@ -169,6 +169,11 @@ class _Naming:
             telling = self.members(other, "required") - self.members(one, "required")
             if not telling or telling & (self.members(one, "properties") | shared) or self.is_union(one):
                 raise CodegenError(f"{name}: it cannot be seen that no value fits two alternatives of its oneOf")
+            if len(telling) > 1:  # an object may have one of them as an unknown member
+                together = " and ".join(sorted(telling))
+                raise CodegenError(
+                    f"{name}: only {together} together tell alternatives of its oneOf apart; no rule for that"
+                )
         return {member for arm in arms(node) for member in self.members(arm, "required")}
 
     def is_union(self, arm: Node) -> bool:

@@ -366,6 +366,11 @@ REFUSED: list[tuple[str, Definitions, str]] = [
         {"Foo": obj(x=ref("Bar") | SKIP_ITEMS), "Bar": {"anyOf": [listed(TEXT), listed(INTEGER)]}},
         "Foo.x: x-deserialize-skip-invalid-items asks for a list",
     ),
+    (
+        "objects that two members together tell apart",
+        {"Foo": {"oneOf": [ref("Bar"), ref("Baz")]}, "Bar": obj("x", x=TEXT), "Baz": obj("y z", y=TEXT, z=TEXT)},
+        "Foo: only y and z together tell alternatives of its oneOf apart; no rule for that",
+    ),
 ]
 
 
