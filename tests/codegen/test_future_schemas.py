@@ -1,6 +1,8 @@
 """What a coming schema might hold and is built: it then reads and writes exactly."""
 
 import json
+import subprocess
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,6 +32,7 @@ from tests.codegen.small import (
     tagged,
 )
 
+ROOT = Path(__file__).parents[2]
 LONG = "It is long. " + "Words follow words, and " * 12 + "here they end."
 ODD = 'A back\\slash, """three quotes""", {{ jinja }} {% endif %} {# note #}, \\N{DASH} and at its end a "'
 
@@ -534,6 +537,19 @@ def test_a_long_description_is_wrapped_and_none_of_it_is_lost(tmp_path: Path) ->
     with imported(package) as module:
         assert module.Foo.__doc__.split() == LONG.split()
     assert max(map(len, source(package).splitlines())) <= 120
+
+
+def test_what_is_hard_to_spell_passes_the_lint_of_the_packages(tmp_path: Path) -> None:
+    said = [ODD, LONG, '"', "\\d+", 'such as "a"', '"a" is one']
+    members = {f"x{number}": TEXT | {"description": each} for number, each in enumerate(said)}
+    package = built({"Foo": obj(**members, é=TEXT) | {"description": '"a" or \\'}}, tmp_path)
+
+    for module in package.glob("*.py"):
+        like = f"src/acp_bindings/v1/{module.name}"
+        command = [sys.executable, "-m", "ruff", "check", "--quiet", "--stdin-filename", like, "-"]
+        with module.open(encoding="utf-8") as code:
+            result = subprocess.run(command, stdin=code, cwd=ROOT, capture_output=True, text=True, check=False)
+        assert (result.stdout + result.stderr, result.returncode) == ("", 0)
 
 
 def test_items_are_left_out_where_the_tag_says_what_they_are_and_kept_elsewhere(tmp_path: Path) -> None:
