@@ -13,6 +13,7 @@ from typing import Literal, NamedTuple
 
 from codegen.exclusive import check_exclusive
 from codegen.naming import catch_all_name, joined, variant_name
+from codegen.passes.objects import META
 from codegen.passes.tags import TAG, check_catch_all, constant
 from codegen.tree import CodegenError, Definitions, Node, arms, is_class, kind, reachable, ref, target, walk, without
 
@@ -127,6 +128,7 @@ class _Naming:
         exclusive = self.exclusive(name, node, tag) if "oneOf" in node else set[str]()
         variants: list[tuple[str, str]] = []
         for arm in arms(node):
+            self.check_meta(name, node, arm)
             if "not" in arm:
                 variants.append(("Other", self.catch_all(name, node, arm, tag, known)))
                 continue
@@ -153,6 +155,17 @@ class _Naming:
         described = self.members(arm, "properties") | node.get("properties", {}).keys()
         if constant(arm, tag) is None and tag in described:
             raise CodegenError(f"{name}: its alternative {label} describes the tag {tag} without a constant")
+
+    def check_meta(self, name: str, node: Node, arm: Node) -> None:
+        """Refuse a `_meta` that is the usual one in the union and another in an alternative, or the reverse."""
+        in_both = "x-extensible" in node and self.is_extensible(arm)
+        if in_both and (META in node.get("properties", {})) != (META in self.members(arm, "properties")):
+            raise CodegenError(f"{name}.{META}: the union and one of its alternatives both describe it")
+
+    def is_extensible(self, arm: Node) -> bool:
+        """Whether *arm*, or what it extends, has `_meta`."""
+        payloads = [self.out[name] for part in (arm, *arm.get("allOf", [])) if (name := target(part))]
+        return "x-extensible" in arm or any(map(self.is_extensible, payloads))
 
     def exclusive(self, name: str, node: Node, tag: str | None) -> set[str]:
         """The members that tell the alternatives of the `oneOf` *node* apart where no tag does, each required by some.

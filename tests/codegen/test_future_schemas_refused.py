@@ -371,6 +371,22 @@ REFUSED: list[tuple[str, Definitions, str]] = [
         {"Foo": {"oneOf": [ref("Bar"), ref("Baz")]}, "Bar": obj("x", x=TEXT), "Baz": obj("y z", y=TEXT, z=TEXT)},
         "Foo: only y and z together tell alternatives of its oneOf apart; no rule for that",
     ),
+    *(
+        (
+            f"meta that {words} describe differently",
+            {"Foo": obj(_meta=outer) | {"anyOf": [arm, tagged("b")]}, "Bar": obj(_meta=True)},
+            "Foo._meta: the union and one of its alternatives both describe it",
+        )
+        for words, outer, arm in (
+            ("a union and an alternative", META, tagged("a", _meta=True)),
+            (
+                "an alternative and a union",
+                True,
+                tagged("a") | {"properties": tagged("a")["properties"] | {"_meta": META}},
+            ),
+            ("a union and the payload of an alternative", META, tagged("a") | {"allOf": [ref("Bar")]}),
+        )
+    ),
 ]
 
 
