@@ -253,8 +253,9 @@ def _choice(node: Node) -> list[str]:
     """How a union is read, as metadata of its alias; text and numbers need no order."""
     if tag := node.get("x-tag"):
         return [f"Tagged({tag!r})"]
-    structured = [arm for arm in arms(node) if target(arm) is not None or not arm.keys() - {"title", "description"}]
-    return ["FirstMatch()"] if structured and len(arms(node)) > 1 else []
+    named = [arm for arm in arms(node) if target(arm) is not None or not arm.keys() - {"title", "description"}]
+    held = [arm for arm in arms(node) if arm.get("type") in ("array", "object")]
+    return ["FirstMatch()"] if len(arms(node)) > 1 and (named or len(held) > 1) else []
 
 
 def _format(output: Path) -> None:

@@ -119,7 +119,7 @@ def types_of(node: Node, defs: Definitions) -> set[str]:
 
 def is_class(node: Node) -> bool:
     """Whether the definition *node* is an object of its own, not a map, a union or a scalar."""
-    return node.get("type") == "object" and "additionalProperties" not in node
+    return node.get("type") == "object" and "additionalProperties" not in node and not arms(node)
 
 
 def without(node: Node, *keywords: str) -> Node:

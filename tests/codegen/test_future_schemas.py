@@ -582,6 +582,27 @@ def test_items_are_left_out_where_the_tag_says_what_they_are_and_kept_elsewhere(
             decode(module.Foo, {**kept, "why": "y"}, strict=True)
 
 
+@pytest.mark.parametrize(
+    ("union", "value"),
+    [
+        ({"type": "object", "anyOf": [ref("Bar"), ref("Baz")]}, {"x": [1]}),
+        ({"anyOf": [listed(ref("Bar")), listed(ref("Baz"))]}, [{"x": [1]}]),
+        (
+            {"anyOf": [{"type": "object", "additionalProperties": ref(each)} for each in ("Bar", "Baz")]},
+            {"k": {"x": [1]}},
+        ),
+    ],
+    ids=["of objects, which says so", "of lists", "of maps"],
+)
+def test_a_union_without_a_tag_is_read_by_the_first_alternative_that_fits(
+    union: Node, value: Any, tmp_path: Path
+) -> None:
+    defs = {"Foo": union, "Bar": {"type": "object"}, "Baz": obj(x=listed(TEXT) | SKIP_ITEMS)}
+
+    with imported(built(defs, tmp_path)) as module:
+        assert json.loads(encode(decode(module.Foo, value))) == value
+
+
 AMONG_OTHERS: list[tuple[Node, list[tuple[Any, str]]]] = [
     (
         {"anyOf": [ref("U"), TEXT]},
