@@ -126,6 +126,75 @@ Usage: server --db <DB>
 
 For more information, try '--help'."""
 
+COMMANDER = """\
+error: unknown option '--headles'
+(Did you mean --headless?)"""
+
+HELPS_AT_LENGTH = """\
+Error: No access token was provided.
+Log in first, or pass --access-token.
+Usage: server [--access-token=TOKEN]
+       server auth login
+
+Commands:
+  auth login    Log in; an error is no reason to worry
+
+All skills: inspect, triage
+
+Examples:
+  server --access-token=TOKEN"""
+
+HELPS_WITHOUT_USAGE = """\
+Usage: server [OPTIONS]
+Try 'server --help' for help.
+
+Error: Databases in memory require --read-write.
+Options:
+  - Add --read-write
+  - Use --db-path with a file"""
+
+HELPS_AND_FAILS = """\
+Error: unknown flag: --db
+Usage:
+  server [flags]
+
+2026-01-01 12:00:00 no projects are configured"""
+
+GO_FLAGS = """\
+flag provided but not defined: -db
+Usage of server:
+  -transport string
+    \tstdio, sse or streamable-http (default "stdio")
+  -version
+    \tPrint the version and exit"""
+
+CONCLUDES = """\
+Error: An API key is required via --api-key or API_KEY.
+Invalid configuration"""
+
+SAYS_MUCH_MORE = """\
+Error: cannot write the cache
+going on without
+connecting
+connected
+no projects are configured"""
+
+SEVERAL_ERRORS = """\
+Error: cannot write the cache
+going on without
+[server] Error: no projects are configured"""
+
+PRINTS_JSON = """\
+Server error: [
+  {
+    "code": "too_small",
+    "message": "URL cannot be empty",
+    "path": [
+      "url"
+    ]
+  }
+]"""
+
 RUBY = """\
 server.rb:1:in `start': no projects are configured (RuntimeError)
 \tfrom server.rb:3:in `<main>'"""
@@ -163,6 +232,18 @@ Run 'docker run --help' for more information"""
         (RUST_PANICS, "no projects are configured"),
         (RUST_FAILS, "Error: cannot read the configuration Caused by: No such file or directory (os error 2)"),
         (CLAP, "error: the following required arguments were not provided: --db <DB>"),
+        (COMMANDER, "error: unknown option '--headles' (Did you mean --headless?)"),
+        (HELPS_AT_LENGTH, "Error: No access token was provided. Log in first, or pass --access-token."),
+        (
+            HELPS_WITHOUT_USAGE,
+            "Error: Databases in memory require --read-write. Options: - Add --read-write - Use --db-path with a file",
+        ),
+        (HELPS_AND_FAILS, "2026-01-01 12:00:00 no projects are configured"),
+        (GO_FLAGS, "flag provided but not defined: -db"),
+        (CONCLUDES, "Error: An API key is required via --api-key or API_KEY. Invalid configuration"),
+        (SAYS_MUCH_MORE, "no projects are configured"),
+        (SEVERAL_ERRORS, "[server] Error: no projects are configured"),
+        (PRINTS_JSON, 'Server error: [ "code": "too_small", "message": "URL cannot be empty", "path": [ "url"'),
         (RUBY, "server.rb:1:in `start': no projects are configured (RuntimeError)"),
         (NPM, "npm error notsup Unsupported platform for weather@1.0.0"),
         (DOCKER, 'docker: Error response from daemon: Conflict. The container name "/weather" is already in use.'),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from math import inf
 
 __all__ = ["telling"]
 
@@ -29,8 +30,12 @@ class _Last:
         """Whether indented lines are skipped now, as parts of a stack or members of an error."""
         self._awaits = False
         """Whether the next line without indentation is the error of the stack before it."""
-        self._goes_on = False
-        """Whether that error may have further lines."""
+        self._room = 0.0
+        """How many more lines without indentation may belong to what was said."""
+        self._lists = False
+        """Whether the next line belongs to what was said, if it is indented."""
+        self._helps = False
+        """Whether what comes is the help of a program that has said what is wrong."""
 
     def add(self, line: str) -> None:
         """Take the next line."""
@@ -38,7 +43,7 @@ class _Last:
             self._say_what_has_the_stack()
         elif line.endswith("Traceback (most recent call last):"):
             self._forget(awaits=True)
-        elif not (self._skips and line[0].isspace()):
+        elif not (self._skips and line[0].isspace()) and not self._is_help(line):
             self._say(line)
 
     def _say_what_has_the_stack(self) -> None:
@@ -48,16 +53,32 @@ class _Last:
         self._forget(awaits=False)
 
     def _forget(self, *, awaits: bool) -> None:
-        self._recent, self._skips, self._awaits, self._goes_on = [], True, awaits, False
+        self._recent, self._skips, self._awaits = [], True, awaits
+        self._room, self._lists, self._helps = 0, False, False
+
+    def _is_help(self, line: str) -> bool:
+        if _USAGE.match(line):
+            self._helps = bool(_COMPLAINT.search(" ".join(self.said)))
+        elif _LOGGED.match(line) or _SAYS_ERROR.match(line):
+            self._helps = False
+        return self._helps
 
     def _say(self, line: str) -> None:
-        self._goes_on = line == "Caused by:" or (self._goes_on and not _LOGGED.match(line))
-        of_the_last = line[0].isspace() and bool(self.said) and self.said[-1].endswith(":")
-        if self._goes_on or of_the_last:
+        indented, begins, cause = line[0].isspace(), bool(_SAYS_ERROR.match(line)), line == "Caused by:"
+        if begins or _LOGGED.match(line):
+            self._room = 0
+        of_the_last = cause or self._room > 0 or (indented and self._lists)
+        if of_the_last:
             self.said.append(line)
-        elif not any(follows.match(line) and error.search(" ".join(self.said)) for error, follows in _EXPLAINED):
+        elif not (_NPM.match(line) and self.said and _NPM.match(self.said[0])):
             self.said = [line]
-        self._goes_on = self._goes_on or self._awaits
+        if self._awaits or cause:
+            self._room = inf
+        elif begins:
+            self._room = _FOLLOW
+        elif not indented:
+            self._room -= 1
+        self._lists = (indented and self._lists) or line.endswith((":", "[", "{"))
         self._awaits = False
         self._recent.append(line)
         self._skips = line.endswith("] {")
@@ -89,8 +110,16 @@ _FRAME = re.compile(r"^\s+(?:at \S|from \S+:\d+:in |\d+: \S|\.\.\. \d+ (?:more|c
 _ERROR = re.compile(r"^(?!\s).*?(?:Error|Exception|Caused by)\b")
 _LOGGED = re.compile(r"\[|\d{4}-\d|\d\d:\d\d|(?:DEBUG|INFO|WARN(?:ING)?|ERROR|CRITICAL|FATAL)\b")
 """How a line of a log begins."""
-_EXPLAINED = (
-    (re.compile("^npm (?:error|ERR!) "), re.compile("npm (?:error|ERR!) ")),
-    (re.compile("error", re.IGNORECASE), re.compile("usage: ", re.IGNORECASE)),
+_SAYS_ERROR = re.compile(r"^(?:\[[\w.-]+\] |[\w./-]+: )?(?:fatal )?(?:error|fatal):\s", re.IGNORECASE)
+"""How a program begins that says in words of its own what is wrong."""
+_FOLLOW = 2
+"""Lines after that which may belong to it: what to do about it, or what follows from it."""
+_NPM = re.compile(r"^npm (?:error|ERR!) ")
+"""What npm says first tells more than what it says then."""
+_USAGE = re.compile(r"^usage(?: of .+)?:", re.IGNORECASE)
+_COMPLAINT = re.compile(
+    r"error|fatal|not (?:defined|found|provided)|unknown|unrecogni[sz]ed|un(?:expected|supported)|invalid|missing"
+    r"|required|no such",
+    re.IGNORECASE,
 )
-"""What says more than the lines that follow it."""
+"""What says more than the usage that follows it."""
