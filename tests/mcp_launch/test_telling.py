@@ -184,6 +184,14 @@ Error: cannot write the cache
 going on without
 [server] Error: no projects are configured"""
 
+UV_CAUSES = """\
+error: Failed to resolve
+  cause: Git operation failed
+  cause: failed to fetch into: /home/me/.cache/uv/git-v2/db/42910dfe8296368e
+  cause: `git fetch` did not exit successfully
+         --- stderr
+         fatal: unable to access"""
+
 PRINTS_JSON = """\
 Server error: [
   {
@@ -243,6 +251,10 @@ Run 'docker run --help' for more information"""
         (CONCLUDES, "Error: An API key is required via --api-key or API_KEY. Invalid configuration"),
         (SAYS_MUCH_MORE, "no projects are configured"),
         (SEVERAL_ERRORS, "[server] Error: no projects are configured"),
+        (
+            UV_CAUSES,
+            "error: Failed to resolve cause: `git fetch` did not exit successfully --- stderr fatal: unable to access",
+        ),
         (PRINTS_JSON, 'Server error: [ "code": "too_small", "message": "URL cannot be empty", "path": [ "url"'),
         (RUBY, "server.rb:1:in `start': no projects are configured (RuntimeError)"),
         (NPM, "npm error notsup Unsupported platform for weather@1.0.0"),

@@ -67,6 +67,9 @@ class _Last:
         indented, begins, cause = line[0].isspace(), bool(_SAYS_ERROR.match(line)), line == "Caused by:"
         if begins or _LOGGED.match(line):
             self._room = 0
+        if _CAUSE.match(line):
+            # Of a chain of causes, the last tells most.
+            del self.said[1:]
         of_the_last = cause or self._room > 0 or (indented and self._lists)
         if of_the_last:
             self.said.append(line)
@@ -116,6 +119,7 @@ _FOLLOW = 2
 """Lines after that which may belong to it: what to do about it, or what follows from it."""
 _NPM = re.compile(r"^npm (?:error|ERR!) ")
 """What npm says first tells more than what it says then."""
+_CAUSE = re.compile(r"^\s+cause: ")
 _USAGE = re.compile(r"^usage(?: of .+)?:", re.IGNORECASE)
 _COMPLAINT = re.compile(
     r"error|fatal|not (?:defined|found|provided)|unknown|unrecogni[sz]ed|un(?:expected|supported)|invalid|missing"
