@@ -130,6 +130,27 @@ error: Failed to fetch: `https://index.example/mcp-server/`
 """
 
 
+UV_NO_DIRECTORY = "error: No such file or directory (os error 2)"
+
+UV_NO_VERSION = """\
+error: No solution found when resolving tool dependencies
+  cause: Because there is no version of weather-mcp==99.9 and you require weather-mcp==99.9, we can conclude that your \
+requirements are unsatisfiable."""
+
+UV_OLD_PYTHON = """\
+error: No solution found when resolving tool dependencies
+  cause: Because the current Python version (3.11.7) does not satisfy Python>=3.12 and all versions of weather-mcp \
+depend on Python>=3.12, we can conclude that all versions of weather-mcp cannot be used."""
+
+PYTHON_PACKAGES = """\
+    from pydantic._internal._typing_extra import eval_type_backport
+ImportError: cannot import name 'eval_type_backport' from 'pydantic._internal._typing_extra' (/srv/_typing_extra.py)"""
+
+NPX_PACKAGES = """\
+Fatal error in main(): Cannot find module '/home/me/.npm/_npx/909ffbc9/node_modules/sdk/server/mcp' imported from \
+/home/me/.npm/_npx/909ffbc9/node_modules/weather/index.js"""
+
+
 @pytest.mark.parametrize(
     ("said", "hint"),
     [
@@ -181,6 +202,27 @@ error: Failed to fetch: `https://index.example/mcp-server/`
         (
             "error: Failed to spawn: `server.py`\n  Caused by: No such file or directory (os error 2)",
             "uv finds no program server.py; is its --directory right?",
+        ),
+        (
+            "error: Failed to spawn: server.py\n  cause: No such file or directory (os error 2)",
+            "uv finds no program server.py; is its --directory right?",
+        ),
+        (
+            "fatal: unable to access 'https://example.com/weather/': Could not resolve host: example.com",
+            "example.com is not found; is there a network, or a proxy to name (HTTPS_PROXY)?",
+        ),
+        (UV_NO_DIRECTORY, 'a path in its "args" is not there; is its --directory right?'),
+        (UV_NO_VERSION, "there is no Python package weather-mcp==99.9; is the version right?"),
+        (UV_OLD_PYTHON, "it wants Python>=3.12, which uvx takes with --python"),
+        (PYTHON_PACKAGES, "the Python packages that it uses do not fit together; try another version of it"),
+        (NPX_PACKAGES, "what is installed in /home/me/.npm/_npx/909ffbc9/node_modules is not whole"),
+        (
+            "Error: Cannot find module '/srv/~/weather/index.js'",
+            'there is no file /srv/~/weather/index.js; a "~" is not expanded here; write the whole path',
+        ),
+        (
+            "python: can't open file '/srv/$HOME/x.py': [Errno 2] No such file or directory",
+            "there is no file /srv/$HOME/x.py; variables are not replaced here; write what it stands for",
         ),
         (
             "java.lang.UnsupportedClassVersionError: Main has been compiled by a more recent version",

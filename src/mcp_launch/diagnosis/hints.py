@@ -29,6 +29,7 @@ def explain_end(lines: Sequence[str], *, status: int | None = None) -> tuple[str
 
 _NPM = r"npm (?:error|ERR!) "
 _NO_PROGRAM = "there is no program {}; is it installed, and on the PATH that the server gets?"
+_NO_FILE = r"(?:Cannot find module|can't open file) '"
 _NO_PYTHON_PACKAGE = "there is no Python package {}; is its name right?"
 
 # The first pattern that matches a line is taken, so that more specific ones stand first.
@@ -60,15 +61,25 @@ _HINTS = tuple(
         ),
         (r"Because (\S+) was not found in the package registry", _NO_PYTHON_PACKAGE),
         (r"No matching distribution found for (\S+)", _NO_PYTHON_PACKAGE),
+        (r"Because there is no version of (\S+)", "there is no Python package {}; is the version right?"),
+        (r"does not satisfy (Python[<>=!~][^ ,]+)", "it wants {}, which uvx takes with --python"),
         (r"executable named `([^`]+)` is not provided by package `([^`]+)`", "{1} has no program {0}; try uvx --from"),
         (
             r"invalid peer certificate",
             'uv does not trust the certificate that it is shown; name who issued it in "env" (SSL_CERT_FILE)',
         ),
-        (r"error: Failed to spawn: `([^`]+)`", "uv finds no program {}; is its --directory right?"),
+        (r"error: Failed to spawn: `?([^`]+?)`?$", "uv finds no program {}; is its --directory right?"),
+        (
+            r"^error: No such file or directory \(os error 2\)$",
+            'a path in its "args" is not there; is its --directory right?',
+        ),
         (
             r"tunnel error|error sending request for url",
             "the Python registry cannot be reached; is there a network, or a proxy to name (HTTPS_PROXY)?",
+        ),
+        (
+            r"Could not resolve host: ([\w.-]+)",
+            "{} is not found; is there a network, or a proxy to name (HTTPS_PROXY)?",
         ),
         (
             r"docker: .*(?:Cannot connect to the Docker daemon|permission denied.*docker)",
@@ -87,7 +98,23 @@ _HINTS = tuple(
         (r"^\S*sh: (?:line \d+: |\d+: )?(?:exec: )?(\S+): (?:command )?not found", _NO_PROGRAM),
         (r"^\S*sh: (?:line \d+: |\d+: )?(?:exec: )?(\S+): Permission denied", "{} may not be run; try chmod +x"),
         (r"No module named '?(\w[\w.]*)", "the Python that runs it has no module {}"),
+        (
+            r"^ImportError: cannot import name",
+            "the Python packages that it uses do not fit together; try another version of it",
+        ),
+        (
+            rf"{_NO_FILE}([^']*[/\\]~[/\\][^']*)'",
+            'there is no file {}; a "~" is not expanded here; write the whole path',
+        ),
+        (
+            rf"{_NO_FILE}([^']*(?:\$\{{?\w|%\w+%)[^']*)'",
+            "there is no file {}; variables are not replaced here; write what it stands for",
+        ),
         (r"can't open file '([^']+)'", "there is no file {}; is the path right?"),
+        (
+            r"Cannot find (?:module|package) '[^']+' imported from (\S*?[/\\]node_modules)[/\\]",
+            "what is installed in {} is not whole; install it again, or another version",
+        ),
         (
             r"Cannot find module '([./][^']*|[A-Za-z]:[^']*)'",
             "node cannot find {}; is the path right, and was it built?",
