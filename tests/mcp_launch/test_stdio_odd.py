@@ -219,6 +219,16 @@ async def test_a_program_that_only_sends_back_what_it_gets_is_no_server(marked: 
     assert failure.message.startswith("sends back what it is sent, and nothing else, so that it is no MCP server; ")
 
 
+async def test_a_shell_that_nothing_was_given_to_run_is_no_server(marked: Marked, tmp_path: Path) -> None:
+    failure = await failure_of(marked.stdio("shell", "/bin/sh"), cwd=tmp_path)
+
+    assert (failure.stage, failure.code) == ("handshake", "not_mcp")
+    assert failure.message == (
+        'is a shell, which takes the messages for commands; do its "args" name what it is to run, '
+        "each argument as an item of its own?"
+    )
+
+
 async def test_lines_that_end_with_cr_alone_are_told_from_silence(marked: Marked, tmp_path: Path) -> None:
     failure = await failure_of(odd(marked, "ends_lines_with_cr"), cwd=tmp_path)
 

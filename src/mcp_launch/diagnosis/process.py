@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -22,6 +23,8 @@ _LAST_LINES = 20
 """Lines of standard error that stand in the facts."""
 _OTHER_PROGRAM = "is that the right program, and does it need an argument to speak MCP on stdio?"
 """What to ask of one that knows nothing of MCP, or is done as soon as it was started."""
+_NO_COMMAND = re.compile(r"^\S*sh: .*jsonrpc|jsonrpc.* is not recognized as ")
+"""What shells say of a message."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,12 +78,18 @@ def _no_mcp(seen: Seen, hide: Redactor) -> str | None:
     """What it wrote instead of messages, if it did."""
     if seen.echoes:
         return "sends back what it is sent, and nothing else, so that it is no MCP server"
+    if _is_shell(seen):
+        return "is a shell, which takes the messages for commands"
     if seen.stray:
         return f'wrote "{seen.stray[0]}" on stdout, which is no JSON-RPC message'
     if seen.unfinished:
         shown = hide.start(seen.unfinished, SHOWN)
         return f'wrote "{shown}" on stdout without ending the line; messages end with a newline (LF)'
     return None
+
+
+def _is_shell(seen: Seen) -> bool:
+    return any(_NO_COMMAND.search(line) for line in seen.stderr)
 
 
 def _other_form(seen: Seen) -> str | None:
@@ -116,6 +125,8 @@ def _advice(seen: Seen, hide: Redactor, wording: Wording) -> str:
         return hint
     if form := _other_form(seen):
         return form
+    if _is_shell(seen):
+        return 'do its "args" name what it is to run, each argument as an item of its own?'
     if seen.echoes or seen.stray or seen.unfinished:
         return _OTHER_PROGRAM
     return f"{wording.longer}, or an argument to speak MCP on stdio?"
