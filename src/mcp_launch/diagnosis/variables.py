@@ -52,7 +52,10 @@ _VARIABLE = r"(?i:environment variables?|env(?:ironment)? vars?|env variables?)"
 _CALLED = r"[\"'`]?([A-Z][A-Z0-9_]{2,})\b[\"'`]?"
 _CALLED_SURELY = r"[\"'`]?\b([A-Z][A-Z0-9]*_[A-Z0-9_]+)\b[\"'`]?"
 """A word in capitals may be anything; with an underline in it, it is hardly anything but a variable."""
+_OTHERS = r"(?:(?:,|/| or| and)+ ?[\"'`]?\b[A-Z][A-Z0-9_]+\b[\"'`]?)*"
+"""What may follow where a line names several."""
 _LACKED = r"(?i:(?:is |are |was )?(?:not set|unset|missing|required|not provided|empty|must be (?:set|provided)))\b"
+_NEEDED = r"(?i:required|missing|must|not provided|please provide)\b"
 _LACKING = tuple(
     re.compile(pattern)
     for pattern in (
@@ -60,7 +63,10 @@ _LACKING = tuple(
         rf"(?i:missing|not found|not set|no)\W.*{_VARIABLE}\W{{1,3}}{_CALLED}",
         rf"\b{_CALLED} {_VARIABLE} (?:{_LACKED}|(?i:(?:is |was )?(?:not found|not defined|undefined)))",
         rf"\b{_CALLED} is not set\b",
-        rf"{_CALLED_SURELY} {_LACKED}",
+        rf"{_CALLED_SURELY}{_OTHERS} {_LACKED}",
+        rf"{_NEEDED}.*\b(?i:set (?:the )?){_CALLED_SURELY}.*{_VARIABLE}",
+        rf"{_NEEDED}.*\b(?i:set (?:the )?){_VARIABLE}\W{{1,3}}{_CALLED}",
+        rf"^(?i:please set) (?i:the )?{_CALLED_SURELY}{_OTHERS} {_VARIABLE}",
         rf"(?i:missing)(?: (?i:required))?:? {_CALLED_SURELY}",
         rf"\b{_CALLED}: (?:unbound variable|parameter (?:null or )?not set)",
         rf"^KeyError: {_CALLED}$",
