@@ -45,10 +45,12 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(f"mcp_launch.transports.{module}._PATIENCE", 0.3)
 
 
-async def failure_of(answer: Answer, *, cwd: Path, kind: str = "http", budgets: Budgets = SHORT) -> LaunchFailure:
+async def failure_of(
+    answer: Answer, *, cwd: Path, kind: str = "http", path: str = "mcp", budgets: Budgets = SHORT
+) -> LaunchFailure:
     """What becomes of a server that answers so; whatever it is, it does not take long."""
     with raw_server(answer) as raw, anyio.fail_after(8):
-        async with mcp_launch.launch([http(f"{raw.origin}/mcp", kind=kind)], cwd=cwd, budgets=budgets) as fleet:
+        async with mcp_launch.launch([http(f"{raw.origin}/{path}", kind=kind)], cwd=cwd, budgets=budgets) as fleet:
             [failure] = fleet.failures
         # Trio finishes in tasks of its own what generators the libraries left.
         await anyio.wait_all_tasks_blocked()
@@ -278,6 +280,7 @@ async def test_early_hints_and_dribbled_bytes_are_no_trouble(kind: str, marked: 
         (418, "is this the URL of an MCP server?"),
         (421, "does not serve this host name"),
         (500, "its own log says why"),
+        (501, "is this the URL of an MCP server?"),
         (502, "is the server behind it running?"),
         (503, "try again later"),
         (504, "is the server behind it running?"),
@@ -319,7 +322,7 @@ async def test_of_what_a_server_says_the_plainest_is_told(
     assert failure.message.endswith(f'; is this user allowed to use it?; it says "{said}"')
 
 
-@pytest.mark.parametrize(("content_type", "body"), [("text/plain", b" \n"), ("text/html", b"<html>")])
+@pytest.mark.parametrize(("content_type", "body"), [("text/plain", b" \n"), ("text/html", b"<html>"), ("", b" <html>")])
 async def test_what_is_not_meant_to_be_read_is_not_repeated(
     content_type: str, body: bytes, marked: Marked, tmp_path: Path
 ) -> None:
@@ -328,10 +331,25 @@ async def test_what_is_not_meant_to_be_read_is_not_repeated(
     assert failure.message.endswith("is this user allowed to use it?")
 
 
-async def test_the_usual_path_is_not_proposed_to_who_has_it(marked: Marked, tmp_path: Path) -> None:
-    failure = await failure_of(once(reply(404)), cwd=tmp_path)
+async def test_what_is_said_without_a_type_is_told(marked: Marked, tmp_path: Path) -> None:
+    failure = await failure_of(once(reply(403, b"Only allowed at localhost", content_type="")), cwd=tmp_path)
 
-    assert failure.message.endswith("/mcp was answered with 404 Said; is the path right?")
+    assert failure.message.endswith('; is this user allowed to use it?; it says "Only allowed at localhost"')
+
+
+@pytest.mark.parametrize(
+    ("kind", "path", "other"),
+    [
+        ("http", "mcp", "One that speaks SSE alone often has /sse"),
+        ("sse", "sse", "One that speaks Streamable HTTP often has /mcp"),
+    ],
+)
+async def test_the_usual_path_is_not_proposed_to_who_has_it(
+    kind: str, path: str, other: str, marked: Marked, tmp_path: Path
+) -> None:
+    failure = await failure_of(once(reply(404)), kind=kind, path=path, cwd=tmp_path)
+
+    assert failure.message.endswith(f"/{path} was answered with 404 Said; is the path right? {other}")
 
 
 @pytest.mark.parametrize(

@@ -27,9 +27,14 @@ _TRY = {
     421: "it does not serve this host name; is that among the hosts it allows?",
     431: "a header is too large for it; is a token too long?",
     500: "it failed inside; its own log says why",
+    501: "is this the URL of an MCP server?",
     502: "the gateway in front of it got no good answer; is the server behind it running?",
     503: "it cannot serve now; try again later",
     504: "the gateway in front of it waited in vain; is the server behind it running?",
+}
+_OTHER = {
+    "/mcp": "One that speaks SSE alone often has /sse",
+    "/sse": "One that speaks Streamable HTTP often has /mcp",
 }
 _NAMED = "the server itself named that endpoint: does a proxy in front of it change paths?"
 
@@ -103,8 +108,8 @@ def judge(answer: Answer, *, authorized: bool, slip: str | None, usual: str) -> 
         case _ if answer.is_mcp:
             return None
         case HTTPStatus.NOT_FOUND:
-            often = "" if answer.url.endswith(usual) else f" Often it is {usual}"
-            advice = _NAMED if answer.named else f"is the path right?{often}"
+            often = _OTHER[usual] if answer.url.endswith(usual) else f"Often it is {usual}"
+            advice = _NAMED if answer.named else f"is the path right? {often}"
             return Diagnosis("not_found", f"{told}; {advice}", facts)
         case HTTPStatus.METHOD_NOT_ALLOWED:
             advice = _NAMED if answer.named else "is this the URL of an MCP server?"
@@ -182,7 +187,9 @@ def _misfit(answer: Answer) -> str:
 
 def _said(answer: Answer) -> str:
     """What the server says, if it is text or JSON; a page of HTML is left out."""
-    if answer.media_type not in ("text/plain", "application/json", "application/problem+json"):
+    if answer.media_type not in ("", "text/plain", "application/json", "application/problem+json"):
+        return ""
+    if not answer.media_type and answer.body.lstrip().startswith("<"):
         return ""
     said = " ".join(_plain(answer.body).split())
     return f'; it says "{said[:_QUOTED]}"' if said else ""
