@@ -352,6 +352,19 @@ async def test_the_usual_path_is_not_proposed_to_who_has_it(
     assert failure.message.endswith(f"/{path} was answered with 404 Said; is the path right? {other}")
 
 
+async def test_the_other_transport_is_known_by_the_first_event(marked: Marked, tmp_path: Path) -> None:
+    def greets(request: Request) -> Iterator[bytes]:
+        if request.method == "POST":
+            yield reply(404)
+            return
+        yield head(content_type="text/event-stream") + event("/messages", name="endpoint") + event({"hello": 1})
+        request.released.wait(20)
+
+    failure = await failure_of(greets, cwd=tmp_path)
+
+    assert (failure.stage, failure.code) == ("connect", "wrong_transport")
+
+
 @pytest.mark.parametrize(
     ("answer", "says"),
     [
