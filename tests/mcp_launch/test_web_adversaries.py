@@ -365,6 +365,23 @@ async def test_the_other_transport_is_known_by_the_first_event(marked: Marked, t
     assert (failure.stage, failure.code) == ("connect", "wrong_transport")
 
 
+@pytest.mark.parametrize("in_events", [False, True])
+async def test_the_other_transport_is_known_where_its_stream_names_no_endpoint(
+    in_events: bool, marked: Marked, tmp_path: Path
+) -> None:
+    def streams(request: Request) -> Iterator[bytes]:
+        if request.method == "POST":
+            message = event(result(request.message))
+            yield reply(200, message, content_type="text/event-stream") if in_events else works(request)
+            return
+        yield head(content_type="text/event-stream")
+        request.released.wait(20)
+
+    failure = await failure_of(streams, kind="sse", cwd=tmp_path)
+
+    assert (failure.stage, failure.code) == ("connect", "wrong_transport")
+
+
 @pytest.mark.parametrize(
     ("answer", "says"),
     [

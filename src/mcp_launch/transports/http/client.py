@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 from collections.abc import Mapping
@@ -153,24 +154,34 @@ class WebClient(httpx2.AsyncClient):
         return response
 
 
-async def speaks_http(spec: HttpServer, network: Network) -> bool:
-    """Whether a POST of `initialize` is answered by an MCP server."""
-    with anyio.move_on_after(TRIAL):
-        try:
-            async with (
-                WebClient(spec, network, connect=TRIAL) as client,
-                client.stream(
-                    "POST",
-                    spec.url,
-                    content=_initialize_request(),
-                    headers={"content-type": JSON, "accept": f"{JSON}, {EVENT_STREAM}"},
-                ) as response,
-            ):
-                answer = client.memory.answer
-                return response.is_success and answer is not None and answer.is_mcp
-        except (httpx2.HTTPError, TooLong, UnusableId, *UNMAPPED):
-            return False
-    return False
+async def speaks_http(spec: HttpServer, network: Network, *, in_full: bool = False) -> bool:
+    """Whether a POST of `initialize` is answered by an MCP server; *in_full*, whether with a message too.
+
+    An event stream by itself says little of a server that sends one to a GET as well.
+    """
+    found = False
+    with anyio.move_on_after(TRIAL) as scope, contextlib.suppress(httpx2.HTTPError, TooLong, UnusableId, *UNMAPPED):
+        async with (
+            WebClient(spec, network, connect=TRIAL) as client,
+            client.stream(
+                "POST",
+                spec.url,
+                content=_initialize_request(),
+                headers={"content-type": JSON, "accept": f"{JSON}, {EVENT_STREAM}"},
+            ) as response,
+        ):
+            answer = client.memory.answer
+            found = response.is_success and answer is not None and answer.is_mcp
+            if found and in_full:
+                found, end = False, b""
+                async for piece in response.aiter_bytes():
+                    end += piece
+                    found = found or b'"jsonrpc"' in end
+                    end = end[-len('"jsonrpc"') :]
+                    if found:
+                        # Not a break, which would leave generators unfinished for the garbage collector.
+                        scope.cancel()
+    return found
 
 
 def _initialize_request() -> bytes:

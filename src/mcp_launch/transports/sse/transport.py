@@ -73,16 +73,13 @@ class SseTransport:
             yield shown(read, write, self._traffic)
             tasks.cancel_scope.cancel()
 
-    async def diagnose(self, *, waited: float | None, answered: bool) -> Diagnosis | None:  # noqa: PLR0911 - a list of cases
+    async def diagnose(self, *, waited: float | None, answered: bool) -> Diagnosis | None:
         """Why the stream ended or a POST failed; None when both were answered by the rules."""
         listener, memory = self._listener, self._client.memory
         if listener.found is not None:
             return listener.found
         if (found := await memory.diagnosis(waited=waited, stage=listener.stage, wording=self._wording)) is not None:
-            if found.code in DOUBTFUL and listener.endpoint is None and await speaks_http(self._spec, self._network):
-                message = f"this URL speaks Streamable HTTP: {self._wording.http}"
-                return replace(found, code="wrong_transport", message=message)
-            return found
+            return await self._unless_other(found, in_full=False) if found.code in DOUBTFUL else found
         if (answer := memory.answer) is None:
             return None
         if waited is not None:
@@ -90,7 +87,14 @@ class SseTransport:
             told = "its event stream named no endpoint" if nowhere else "did not answer"
             advice = "is this the URL of an SSE server" if nowhere else self._wording.longer
             late = Diagnosis("timeout", f"{told} within {waited:.1f} s; {advice}?", answer.facts, stage=listener.stage)
-            return self._unanswered.explain(late, waited=waited)
+            return self._unanswered.explain(await self._unless_other(late, in_full=True), waited=waited)
         if answered:
             return None
         return Diagnosis("disconnected", "its event stream ended", answer.facts, stage=listener.stage)
+
+    async def _unless_other(self, found: Diagnosis, *, in_full: bool) -> Diagnosis:
+        """That, unless the URL speaks the other transport, which has event streams too."""
+        if self._listener.endpoint is None and await speaks_http(self._spec, self._network, in_full=in_full):
+            message = f"this URL speaks Streamable HTTP: {self._wording.http}"
+            return replace(found, code="wrong_transport", message=message)
+        return found
