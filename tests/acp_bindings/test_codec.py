@@ -316,6 +316,22 @@ def test_a_tag_that_is_missing_is_a_field_that_is() -> None:
     assert issues_of(v1.SessionUpdate, {}) == [Issue(("sessionUpdate",), "missing", "Field required")]
 
 
+def test_a_tag_that_is_null_is_told_like_one_that_is_missing() -> None:
+    """Many peers write null for what is not there; in v1 a command may come so, as one without a type."""
+    assert issues_of(v1.McpServer, {"type": None, "name": "s", "command": "/s", "args": []}) == [
+        Issue(("env",), "missing", "Field required", "McpServerStdio")
+    ]
+    for union in (v1.ContentBlock, v2.ContentBlock):
+        issues = issues_of(union, {"type": None, "text": "t"})
+        assert [(each.path, each.message, each.branch) for each in issues] == [
+            (("type",), "Input should be a valid string", None)
+        ]
+    # That is null to nobody but Python.
+    assert issues_of(v1.McpServer, {"type": "None", "name": "s", "command": "/s"}) == [
+        Issue(("type",), "union_tag_invalid", "'None' is none of 'http', 'sse', 'stdio'")
+    ]
+
+
 def test_each_bad_item_is_told_also_of_a_list_in_an_item() -> None:
     server: Json = {"name": "s", "command": "/s", "args": [1, 2], "env": []}
     assert [each.path for each in issues_of(v1.NewSessionRequest, {"cwd": "/", "mcpServers": [server]})] == [

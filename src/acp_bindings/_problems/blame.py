@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from pydantic_core import CoreSchema, ErrorDetails, SchemaValidator
 from pydantic_core import core_schema as cs
 
+from acp_bindings._json.shapes import members_of
 from acp_bindings._models.types import CATCH_ALLS, INTEGER, NULL, TAGGED, VALUE
 from acp_bindings.errors import Issue
 
@@ -39,7 +40,7 @@ class _Located(NamedTuple):
 
 
 def blame(schema: CoreSchema, errors: Iterable[ErrorDetails], *, strict: bool = False) -> list[Issue]:
-    """The issues behind *errors*, which validating by *schema* gave."""
+    """The issues behind *errors*, which validating by *schema* gave; with their `input` null is told from "None"."""
     definitions: dict[str, Any] = {}
     located = [_locate(schema, definitions, error, strict=strict) for error in errors]
     return _meant([each for each in located if each], 0)
@@ -69,12 +70,20 @@ def _locate(schema: Any, definitions: dict[str, Any], error: ErrorDetails, *, st
         else:
             path.append(step)
             schema = _descend(schema, step)
-    message = error["msg"]
-    if error["type"] in (NO_TAG, BAD_TAG):
+    rule, message = error["type"], error["msg"]
+    if rule in (NO_TAG, BAD_TAG):
         about = error.get("ctx", {})
-        path.append(about["discriminator"][1:-1])  # without its quotes
-        message = _about_tag(error["type"], about)
-    return _Located(Issue(tuple(path), error["type"], message, branch), unions)
+        name = about["discriminator"][1:-1]  # without its quotes
+        path.append(name)
+        message = _about_tag(rule, about)
+        if is_of_none(error) and members_of(error.get("input")).get(name, ...) is None:
+            rule, message = NO_TAG, "Input should be a valid string"
+    return _Located(Issue(tuple(path), rule, message, branch), unions)
+
+
+def is_of_none(error: ErrorDetails) -> bool:
+    """Whether *error* is about the tag "None", as pydantic calls null too: its `input` tells which it is."""
+    return error["type"] == BAD_TAG and error.get("ctx", {}).get("tag") == "None"
 
 
 def _about_tag(rule: str, context: dict[str, Any]) -> str:

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from pydantic_core import CoreSchema, SchemaValidator
 from pydantic_core import core_schema as cs
 
-from acp_bindings._problems.blame import blame
+from acp_bindings._problems.blame import blame, is_of_none
 from acp_bindings.errors import Issue
 
 OF_NO_CLASS = cs.CoreConfig(strict=True)
@@ -54,6 +54,8 @@ class Complaints:
         if error is None:
             return []
         errors = error.errors(include_url=False, include_input=False)
+        if any(map(is_of_none, errors[:MOST])):
+            errors = error.errors(include_url=False)  # which copies what was given, once for each error
         issues = blame(self._schema, errors[:MOST], strict=strict)
         return [*issues, MORE] if len(errors) > MOST else issues
 
