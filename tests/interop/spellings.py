@@ -17,6 +17,12 @@ SPELLINGS: list[Spelling] = [
     Spelling("the last of two members with one name counts", "EnvVariable", '{"name":"a","value":"1","name":"b"}'),
     Spelling("also when it is the bad one", "EnvVariable", '{"name":"a","value":"1","name":5}'),
     Spelling("also when a lenient one is the last", "TextContent", '{"text":"t","_meta":{"a":1},"_meta":5}'),
+    Spelling(
+        "also in a map, where an earlier one is bad",
+        "ElicitationAcceptAction",
+        '{"content":{"a":{},"a":"1"}}',
+        "In a map whose values have a type pydantic-core reads each, also one that another takes the place of.",
+    ),
     Spelling("a name may be escaped", "EnvVariable", '{"n\\u0061me":"a","v\\u0061lue":"1"}'),
     Spelling("white space", "SessionId", ' \t\r\n"s"\n'),
     Spelling("no other white space", "SessionId", '\u00a0"s"'),
