@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 import pytest
-from pydantic import ValidatorFunctionWrapHandler, field_validator
+from pydantic import Discriminator, Field, Tag, ValidatorFunctionWrapHandler, field_validator
 from typing_extensions import TypedDict
 
 from acp_bindings import DecodeError, Finding, Issue, decode, encode, v1, v1_unstable, v2, v2_unstable
@@ -524,6 +524,31 @@ class Named(TypedDict):
     """A dictionary of a user's own."""
 
     server: v1.McpServer
+
+
+def test_a_union_of_a_users_own_is_told_by_the_wire_name_of_its_tag() -> None:
+    chunk = Annotated[v1.UserMessageChunk | v1.AgentMessageChunk, Field(discriminator="session_update")]
+    path = ("sessionUpdate",)
+    assert issues_of(chunk, {}) == [Issue(path, "union_tag_not_found", "Field required")]
+    assert issues_of(chunk, {"sessionUpdate": "plan"}) == [
+        Issue(path, "union_tag_invalid", "'plan' is none of 'user_message_chunk', 'agent_message_chunk'")
+    ]
+    assert issues_of(list[chunk], [{"sessionUpdate": None}]) == [
+        Issue((0, *path), "union_tag_not_found", "Input should be a valid string")
+    ]
+
+
+def test_a_union_that_a_users_own_function_decides_has_no_tag_to_be_named() -> None:
+    def kind(given: Any) -> str | None:
+        return given.get("kind")
+
+    arms = Annotated[v1.Implementation, Tag("info")] | Annotated[v1.EnvVariable, Tag("variable")]
+    either = Annotated[arms, Discriminator(kind)]
+    assert [(each.path, each.rule) for each in issues_of(list[either], [{}])] == [((0,), "union_tag_not_found")]
+    for tag in ("None", "plan"):
+        assert issues_of(list[either], [{"kind": tag}]) == [
+            Issue((0,), "union_tag_invalid", f"'{tag}' is none of 'info', 'variable'")
+        ]
 
 
 def test_types_of_a_users_own_that_are_no_models_are_read_alone_as_in_others() -> None:

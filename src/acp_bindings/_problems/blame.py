@@ -73,10 +73,10 @@ def _locate(schema: Any, definitions: dict[str, Any], error: ErrorDetails, *, st
     rule, message = error["type"], error["msg"]
     if rule in (NO_TAG, BAD_TAG):
         about = error.get("ctx", {})
-        name = about["discriminator"][1:-1]  # without its quotes
-        path.append(name)
-        message = _about_tag(rule, about)
-        if is_of_none(error) and members_of(error.get("input")).get(name, ...) is None:
+        name = _tag_name(about["discriminator"])
+        path += [name] if name else []
+        message = _about_tag(rule, about) if name or rule == BAD_TAG else message
+        if name and is_of_none(error) and members_of(error.get("input")).get(name, ...) is None:
             rule, message = NO_TAG, "Input should be a valid string"
     return _Located(Issue(tuple(path), rule, message, branch), unions)
 
@@ -84,6 +84,11 @@ def _locate(schema: Any, definitions: dict[str, Any], error: ErrorDetails, *, st
 def is_of_none(error: ErrorDetails) -> bool:
     """Whether *error* is about the tag "None", as pydantic calls null too: its `input` tells which it is."""
     return error["type"] == BAD_TAG and error.get("ctx", {}).get("tag") == "None"
+
+
+def _tag_name(discriminator: str) -> str | None:
+    """The wire name of a tag, which comes last of those that pydantic tries; None where a function makes the tag."""
+    return discriminator.rpartition(" | ")[2][1:-1] if discriminator.startswith("'") else None
 
 
 def _about_tag(rule: str, context: dict[str, Any]) -> str:
