@@ -19,11 +19,12 @@ from pydantic import (
     ModelWrapValidatorHandler,
     ValidationError,
     computed_field,
+    field_validator,
     model_serializer,
     model_validator,
 )
 
-from acp_bindings import DecodeError, EncodeError, Finding, decode, encode, v1
+from acp_bindings import DecodeError, EncodeError, Finding, decode, encode, v1, v2
 from acp_bindings._models.base import Model
 from acp_bindings._models.types import Rule, Within
 from tests.acp_bindings.exact_json import Json
@@ -214,6 +215,60 @@ def test_the_rules_hold_in_a_class_with_a_validator_of_a_users_own(kind: type[Be
     assert json.loads(encode(read)) == {"tries": 1, "meta": 1, "new": None}
     with pytest.raises(ValidationError):
         kind(tries="x")  # pyright: ignore[reportArgumentType]
+
+
+def _seen(base: type[Model], name: str, mode: Any) -> type[Model]:
+    """A class with a validator for one member, which lets everything pass."""
+
+    def see(_cls: type[Model], value: Any) -> Any:
+        return value
+
+    def see_around(_cls: type[Model], value: Any, handler: Callable[[Any], Any]) -> Any:
+        return handler(value)
+
+    function: Any = see_around if mode == "wrap" else see
+    validator = field_validator(name, mode=mode)(classmethod(function))
+    return type("Seen", (base,), {"see": validator, "__module__": __name__})
+
+
+@pytest.mark.parametrize("mode", ["before", "after", "wrap"])
+@pytest.mark.parametrize(
+    ("base", "name", "rest"),
+    [
+        (v1.InitializeResponse, "auth_methods", {"protocolVersion": 1}),
+        (v1.InitializeResponse, "agent_capabilities", {"protocolVersion": 1}),
+        (v1.InitializeResponse, "meta", {"protocolVersion": 1}),
+        (v1.Plan, "entries", {}),
+        (v1.ToolCall, "kind", {"toolCallId": "t", "title": "T"}),
+        (v1.ToolCallUpdate, "content", {"toolCallId": "t"}),
+        (v1.AuthMethodTerminal, "env", {"id": "a", "name": "A"}),
+        (v2.Diff, "changes", {}),
+    ],
+    ids=lambda each: each if isinstance(each, str) else "",
+)
+def test_the_rules_of_a_member_hold_around_a_validator_of_a_users_own(
+    base: type[Model], name: str, rest: Json, mode: str
+) -> None:
+    def outcome(kind: type[Model], message: Json) -> Any:
+        found: list[Finding] = []
+        try:
+            written = encode(decode(kind, message, findings=found))
+        except DecodeError as error:
+            return error.issues
+        return written, found
+
+    wire_name = base.model_fields[name].alias
+    for bad in (None, 5, "x", [], [5, {"id": "a", "name": "A"}], {}, {"a": 5}):
+        message = {**rest, wire_name: bad}
+        assert outcome(_seen(base, name, mode), message) == outcome(base, message), bad
+
+
+def test_a_number_that_cannot_be_written_is_refused_also_where_a_validator_of_a_users_own_sees_it() -> None:
+    seen = _seen(v1.ToolCallUpdate, "raw_input", "after")
+
+    with pytest.raises(DecodeError):
+        decode(seen, b'{"toolCallId":"t","rawInput":NaN}')
+    assert encode(decode(seen, b'{"toolCallId":"t","rawInput":[1.5]}')) == b'{"toolCallId":"t","rawInput":[1.5]}'
 
 
 class Unlucky(v1.TextContent):

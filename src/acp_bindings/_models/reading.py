@@ -117,7 +117,7 @@ def _finished(schema: Any) -> Any:
     kind = schema["type"]
     if kind == "any":
         return UNTYPED
-    if kind in _AS_THEY_ARE:
+    if kind in _AS_THEY_ARE or (kind == "function-after" and schema["function"]["function"] is _note_untyped):
         return schema
     if schema.get("keys_schema") == {"type": "str"}:
         schema["keys_schema"] = _NAME
@@ -144,8 +144,8 @@ _NAME: Any = {"type": "str", "serialization": {"type": "function-plain", "functi
 By the plain schema of a text that half would be written as another character, and None as a name.
 """
 
-_AS_THEY_ARE = {"str", "int", "bool", "literal", "model", "definition-ref", "function-after"}
-"""Scalars, and what has been gone through already: classes, and what the lenient and the strict schema share."""
+_AS_THEY_ARE = {"str", "int", "bool", "literal", "model", "definition-ref"}
+"""Scalars, and classes, which have been gone through already."""
 
 _ITEMS = {"list": "items_schema", "dict": "values_schema"}
 _WRAPPED = ("schema", "items_schema", "values_schema", "lax_schema", "strict_schema")
@@ -154,17 +154,20 @@ _WRAPPED = ("schema", "items_schema", "values_schema", "lax_schema", "strict_sch
 def _apply(metadata: list[Any], member: dict[str, Any], holder: dict[str, Any]) -> None:
     inner = holder["schema"]
     rules = [mark for mark in metadata if isinstance(mark, Rule)]
+    if LENIENT_OBJECT in metadata and inner["type"] in _VALIDATORS:
+        # The rule belongs around a validator of a user's own, which cannot be left by what a member is left out by.
+        inner, rules = _in_validators(inner, lambda _: _object), [Rule.DEFAULT_ON_ERROR]
     for mark in metadata:
         if isinstance(mark, Unsaid) and holder is not member:
             member["serialization_exclude_if"] = partial(operator.eq, holder["default"])
     if Rule.ABSENT in rules:
         inner = NOTHING
-    if Rule.OMITTABLE in rules and inner["type"] == "nullable":
-        inner = inner["schema"]
-    empty = dict if inner["type"] == "dict" else list
+    if Rule.OMITTABLE in rules:
+        inner = _in_validators(inner, _not_null)
+    empty = dict if _bare(inner)["type"] == "dict" else list
     whole = inner
     if Rule.SKIP_INVALID_ITEMS in rules:
-        inner = _skipping_items(inner)
+        inner = _in_validators(inner, _skipping_items)
     for mark in metadata:
         if isinstance(mark, When):
             inner = _unless(mark, inner, whole)
@@ -173,6 +176,25 @@ def _apply(metadata: list[Any], member: dict[str, Any], holder: dict[str, Any]) 
     if Rule.DEFAULT_ON_NULL in rules:
         inner = _reading(_with_empty(inner, empty), Rule.DEFAULT_ON_NULL, else_by=inner)
     holder["schema"] = inner
+
+
+_VALIDATORS = {"function-before", "function-after", "function-wrap"}
+
+
+def _bare(schema: Any) -> Any:
+    """The schema of a member within the validators that a user's class has for it."""
+    return _bare(schema["schema"]) if schema["type"] in _VALIDATORS else schema
+
+
+def _in_validators(schema: Any, change: Callable[[Any], Any]) -> Any:
+    """A copy of *schema* with what *change* makes of the `_bare` schema in it."""
+    if schema["type"] in _VALIDATORS:
+        return {**schema, "schema": _in_validators(schema["schema"], change)}
+    return change(schema)
+
+
+def _not_null(schema: Any) -> Any:
+    return schema["schema"] if schema["type"] == "nullable" else schema
 
 
 def _first_of(*choices: Any) -> Any:
@@ -208,7 +230,7 @@ def _reading(lenient: Any, rule: Rule, *, else_by: Any) -> Any:
 
 def _with_fallback(inner: Any, outer: dict[str, Any]) -> Any:
     """A schema that reads a bad value as the default or as an empty list, or else as if it were omitted."""
-    factory = outer.get("default_factory", list if inner["type"] == "list" else None)
+    factory = outer.get("default_factory", list if _bare(inner)["type"] == "list" else None)
     if factory:
         empty = _instead(factory)
         return _first_of(inner, cs.chain_schema([empty, inner]) if outer.get("validate_default") else empty)
@@ -253,6 +275,8 @@ def _skipping_items(schema: Any) -> Any:
     """A copy of *schema*, of a list or a nullable list, that leaves bad items out."""
     if schema["type"] == "nullable":
         return {**schema, "schema": _skipping_items(schema["schema"])}
+    if schema["type"] != "list":  # but a function of a user's own that reads the whole
+        return schema
     items = schema["items_schema"]
     return {**schema, "items_schema": _reading(_first_of(items, _NO_ITEM), Rule.SKIP_INVALID_ITEMS, else_by=items)}
 
