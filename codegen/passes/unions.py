@@ -263,9 +263,11 @@ def _merged(union: str, outer: Node, inner: Node, tag: str | None) -> Node:
     """The members of *outer* and *inner* in one object."""
     for key in sorted(outer.get("properties", {}).keys() & inner.get("properties", {}).keys() - {tag}):
         raise CodegenError(f"{union}.{key}: the union and one of its alternatives both describe it")
-    for node in (outer, inner):
-        if lost := sorted(node.get("properties", {}).get(tag, {}).keys() - TAG):
+    for said in (node.get("properties", {}).get(tag, {}) for node in (outer, inner)):
+        if lost := sorted(said.keys() - TAG):
             raise CodegenError(f"{union}.{tag}: {lost[0]} beside a tag would be lost")
+        if "string" not in said.get("type", "string"):
+            raise CodegenError(f"{union}.{tag}: the type {said['type']} of a tag, which is text, would be lost")
     merged: Node = {
         "properties": outer.get("properties", {}) | inner.get("properties", {}),
         "required": [*outer.get("required", []), *inner.get("required", [])],

@@ -387,6 +387,11 @@ REFUSED: list[tuple[str, Definitions, str]] = [
             ("a union and the payload of an alternative", META, tagged("a") | {"allOf": [ref("Bar")]}),
         )
     ),
+    (
+        "a tag that the union says is no text",
+        {"Foo": obj(type={"type": "boolean"}) | {"anyOf": [tagged("a"), tagged("b")]}},
+        "Foo.type: the type boolean of a tag, which is text, would be lost",
+    ),
 ]
 
 
