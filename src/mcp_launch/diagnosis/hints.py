@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 
 from mcp_launch.diagnosis.telling import telling
 from mcp_launch.diagnosis.variables import lacking
@@ -21,6 +22,10 @@ def explain_end(lines: Sequence[str], *, status: int | None = None) -> tuple[str
     for pattern, hint in known:
         for line in lines:
             if match := pattern.search(line):
+                return hint.format(*match.groups()), line.strip()
+    for line, following in pairwise(lines):
+        for begins, goes_on, hint in _NO_SUCH_COMMAND if known else ():
+            if (match := begins.search(line)) and goes_on.search(following):
                 return hint.format(*match.groups()), line.strip()
     if found := lacking(lines):
         return None, found[1].strip()
@@ -110,6 +115,7 @@ _HINTS = tuple(
             rf"{_NO_FILE}([^']*(?:\$\{{?\w|%\w+%)[^']*)'",
             "there is no file {}; variables are not replaced here; write what it stands for",
         ),
+        (r"^\S*node: bad option: (?:-y|--yes)$", "node runs a file, npx a package; which is meant?"),
         (r"can't open file '([^']+)'", "there is no file {}; is the path right?"),
         (
             r"Cannot find (?:module|package) '[^']+' imported from (\S*?[/\\]node_modules)[/\\]",
@@ -135,6 +141,22 @@ _HINTS = tuple(
         (r"^(?:Error: EACCES|PermissionError)", "it may not do what it tries to; look at the permissions"),
     )
 )
+_NO_SUCH_COMMAND = tuple(
+    (re.compile(begins), re.compile(goes_on), hint)
+    for begins, goes_on, hint in (
+        (
+            r"^error: unrecognized subcommand '([^']+)'$",
+            r"^Usage: uv ",
+            "uv has no command {}; uvx runs packages",
+        ),
+        (
+            r'^Unknown command: "([^"]+)"$',
+            r"^To see a list of supported npm commands",
+            "npm has no command {}; npx runs packages",
+        ),
+    )
+)
+"""What others may say too, so that it is the line behind it that tells whose words they are."""
 _STATUS = {
     126: "a shell was not allowed to run the command",
     127: "a shell did not find the command; is it installed, and on the PATH that the server gets?",

@@ -64,7 +64,9 @@ class Commands:
         action = self._actions.get(command)
         try:
             if action is None:
-                known = did_you_mean(command, COMMANDS) or "; help lists them"
+                is_tool = any(each.name == command for each in self.offer.tools or ())
+                mistaken = f", but a tool: call {command} key=value ..." if is_tool else ""
+                known = mistaken or did_you_mean(command, COMMANDS) or "; help lists them"
                 raise UnusableInput(f'there is no command "{command}"{known}')
             # A server may be dying: wait until it is known why.
             await self._opened.server.settled()
