@@ -3,13 +3,15 @@
 import copy
 import json
 import sys
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from random import Random
 from types import FrameType
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 import pytest
-from pydantic import BaseModel, Field, Tag
+from pydantic import BaseModel, Field, RootModel, Tag, field_validator, model_validator
 
 from acp_bindings import DecodeError, Finding, Issue, decode, encode, v1, v1_unstable, v2
 from acp_bindings._problems import findings
@@ -42,6 +44,33 @@ class Own(BaseModel):
 
     number: int | v1.Implementation
     info: v1.Implementation
+
+
+@dataclass
+class Started:
+    """A dataclass of a user."""
+
+    info: v1.Implementation
+    others: deque[v1.Implementation]
+
+
+class Wary(v1.InitializeResponse):
+    """A class of a user that looks at what was read."""
+
+    @field_validator("auth_methods", mode="wrap")
+    @classmethod
+    def see_around(cls, value: Any, handler: Callable[[Any], list[v1.AuthMethod]]) -> list[v1.AuthMethod]:
+        return sorted(handler(value), key=lambda method: method.id)
+
+    @field_validator("auth_methods")
+    @classmethod
+    def see(cls, value: list[v1.AuthMethod]) -> list[v1.AuthMethod]:
+        return sorted(value, key=lambda method: method.id)
+
+    @model_validator(mode="after")
+    def see_all(self) -> Self:
+        assert all(method.id for method in self.auth_methods)
+        return self
 
 
 WRITTEN: dict[str, tuple[Any, Json, list[str]]] = {
@@ -176,6 +205,24 @@ WRITTEN: dict[str, tuple[Any, Json, list[str]]] = {
         Own,
         {"number": "5", "info": {**INFO, "title": 5}},
         ["info.title: read as the default, because input should be a valid string"],
+    ),
+    "in a model of a user that is a list": (
+        RootModel[list[v1.Implementation]],
+        [INFO, {**INFO, "title": 5}],
+        ["[1].title: read as the default, because input should be a valid string"],
+    ),
+    "in a dataclass of a user": (
+        Started,
+        {"info": {**INFO, "title": 5}, "others": [{**INFO, "title": 6}]},
+        [
+            "info.title: read as the default, because input should be a valid string",
+            "others[0].title: read as the default, because input should be a valid string",
+        ],
+    ),
+    "in a class of a user that looks at what was read": (
+        Wary,
+        {"protocolVersion": 1, "authMethods": [{"id": "b", "name": "B"}, 5, {"id": "a", "name": "A"}]},
+        ["authMethods[1]: left out, because input should be an object"],
     ),
     "in a tuple": (
         tuple[v1.Implementation, v1.SessionInfo],

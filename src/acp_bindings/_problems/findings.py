@@ -7,12 +7,14 @@ are those in alternatives of a union that do not fit. No Python runs for a messa
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, is_dataclass
+from dataclasses import fields as fields_of
 from functools import cached_property
 from typing import Any, NamedTuple, cast
 
-from pydantic import BaseModel, ValidationInfo
+from pydantic import BaseModel, RootModel, ValidationInfo
 from pydantic_core import CoreSchema, SchemaValidator, ValidationError, to_json
 from pydantic_core import core_schema as cs
 
@@ -88,13 +90,18 @@ def _marks(value: object, path: Path) -> Iterator[tuple[Path, _Mark]]:
     """Every mark in *value*, with its path."""
     if isinstance(value, _Mark):
         yield path, value
+    elif isinstance(value, RootModel):
+        yield from _marks(cast("RootModel[object]", value).root, path)
     elif isinstance(value, BaseModel):
-        fields = type(value).__pydantic_fields__
-        for name, member in vars(value).items():
-            yield from _marks(member, (*path, fields[name].alias or name))
-    elif isinstance(value, list | tuple):
+        members = vars(value)
+        for name, info in type(value).__pydantic_fields__.items():
+            yield from _marks(members.get(name), (*path, info.alias or name))
+    elif isinstance(value, list | tuple | deque):
         for position, item in enumerate(cast("Sequence[object]", value)):
             yield from _marks(item, (*path, position))
+    elif is_dataclass(value):
+        for field in fields_of(value):
+            yield from _marks(getattr(value, field.name, None), (*path, field.name))
     elif isinstance(value, dict):
         for name, member in cast("dict[str, object]", value).items():
             yield from _marks(member, (*path, name))
@@ -110,11 +117,62 @@ def _marking(schema: Any, around: _Around) -> Any:
     if "config" in schema:
         around = around._replace(config=schema["config"])
     copied = {key: _part(key, part, around) for key, part in schema.items()}
+    if schema["type"] in _SEEING and not _is_ours(schema["function"]["function"]):
+        copied["function"] = {**schema["function"], "type": "with-info", "function": _SEEING[schema["type"]](schema)}
     if schema["type"] == "list" and "min_length" in schema:
         return _counting(copied)
     if schema["type"] == "union" and schema.get("mode", "smart") == "smart" and not _is_of_scalars(schema):
         return _choosing(copied, SchemaValidator(around.whole(_numbered(schema)), around.config, _use_prebuilt=False))
     return copied
+
+
+def _seeing(schema: Any) -> Callable[..., Any]:
+    """The function of *schema*, which sees what was read, where there is no mark in that: it would not know it."""
+    function = _with_info(schema)
+
+    def see(value: object, info: ValidationInfo) -> Any:
+        return value if _is_marked(value, info) else function(value, info)
+
+    return see
+
+
+def _seeing_around(schema: Any) -> Callable[..., Any]:
+    """The same of a function that reads by what it is given, which is left as soon as that gives a mark."""
+    function = _with_info(schema)
+
+    def see(value: object, handler: Callable[..., object], info: ValidationInfo) -> Any:
+        def read(*given: Any) -> object:
+            made = handler(*given)
+            if _is_marked(made, info):
+                raise _MarkedError(made)
+            return made
+
+        try:
+            return function(value, read, info)
+        except _MarkedError as left:
+            return left.args[0]
+
+    return see
+
+
+_SEEING = {"function-after": _seeing, "function-wrap": _seeing_around}
+
+
+class _MarkedError(BaseException):
+    """Leaves a function of a user's own, which catches exceptions perhaps."""
+
+
+def _is_ours(function: object) -> bool:
+    return str(getattr(function, "__module__", "")).startswith("acp_bindings.")
+
+
+def _with_info(schema: Any) -> Callable[..., Any]:
+    function = schema["function"]["function"]
+    return function if schema["function"]["type"] == "with-info" else lambda *given: function(*given[:-1])
+
+
+def _is_marked(value: object, info: ValidationInfo) -> bool:
+    return bool(info.context) and next(_marks(value, ()), None) is not None
 
 
 def _part(key: str, part: Any, around: _Around) -> Any:
