@@ -2,11 +2,14 @@
 
 import json
 import math
+from collections import OrderedDict, deque
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import pytest
-from pydantic import Discriminator, Field, Tag, ValidatorFunctionWrapHandler, field_validator
+from pydantic import Discriminator, Field, RootModel, Tag, ValidatorFunctionWrapHandler, field_validator
+from pydantic import Json as PydanticJson
 from typing_extensions import TypedDict
 
 from acp_bindings import DecodeError, Finding, Issue, decode, encode, v1, v1_unstable, v2, v2_unstable
@@ -524,6 +527,37 @@ class Named(TypedDict):
     """A dictionary of a user's own."""
 
     server: v1.McpServer
+
+
+class Pair(NamedTuple):
+    """A named tuple of a user's own."""
+
+    name: str
+    server: v1.McpServer
+
+
+ARGUED: Json = {"name": "s", "command": "/s", "args": [5], "env": None}
+
+
+@pytest.mark.parametrize(
+    ("type_", "given", "path"),
+    [
+        (Sequence[v1.McpServer], [ARGUED], (0,)),
+        (deque[v1.McpServer], [ARGUED], (0,)),
+        (Mapping[str, v1.McpServer], {"a": ARGUED}, ("a",)),
+        (OrderedDict[str, v1.McpServer], {"a": ARGUED}, ("a",)),
+        (Pair, ["n", ARGUED], (1,)),
+        (Pair, {"name": "n", "server": ARGUED}, ("server",)),
+        (list[PydanticJson[v1.McpServer]], [json.dumps(ARGUED)], (0,)),
+        (RootModel[v1.McpServer], ARGUED, ()),
+    ],
+)
+def test_what_is_wrong_in_a_holder_of_a_users_own_is_told_as_in_a_list(
+    type_: Any, given: Json, path: tuple[str | int, ...]
+) -> None:
+    assert issues_of(type_, given) == [
+        Issue((*path, "args", 0), "string_type", "Input should be a valid string", "McpServerStdio")
+    ]
 
 
 def test_a_union_of_a_users_own_is_told_by_the_wire_name_of_its_tag() -> None:

@@ -111,13 +111,15 @@ def _settle(schema: Any, definitions: dict[str, Any], *, strict: bool) -> Any:
             schema = definitions[schema["schema_ref"]]
         elif kind == "lax-or-strict":
             schema = schema["strict_schema" if strict else "lax_schema"]
+        elif kind == "json-or-python":
+            schema = schema["json_schema"]
         elif kind in _WRAPPERS:
             schema = schema["schema"]
         else:
             return schema
 
 
-_WRAPPERS = {"model", "dataclass", "default", "nullable", "function-before", "function-after", "function-wrap"}
+_WRAPPERS = {"model", "dataclass", "default", "nullable", "json", "function-before", "function-after", "function-wrap"}
 
 
 def _choices(schema: Any) -> dict[Any, Any]:
@@ -155,9 +157,16 @@ def _descend(schema: Any, step: Any) -> Any:
     if kind == "tuple":
         items = schema["items_schema"]
         return items[step] if step < len(items) else items[-1]
-    return schema.get({"list": "items_schema", "dict": "values_schema"}.get(kind, ""), empty)
+    if kind == "named-tuple":  # whose members stand in a list or in an object
+        parts: list[Any] = schema["fields"]
+        return next((each["schema"] for place, each in enumerate(parts) if step in (place, each["name"])), empty)
+    return schema.get(_PARTS.get(kind, ""), empty)
 
 
+_PARTS = {
+    **dict.fromkeys(("list", "deque", "set", "frozenset"), "items_schema"),
+    **dict.fromkeys(("dict", "ordered-dict"), "values_schema"),
+}
 _OF_MEMBERS = {"model-fields", "dataclass-args", "typed-dict"}
 
 
