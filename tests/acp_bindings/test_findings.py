@@ -12,6 +12,7 @@ from typing import Annotated, Any, Self
 
 import pytest
 from pydantic import BaseModel, Field, RootModel, Tag, field_validator, model_validator
+from typing_extensions import TypeAliasType
 
 from acp_bindings import DecodeError, Finding, Issue, decode, encode, v1, v1_unstable, v2
 from acp_bindings._problems import findings
@@ -52,6 +53,9 @@ class Started:
 
     info: v1.Implementation
     others: deque[v1.Implementation]
+
+
+Nested = TypeAliasType("Nested", "list[Nested] | v1.Implementation")
 
 
 class Wary(v1.InitializeResponse):
@@ -223,6 +227,11 @@ WRITTEN: dict[str, tuple[Any, Json, list[str]]] = {
         Wary,
         {"protocolVersion": 1, "authMethods": [{"id": "b", "name": "B"}, 5, {"id": "a", "name": "A"}]},
         ["authMethods[1]: left out, because input should be an object"],
+    ),
+    "in a type of a user that holds itself": (
+        Nested,
+        [[{**INFO, "title": 5}]],
+        ["[0][0].title: read as the default, because input should be a valid string"],
     ),
     "in a tuple": (
         tuple[v1.Implementation, v1.SessionInfo],

@@ -117,6 +117,13 @@ def _marking(schema: Any, around: _Around) -> Any:
     if "config" in schema:
         around = around._replace(config=schema["config"])
     copied = {key: _part(key, part, around) for key, part in schema.items()}
+    ref = copied.pop("ref", None)  # which has to be that of the whole
+    made = _marking_whole(schema, copied, around)
+    return {**made, "ref": ref} if ref else made
+
+
+def _marking_whole(schema: Any, copied: Any, around: _Around) -> Any:
+    """What `_marking` makes of *schema*, of whose parts it has made those in *copied*."""
     if schema["type"] in _SEEING and not _is_ours(schema["function"]["function"]):
         copied["function"] = {**schema["function"], "type": "with-info", "function": _SEEING[schema["type"]](schema)}
     if schema["type"] == "list" and "min_length" in schema:
@@ -220,7 +227,8 @@ def _numbered(union: Any) -> Any:
     def number(n: int, choice: CoreSchema) -> CoreSchema:
         return cs.no_info_after_validator_function(lambda _: n, choice)
 
-    return {**union, "choices": [number(n, _unlabelled(choice)) for n, choice in enumerate(union["choices"])]}
+    choices = [number(n, _unlabelled(choice)) for n, choice in enumerate(union["choices"])]
+    return {**{key: part for key, part in union.items() if key != "ref"}, "choices": choices}
 
 
 def _is_of_scalars(union: Any) -> bool:
