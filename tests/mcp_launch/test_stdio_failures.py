@@ -140,6 +140,19 @@ async def test_the_overall_timeout_is_shorter_than_the_budgets(marked: Marked, t
     assert failure.elapsed < 5
 
 
+async def test_who_waits_for_a_runner_of_packages_is_told_that_it_may_be_downloading(
+    marked: Marked, tmp_path: Path
+) -> None:
+    runner = tmp_path / "npx"
+    runner.write_text("#!/bin/sh\necho 'npm warn deprecated glob@7.2.3' >&2\nexec sleep 60\n")
+    runner.chmod(0o755)
+
+    failure = await failure_of(marked.stdio("tool", str(runner), "-y", "tool-mcp"), cwd=tmp_path)
+
+    assert failure.code == "timeout"
+    assert failure.message.endswith("does it need longer? npx first downloads what it has not got yet")
+
+
 async def test_a_server_that_leaves_before_it_is_asked_is_not_started_again(marked: Marked, tmp_path: Path) -> None:
     starts = tmp_path / "starts"
     server = marked.stdio("tool", "/bin/sh", "-c", f"echo started >> {starts}; exit 4")

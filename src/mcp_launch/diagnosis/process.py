@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
 
 from acp_bindings.connection.processes.status import how_it_ended, signal_name
@@ -23,6 +24,9 @@ _LAST_LINES = 20
 """Lines of standard error that stand in the facts."""
 _OTHER_PROGRAM = "is that the right program, and does it need an argument to speak MCP on stdio?"
 """What to ask of one that knows nothing of MCP, or is done as soon as it was started."""
+_DOWNLOADERS = frozenset(("bunx", "docker", "npx", "pipx", "podman", "uvx"))
+"""Programs that run what somebody has published."""
+_OR_AN_ARGUMENT = ", or an argument to speak MCP on stdio?"
 _NO_COMMAND = re.compile(r"^\S*sh: .*jsonrpc|jsonrpc.* is not recognized as ")
 """What shells say of a message."""
 
@@ -31,6 +35,8 @@ _NO_COMMAND = re.compile(r"^\S*sh: .*jsonrpc|jsonrpc.* is not recognized as ")
 class Seen:
     """What was seen of a process. Only `stray` is redacted already."""
 
+    command: str
+    """The program that was started, as it was asked for."""
     spoke: bool
     """Whether it wrote a message."""
     stray: Sequence[str]
@@ -129,4 +135,6 @@ def _advice(seen: Seen, hide: Redactor, wording: Wording) -> str:
         return 'do its "args" name what it is to run, each argument as an item of its own?'
     if seen.echoes or seen.stray or seen.unfinished:
         return _OTHER_PROGRAM
-    return f"{wording.longer}, or an argument to speak MCP on stdio?"
+    program = Path(seen.command).stem
+    why = f"? {program} first downloads what it has not got yet" if program in _DOWNLOADERS else _OR_AN_ARGUMENT
+    return f"{wording.longer}{why}"

@@ -77,6 +77,7 @@ class _Owner:
         self._record.over = anyio.Event()
         return StdioTransport(
             process,
+            command=spec.command,
             given={*INHERITED, *(name for name, _ in spec.env)},
             again=again,
             hide=self._spec.redactor,

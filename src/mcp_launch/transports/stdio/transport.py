@@ -48,6 +48,7 @@ class StdioTransport:
         self,
         process: ChildProcess,
         *,
+        command: str,
         hide: Redactor,
         probe: float,
         close: float,
@@ -60,6 +61,7 @@ class StdioTransport:
     ) -> None:
         self.warnings: list[str] = []
         self._process = process
+        self._command = command
         self._hide = hide
         self._probe = probe
         self._close = close
@@ -171,6 +173,7 @@ class StdioTransport:
 
     def _diagnosis(self, *, waited: float | None) -> Diagnosis | None:
         seen = Seen(
+            command=self._command,
             spoke=self._stdout.spoke,
             stray=self._stdout.stray,
             echoes=self._stdout.echoes,
