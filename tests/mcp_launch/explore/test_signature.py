@@ -119,6 +119,14 @@ def test_the_limits_of_an_argument_are_said() -> None:
     assert [argument.limits for argument in arguments_of(schema)] == [("at least 1", "at most 5"), ("date",)]
 
 
+def test_the_widest_bounds_of_an_integer_are_no_limits() -> None:
+    integer = {"type": "integer", "minimum": -9007199254740991, "maximum": 9007199254740991}
+
+    (argument,) = arguments_of({"properties": {"n": integer}})
+
+    assert argument.limits == ()
+
+
 @pytest.mark.parametrize(
     ("limit", "said"),
     [

@@ -32,6 +32,8 @@ _LIMITS = {
     "minItems": "at least {} items",
     "maxItems": "at most {} items",
 }
+_WIDEST = frozenset((1 - 2**53, 2**53 - 1))
+"""The bounds of integers that a JavaScript library writes where there are no others."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -199,6 +201,6 @@ def _required(schema: object, root: Schema) -> frozenset[str]:
 def _limits(schema: object, root: Schema) -> Iterator[str]:
     for each in alternatives(schema, root):
         for word, text in _LIMITS.items():
-            if isinstance(each.get(word), str | int | float):
+            if isinstance(each.get(word), str | int | float) and each[word] not in _WIDEST:
                 said = text.format(each[word])
                 yield said.removesuffix("s") if each[word] == 1 else said
