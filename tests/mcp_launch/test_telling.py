@@ -160,6 +160,13 @@ Usage:
 
 2026-01-01 12:00:00 no projects are configured"""
 
+HELPS_AND_FAILS_IN_GO = """\
+Error: unknown flag: --db
+Usage:
+  server [flags]
+
+2026/01/01 12:00:00 no projects are configured"""
+
 GO_FLAGS = """\
 flag provided but not defined: -db
 Usage of server:
@@ -247,6 +254,7 @@ Run 'docker run --help' for more information"""
             "Error: Databases in memory require --read-write. Options: - Add --read-write - Use --db-path with a file",
         ),
         (HELPS_AND_FAILS, "2026-01-01 12:00:00 no projects are configured"),
+        (HELPS_AND_FAILS_IN_GO, "2026/01/01 12:00:00 no projects are configured"),
         (GO_FLAGS, "flag provided but not defined: -db"),
         (CONCLUDES, "Error: An API key is required via --api-key or API_KEY. Invalid configuration"),
         (SAYS_MUCH_MORE, "no projects are configured"),

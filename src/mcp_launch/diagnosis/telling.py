@@ -111,7 +111,7 @@ _BAR = re.compile(r"^\s*[|+] (?=.)")
 _FRAME = re.compile(r"^\s+(?:at \S|from \S+:\d+:in |\d+: \S|\.\.\. \d+ (?:more|common frames))")
 """A line of a stack, in JavaScript, Java and C#, in Ruby, in Rust."""
 _ERROR = re.compile(r"^(?!\s).*?(?:Error|Exception|Caused by)\b")
-_LOGGED = re.compile(r"\[|\d{4}-\d|\d\d:\d\d|(?:DEBUG|INFO|WARN(?:ING)?|ERROR|CRITICAL|FATAL)\b")
+_LOGGED = re.compile(r"\[|\d{4}[-/]\d|\d\d:\d\d|(?:DEBUG|INFO|WARN(?:ING)?|ERROR|CRITICAL|FATAL)\b")
 """How a line of a log begins."""
 _SAYS_ERROR = re.compile(r"^(?:\[[\w.-]+\] |[\w./-]+: )?(?:fatal )?(?:error|fatal):\s", re.IGNORECASE)
 """How a program begins that says in words of its own what is wrong."""
