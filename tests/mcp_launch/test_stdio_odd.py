@@ -229,6 +229,14 @@ async def test_a_shell_that_nothing_was_given_to_run_is_no_server(marked: Marked
     )
 
 
+async def test_a_server_whose_name_ends_like_that_of_a_shell_is_none(marked: Marked, tmp_path: Path) -> None:
+    server = marked.stdio("ssh", "/bin/sh", "-c", "echo 'mcp-ssh: jsonrpc is on stdin' >&2; exec sleep 60")
+
+    failure = await failure_of(server, cwd=tmp_path)
+
+    assert (failure.stage, failure.code) == ("handshake", "timeout")
+
+
 async def test_lines_that_end_with_cr_alone_are_told_from_silence(marked: Marked, tmp_path: Path) -> None:
     failure = await failure_of(odd(marked, "ends_lines_with_cr"), cwd=tmp_path)
 

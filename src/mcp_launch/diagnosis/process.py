@@ -27,7 +27,7 @@ _OTHER_PROGRAM = "is that the right program, and does it need an argument to spe
 _DOWNLOADERS = frozenset(("bunx", "docker", "npx", "pipx", "podman", "uvx"))
 """Programs that run what somebody has published."""
 _OR_AN_ARGUMENT = ", or an argument to speak MCP on stdio?"
-_NO_COMMAND = re.compile(r"^\S*sh: .*jsonrpc|jsonrpc.* is not recognized as ")
+_NO_COMMAND = re.compile(r"^\S*sh: .*jsonrpc\"?:\"?2|^'.*jsonrpc.* is not recognized as ")
 """What shells say of a message."""
 
 
