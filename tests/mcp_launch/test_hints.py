@@ -273,6 +273,25 @@ def test_it_is_what_the_programs_of_this_system_say_too(command: list[str], hint
     assert hint in found
 
 
+@pytest.mark.parametrize(
+    "option",
+    [
+        "  --token  API token (required unless you set the SERVICE_TOKEN environment variable)  [string]",
+        "  -t, --token string   token (required; or set the SERVICE_TOKEN environment variable)",
+        "  --token  SERVICE_TOKEN is required for uploads",
+    ],
+)
+def test_the_help_of_an_option_does_not_say_why_a_server_ended(option: str) -> None:
+    said = ["Options:", option, "unknown flag: --foo"]
+
+    assert explain_end(said) == (None, "unknown flag: --foo")
+    assert explain_variable(said, given=[]) is None
+
+
+def test_a_list_of_lacking_variables_is_no_help_of_options() -> None:
+    assert "SERVICE_TOKEN" in (explain_variable(["Missing:", "  - SERVICE_TOKEN is not set"], given=[]) or "")
+
+
 def test_otherwise_the_last_line_is_quoted() -> None:
     assert explain_end(["starting", "no licence "]) == (None, "no licence")
 

@@ -75,6 +75,6 @@ _LACKING = tuple(
 """How programs say that a variable is not set, which is their first group."""
 _PYTHON_OS = re.compile(r"<frozen os>|\bos\.py\b|\bos\.environ\b")
 _HARMLESS = re.compile(
-    r"\b(?:warn|warning|info|debug|defaults?|defaulting|optional|falling back|using)\b", re.IGNORECASE
+    r"\b(?:warn|warning|info|debug|defaults?|defaulting|optional|falling back|using)\b|^\s+--?\w", re.IGNORECASE
 )
-"""Words that tell that the variable in a line is not needed."""
+"""What tells that the variable in a line is not needed: such words, or that it is the help of an option."""
