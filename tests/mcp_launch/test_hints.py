@@ -144,7 +144,8 @@ depend on Python>=3.12, we can conclude that all versions of weather-mcp cannot 
 
 PYTHON_PACKAGES = """\
     from pydantic._internal._typing_extra import eval_type_backport
-ImportError: cannot import name 'eval_type_backport' from 'pydantic._internal._typing_extra' (/srv/_typing_extra.py)"""
+ImportError: cannot import name 'eval_type_backport' from 'pydantic._internal._typing_extra' \
+(/srv/lib/python3.12/site-packages/pydantic/_internal/_typing_extra.py)"""
 
 NPX_PACKAGES = """\
 Fatal error in main(): Cannot find module '/home/me/.npm/_npx/909ffbc9/node_modules/sdk/server/mcp' imported from \
@@ -214,7 +215,7 @@ Fatal error in main(): Cannot find module '/home/me/.npm/_npx/909ffbc9/node_modu
         ("error: unrecognized subcommand 'weather-mcp'\nUsage: uv [OPTIONS] <COMMAND>", "uvx runs packages"),
         ('Unknown command: "weather-mcp"\nTo see a list of supported npm commands, run:', "npx runs packages"),
         ("node: bad option: -y", "node runs a file, npx a package"),
-        (UV_NO_DIRECTORY, 'a path in its "args" is not there; is its --directory right?'),
+        (UV_NO_DIRECTORY, 'is every path in its "args" right, such as its --directory?'),
         (UV_NO_VERSION, "there is no Python package weather-mcp==99.9; is the version right?"),
         (UV_OLD_PYTHON, "it wants Python>=3.12, which uvx takes with --python"),
         (PYTHON_PACKAGES, "the Python packages that it uses do not fit together; try another version of it"),
@@ -271,6 +272,32 @@ def test_it_is_what_the_programs_of_this_system_say_too(command: list[str], hint
 
     assert found is not None
     assert hint in found
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "ImportError: cannot import name 'forecast' from 'weather' (/home/me/weather.py)",
+        "ImportError: cannot import name 'override' from 'typing' (/usr/lib/python3.11/typing.py)",
+        "ImportError: cannot import name 'X' from partially initialized module 'mcp' (circular?) (/home/me/mcp.py)",
+    ],
+)
+def test_a_name_that_a_file_of_the_users_own_or_python_lacks_is_no_fault_of_packages(said: str) -> None:
+    assert explain_end([said]) == (None, said)
+
+
+def test_a_path_with_escapes_of_urls_is_none_with_variables() -> None:
+    hint, _ = explain_end(["Error: Cannot find module '/home/me/My%20MCP%20Server/caf%C3%A9.js'"])
+
+    assert hint is not None
+    assert hint.startswith("node cannot find /home/me/My%20MCP%20Server/caf%C3%A9.js")
+
+
+def test_windows_variables_in_a_path_are_told() -> None:
+    hint, _ = explain_end([r"Error: Cannot find module 'C:\srv\%USERPROFILE%\x.js'"])
+
+    assert hint is not None
+    assert "variables are not replaced here" in hint
 
 
 @pytest.mark.parametrize(

@@ -76,7 +76,7 @@ _HINTS = tuple(
         (r"error: Failed to spawn: `?([^`]+?)`?$", "uv finds no program {}; is its --directory right?"),
         (
             r"^error: No such file or directory \(os error 2\)$",
-            'a path in its "args" is not there; is its --directory right?',
+            'is every path in its "args" right, such as its --directory?',
         ),
         (
             r"tunnel error|error sending request for url",
@@ -104,7 +104,7 @@ _HINTS = tuple(
         (r"^\S*sh: (?:line \d+: |\d+: )?(?:exec: )?(\S+): Permission denied", "{} may not be run; try chmod +x"),
         (r"No module named '?(\w[\w.]*)", "the Python that runs it has no module {}"),
         (
-            r"^ImportError: cannot import name",
+            r"^ImportError: cannot import name .*[/\\](?:site|dist)-packages[/\\]",
             "the Python packages that it uses do not fit together; try another version of it",
         ),
         (
@@ -112,7 +112,7 @@ _HINTS = tuple(
             'there is no file {}; a "~" is not expanded here; write the whole path',
         ),
         (
-            rf"{_NO_FILE}([^']*(?:\$\{{?\w|%\w+%)[^']*)'",
+            rf"{_NO_FILE}([^']*(?:\$\{{?\w|%[A-Za-z_]{{3,}}%)[^']*)'",
             "there is no file {}; variables are not replaced here; write what it stands for",
         ),
         (r"^\S*node: bad option: (?:-y|--yes)$", "node runs a file, npx a package; which is meant?"),
