@@ -24,7 +24,7 @@ def explain_end(lines: Sequence[str], *, status: int | None = None) -> tuple[str
             if match := pattern.search(line):
                 return hint.format(*match.groups()), line.strip()
     for line, following in pairwise(lines):
-        for begins, goes_on, hint in _NO_SUCH_COMMAND if known else ():
+        for begins, goes_on, hint in _NO_SUCH_COMMAND:
             if (match := begins.search(line)) and goes_on.search(following):
                 return hint.format(*match.groups()), line.strip()
     if found := lacking(lines):

@@ -54,7 +54,7 @@ class _Last:
 
     def _forget(self, *, awaits: bool) -> None:
         self._recent, self._skips, self._awaits = [], True, awaits
-        self._room, self._lists, self._helps = 0, False, False
+        self._room, self._helps = 0, False
 
     def _is_help(self, line: str) -> bool:
         if _USAGE.match(line):
