@@ -286,6 +286,17 @@ def test_a_name_that_a_file_of_the_users_own_or_python_lacks_is_no_fault_of_pack
     assert explain_end([said]) == (None, said)
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        ["error: unrecognized subcommand 'run'", "Usage: server <COMMAND>"],
+        ['Unknown command: "run"', "To see a list of commands, run server help"],
+    ],
+)
+def test_a_command_that_another_program_does_not_know_is_none_of_uv_or_npm(said: list[str]) -> None:
+    assert explain_end(said)[0] is None
+
+
 def test_a_path_with_escapes_of_urls_is_none_with_variables() -> None:
     hint, _ = explain_end(["Error: Cannot find module '/home/me/My%20MCP%20Server/caf%C3%A9.js'"])
 

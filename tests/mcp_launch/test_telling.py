@@ -160,6 +160,28 @@ Usage:
 
 2026-01-01 12:00:00 no projects are configured"""
 
+HELPS_AND_SAYS_ANOTHER_ERROR = """\
+Error: unknown flag: --db
+Usage:
+  server [flags]
+fatal: no projects are configured"""
+
+HELPS_AND_RAISES = """\
+warning: unknown option --db
+usage: server [-h]
+Traceback (most recent call last):
+  File "server.py", line 3, in <module>
+RuntimeError: no projects are configured"""
+
+SAYS_MORE_TWICE = """\
+error: cannot read the configuration
+It is not there.
+Run the setup first."""
+
+SEVERAL_PLAIN_ERRORS = """\
+error: cannot write the cache
+error: no projects are configured"""
+
 HELPS_AND_FAILS_IN_GO = """\
 Error: unknown flag: --db
 Usage:
@@ -254,6 +276,10 @@ Run 'docker run --help' for more information"""
             "Error: Databases in memory require --read-write. Options: - Add --read-write - Use --db-path with a file",
         ),
         (HELPS_AND_FAILS, "2026-01-01 12:00:00 no projects are configured"),
+        (HELPS_AND_SAYS_ANOTHER_ERROR, "fatal: no projects are configured"),
+        (HELPS_AND_RAISES, "RuntimeError: no projects are configured"),
+        (SAYS_MORE_TWICE, "error: cannot read the configuration It is not there. Run the setup first."),
+        (SEVERAL_PLAIN_ERRORS, "error: no projects are configured"),
         (HELPS_AND_FAILS_IN_GO, "2026/01/01 12:00:00 no projects are configured"),
         (GO_FLAGS, "flag provided but not defined: -db"),
         (CONCLUDES, "Error: An API key is required via --api-key or API_KEY. Invalid configuration"),

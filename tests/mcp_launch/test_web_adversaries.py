@@ -382,6 +382,31 @@ async def test_the_other_transport_is_known_where_its_stream_names_no_endpoint(
     assert (failure.stage, failure.code) == ("connect", "wrong_transport")
 
 
+async def test_the_other_transport_is_known_by_a_message_in_pieces(marked: Marked, tmp_path: Path) -> None:
+    def streams(request: Request) -> Iterator[bytes]:
+        if request.method == "POST":
+            yield head(content_type="text/event-stream", Transfer_Encoding="chunked")
+            yield b"".join(b"1\r\n%c\r\n" % byte for byte in event(result(request.message)))
+        else:
+            yield head(content_type="text/event-stream")
+        request.released.wait(20)
+
+    failure = await failure_of(streams, kind="sse", cwd=tmp_path)
+
+    assert (failure.stage, failure.code) == ("connect", "wrong_transport")
+
+
+async def test_a_stream_of_something_else_is_not_taken_for_the_other_transport(marked: Marked, tmp_path: Path) -> None:
+    def streams(request: Request) -> Iterator[bytes]:
+        yield head(content_type="text/event-stream") + event({"hello": 1})
+        if request.method == "GET":
+            request.released.wait(20)
+
+    failure = await failure_of(streams, kind="sse", cwd=tmp_path)
+
+    assert (failure.stage, failure.code) == ("connect", "timeout")
+
+
 @pytest.mark.parametrize(
     ("answer", "says"),
     [

@@ -190,19 +190,25 @@ def test_a_closed_standard_input_is_told() -> None:
     assert (closed.returncode, closed.stderr) == (2, b"acp-bindings check: -: standard input is closed\n")
 
 
-def test_what_a_signal_ends_says_so_although_it_could_not_write_either() -> None:
-    code = """
+@pytest.mark.parametrize(
+    ("status", "told", "says"),
+    [(129, 129, b""), (1, 2, b"acp-bindings: standard output: No space left on device\n")],
+)
+def test_only_what_a_signal_ends_says_so_although_it_could_not_write_either(
+    status: int, told: int, says: bytes
+) -> None:
+    code = f"""
 from acp_bindings.command.standard_streams import written_by
 with written_by("acp-bindings"):
     print("that the terminal is gone")
-    raise SystemExit(129)
+    raise SystemExit({status})
 """
     with Path("/dev/full").open("w", encoding="utf-8") as full:
         env = {**os.environ, "PYTHONUNBUFFERED": ""}
         pipe = subprocess.PIPE
         done = subprocess.run([sys.executable, "-c", code], env=env, stdout=full, stderr=pipe, timeout=60, check=False)
 
-    assert (done.returncode, done.stderr) == (129, b"")
+    assert (done.returncode, done.stderr) == (told, says)
 
 
 @pytest.mark.parametrize("unbuffered", ["", "1"])
