@@ -8,10 +8,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from random import Random
 from types import FrameType
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, NamedTuple, Self
 
 import pytest
 from pydantic import BaseModel, Field, RootModel, Tag, field_validator, model_validator
+from pydantic.dataclasses import dataclass as pydantic_dataclass
 from typing_extensions import TypeAliasType
 
 from acp_bindings import DecodeError, Finding, Issue, decode, encode, v1, v1_unstable, v2
@@ -53,6 +54,26 @@ class Started:
 
     info: v1.Implementation
     others: deque[v1.Implementation]
+
+
+class Pair(NamedTuple):
+    """A named tuple of a user."""
+
+    name: str
+    info: v1.Implementation
+
+
+@pydantic_dataclass
+class Renamed:
+    """A dataclass of a user that reads a member by another name."""
+
+    info: v1.Implementation = Field(alias="theInfo")
+
+
+class AlsoRenamed(BaseModel):
+    """A model of a user that only reads a member by another name."""
+
+    info: v1.Implementation = Field(validation_alias="theInfo")
 
 
 Nested = TypeAliasType("Nested", "list[Nested] | v1.Implementation")
@@ -222,6 +243,21 @@ WRITTEN: dict[str, tuple[Any, Json, list[str]]] = {
             "info.title: read as the default, because input should be a valid string",
             "others[0].title: read as the default, because input should be a valid string",
         ],
+    ),
+    "in a named tuple of a user": (
+        Pair,
+        ["n", {**INFO, "title": 5}],
+        ["[1].title: read as the default, because input should be a valid string"],
+    ),
+    "in a dataclass of a user, by another name": (
+        Renamed,
+        {"theInfo": {**INFO, "title": 5}},
+        ["theInfo.title: read as the default, because input should be a valid string"],
+    ),
+    "in a model of a user, by another name": (
+        AlsoRenamed,
+        {"theInfo": {**INFO, "title": 5}},
+        ["theInfo.title: read as the default, because input should be a valid string"],
     ),
     "in a class of a user that looks at what was read": (
         Wary,

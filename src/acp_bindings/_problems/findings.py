@@ -15,6 +15,7 @@ from functools import cached_property
 from typing import Any, NamedTuple, cast
 
 from pydantic import BaseModel, RootModel, ValidationInfo
+from pydantic.fields import FieldInfo
 from pydantic_core import CoreSchema, SchemaValidator, ValidationError, to_json
 from pydantic_core import core_schema as cs
 
@@ -95,16 +96,22 @@ def _marks(value: object, path: Path) -> Iterator[tuple[Path, _Mark]]:
     elif isinstance(value, BaseModel):
         members = vars(value)
         for name, info in type(value).__pydantic_fields__.items():
-            yield from _marks(members.get(name), (*path, info.alias or name))
+            yield from _marks(members.get(name), (*path, _wire_name(info, name)))
     elif isinstance(value, list | tuple | deque):
         for position, item in enumerate(cast("Sequence[object]", value)):
             yield from _marks(item, (*path, position))
     elif is_dataclass(value):
-        for field in fields_of(value):
-            yield from _marks(getattr(value, field.name, None), (*path, field.name))
+        known: dict[str, FieldInfo] = getattr(value, "__pydantic_fields__", {})
+        for name in (field.name for field in fields_of(value)):
+            yield from _marks(getattr(value, name, None), (*path, _wire_name(known.get(name), name)))
     elif isinstance(value, dict):
         for name, member in cast("dict[str, object]", value).items():
             yield from _marks(member, (*path, name))
+
+
+def _wire_name(field: FieldInfo | None, name: str) -> str:
+    alias = field and field.validation_alias
+    return alias if isinstance(alias, str) else name
 
 
 def _marking(schema: Any, around: _Around) -> Any:
@@ -188,8 +195,9 @@ def _part(key: str, part: Any, around: _Around) -> Any:
         return {name: _marking(each, around) for name, each in cast("Any", part).items()}
     if key == "choices":
         return [_marking(_unlabelled(choice), around) for choice in part]
-    if key in ("definitions", "steps") or (key == "items_schema" and isinstance(part, list)):
-        return [_marking(each, around) for each in cast("list[Any]", part)]
+    if key in ("definitions", "steps") or (key in ("fields", "items_schema") and isinstance(part, list)):
+        # A dataclass has a list of the names of its fields besides.
+        return [_marking(each, around) if isinstance(each, dict) else each for each in cast("list[Any]", part)]
     return _marking(part, around) if key.endswith("schema") else part
 
 
