@@ -5,7 +5,7 @@ import json
 import sys
 from collections import deque
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import InitVar, dataclass
 from random import Random
 from types import FrameType
 from typing import Annotated, Any, NamedTuple, Self
@@ -74,6 +74,34 @@ class AlsoRenamed(BaseModel):
     """A model of a user that only reads a member by another name."""
 
     info: v1.Implementation = Field(validation_alias="theInfo")
+
+
+class Finished(v1.Implementation):
+    """A class of a user that goes on from what was read."""
+
+    def model_post_init(self, _context: object) -> None:
+        assert (self.title or self.name).isprintable()
+
+
+@dataclass
+class Holder:
+    """A dataclass of a user that goes on from what was read."""
+
+    info: Finished
+
+    def __post_init__(self) -> None:
+        assert (self.info.title or "").isprintable()
+
+
+@dataclass
+class Told:
+    """A dataclass of a user that is told more than it keeps."""
+
+    info: v1.Implementation
+    more: InitVar[int]
+
+    def __post_init__(self, more: int) -> None:
+        assert more
 
 
 Nested = TypeAliasType("Nested", "list[Nested] | v1.Implementation")
@@ -258,6 +286,16 @@ WRITTEN: dict[str, tuple[Any, Json, list[str]]] = {
         AlsoRenamed,
         {"theInfo": {**INFO, "title": 5}},
         ["theInfo.title: read as the default, because input should be a valid string"],
+    ),
+    "in classes of a user that go on from what was read": (
+        list[Holder],
+        [{"info": INFO}, {"info": {**INFO, "title": 5}}],
+        ["[1].info.title: read as the default, because input should be a valid string"],
+    ),
+    "in a dataclass of a user that is told more than it keeps": (
+        Told,
+        {"info": {**INFO, "title": 5}, "more": 1},
+        ["info.title: read as the default, because input should be a valid string"],
     ),
     "in a class of a user that looks at what was read": (
         Wary,

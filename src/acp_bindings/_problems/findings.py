@@ -133,6 +133,8 @@ def _marking_whole(schema: Any, copied: Any, around: _Around) -> Any:
     """What `_marking` makes of *schema*, of whose parts it has made those in *copied*."""
     if schema["type"] in _SEEING and not _is_ours(schema["function"]["function"]):
         copied["function"] = {**schema["function"], "type": "with-info", "function": _SEEING[schema["type"]](schema)}
+    if schema.get("post_init") and not _is_given_more(schema["schema"]):
+        return _finishing(copied)
     if schema["type"] == "list" and "min_length" in schema:
         return _counting(copied)
     if schema["type"] == "union" and schema.get("mode", "smart") == "smart" and not _is_of_scalars(schema):
@@ -170,6 +172,24 @@ def _seeing_around(schema: Any) -> Callable[..., Any]:
 
 
 _SEEING = {"function-after": _seeing, "function-wrap": _seeing_around}
+
+
+def _finishing(made: Any) -> CoreSchema:
+    """The schema *made* of a class whose objects finish themselves, by which they do so where there is no mark."""
+    name = made.pop("post_init")
+    name, given = ("__post_init__", ()) if name is True else (name, (None,))
+
+    def finish(value: object, info: ValidationInfo) -> object:
+        if not _is_marked(value, info):
+            getattr(value, name)(*given)
+        return value
+
+    return cs.with_info_after_validator_function(finish, made)
+
+
+def _is_given_more(members: Any) -> bool:
+    """Whether *members* of a dataclass include some that are only for its `__post_init__`, and kept nowhere else."""
+    return members["type"] == "dataclass-args" and any(each.get("init_only") for each in members["fields"])
 
 
 class _MarkedError(BaseException):
