@@ -578,7 +578,9 @@ def test_a_union_that_a_users_own_function_decides_has_no_tag_to_be_named() -> N
 
     arms = Annotated[v1.Implementation, Tag("info")] | Annotated[v1.EnvVariable, Tag("variable")]
     either = Annotated[arms, Discriminator(kind)]
-    assert [(each.path, each.rule) for each in issues_of(list[either], [{}])] == [((0,), "union_tag_not_found")]
+    (untold,) = issues_of(list[either], [{}])
+    assert (untold.path, untold.rule) == ((0,), "union_tag_not_found")
+    assert "using discriminator" in untold.message
     for tag in ("None", "plan"):
         assert issues_of(list[either], [{"kind": tag}]) == [
             Issue((0,), "union_tag_invalid", f"'{tag}' is none of 'info', 'variable'")

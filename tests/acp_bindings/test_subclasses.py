@@ -263,6 +263,13 @@ def test_the_rules_of_a_member_hold_around_a_validator_of_a_users_own(
         assert outcome(_seen(base, name, mode), message) == outcome(base, message), bad
 
 
+def test_a_validator_of_a_users_own_may_read_a_whole_list() -> None:
+    seen = _seen(v1.InitializeResponse, "auth_methods", "plain")
+
+    message = b'{"protocolVersion":1,"authMethods":[5]}'
+    assert vars(decode(seen, message))["auth_methods"] == [5]
+
+
 def test_a_number_that_cannot_be_written_is_refused_also_where_a_validator_of_a_users_own_sees_it() -> None:
     seen = _seen(v1.ToolCallUpdate, "raw_input", "after")
 
