@@ -296,9 +296,9 @@ WRITTEN: dict[str, tuple[Any, Json, list[str]]] = {
         ["[1].info.title: read as the default, because input should be a valid string"],
     ),
     "in a dataclass of a user that is told more than it keeps": (
-        Told,
-        {"info": {**INFO, "title": 5}, "more": 1},
-        ["info.title: read as the default, because input should be a valid string"],
+        list[Told],
+        [{"info": INFO, "more": 1}, {"info": {**INFO, "title": 5}, "more": 1}],
+        ["[1].info.title: read as the default, because input should be a valid string"],
     ),
     "in a class of a user that looks at what was read": (
         Wary,
