@@ -638,3 +638,30 @@ def test_what_is_computed_is_written_once_also_where_it_was_read() -> None:
     assert read.model_fields_set == {"type", "text", "newer", "text_size"}
     read.text = "abc"
     assert (read.text_size, read.model_extra) == (3, {"newer": 1, "text_size": 2})
+
+
+class Team(BaseModel):
+    """A model of a user's own, in which a validator gives each part a way back."""
+
+    info: v1.Implementation
+    teams: "list[Team] | None" = None
+    above: "Team | None" = None
+
+    @model_validator(mode="after")
+    def link(self) -> Self:
+        for team in self.teams or ():
+            team.above = self
+        return self
+
+
+@pytest.mark.parametrize("odd", ['"title": 5', '"_meta": {"n": 1e300}', '"newer": {"n": [1.5]}'])
+def test_objects_that_a_validator_links_in_a_circle_are_read_also_with_what_is_odd(odd: str) -> None:
+    info = f'{{"name": "a", "version": "1", {odd}}}'
+
+    whole = decode(Team, f'{{"info": {info}, "teams": [{{"info": {info}}}]}}')
+
+    (part,) = whole.teams or [whole]
+    assert part.above is whole
+    assert (part.info, part.info.title) == (whole.info, None)
+    with pytest.raises(EncodeError, match="It holds itself"):
+        encode(whole)

@@ -81,11 +81,15 @@ _OUT_OF_RANGE = rb"(?<!\d)(?:(?<![^:,\[\s-])\d++(?:\.\d++)?[eE]\+?\d{3}|\d{200})
 def is_finite(value: object) -> bool:
     """Whether all numbers in *value*, JSON or an object of the protocol, are finite."""
     waiting: list[Any] = [value]
+    seen: set[int] = set()
     while waiting:
         each = waiting.pop()
         if isinstance(each, float) and not math.isfinite(each):
             return False
         if isinstance(each, BaseModel):
+            if id(each) in seen:  # a user's validator has linked an object with what holds it
+                continue
+            seen.add(id(each))
             waiting += vars(each).values()
             each = each.model_extra
         if isinstance(each, dict):

@@ -364,9 +364,13 @@ else:
 def complete(value: object) -> None:
     """Complete every object in *value* that was just read."""
     waiting: list[object] = [value]
+    seen: set[int] = set()
     for each in waiting:
         inside: Iterable[object] = ()
         if isinstance(each, BaseModel):
+            if id(each) in seen:  # a user's validator has linked an object with what holds it
+                continue
+            seen.add(id(each))
             _complete(each)
             inside = vars(each).values()
         elif isinstance(each, dict):
