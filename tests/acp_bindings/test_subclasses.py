@@ -663,5 +663,9 @@ def test_objects_that_a_validator_links_in_a_circle_are_read_also_with_what_is_o
     (part,) = whole.teams or [whole]
     assert part.above is whole
     assert (part.info, part.info.title) == (whole.info, None)
+    found: list[Finding] = []
+    assert decode(Team, f'{{"info": {info}, "teams": [{{"info": {info}}}]}}', findings=found).teams
+    titles: list[tuple[str | int, ...]] = [("info", "title"), ("teams", 0, "info", "title")]
+    assert [each.path for each in found] == (titles if "title" in odd else [])
     with pytest.raises(EncodeError, match="It holds itself"):
         encode(whole)

@@ -39,7 +39,7 @@ class Witness:
         """What was excused in *text*, which `decode` took, in the order that the schema gives the members."""
         made: list[_Mark] = []
         value = self._validator.validate_json(text, context=made)
-        return [mark.finding(path) for path, mark in _marks(value, ())] if made else []
+        return [mark.finding(path) for path, mark in _marks(value)] if made else []
 
 
 class _Around(NamedTuple):
@@ -87,26 +87,33 @@ class _Mark(NamedTuple):
         return Finding(path, self.excuse.rule, tuple(below))
 
 
-def _marks(value: object, path: Path) -> Iterator[tuple[Path, _Mark]]:
-    """Every mark in *value*, with its path."""
+def _marks(value: object, path: Path = (), seen: set[int] | None = None) -> Iterator[tuple[Path, _Mark]]:
+    """Every mark in *value*, with its path, outside of the objects in *seen*."""
+    seen = set() if seen is None else seen
     if isinstance(value, _Mark):
         yield path, value
-    elif isinstance(value, RootModel):
-        yield from _marks(cast("RootModel[object]", value).root, path)
-    elif isinstance(value, BaseModel):
-        members = vars(value)
-        for name, info in type(value).__pydantic_fields__.items():
-            yield from _marks(members.get(name), (*path, _wire_name(info, name)))
+    elif isinstance(value, BaseModel) or is_dataclass(value):
+        if id(value) not in seen:  # a user's validator may have linked it with what holds it
+            seen.add(id(value))
+            for step, member in _members(value):
+                yield from _marks(member, (*path, *step), seen)
     elif isinstance(value, list | tuple | deque):
         for position, item in enumerate(cast("Sequence[object]", value)):
-            yield from _marks(item, (*path, position))
-    elif is_dataclass(value):
-        known: dict[str, FieldInfo] = getattr(value, "__pydantic_fields__", {})
-        for name in (field.name for field in fields_of(value)):
-            yield from _marks(getattr(value, name, None), (*path, _wire_name(known.get(name), name)))
+            yield from _marks(item, (*path, position), seen)
     elif isinstance(value, dict):
         for name, member in cast("dict[str, object]", value).items():
-            yield from _marks(member, (*path, name))
+            yield from _marks(member, (*path, name), seen)
+
+
+def _members(value: Any) -> Iterator[tuple[Path, object]]:
+    """The members of an object, each with the step to it: its name in the message, or none."""
+    if isinstance(value, RootModel):
+        yield (), cast("RootModel[object]", value).root
+        return
+    known: dict[str, FieldInfo] = getattr(value, "__pydantic_fields__", {})
+    names = known if isinstance(value, BaseModel) else [field.name for field in fields_of(value)]
+    for name in names:
+        yield (_wire_name(known.get(name), name),), getattr(value, name, None)
 
 
 def _wire_name(field: FieldInfo | None, name: str) -> str:
@@ -206,7 +213,7 @@ def _with_info(schema: Any) -> Callable[..., Any]:
 
 
 def _is_marked(value: object, info: ValidationInfo) -> bool:
-    return bool(info.context) and next(_marks(value, ()), None) is not None
+    return bool(info.context) and next(_marks(value), None) is not None
 
 
 def _part(key: str, part: Any, around: _Around) -> Any:
