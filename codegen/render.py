@@ -254,7 +254,7 @@ def _choice(node: Node) -> list[str]:
     if tag := node.get("x-tag"):
         return [f"Tagged({tag!r})"]
     named = [arm for arm in arms(node) if target(arm) is not None or not arm.keys() - {"title", "description"}]
-    held = [arm for arm in arms(node) if arm.get("type") in ("array", "object")]
+    held = [arm for arm in arms(node) if any(each in arm.get("type", ()) for each in ("array", "object"))]
     return ["FirstMatch()"] if len(arms(node)) > 1 and (named or len(held) > 1) else []
 
 

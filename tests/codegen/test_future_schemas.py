@@ -587,12 +587,13 @@ def test_items_are_left_out_where_the_tag_says_what_they_are_and_kept_elsewhere(
     [
         ({"type": "object", "anyOf": [ref("Bar"), ref("Baz")]}, {"x": [1]}),
         ({"anyOf": [listed(ref("Bar")), listed(ref("Baz"))]}, [{"x": [1]}]),
+        ({"anyOf": [listed(ref("Bar")) | {"type": ["array", "null"]}, listed(ref("Baz"))]}, [{"x": [1]}]),
         (
             {"anyOf": [{"type": "object", "additionalProperties": ref(each)} for each in ("Bar", "Baz")]},
             {"k": {"x": [1]}},
         ),
     ],
-    ids=["of objects, which says so", "of lists", "of maps"],
+    ids=["of objects, which says so", "of lists", "of lists or null", "of maps"],
 )
 def test_a_union_without_a_tag_is_read_by_the_first_alternative_that_fits(
     union: Node, value: Any, tmp_path: Path
