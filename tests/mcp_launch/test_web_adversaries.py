@@ -365,30 +365,29 @@ async def test_the_other_transport_is_known_by_the_first_event(marked: Marked, t
     assert (failure.stage, failure.code) == ("connect", "wrong_transport")
 
 
-@pytest.mark.parametrize("in_events", [False, True])
+def _in_pieces(request: Request) -> Iterator[bytes]:
+    yield head(content_type="text/event-stream", Transfer_Encoding="chunked")
+    yield b"".join(b"1\r\n%c\r\n" % byte for byte in event(result(request.message)))
+    request.released.wait(20)
+
+
+def _in_events(request: Request) -> Iterator[bytes]:
+    yield reply(200, event(result(request.message)), content_type="text/event-stream")
+
+
+def _in_json(request: Request) -> Iterator[bytes]:
+    yield works(request)
+
+
+@pytest.mark.parametrize("answers", [_in_json, _in_events, _in_pieces])
 async def test_the_other_transport_is_known_where_its_stream_names_no_endpoint(
-    in_events: bool, marked: Marked, tmp_path: Path
+    answers: Callable[[Request], Iterator[bytes]], marked: Marked, tmp_path: Path
 ) -> None:
     def streams(request: Request) -> Iterator[bytes]:
         if request.method == "POST":
-            message = event(result(request.message))
-            yield reply(200, message, content_type="text/event-stream") if in_events else works(request)
+            yield from answers(request)
             return
         yield head(content_type="text/event-stream")
-        request.released.wait(20)
-
-    failure = await failure_of(streams, kind="sse", cwd=tmp_path)
-
-    assert (failure.stage, failure.code) == ("connect", "wrong_transport")
-
-
-async def test_the_other_transport_is_known_by_a_message_in_pieces(marked: Marked, tmp_path: Path) -> None:
-    def streams(request: Request) -> Iterator[bytes]:
-        if request.method == "POST":
-            yield head(content_type="text/event-stream", Transfer_Encoding="chunked")
-            yield b"".join(b"1\r\n%c\r\n" % byte for byte in event(result(request.message)))
-        else:
-            yield head(content_type="text/event-stream")
         request.released.wait(20)
 
     failure = await failure_of(streams, kind="sse", cwd=tmp_path)
