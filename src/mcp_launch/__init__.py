@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         UnusableInput,
     )
     from mcp_launch.fleet import Fleet, launch
+    from mcp_launch.limits import Limits
     from mcp_launch.local.serve import LocalServer, serve_local
     from mcp_launch.options import Options
     from mcp_launch.restart import Restart
@@ -50,6 +51,7 @@ __all__ = [
     "LaunchError",
     "LaunchFailure",
     "LaunchedServer",
+    "Limits",
     "LocalServer",
     "NoTransport",
     "NotReady",
@@ -86,6 +88,7 @@ if not TYPE_CHECKING:
         "LaunchError": "failures",
         "LaunchFailure": "failures",
         "LaunchedServer": "servers.launched",
+        "Limits": "limits",
         "LocalServer": "local.serve",
         "NoTransport": "failures",
         "NotReady": "failures",

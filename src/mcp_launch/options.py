@@ -9,6 +9,7 @@ from inspect import iscoroutinefunction
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from mcp_launch.failures import UnusableInput
+from mcp_launch.limits import Limits
 from mcp_launch.restart import Restart
 from mcp_launch.wording import Wording
 
@@ -34,7 +35,8 @@ class Options:
     written for `mcp.Client` works here too.
 
     Raises:
-        UnusableInput: a callback is no function, `stderr` is an async one, or `restart` or `wording` has another type.
+        UnusableInput: a callback is no function, `stderr` is an async one, or the type of `restart`, `limits` or
+            `wording` is another.
     """
 
     strict: bool = False
@@ -68,6 +70,8 @@ class Options:
     """Takes every other notification of the server, such as that its list of tools changed."""
     restart: Restart | None = None
     """Whether it is started again when it dies after it was ready."""
+    limits: Limits = field(default_factory=Limits)
+    """How large a message of the server, or a list of what it offers, may be: `mcp_launch.Limits`."""
     wording: Wording = field(default_factory=Wording)
     """How its failure says what to try, where it was not named as ACP does it: `mcp_launch.wording.Wording`."""
     auth: Auth | None = field(default=None, repr=False)
@@ -98,6 +102,9 @@ class Options:
         given: Any = self.restart
         if not isinstance(given, Restart | None):
             raise UnusableInput(f"restart must be an mcp_launch.Restart, not a {type(given).__name__}")
+        given = self.limits
+        if not isinstance(given, Limits):
+            raise UnusableInput(f"limits must be mcp_launch.Limits, not a {type(given).__name__}")
         given = self.wording
         if not isinstance(given, Wording):
             raise UnusableInput(f"wording must be mcp_launch.wording.Wording, not a {type(given).__name__}")

@@ -13,7 +13,6 @@ from mcp import MCPError
 
 import mcp_launch
 from mcp_launch import Budgets, LaunchFailure, Options
-from mcp_launch.transports.stdio import transport as stdio
 from tests.mcp_launch.support import SECRET, Marked, ask
 
 pytestmark = pytest.mark.anyio
@@ -163,22 +162,22 @@ async def test_a_server_that_leaves_before_it_is_asked_is_not_started_again(mark
     assert starts.read_text() == "started\n"
 
 
-async def test_a_line_without_end_is_given_up(marked: Marked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stdio, "LONGEST", 1 << 20)
+SMALL = mcp_launch.Options(limits=mcp_launch.Limits(bytes=1 << 20))
 
-    failure = await failure_of(marked.stdio("zeros", "/bin/cat", "/dev/zero"), cwd=tmp_path)
+
+async def test_a_line_without_end_is_given_up(marked: Marked, tmp_path: Path) -> None:
+    server = marked.stdio("zeros", "/bin/cat", "/dev/zero")
+    async with mcp_launch.launch([server], cwd=tmp_path, options=SMALL) as fleet:
+        [failure] = fleet.failures
 
     assert (failure.stage, failure.code) == ("handshake", "not_mcp")
-    assert failure.message == "wrote a line of more than 1 MB, and was given up"
+    advice = "Options(limits=Limits(bytes=…)) allows more"
+    assert failure.message == f"wrote a line of more than 1 MB, and was given up; {advice}"
 
 
-async def test_a_line_that_is_too_long_ends_a_session_too(
-    marked: Marked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(stdio, "LONGEST", 1 << 20)
-
+async def test_a_line_that_is_too_long_ends_a_session_too(marked: Marked, tmp_path: Path) -> None:
     with anyio.fail_after(20):
-        async with mcp_launch.launch([marked.plain(name="plain")], cwd=tmp_path) as fleet:
+        async with mcp_launch.launch([marked.plain(name="plain")], cwd=tmp_path, options=SMALL) as fleet:
             with pytest.raises(MCPError, match="wrote a line of more than 1 MB"):
                 await ask(fleet["plain"].session, "big", size=2_000_000)
             await fleet["plain"].settled()
@@ -187,12 +186,8 @@ async def test_a_line_that_is_too_long_ends_a_session_too(
     assert (failure.stage, failure.code) == ("call", "disconnected")
 
 
-async def test_many_lines_are_not_one_long_line(
-    marked: Marked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(stdio, "LONGEST", 1 << 20)
-
-    async with mcp_launch.open_session(marked.plain(), cwd=tmp_path) as session:
+async def test_many_lines_are_not_one_long_line(marked: Marked, tmp_path: Path) -> None:
+    async with mcp_launch.open_session(marked.plain(), cwd=tmp_path, options=SMALL) as session:
         for _ in range(5):
             assert len(await ask(session, "big", size=500_000)) == 500_000
 

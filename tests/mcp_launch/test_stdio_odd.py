@@ -16,14 +16,10 @@ import anyio
 import pytest
 from mcp import MCPError
 from mcp_types import LoggingMessageNotificationParams
-from pydantic import ValidationError
 
 import mcp_launch
-from acp_bindings.secrets.redact import Redactor
 from mcp_launch import Budgets, LaunchFailure
 from mcp_launch.servers import listing
-from mcp_launch.transports.stdio import stdout
-from mcp_launch.transports.stdio import transport as stdio
 from tests.mcp_launch.support import SERVERS, Marked, ask
 
 pytestmark = pytest.mark.anyio
@@ -40,29 +36,6 @@ async def failure_of(server: object, *, cwd: Path) -> LaunchFailure:
     async with mcp_launch.launch([server], cwd=cwd, budgets=SHORT) as fleet:
         [failure] = fleet.failures
     return failure
-
-
-def test_an_array_that_holds_no_messages_is_read_no_further_than_its_first_item(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """An error takes kilobytes in pydantic-core, and a line has room for twenty million of them."""
-    batch, errors = stdout._batch, list[int]()  # pyright: ignore[reportPrivateUsage]
-
-    class Counting:
-        def validate_json(self, *given: Any, **options: Any) -> Any:
-            try:
-                return batch.validate_json(*given, **options)
-            except ValidationError as error:
-                errors.append(error.error_count())
-                raise
-
-    monkeypatch.setattr(stdout, "_batch", Counting())
-    output = stdout.Stdout(hide=Redactor(), warn=print, awaited=lambda _: False)
-
-    assert output.read(b"[" + b"{}," * 10_000 + b"{}]") == []
-    assert errors
-    assert max(errors) < 20
-    assert len(output.stray) == 1
 
 
 @pytest.mark.parametrize(
@@ -120,9 +93,8 @@ async def test_half_a_character_costs_that_and_no_more(marked: Marked, tmp_path:
         ('{"error": {"message": "no tools"}}', 'its "error" must have a "code", which is an integer'),
         ('{"error": {"code": 1, "message": null}}', 'its "error" must have a "message", which is a text'),
         ("{}", 'it has neither "result" nor "error"'),
-        ('{"result": ' + 500 * '{"any": ' + "1" + 501 * "}", "it cannot be read"),
     ],
-    ids=["jsonrpc", "null", "array", "text", "code", "message", "nothing", "deep"],
+    ids=["jsonrpc", "null", "array", "text", "code", "message", "nothing"],
 )
 async def test_an_answer_that_is_no_json_rpc_is_said_to_be_none_at_once(
     answer: str, wrong: str, marked: Marked, tmp_path: Path
@@ -373,9 +345,9 @@ async def test_a_line_of_100_megabytes_is_given_up_and_its_writer_ended(marked: 
     async with mcp_launch.launch([server], cwd=tmp_path, budgets=budgets) as fleet:
         [failure] = fleet.failures
 
-    assert (failure.code, failure.message) == ("not_mcp", "wrote a line of more than 64 MB, and was given up")
+    assert failure.code == "not_mcp"
+    assert failure.message.startswith("wrote a line of more than 64 MB, and was given up; ")
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 300_000
-    assert stdio.LONGEST == 64 * 1024 * 1024
 
 
 async def test_children_that_multiply_and_ignore_sigterm_are_ended(marked: Marked, tmp_path: Path) -> None:

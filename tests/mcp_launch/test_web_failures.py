@@ -14,11 +14,10 @@ from mcp import Client, MCPError
 from mcp_types import InitializedNotification
 
 import mcp_launch
-from mcp_launch import Budgets, LaunchedServer, LaunchFailure, Options
+from mcp_launch import Budgets, LaunchedServer, LaunchFailure, Limits, Options
 from mcp_launch.specs import HttpServer
 from mcp_launch.transports.http.client import WebClient
 from mcp_launch.transports.network import network
-from mcp_launch.transports.sse import events
 from mcp_launch.transports.sse.client import EventClient
 from tests.mcp_launch.servers.web import Web, misbehaving_web
 from tests.mcp_launch.support import SECRET, Marked, ask, http
@@ -214,19 +213,18 @@ async def test_an_event_of_20_megabytes_is_read_in_linear_time(web: Web, marked:
         assert time.perf_counter() - began < 5
 
 
-async def test_an_event_without_end_is_given_up(
-    web: Web, marked: Marked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(events, "LONGEST", 1 << 20)
-    async with mcp_launch.launch([http(f"{web.origin}/events", kind="sse")], cwd=tmp_path) as fleet:
+async def test_an_event_without_end_is_given_up(web: Web, marked: Marked, tmp_path: Path) -> None:
+    server, options = http(f"{web.origin}/events", kind="sse"), Options(limits=Limits(bytes=1 << 20))
+    async with mcp_launch.launch([server], cwd=tmp_path, options=options) as fleet:
         for _ in range(20):
             assert len(await ask(fleet["web"].session, "big", size=100_000)) == 100_001
-        with pytest.raises(MCPError, match="sent an event of more than 1 MB"):
+        with pytest.raises(MCPError, match="sent an event that is longer than 1 MB"):
             await ask(fleet["web"].session, "big", size=2_000_000)
         failure = await later_failure(fleet["web"])
 
     assert (failure.stage, failure.code) == ("call", "disconnected")
-    assert failure.message == "sent an event of more than 1 MB, and was given up"
+    advice = "Options(limits=Limits(bytes=…)) allows more"
+    assert failure.message == f"sent an event that is longer than 1 MB; {advice}"
 
 
 async def test_an_event_stream_that_ends_during_a_call_is_the_end_of_the_session(

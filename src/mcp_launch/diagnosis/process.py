@@ -14,6 +14,7 @@ from mcp_launch.diagnosis import Diagnosis
 from mcp_launch.diagnosis.hints import explain_end
 from mcp_launch.diagnosis.listening import explain_silence
 from mcp_launch.diagnosis.variables import explain_variable
+from mcp_launch.limits import allow_more, megabytes
 from mcp_launch.wording import Wording
 
 __all__ = ["SHOWN", "Seen", "diagnose_process"]
@@ -66,7 +67,7 @@ def diagnose_process(seen: Seen, *, waited: float | None, hide: Redactor, wordin
     if seen.stray:
         facts["stdout"] = list(seen.stray)
     if seen.gave_up_at is not None:
-        message = f"wrote a line of more than {seen.gave_up_at >> 20} MB, and was given up"
+        message = f"wrote a line of more than {megabytes(seen.gave_up_at)}, and was given up; {allow_more('bytes')}"
         return Diagnosis("disconnected" if seen.spoke else "not_mcp", message, facts)
     if (status := seen.status) is not None:
         facts |= {"signal": signal_name(status)} if status < 0 else {"exit_code": status}

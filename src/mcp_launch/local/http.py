@@ -11,16 +11,21 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecuritySettings
 
-from mcp_launch.local.asgi import Application, Receive, Scope, Send, serve_http
-from mcp_launch.transports import LONGEST
+from mcp_launch.limits import Limits
+from mcp_launch.local.asgi import Application, Message, Receive, Scope, Send, serve_http
+from mcp_launch.transports.messages import Invalid, Reader
 
 if TYPE_CHECKING:
     from anyio.abc import SocketStream
     from mcp.server.lowlevel import Server
 
-__all__ = ["PATH", "Serve", "http_entry", "over_http"]
+__all__ = ["LIMITS", "PATH", "Serve", "http_entry", "over_http"]
 
 PATH = "/mcp"
+LIMITS = Limits(bytes=16 << 20, values=500_000)
+"""Of what an agent sends. The SDK parses it once more, which takes several times the memory."""
+_SMALL = 65536
+"""Bytes that need no look, whatever they are."""
 
 Serve: TypeAlias = "Callable[[SocketStream], Awaitable[None]]"
 """A function that serves one connection until it ends."""
@@ -33,12 +38,12 @@ async def over_http(server: Server[Any], *, port: int, token: str) -> AsyncGener
     sessions = StreamableHTTPSessionManager(
         server,
         security_settings=security,
-        max_request_body_size=LONGEST,
+        max_request_body_size=LIMITS.bytes,
         # Never by a timeout: they end with the block.
         session_idle_timeout=None,
     )
     async with sessions.run():
-        yield partial(serve_http, app=_for_holders(token, sessions.handle_request))
+        yield partial(serve_http, app=_for_holders(token, _within_limits(sessions.handle_request)))
 
 
 def http_entry(name: str, *, port: int, token: str) -> dict[str, Any]:
@@ -59,6 +64,30 @@ def _for_holders(token: str, app: Application) -> Application:
             await _refuse(send, 404, f"the MCP server is at {PATH}")
         else:
             await app(scope, receive, send)
+
+    return guarded
+
+
+def _within_limits(app: Application) -> Application:
+    """The application, for messages within the limits; others are refused."""
+
+    async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
+        parts, size, more = list[Message](), 0, scope["method"] == "POST"
+        while more and size <= LIMITS.bytes:
+            parts.append(message := await receive())
+            size += len(message.get("body", b""))
+            more = message.get("more_body", False)
+        if _SMALL < size <= LIMITS.bytes:
+            found = await Reader(LIMITS).read(b"".join(part.get("body", b"") for part in parts))
+            if isinstance(found, Invalid):
+                await _refuse(send, 413 if found.limit else 400, f"the message {found.why}")
+                return
+        parts.reverse()
+
+        async def again() -> Message:
+            return parts.pop() if parts else await receive()
+
+        await app(scope, again, send)
 
     return guarded
 

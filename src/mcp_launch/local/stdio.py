@@ -13,19 +13,17 @@ import anyio
 from anyio.streams.buffered import BufferedByteReceiveStream
 from mcp.server.runner import serve_dual_era_loop
 from mcp.shared.message import SessionMessage
-from mcp_types import JSONRPCError, JSONRPCResponse, jsonrpc_message_adapter
-from pydantic import ValidationError
+from mcp_types import INVALID_REQUEST, ErrorData, JSONRPCError, JSONRPCResponse
 
 from mcp_launch.failures import UnusableInput
 from mcp_launch.local import relay
-from mcp_launch.local.http import Serve
-from mcp_launch.transports import LONGEST
-from mcp_launch.transports.messages import UNWRITABLE, UnwritableError, written
+from mcp_launch.local.http import LIMITS, Serve
+from mcp_launch.transports.messages import UNWRITABLE, Invalid, Reader, UnwritableError, written
 from mcp_launch.transports.streams import ReadStream
 
 if TYPE_CHECKING:
     from anyio.abc import SocketStream
-    from anyio.streams.memory import MemoryObjectReceiveStream
+    from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
     from mcp.server.lowlevel import Server
 
 __all__ = ["over_stdio", "refuse_unstartable", "stdio_entry"]
@@ -48,7 +46,8 @@ async def over_stdio(server: Server[Any], *, token: str) -> AsyncGenerator[Serve
             outgoing, outbox = anyio.create_memory_object_stream[SessionMessage]()
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(_write, outbox, stream)
-                await serve_dual_era_loop(server, ReadStream(_Incoming(lines)), outgoing, lifespan_state=state)
+                incoming = ReadStream(_Incoming(lines, outgoing))
+                await serve_dual_era_loop(server, incoming, outgoing, lifespan_state=state)
 
         yield serve
 
@@ -91,27 +90,28 @@ async def _comes_with(token: str, lines: BufferedByteReceiveStream) -> bool:
 class _Incoming:
     """The messages of the agent."""
 
-    def __init__(self, lines: BufferedByteReceiveStream) -> None:
+    def __init__(self, lines: BufferedByteReceiveStream, outgoing: MemoryObjectSendStream[SessionMessage]) -> None:
         self._lines = lines
+        self._outgoing = outgoing
+        self._reader = Reader(LIMITS)
 
-    async def receive(self) -> SessionMessage | Exception:
+    async def receive(self) -> SessionMessage:
         while True:
             try:
-                line = await self._lines.receive_until(b"\n", LONGEST)
+                line = await self._lines.receive_until(b"\n", self._reader.limits.bytes)
             except (anyio.IncompleteRead, anyio.DelimiterNotFound, anyio.BrokenResourceError):
                 raise anyio.EndOfStream from None
-            if line.strip():
-                return _parsed(line)
+            if not line.strip():
+                continue
+            found = await self._reader.read(line)
+            if not isinstance(found, Invalid):
+                return SessionMessage(found)
+            if found.id is not None and found.is_call:
+                error = ErrorData(code=INVALID_REQUEST, message=f"not read: {found.why}")
+                await self._outgoing.send(SessionMessage(JSONRPCError(jsonrpc="2.0", id=found.id, error=error)))
 
     async def aclose(self) -> None:
         """Do nothing: the connection is closed where it was accepted."""
-
-
-def _parsed(line: bytes) -> SessionMessage | Exception:
-    try:
-        return SessionMessage(jsonrpc_message_adapter.validate_json(line, by_name=False))
-    except ValidationError as error:
-        return error
 
 
 async def _write(outbox: MemoryObjectReceiveStream[SessionMessage], stream: SocketStream) -> None:

@@ -13,10 +13,12 @@ from mcp_types import CONNECTION_CLOSED, Implementation
 
 from acp_bindings.command.version import version
 from mcp_launch.failures import LaunchFailure
+from mcp_launch.limits import Limits
 from mcp_launch.options import Options
 from mcp_launch.transports import Mode
+from mcp_launch.transports.messages import Reader
 
-__all__ = ["client_of", "connected_client"]
+__all__ = ["client_of", "connected_client", "reader_of"]
 
 
 def connected_client(
@@ -25,15 +27,23 @@ def connected_client(
     options: Options,
     *,
     patience: float,
+    reader: Reader | None = None,
     why: Callable[[], LaunchFailure | None] = lambda: None,
 ) -> Client:
     """A client to enter, which initialises a session over them; `patience` as in `client_of`.
 
-    `why` is asked, once it is over, whether that was the failure of its server.
+    `reader` reads the messages of the server. `why` is asked, once it is over, whether that was the failure of its
+    server.
     """
     client = client_of(_Connected(streams), mode, options, patience=patience)
-    client.why = why
+    client.reader, client.why = reader, why
     return client
+
+
+def reader_of(client: Client) -> Reader:
+    """Return what reads the messages that the client gets; one that reads nothing where they are not read here."""
+    reader = client.reader if isinstance(client, _Client) else None
+    return reader or Reader(Limits())
 
 
 def client_of(
@@ -58,6 +68,7 @@ def client_of(
 class _Client(Client):
     """The SDK's client; a request to a server that has died says of what."""
 
+    reader: Reader | None = None
     why: Callable[[], LaunchFailure | None] = staticmethod(lambda: None)
 
     @property

@@ -11,8 +11,11 @@ from mcp import MCPError
 from pydantic import ValidationError
 
 from mcp_launch.diagnosis.session import diagnose_session, is_closed
+from mcp_launch.limits import allow_more, megabytes
+from mcp_launch.servers.client import reader_of
 from mcp_launch.servers.offer import Offer
 from mcp_launch.terms import Listing
+from mcp_launch.transports.messages import Reader
 from mcp_launch.transports.unanswered import is_farewell
 
 if TYPE_CHECKING:
@@ -34,12 +37,12 @@ async def list_offer(
     """What the server offers, of the kinds in *lists*. Of what it does not have, the list is empty.
 
     A server that cannot list its tools is of no use; one that cannot list the rest gets a warning, by `warn`, also when
-    it has not done so within that many seconds.
+    it has not done so within that many seconds. The limits of a message hold for all pages of a list together.
     """
-    has = client.server_capabilities
+    has, reader = client.server_capabilities, reader_of(client)
     offer = Offer()
     if "tools" in lists:
-        tools: list[Tool] = [] if has.tools is None else await _pages(client.list_tools, "tools", warn)
+        tools: list[Tool] = [] if has.tools is None else await _pages(client.list_tools, "tools", reader, warn)
         _warn_of_doubles(Counter(tool.name for tool in tools), warn)
         offer.tools = tools
     with anyio.move_on_after(seconds) as patience:
@@ -47,11 +50,13 @@ async def list_offer(
             if has.resources is None:
                 offer.resources, offer.resource_templates = [], []
             else:
-                offer.resources = await _willing(client.list_resources, "resources", warn)
+                offer.resources = await _willing(client.list_resources, "resources", reader, warn)
                 # Most servers have none, and not all of these know the method.
-                offer.resource_templates = await _willing(client.list_resource_templates, "resource_templates", None)
+                templates = client.list_resource_templates
+                offer.resource_templates = await _willing(templates, "resource_templates", reader, None)
         if "prompts" in lists:
-            offer.prompts = [] if has.prompts is None else await _willing(client.list_prompts, "prompts", warn)
+            prompts = client.list_prompts
+            offer.prompts = [] if has.prompts is None else await _willing(prompts, "prompts", reader, warn)
     if patience.cancelled_caught:
         warn(f"did not list its resources and prompts within {seconds:.1f} s")
     return offer
@@ -64,10 +69,12 @@ def _warn_of_doubles(names: Counter[str], warn: Callable[[str], None]) -> None:
         warn(f"lists more than one tool called {quoted}{more}; a call says no more than the name")
 
 
-async def _willing(list_page: Callable[..., Awaitable[Any]], kind: str, warn: Callable[[str], None] | None) -> Any:
+async def _willing(
+    list_page: Callable[..., Awaitable[Any]], kind: str, reader: Reader, warn: Callable[[str], None] | None
+) -> Any:
     """All pages, or None from a server that refuses to list them."""
     try:
-        return await _pages(list_page, kind, warn)
+        return await _pages(list_page, kind, reader, warn)
     except MCPError as error:
         if is_closed(error) or is_farewell(error.error):
             raise
@@ -79,8 +86,11 @@ async def _willing(list_page: Callable[..., Awaitable[Any]], kind: str, warn: Ca
     return None
 
 
-async def _pages(list_page: Callable[..., Awaitable[Any]], kind: str, warn: Callable[[str], None] | None) -> Any:
+async def _pages(
+    list_page: Callable[..., Awaitable[Any]], kind: str, reader: Reader, warn: Callable[[str], None] | None
+) -> Any:
     items: list[Any] = []
+    bytes_before, values_before, most = reader.bytes, reader.values, reader.limits
     cursor: str | None = None
     seen: set[str] = set()
     while True:
@@ -90,9 +100,19 @@ async def _pages(list_page: Callable[..., Awaitable[Any]], kind: str, warn: Call
         # Some servers send an empty one with the last page.
         if not cursor:
             return items
-        if cursor in seen or len(seen) == PAGES - 1:
-            if warn:
-                wrong = "repeats itself" if cursor in seen else f"has more than {PAGES} pages"
-                warn(f"its list of {kind} {wrong} and was cut")
-            return items
-        seen.add(cursor)
+        if cursor in seen:
+            wrong = "repeats itself"
+        elif len(seen) == PAGES - 1:
+            wrong = f"has more than {PAGES} pages"
+        elif reader.bytes - bytes_before >= most.bytes:
+            wrong = f"is longer than {megabytes(most.bytes)} ({allow_more('bytes')})"
+        elif reader.values - values_before >= most.values:
+            wrong = f"has more than {most.values:,} JSON values ({allow_more('values')})"
+        elif len(items) >= most.items:
+            wrong = f"has more than {most.items:,} items ({allow_more('items')})"
+        else:
+            seen.add(cursor)
+            continue
+        if warn:
+            warn(f"its list of {kind} {wrong} and was cut")
+        return items

@@ -24,6 +24,7 @@ from mcp_launch.specs import HttpServer, ServerSpec, SseServer, StdioServer
 from mcp_launch.terms import Terms
 from mcp_launch.transports import Mode, Transport
 from mcp_launch.transports.http.transport import HttpTransport
+from mcp_launch.transports.messages import Reader
 from mcp_launch.transports.stdio.transport import StdioTransport
 from mcp_launch.transports.traffic import Traffic
 
@@ -83,6 +84,7 @@ class _Owner:
             hide=self._spec.redactor,
             probe=self._budgets.probe,
             close=self._budgets.close,
+            reader=Reader(self._record.options.limits),
             wording=self._record.options.wording,
             on_lost=self._record.over.set,
             stderr=partial(listener, self._record.name) if (listener := self._record.options.stderr) else None,
@@ -145,7 +147,12 @@ class _Owner:
         async with transport.open() as streams:
             self._enter("handshake", budgets.handshake)
             async with connected_client(
-                streams, mode, record.options, patience=budgets.call, why=lambda: self._failure
+                streams,
+                mode,
+                record.options,
+                patience=budgets.call,
+                reader=transport.reader,
+                why=lambda: self._failure,
             ) as client:
                 transport.prove()
                 record.protocol_version = client.protocol_version

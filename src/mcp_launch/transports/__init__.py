@@ -10,6 +10,8 @@ from mcp_launch.failures import Code
 if TYPE_CHECKING:
     from mcp.client import Transport as Streams
 
+    from mcp_launch.transports.messages import Reader
+
 __all__ = ["DOUBTFUL", "LONGEST", "TRIAL", "Mode", "Transport"]
 
 Mode: TypeAlias = Literal["auto", "legacy"]
@@ -30,6 +32,8 @@ class Transport(Protocol):
 
     warnings: list[str]
     """What the user should know although it works."""
+    reader: Reader
+    """Reads the messages of the server, and knows how much there was."""
 
     def open(self) -> Streams:
         """A block in which the SDK's two streams are connected to the server; at its end all is closed."""

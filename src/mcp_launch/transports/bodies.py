@@ -10,6 +10,7 @@ import anyio
 from pydantic_core import from_json
 
 from mcp_launch.diagnosis.no_answer import TooLong
+from mcp_launch.limits import allow_more, megabytes
 from mcp_launch.transports import LONGEST
 from mcp_launch.transports.either_httpx import Response
 from mcp_launch.transports.passing import Pieces
@@ -35,13 +36,13 @@ async def whole(response: Response, *, longest: int) -> bytes:
     """The body.
 
     Raises:
-        TooLong: it goes on and on.
+        TooLong: it is longer than that.
     """
     body = bytearray()
     with anyio.CancelScope() as reading:
         await _read(response, body, longest, reading)
     if len(body) > longest:
-        raise TooLong
+        raise TooLong(f"a message of more than {megabytes(longest)}, and was given up; {allow_more('bytes')}")
     return bytes(body)
 
 

@@ -1,6 +1,6 @@
 """What httpx and httpx2 have alike, for code that serves both.
 
-The SDK wants httpx2 for Streamable HTTP, and SSE is read with httpx and httpx-sse. The second came from the first.
+The SDK wants httpx2 for Streamable HTTP, and SSE is read with httpx. The second came from the first.
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import json
-import re
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from http import HTTPStatus
 from typing import Any
@@ -16,24 +16,22 @@ from mcp_types import ErrorData
 
 from mcp_launch.diagnosis import Diagnosis
 from mcp_launch.diagnosis.no_answer import UNMAPPED, TooLong, UnusableId
+from mcp_launch.limits import Limits
 from mcp_launch.specs import HttpServer
-from mcp_launch.transports import LONGEST, TRIAL
+from mcp_launch.transports import TRIAL
 from mcp_launch.transports.bodies import is_jsonrpc, start_of, whole
 from mcp_launch.transports.compression import unpack_slowly
 from mcp_launch.transports.cookies import cookie_jar
 from mcp_launch.transports.headers import HeaderRule, follows
+from mcp_launch.transports.http.reading import EventBody, ResponseReader
 from mcp_launch.transports.media import EVENT_STREAM, JSON, media_type
 from mcp_launch.transports.memory import Memory
-from mcp_launch.transports.messages import UNWRITABLE
+from mcp_launch.transports.messages import UNWRITABLE, Reader
 from mcp_launch.transports.network import Network, usable
 from mcp_launch.transports.passing import Httpx2Body
 from mcp_launch.transports.unanswered import farewell
 
 __all__ = ["WebClient", "speaks_http"]
-
-_PARSED = 16384
-"""Bytes of an answer that are parsed to see what it is. What is not MCP is short: an error, a page, another API."""
-_OBJECT = re.compile(rb"\s*\{")
 
 
 class WebClient(httpx2.AsyncClient):
@@ -43,7 +41,7 @@ class WebClient(httpx2.AsyncClient):
     no authentication flow carries them elsewhere.
     """
 
-    def __init__(self, spec: HttpServer, network: Network, *, connect: float) -> None:
+    def __init__(self, spec: HttpServer, network: Network, *, connect: float, limits: Limits | None = None) -> None:
         self.rule = HeaderRule(spec, logs_in=network.auth is not None)
         self._url = spec.url
         with usable(spec, network.names_proxy):
@@ -57,6 +55,8 @@ class WebClient(httpx2.AsyncClient):
                 event_hooks={"request": [self._apply_rule] if self.rule.adds else [], "response": [_UNPACK]},
             )
         self.hide = spec.redactor
+        self.reader = Reader(limits or Limits())
+        self.reading = ResponseReader(self.reader, hide=self.hide)
         self.memory = Memory(self.rule, network, usual="/mcp", hide=self.hide, connect=connect)
         self.proven = False
         """Whether a POST that fails is answered with a JSON-RPC error that says why.
@@ -85,7 +85,8 @@ class WebClient(httpx2.AsyncClient):
         if request.method != "POST":
             # What becomes of a listening GET or of the farewell is no reason for anything.
             options["stream"] = True
-            return await _without_rest(await super().send(request, **options))
+            response = await _without_rest(await super().send(request, **options))
+            return self._with_events(response, is_answer="last-event-id" in request.headers)
         if (refused := request.extensions.get("refusal")) is not None:
             return _error_answer(request, refused, status=HTTPStatus.BAD_REQUEST)
         if request.headers.get("mcp-method") == "server/discover":
@@ -97,6 +98,8 @@ class WebClient(httpx2.AsyncClient):
             self.memory.failed(_sent_to(error, request), error)
             if not self.proven:
                 raise
+            if isinstance(error, TooLong) and self.memory.found:
+                self.memory.found = replace(self.memory.found, code="invalid_response")
             response = httpx2.Response(HTTPStatus.BAD_GATEWAY, request=request)
         found = self.memory.found
         if found is not None and self.proven and not follows(request, response.next_request):
@@ -131,16 +134,25 @@ class WebClient(httpx2.AsyncClient):
             raise UnusableId
         media, body = media_type(response.headers), b""
         if media == EVENT_STREAM:
-            is_mcp = True
+            response, is_mcp = self._with_events(response, is_answer=True), True
         elif media == JSON:
-            response = await _read(response)
+            response = await _read(response, longest=self.reader.limits.bytes)
             body = response.content
-            is_mcp = _is_message(body) or (not body and await _is_notification(request))
+            if not body:
+                is_mcp = await _is_notification(request)
+            elif is_mcp := (given := await self.reading.body(body, (await _sent(request)).get("id"))) is not None:
+                response = response if given is body else _with(response, given)
         elif not (is_mcp := await _is_notification(request)):
             body = await start_of(response)
             response = _with(response, body)
         self.memory.answered(request, response, is_mcp=is_mcp, body=b"" if is_mcp else body)
         return response
+
+    def _with_events(self, response: httpx2.Response, *, is_answer: bool) -> httpx2.Response:
+        """The answer, of which the SDK gets what we have read if it is an event stream."""
+        if not response.is_success or media_type(response.headers) != EVENT_STREAM:
+            return response
+        return _with(response, EventBody(response, self.reading, is_answer=is_answer))
 
     async def _remember_refusal(self, request: httpx2.Request, response: httpx2.Response) -> httpx2.Response:
         # Twice, because the body that explains it may be slow to come.
@@ -173,14 +185,11 @@ async def speaks_http(spec: HttpServer, network: Network, *, in_full: bool = Fal
             answer = client.memory.answer
             found = response.is_success and answer is not None and answer.is_mcp
             if found and in_full:
-                found, end = False, b""
-                async for piece in response.aiter_bytes():
-                    end += piece
-                    found = found or b'"jsonrpc"' in end
-                    end = end[-len('"jsonrpc"') :]
-                    if found:
+                async for _ in response.aiter_bytes():
+                    if client.reading.spoke:
                         # Not a break, which would leave generators unfinished for the garbage collector.
                         scope.cancel()
+                found = client.reading.spoke
     return found
 
 
@@ -193,14 +202,14 @@ def _initialize_request() -> bytes:
 _UNPACK = partial(unpack_slowly, Httpx2Body, httpx2.DecodingError)
 
 
-async def _read(response: httpx2.Response) -> httpx2.Response:
-    """The answer with its body read, up to the size of the longest message."""
+async def _read(response: httpx2.Response, *, longest: int) -> httpx2.Response:
+    """The answer with its body read, up to that many bytes."""
     size = response.headers.get("content-length", "")
     try:
-        if size.isdecimal() and int(size) <= LONGEST and "content-encoding" not in response.headers:
+        if size.isdecimal() and int(size) <= longest and "content-encoding" not in response.headers:
             await response.aread()
             return response
-        return _with(response, await whole(response, longest=LONGEST))
+        return _with(response, await whole(response, longest=longest))
     except (httpx2.DecodingError, TooLong):
         # Alone among the errors, these leave the connection open.
         await response.aclose()
@@ -214,20 +223,16 @@ async def _without_rest(response: httpx2.Response) -> httpx2.Response:
     return _with(response, await start_of(response))
 
 
-def _is_message(body: bytes) -> bool:
-    """Whether it is a JSON-RPC message; a long one need only look like it, since the SDK parses it next."""
-    return is_jsonrpc(body) if len(body) <= _PARSED else bool(_OBJECT.match(body)) and b'"jsonrpc"' in body
-
-
-def _with(response: httpx2.Response, body: bytes) -> httpx2.Response:
-    """The answer with what was read of its body."""
+def _with(response: httpx2.Response, body: bytes | httpx2.AsyncByteStream) -> httpx2.Response:
+    """The answer with what was read of its body, or is read of it."""
     framing = (b"content-encoding", b"content-length", b"transfer-encoding")
     # As bytes: what is not ASCII would be refused as text.
     headers = [(name, value) for name, value in response.headers.raw if name.lower() not in framing]
     read = httpx2.Response(
         response.status_code,
         headers=headers,
-        content=body,
+        content=body if isinstance(body, bytes) else None,
+        stream=None if isinstance(body, bytes) else body,
         request=response.request,
         extensions=response.extensions,
     )

@@ -10,16 +10,17 @@ from typing import TYPE_CHECKING, Any
 import anyio
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.message import SessionMessage
-from mcp_types import CONNECTION_CLOSED, PARSE_ERROR, ErrorData, JSONRPCError
+from mcp_types import CONNECTION_CLOSED, ErrorData, JSONRPCError
 
 from mcp_launch.budgets import Budgets
 from mcp_launch.diagnosis import Diagnosis
 from mcp_launch.failures import Stage
 from mcp_launch.options import Options
 from mcp_launch.specs import HttpServer
-from mcp_launch.transports import DOUBTFUL, LONGEST
+from mcp_launch.transports import DOUBTFUL
 from mcp_launch.transports.era import bound_probe
 from mcp_launch.transports.http.client import WebClient
+from mcp_launch.transports.http.reading import message_in_full
 from mcp_launch.transports.media import EVENT_STREAM
 from mcp_launch.transports.network import network
 from mcp_launch.transports.streams import ReadStream, Sink, Source, WriteStream
@@ -33,9 +34,8 @@ __all__ = ["HttpTransport"]
 
 _WORDS = 16
 """Characters by which an error that the SDK gives of its own is known."""
-_UNREADABLE = (PARSE_ERROR, "Failed to parse ")
-_OF_THE_SDK = (_UNREADABLE, (CONNECTION_CLOSED, "SSE stream ended"))
-"""How those begin that it gives where an answer was of the right kind, and no message came of it."""
+_OF_THE_SDK = (CONNECTION_CLOSED, "SSE stream ended")
+"""How that begins which it gives where an answer was of the right kind, and no message came of it."""
 
 
 class HttpTransport:
@@ -55,10 +55,12 @@ class HttpTransport:
         self._on_lost = on_lost
         self._wording = options.wording
         self._network = network(spec, options)
-        self._client = WebClient(spec, self._network, connect=budgets.connect)
+        self._client = WebClient(spec, self._network, connect=budgets.connect, limits=options.limits)
+        self.reader = self._client.reader
         self._probe = budgets.probe
         self._unanswered = Unanswered()
         self.warnings = [*self._client.rule.warnings, *self._network.warnings]
+        self._client.reading.warn = self.warnings.append
 
     def prove(self) -> None:
         """Say that the session is initialised: a request that cannot be sent then costs that request only."""
@@ -70,7 +72,7 @@ class HttpTransport:
 
     @asynccontextmanager
     async def _opened(self) -> AsyncGenerator[Any]:
-        streams = streamable_http_client(self._spec.url, http_client=self._client, max_sse_event_size=LONGEST)
+        streams = streamable_http_client(self._spec.url, http_client=self._client)
         async with self._client, streams as (read, write):
             watched, noted = shown(
                 _WatchedStream(read, self._client, self._unanswered, self._on_lost),
@@ -128,25 +130,18 @@ class _WatchedStream(ReadStream):
             self._on_lost()
             raise
         if isinstance(item, SessionMessage):
-            item.message = self._unanswered.named(item.message)
+            item.message = self._unanswered.named(message_in_full(item.message, self.last_context))
             self._unanswered.received(item.message)
-            if isinstance(item.message, JSONRPCError) and self._is_unsaid(item.message.error):
-                item.message = Unsaid(jsonrpc="2.0", id=item.message.id, error=self._told(item.message.error))
+            if isinstance(item.message, Unsaid):
+                self._client.memory.found = self._client.memory.found or self._client.reading.found
+            elif isinstance(item.message, JSONRPCError) and self._is_unsaid(item.message.error):
+                item.message = Unsaid(jsonrpc="2.0", id=item.message.id, error=item.message.error)
         return item
 
     def _is_unsaid(self, error: ErrorData) -> bool:
         """Whether an error is no word of the server: what it answered, if it did, has no message in it."""
         answer = self._client.memory.answer
-        return answer is None or not answer.is_mcp or (error.code, error.message[:_WORDS]) in _OF_THE_SDK
-
-    def _told(self, error: ErrorData) -> ErrorData:
-        """What whoever waits is told of an error that the SDK gives."""
-        if (error.code, error.message[:_WORDS]) != _UNREADABLE:
-            return error
-        # The SDK's own words quote the answer, with whatever is in it.
-        found = Diagnosis("invalid_response", "gave an answer that is not valid MCP")
-        self._client.memory.found = self._client.memory.found or found
-        return farewell(found, hide=self._client.hide)
+        return answer is None or not answer.is_mcp or (error.code, error.message[:_WORDS]) == _OF_THE_SDK
 
 
 class _NotedStream(WriteStream):

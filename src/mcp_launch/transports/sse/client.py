@@ -3,38 +3,46 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any
 
 import anyio
 import httpx
-from httpx_sse import EventSource, SSEError
+from anyio.lowlevel import checkpoint
 
 from mcp_launch.diagnosis import Diagnosis
 from mcp_launch.diagnosis.no_answer import UNMAPPED, TooLong
+from mcp_launch.limits import Limits
 from mcp_launch.specs import HttpServer
 from mcp_launch.transports import TRIAL
 from mcp_launch.transports.bodies import start_of
 from mcp_launch.transports.compression import unpack_slowly
 from mcp_launch.transports.cookies import cookie_jar
+from mcp_launch.transports.events import Event, EventBuffer, EventTooLong, event_of
 from mcp_launch.transports.headers import HeaderRule, follows
 from mcp_launch.transports.media import EVENT_STREAM, media_type
 from mcp_launch.transports.memory import Memory
+from mcp_launch.transports.messages import Reader
 from mcp_launch.transports.network import Network, usable
 from mcp_launch.transports.sse.bridge import BridgedAuth, HttpxBody, bridged_proxy
-from mcp_launch.transports.sse.events import events_of
 
-__all__ = ["EventClient", "speaks_sse"]
+__all__ = ["EventClient", "Events", "NoEventsError", "speaks_sse"]
 
 _REDIRECTS = 5
+_PIECE = 65536
+"""Bytes of an event stream that are handled before others have their turn."""
+
+
+class NoEventsError(Exception):
+    """The response is not an event stream."""
 
 
 class EventClient(httpx.AsyncClient):
     """httpx as its users know it, plus a rule and a memory."""
 
-    def __init__(self, spec: HttpServer, network: Network, *, connect: float) -> None:
+    def __init__(self, spec: HttpServer, network: Network, *, connect: float, limits: Limits | None = None) -> None:
         with usable(spec, network.names_proxy):
             super().__init__(
                 auth=BridgedAuth(network.auth) if network.auth else None,
@@ -47,6 +55,7 @@ class EventClient(httpx.AsyncClient):
         self._kept_cookies = _Cookies(cookie_jar())
         self.rule = HeaderRule(spec, logs_in=network.auth is not None)
         self.hide = spec.redactor
+        self.reader = Reader(limits or Limits())
         self.memory = Memory(self.rule, network, usual="/sse", hide=self.hide, connect=connect)
         self.proven = False
         """Whether the session is initialised."""
@@ -65,21 +74,28 @@ class EventClient(httpx.AsyncClient):
         self._kept_cookies = _Cookies(cookies)
 
     @asynccontextmanager
-    async def events(self, url: str) -> AsyncGenerator[EventSource]:
+    async def events(self, url: str) -> AsyncGenerator[Events]:
         """The events that a GET is answered with.
 
         Raises:
-            SSEError: it was answered with something else.
-            TooLong: an event has no end.
+            NoEventsError: it was answered with something else.
+            TooLong: an event is longer than the limit.
             httpx.RequestError: it was not answered.
         """
         headers = {"accept": EVENT_STREAM, "accept-encoding": "identity", "cache-control": "no-store"}
         response = await self.send_within_origin(self.build_request("GET", url, headers=headers))
         if not response.is_success or media_type(response.headers) != EVENT_STREAM:
-            raise SSEError("not an event stream")
+            raise NoEventsError
         self.reads = True
-        async with events_of(response) as events:
-            yield events
+        with anyio.CancelScope() as reading:
+            events = Events(response, self.reader.limits.bytes, reading)
+            try:
+                yield events
+            finally:
+                with anyio.CancelScope(shield=True):
+                    await response.aclose()
+        if reading.cancelled_caught:
+            raise TooLong(f"sent an event that {events.wrong}")
 
     async def send_within_origin(self, request: httpx.Request) -> httpx.Response:
         """Send, and follow redirects that keep the method and the origin; any other one is the answer."""
@@ -125,6 +141,33 @@ class EventClient(httpx.AsyncClient):
             request.headers = httpx.Headers(self.rule.apply(request))
 
 
+class Events:
+    """The events of a response."""
+
+    def __init__(self, response: httpx.Response, limit: int, reading: anyio.CancelScope) -> None:
+        self.url = response.request.url
+        """Where they come from."""
+        self.wrong: EventTooLong | None = None
+        """Why reading was given up."""
+        self._response = response
+        self._buffer = EventBuffer(limit)
+        self._reading = reading
+
+    async def __aiter__(self) -> AsyncIterator[Event]:
+        async for chunk in self._response.aiter_bytes():
+            for start in range(0, len(chunk), _PIECE):
+                if start:
+                    await checkpoint()
+                try:
+                    for block in self._buffer.feed(chunk[start : start + _PIECE]):
+                        if event := event_of(block):
+                            yield event
+                except EventTooLong as error:
+                    # Not an exception, which would leave httpx's generators unfinished for the garbage collector.
+                    self.wrong = error
+                    self._reading.cancel()
+
+
 _UNPACK = partial(unpack_slowly, HttpxBody, httpx.DecodingError)
 
 
@@ -139,11 +182,14 @@ class _Cookies(httpx.Cookies):
 async def speaks_sse(spec: HttpServer, network: Network) -> bool:
     """Whether a GET is answered with the event that begins an SSE session."""
     found = False
-    with anyio.move_on_after(TRIAL) as scope, contextlib.suppress(httpx.RequestError, TooLong, *UNMAPPED):
+    with (
+        anyio.move_on_after(TRIAL) as scope,
+        contextlib.suppress(httpx.RequestError, NoEventsError, TooLong, *UNMAPPED),
+    ):
         async with EventClient(spec, network, connect=TRIAL) as client, client.events(spec.url) as events:
-            async for event in events.aiter_sse():
+            async for event in events:
                 # Others may have come with it, and are read in spite of the end of the scope.
-                found = found or event.event == "endpoint"
+                found = found or event.name == "endpoint"
                 # Not a break, which would leave httpx's generators unfinished for the garbage collector.
                 scope.cancel()
     return found

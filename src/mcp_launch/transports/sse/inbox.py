@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import anyio
 from mcp.shared.message import SessionMessage
-from mcp_types import ErrorData, JSONRPCMessage, JSONRPCRequest
+from mcp_types import ErrorData, JSONRPCMessage, RequestId
 
 from mcp_launch.transports.unanswered import Unanswered, Unsaid
 
@@ -43,9 +43,13 @@ class Inbox:
         self._unanswered.received(message)
         await self._to_session.send(SessionMessage(message))
 
-    async def refuse(self, request: JSONRPCRequest, error: ErrorData) -> None:
+    def awaits(self, number: RequestId) -> bool:
+        """Whether a request of that id waits for its answer."""
+        return self._unanswered.holds(number)
+
+    async def refuse(self, number: RequestId, error: ErrorData) -> None:
         """Answer a request, if it still waits for that."""
-        reply = Unsaid(jsonrpc="2.0", id=request.id, error=error)
+        reply = Unsaid(jsonrpc="2.0", id=number, error=error)
         async with self._refusing:
             if self._unanswered.received(reply):
                 await self._tell(reply)

@@ -7,14 +7,12 @@ from collections.abc import Callable
 import anyio
 import httpx
 from anyio.abc import TaskStatus
-from httpx_sse import SSEError
-from mcp_types import jsonrpc_message_adapter
-from pydantic import ValidationError
 
 from mcp_launch.diagnosis import Diagnosis
 from mcp_launch.diagnosis.no_answer import UNMAPPED, TooLong
 from mcp_launch.failures import Stage
-from mcp_launch.transports.sse.client import EventClient
+from mcp_launch.transports.messages import Invalid, dropped
+from mcp_launch.transports.sse.client import EventClient, NoEventsError
 from mcp_launch.transports.sse.endpoint import endpoint_of
 from mcp_launch.transports.sse.inbox import Inbox
 from mcp_launch.transports.unanswered import farewell
@@ -37,6 +35,8 @@ class Listener:
         """Where messages are posted, once it is known."""
         self.found: Diagnosis | None = None
         """Why it ended, or is of no use."""
+        self.misshapen: Diagnosis | None = None
+        """What was wrong with the last answer that could not be read."""
         self._client = client
         self._warn = warn
         self._warned = False
@@ -53,7 +53,7 @@ class Listener:
         try:
             await self._read(url, inbox, task_status)
             self._end("its event stream ended")
-        except SSEError:
+        except NoEventsError:
             # Not an event stream; the memory has what came instead.
             pass
         except TooLong as error:
@@ -73,9 +73,9 @@ class Listener:
 
     async def _read(self, url: str, inbox: Inbox, task_status: TaskStatus[httpx.URL]) -> None:
         async with self._client.events(url) as events:
-            async for event in events.aiter_sse():
-                if event.event == "endpoint" and self.endpoint is None:
-                    match endpoint_of(event.data, stream=events.response.request.url):
+            async for event in events:
+                if event.name == "endpoint" and self.endpoint is None:
+                    match endpoint_of(event.data.decode(errors="replace"), stream=events.url):
                         case Diagnosis() as wrong:
                             self.found = wrong
                             # Not a return, which would leave httpx's generators unfinished for the garbage collector.
@@ -83,7 +83,7 @@ class Listener:
                         case endpoint:
                             self.endpoint = endpoint
                             task_status.started(endpoint)
-                elif event.event == "message" and event.data:
+                elif event.name == "message":
                     try:
                         await self._deliver(event.data, inbox)
                     except anyio.get_cancelled_exc_class():
@@ -91,15 +91,17 @@ class Listener:
                         # for the garbage collector.
                         continue
 
-    async def _deliver(self, data: str, inbox: Inbox) -> None:
-        try:
-            message = jsonrpc_message_adapter.validate_json(data, by_name=False)
-        except ValidationError:
-            if not self._warned:
-                self._warned = True
-                self._warn("sent an event that is no JSON-RPC message")
-            return
-        await inbox.put(message)
+    async def _deliver(self, data: bytes, inbox: Inbox) -> None:
+        found = await self._client.reader.read(data)
+        if not isinstance(found, Invalid):
+            self.misshapen = None
+            await inbox.put(found)
+        elif found.answers is not None and inbox.awaits(found.answers):
+            self.misshapen = found.diagnosis()
+            await inbox.refuse(found.answers, farewell(self.misshapen, hide=self._client.hide))
+        elif not self._warned:
+            self._warned = True
+            self._warn(dropped(found.why) if found.limit else "sent an event that is no JSON-RPC message")
 
     def _end(self, message: str, **facts: str) -> None:
         answer = self._client.memory.answer

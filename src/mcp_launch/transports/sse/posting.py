@@ -47,7 +47,7 @@ class Poster:
         error = await self._sent(message)
         if error is not None and isinstance(message, JSONRPCRequest):
             # No answer will come on the event stream.
-            await self._inbox.refuse(message, error)
+            await self._inbox.refuse(message.id, error)
         if self._client.lost:
             # Nor will one for those who asked before.
             await self._inbox.end(farewell(self._client.lost, hide=self._client.hide))

@@ -47,7 +47,8 @@ class SseTransport:
         self._traffic = traffic
         self._wording = options.wording
         self._network = network(spec, options)
-        self._client = EventClient(spec, self._network, connect=budgets.connect)
+        self._client = EventClient(spec, self._network, connect=budgets.connect, limits=options.limits)
+        self.reader = self._client.reader
         self.warnings = [*self._client.rule.warnings, *self._network.warnings]
         self._on_lost = on_lost
         self._unanswered = Unanswered()
@@ -89,7 +90,7 @@ class SseTransport:
             late = Diagnosis("timeout", f"{told} within {waited:.1f} s; {advice}?", answer.facts, stage=listener.stage)
             return self._unanswered.explain(await self._unless_other(late, in_full=True), waited=waited)
         if answered:
-            return None
+            return listener.misshapen
         return Diagnosis("disconnected", "its event stream ended", answer.facts, stage=listener.stage)
 
     async def _unless_other(self, found: Diagnosis, *, in_full: bool) -> Diagnosis:

@@ -23,9 +23,8 @@ from acp_bindings.connection.processes.forward import LineForwarder
 from acp_bindings.secrets.redact import Redactor
 from mcp_launch.diagnosis import Diagnosis
 from mcp_launch.diagnosis.process import Seen, diagnose_process
-from mcp_launch.transports import LONGEST
 from mcp_launch.transports.era import bound_probe
-from mcp_launch.transports.messages import UNWRITABLE, UnwritableError, written
+from mcp_launch.transports.messages import UNWRITABLE, Reader, UnwritableError, written
 from mcp_launch.transports.stdio.ending import Ending
 from mcp_launch.transports.stdio.stdout import Stdout, trimmed, uncoloured
 from mcp_launch.transports.traffic import Traffic, shown
@@ -52,6 +51,7 @@ class StdioTransport:
         hide: Redactor,
         probe: float,
         close: float,
+        reader: Reader,
         wording: Wording,
         on_lost: Callable[[], None],
         given: Collection[str] = (),
@@ -76,7 +76,8 @@ class StdioTransport:
         self._asked = ""
         """The method of the last request."""
         self._unanswered = Unanswered()
-        self._stdout = Stdout(hide=hide, warn=self.warnings.append, awaited=self._unanswered.holds)
+        self.reader = reader
+        self._stdout = Stdout(reader, hide=hide, warn=self.warnings.append, awaited=self._unanswered.holds)
         self._stderr = LineForwarder(stderr, hide=hide) if stderr else None
         self._traffic = traffic
         self._ending = Ending(process)
@@ -125,11 +126,11 @@ class StdioTransport:
             if self._lost:
                 # Not an end, after which the SDK tells who asks next that the connection is closed, and not why.
                 await anyio.sleep_forever()
-            line = await self._process.receive_line(longest=LONGEST)
+            line = await self._process.receive_line(longest=self.reader.limits.bytes)
             if line is None:
                 await self._lose()
             else:
-                self._ready.extend(self._stdout.read(line))
+                self._ready.extend(await self._stdout.read(line))
         message = self._unanswered.named(self._ready.popleft())
         if self._unanswered.received(message):
             self._answered_for = isinstance(message, Unsaid)
@@ -178,7 +179,7 @@ class StdioTransport:
             stray=self._stdout.stray,
             echoes=self._stdout.echoes,
             unfinished=uncoloured(trimmed(self._process.unfinished).decode(errors="replace")),
-            gave_up_at=LONGEST if self._process.overflowed else None,
+            gave_up_at=self.reader.limits.bytes if self._process.overflowed else None,
             stderr=[uncoloured(line) for line in self._process.stderr.lines()],
             status=self._ending.status,
             closed=self._ending.closed,
