@@ -196,7 +196,7 @@ async def test_an_event_counts_as_it_is_unpacked(marked: Marked, tmp_path: Path)
     answer = reply(200, bomb(4 << 20, start=b"data: "), content_type="text/event-stream", Content_Encoding="gzip")
     failure = await failure_of(once(answer), kind="sse", cwd=tmp_path, limits=Limits(bytes=1 << 20))
 
-    assert "sent an event that is longer than 1 MB" in failure.message
+    assert "sent an event that exceeds a limit: it is longer than 1 MB" in failure.message
 
 
 @pytest.mark.parametrize("client_of", [http_client.WebClient, EventClient])

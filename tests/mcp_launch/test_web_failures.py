@@ -218,13 +218,13 @@ async def test_an_event_without_end_is_given_up(web: Web, marked: Marked, tmp_pa
     async with mcp_launch.launch([server], cwd=tmp_path, options=options) as fleet:
         for _ in range(20):
             assert len(await ask(fleet["web"].session, "big", size=100_000)) == 100_001
-        with pytest.raises(MCPError, match="sent an event that is longer than 1 MB"):
+        with pytest.raises(MCPError, match="sent an event that exceeds a limit: it is longer than 1 MB"):
             await ask(fleet["web"].session, "big", size=2_000_000)
         failure = await later_failure(fleet["web"])
 
     assert (failure.stage, failure.code) == ("call", "disconnected")
     advice = "Options(limits=Limits(bytes=…)) allows more"
-    assert failure.message == f"sent an event that is longer than 1 MB; {advice}"
+    assert failure.message == f"sent an event that exceeds a limit: it is longer than 1 MB; {advice}"
 
 
 async def test_an_event_stream_that_ends_during_a_call_is_the_end_of_the_session(

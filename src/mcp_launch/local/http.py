@@ -80,7 +80,7 @@ def _within_limits(app: Application) -> Application:
         if _SMALL < size <= LIMITS.bytes:
             found = await Reader(LIMITS).read(b"".join(part.get("body", b"") for part in parts))
             if isinstance(found, Invalid):
-                await _refuse(send, 413 if found.limit else 400, f"the message {found.why}")
+                await _refuse(send, 413 if found.limit else 400, f"the message was not read: {found.why}")
                 return
         parts.reverse()
 

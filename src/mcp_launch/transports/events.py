@@ -69,11 +69,11 @@ class EventBuffer:
             if self._first:
                 self._first, block = False, block.removeprefix(_BOM)
             if len(block) > _LINES and block.count(b"\n") + block.count(b"\r") > _LINES:
-                raise EventTooLong(f"has more than {_LINES:,} lines", _start_of_data(block))
+                raise EventTooLong(f"it has more than {_LINES:,} lines", _start_of_data(block))
             yield block
         self._searched = max(0, len(self._rest) - 3)
         if len(self._rest) > self._limit:
-            why = f"is longer than {megabytes(self._limit)}; {allow_more('bytes')}"
+            why = f"it is longer than {megabytes(self._limit)}; {allow_more('bytes')}"
             raise EventTooLong(why, _start_of_data(self._rest))
 
 

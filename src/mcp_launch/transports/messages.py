@@ -53,7 +53,7 @@ class Invalid:
     """Why bytes are not a message."""
 
     why: str
-    """A clause whose subject is the message."""
+    """A clause that calls it "it"."""
     limit: str | None = None
     """The limit that it exceeds: `bytes`, `values`, `items` or `depth`."""
     id: RequestId | None = None
@@ -73,7 +73,7 @@ class Invalid:
         if self.limit is None:
             told = f"gave an answer that is not valid JSON-RPC: {self.why}; is there a newer release of it?"
             return Diagnosis("invalid_response", told)
-        return Diagnosis("invalid_response", f"gave an answer that {self.why}", {"limit": self.limit})
+        return Diagnosis("invalid_response", f"gave an answer that exceeds a limit: {self.why}", {"limit": self.limit})
 
 
 class Reader:
@@ -126,21 +126,21 @@ class Reader:
         self.mended = False
         self.bytes += len(text)
         if len(text) > self.limits.bytes:
-            return self._beyond(text, "bytes", f"is longer than {megabytes(self.limits.bytes)}")
+            return self._beyond(text, "bytes", f"it is longer than {megabytes(self.limits.bytes)}")
         values = _punctuation(text)
         if values > self.limits.values:
             # Perhaps most of it is in strings.
             values = yield from _count_values(text, self.limits.values)
         self.values += values
         if values > self.limits.values:
-            return self._beyond(text, "values", f"has more than {self.limits.values:,} JSON values")
+            return self._beyond(text, "values", f"it has more than {self.limits.values:,} JSON values")
         if len(text) > _PIECE:
             yield
         value = yield from self._lenient(text)
         if values > self.limits.items:
             yield
             if _count_items(value, self.limits.items) > self.limits.items:
-                return self._beyond(text, "items", f"has more than {self.limits.items:,} items in its lists")
+                return self._beyond(text, "items", f"it has more than {self.limits.items:,} items in its lists")
         return value
 
     def _lenient(self, text: bytes | bytearray) -> Generator[None, None, object]:
@@ -153,13 +153,13 @@ class Reader:
                 value: object = from_json(attempt, cache_strings="keys")
             except ValueError as error:
                 if "recursion limit" in str(error):
-                    why = f"is nested more than {DEEPEST} levels deep"
+                    why = f"it is nested more than {DEEPEST} levels deep"
                     return Invalid(why, limit="depth", **_outline(text) | _claims(text))
             else:
                 self.mended = attempt is not text
                 return value
         if len(text) > _MENDED and _SURROGATE.search(text):
-            why = f"has lone surrogates, which are replaced in messages of up to {megabytes(_MENDED)} only"
+            why = f"it has lone surrogates, which are replaced in messages of up to {megabytes(_MENDED)} only"
             return Invalid(why, limit="bytes", **_outline(text))
         # The beginning of a line whose writer died names its request too.
         is_whole = text[-16:].rstrip().endswith(b"}")
@@ -172,7 +172,7 @@ class Reader:
 
 def dropped(why: str) -> str:
     """Return the warning of a message that is left out."""
-    return f"sent a message that {why}; it was dropped"
+    return f"sent a message that exceeds a limit and was dropped: {why}"
 
 
 # Values -------------------------------------------------------------------------------------------------------------
@@ -230,7 +230,8 @@ def _count_items(value: object, most: int) -> int:
 
     Models are made of the items of arrays. One that is no model is an error instead, which takes some kilobytes.
     """
-    count, todo = 0, [value] if isinstance(value, dict | list) else []
+    count = 0
+    todo: list[object] = [value] if isinstance(value, dict | list) else []
     while todo and count <= most:
         current = todo.pop()
         if isinstance(current, dict):

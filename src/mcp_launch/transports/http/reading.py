@@ -6,7 +6,7 @@ kind and the id of a large message, and the session takes the message itself fro
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable
 from contextlib import aclosing
 from contextvars import Context, ContextVar
 from typing import cast
@@ -110,7 +110,7 @@ class EventBody(httpx2.AsyncByteStream):
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         buffer = EventBuffer(self._reading.reader.limits.bytes)
-        async with aclosing(cast("AsyncGenerator[bytes]", self._response.aiter_bytes())) as chunks:
+        async with aclosing(self._response.aiter_bytes()) as chunks:
             async for chunk in chunks:
                 for start in range(0, len(chunk), _PIECE):
                     if start:

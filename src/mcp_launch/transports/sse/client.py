@@ -87,15 +87,16 @@ class EventClient(httpx.AsyncClient):
         if not response.is_success or media_type(response.headers) != EVENT_STREAM:
             raise NoEventsError
         self.reads = True
-        with anyio.CancelScope() as reading:
-            events = Events(response, self.reader.limits.bytes, reading)
+        reading = anyio.CancelScope()
+        events = Events(response, self.reader.limits.bytes, reading)
+        with reading:
             try:
                 yield events
             finally:
                 with anyio.CancelScope(shield=True):
                     await response.aclose()
         if reading.cancelled_caught:
-            raise TooLong(f"sent an event that {events.wrong}")
+            raise TooLong(f"sent an event that exceeds a limit: {events.wrong}")
 
     async def send_within_origin(self, request: httpx.Request) -> httpx.Response:
         """Send, and follow redirects that keep the method and the origin; any other one is the answer."""
