@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["LIMITS", "PATH", "Serve", "http_entry", "over_http"]
 
 PATH = "/mcp"
-LIMITS = Limits(bytes=16 << 20, values=500_000)
+LIMITS = Limits(bytes=16 << 20, values=500_000, items=500_000)
 """Of what an agent sends. The SDK parses it once more, which takes several times the memory."""
 _SMALL = 65536
 """Bytes that need no look, whatever they are."""

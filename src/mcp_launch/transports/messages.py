@@ -189,20 +189,20 @@ def _punctuation(text: bytes | bytearray) -> int:
 
 def _count_values(text: bytes | bytearray, most: int) -> Generator[None, None, int]:
     """Return the number of values and keys, without building any of them; or a number that is larger than *most*."""
-    count, strings, start, inside = 0, 0, 0, False
-    while start < len(text) and max(count, strings) <= most:
+    count, quotes, start, inside = 0, 0, 0, False
+    while start < len(text) and max(count, quotes // 2) <= most:
         # No piece ends within an escape.
         end = _UNESCAPED.search(text, start + _PIECE)
         stop = end.end() if end else len(text)
         piece = text[start:stop].replace(rb"\\", b"").replace(rb"\"", b"")
         parts = piece.split(b'"')
-        count += _punctuation(b"".join(parts[inside::2]))
+        count += _punctuation(b"".join(parts[inside::2])) - 1
         # Strings side by side are no JSON, and are not looked through to their end.
-        strings += len(parts) // 2
+        quotes += len(parts) - 1
         inside ^= len(parts) % 2 == 0
         start = stop
         yield
-    return max(count, strings)
+    return 1 + max(count, quotes // 2)
 
 
 # Items --------------------------------------------------------------------------------------------------------------
@@ -269,7 +269,8 @@ def _readings(text: bytes | bytearray) -> Iterator[bytes | bytearray | None]:
         yield mended
     if len(text) <= _MENDED and _SURROGATE.search(text):
         try:
-            yield _LONE.sub("\ufffd", json.dumps(json.loads(text), ensure_ascii=False)).encode()
+            value: object = json.loads(text.decode(errors="replace"))
+            yield _LONE.sub("\ufffd", json.dumps(value, ensure_ascii=False)).encode()
         except (ValueError, RecursionError):
             return
 

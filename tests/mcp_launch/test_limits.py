@@ -1,0 +1,449 @@
+"""What a server sends is read within limits, on every transport, and nothing that is within them is changed."""
+
+from __future__ import annotations
+
+import json
+import random
+import sys
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from mcp import MCPError
+from mcp.server import MCPServer
+from mcp_types import JSONRPCResponse, LoggingMessageNotificationParams, jsonrpc_message_adapter
+from pydantic import ValidationError
+
+import mcp_launch
+from acp_bindings import v1
+from mcp_launch import Budgets, Limits, Options, UnusableInput
+from mcp_launch.limits import DEEPEST
+from mcp_launch.transports.events import Event, EventBuffer, EventTooLong, event_of
+from mcp_launch.transports.messages import Invalid, Reader
+from tests.mcp_launch.servers.raw import Request, event, head, raw_server, reply
+from tests.mcp_launch.servers.sends import answers
+from tests.mcp_launch.support import SERVERS, Marked, http
+
+pytestmark = [
+    pytest.mark.anyio,
+    pytest.mark.filterwarnings("ignore:.*SSE transport is deprecated:DeprecationWarning"),
+    # The SDK and both HTTP libraries leave generators unfinished where an answer breaks off, at which trio complains.
+    pytest.mark.filterwarnings("ignore:Async generator:ResourceWarning"),
+    pytest.mark.filterwarnings("ignore:.*async_generator object:pytest.PytestUnraisableExceptionWarning"),
+]
+EVERYWHERE = pytest.mark.parametrize("transport", ["stdio", "http", "stream", "sse"])
+"""Over stdio, Streamable HTTP with a JSON body and with an event stream, and SSE."""
+WITH_NOTIFICATIONS = pytest.mark.parametrize("transport", ["stdio", "stream", "sse"])
+DONE = b'{"jsonrpc": "2.0", "id": $ID, "result": {"content": [{"type": "text", "text": "done"}]}}'
+
+
+@contextmanager
+def server(
+    transport: str, lines: Sequence[bytes], *, marked: Marked, folder: Path, at: str = "tools/call"
+) -> Generator[dict[str, Any]]:
+    """The raw JSON of a server that sends these lines in answer to the method, for the time of a block."""
+    if transport == "stdio":
+        file = folder / "lines"
+        file.write_bytes(b"\n".join(lines))
+        yield marked.stdio("server", sys.executable, "-S", str(SERVERS / "sends.py"), at, str(file))
+        return
+    said: list[bytes] = []
+
+    def answer(request: Request) -> Iterator[bytes]:
+        if request.method == "GET" and transport == "sse":
+            yield head(content_type="text/event-stream") + event("/post", name="endpoint")
+            while not request.released.wait(0.01):
+                while said:
+                    yield said.pop(0)
+        elif request.method != "POST":
+            yield reply(405)
+        elif not (found := answers(request.message, at, [*lines])):
+            yield reply(202)
+        elif transport == "http":
+            yield reply(200, found[-1])
+        elif transport == "stream":
+            yield head(content_type="text/event-stream") + b"".join(_event(each) for each in found)
+        else:
+            said.extend(map(_event, found))
+            yield reply(202)
+
+    with raw_server(answer) as raw:
+        yield http(f"{raw.origin}/mcp", name="server", kind="sse" if transport == "sse" else "http")
+
+
+def _event(data: bytes) -> bytes:
+    return b"data: %b\n\n" % data
+
+
+def response(**result: object) -> bytes:
+    return (
+        json.dumps({"jsonrpc": "2.0", "id": 0, "result": {"content": [], **result}})
+        .encode()
+        .replace(b": 0,", b": $ID,", 1)
+    )
+
+
+def nested(levels: int, *, id_last: bool) -> bytes:
+    deep = b'{"a":' * levels + b"1" + b"}" * levels
+    return (
+        b'{"result":%b,"jsonrpc":"2.0","id":$ID}' % deep
+        if id_last
+        else b'{"jsonrpc":"2.0","id":$ID,"result":%b}' % deep
+    )
+
+
+BEYOND = {
+    "values": (Limits(values=200), response(structuredContent={"a": [0] * 300}), "it has more than 200 JSON values"),
+    "items": (Limits(items=20), response(content=[{}] * 30), "it has more than 20 items in its lists"),
+    "depth": (Limits(), nested(1500, id_last=False), "it is nested more than 200 levels deep"),
+    "depth, id last": (Limits(), nested(1500, id_last=True), "it is nested more than 200 levels deep"),
+    "large and deep": (Limits(), nested(15_000, id_last=True), "it is nested more than 200 levels deep"),
+}
+
+
+@EVERYWHERE
+@pytest.mark.parametrize("beyond", BEYOND)
+async def test_a_response_beyond_a_limit_fails_its_request_at_once(
+    transport: str, beyond: str, marked: Marked, tmp_path: Path
+) -> None:
+    limits, line, why = BEYOND[beyond]
+    with server(transport, [line], marked=marked, folder=tmp_path) as entry, anyio.fail_after(10):
+        async with mcp_launch.open_session(entry, cwd=tmp_path, options=Options(limits=limits)) as session:
+            with pytest.raises(MCPError, match=why) as raised:
+                await session.call_tool("any", {})
+            later = await session.call_tool("other", {})
+
+    assert raised.value.error.data == {
+        "code": "invalid_response",
+        "limit": beyond.partition(",")[0].split()[-1].replace("deep", "depth"),
+    }
+    assert not later.is_error
+
+
+@pytest.mark.parametrize("transport", ["http", "stream"])
+async def test_a_response_that_is_too_long_fails_its_request(transport: str, marked: Marked, tmp_path: Path) -> None:
+    line, options = response(structuredContent={"a": "x" * 30_000}), Options(limits=Limits(bytes=20_000))
+    with server(transport, [line], marked=marked, folder=tmp_path) as entry, anyio.fail_after(10):
+        async with mcp_launch.open_session(entry, cwd=tmp_path, options=options) as session:
+            with pytest.raises(MCPError, match=r"MB.*allows more") as raised:
+                await session.call_tool("any", {})
+            later = await session.call_tool("other", {})
+
+    assert raised.value.error.data["code"] == "invalid_response"
+    assert not later.is_error
+
+
+@EVERYWHERE
+async def test_a_listing_beyond_a_limit_is_the_failure_of_its_server(
+    transport: str, marked: Marked, tmp_path: Path
+) -> None:
+    lines = [nested(1500, id_last=True)]
+    with server(transport, lines, marked=marked, folder=tmp_path, at="tools/list") as entry, anyio.fail_after(10):
+        async with mcp_launch.launch([entry], cwd=tmp_path) as fleet:
+            [failure] = fleet.failures
+        # Trio finishes in tasks of its own what generators the libraries left.
+        await anyio.wait_all_tasks_blocked()
+
+    assert (failure.stage, failure.code, failure.facts) == ("list", "invalid_response", {"limit": "depth"})
+
+
+@WITH_NOTIFICATIONS
+@pytest.mark.parametrize("kind", ["notification", "stray"])
+async def test_another_message_beyond_a_limit_is_dropped_with_a_warning(
+    transport: str, kind: str, marked: Marked, tmp_path: Path
+) -> None:
+    heard: list[object] = []
+
+    async def listen(params: LoggingMessageNotificationParams) -> None:
+        heard.append(params.data)
+
+    data = json.dumps([0] * 300).encode()
+    start = b'"jsonrpc": "2.0", "method": "notifications/message", ' if kind == "notification" else b'"method": "log", '
+    line = b'{%b"params": {"level": "info", "data": %b}}' % (start, data)
+    options = Options(limits=Limits(values=200), logging=listen)
+    with server(transport, [line, line, DONE], marked=marked, folder=tmp_path) as entry, anyio.fail_after(10):
+        async with mcp_launch.launch([entry], cwd=tmp_path, options=options) as fleet:
+            result = await fleet["server"].session.call_tool("any", {})
+
+    assert not result.is_error
+    assert heard == []
+    told = "sent a message that exceeds a limit and was dropped: it has more than 200 JSON values"
+    assert [each.startswith(told) for each in fleet["server"].warnings if "deprecated" not in each] == [True]
+
+
+@EVERYWHERE
+@pytest.mark.parametrize(
+    ("limits", "told"),
+    [
+        (Limits(values=400), "has more than 400 JSON values (Options(limits=Limits(values=…)) allows more)"),
+        (Limits(items=9), "has more than 9 items (Options(limits=Limits(items=…)) allows more)"),
+        (Limits(bytes=3 << 10), "is longer than 0.00292969 MB (Options(limits=Limits(bytes=…)) allows more)"),
+    ],
+    ids=["values", "items", "bytes"],
+)
+async def test_all_pages_of_a_list_count_together(
+    transport: str, limits: Limits, told: str, marked: Marked, tmp_path: Path
+) -> None:
+    tools = [{"name": f"tool {number}", "inputSchema": {"type": "object"}} for number in range(4)]
+    page = b'{"jsonrpc": "2.0", "id": $ID, "result": {"tools": %b, "nextCursor": "c$ID"}}' % json.dumps(tools).encode()
+    with server(transport, [page], marked=marked, folder=tmp_path, at="tools/list") as entry, anyio.fail_after(10):
+        async with mcp_launch.launch([entry], cwd=tmp_path, options=Options(limits=limits)) as fleet:
+            count, warnings = len(fleet["server"].tools), fleet["server"].warnings
+
+    assert 4 < count < 60
+    assert f"its list of tools {told} and was cut" in warnings
+
+
+TEXT = 'a text that is large, with \u00e9 and \U0001f600 and " and \\ ' * 4000
+
+
+@EVERYWHERE
+async def test_a_large_response_comes_through_whole(transport: str, marked: Marked, tmp_path: Path) -> None:
+    structured = {"text": TEXT, "numbers": [*range(30_000)], "more": {"nested": [None, True, 1.5, {}]}}
+    line = response(content=[{"type": "text", "text": TEXT}], structuredContent=structured)
+    with server(transport, [line], marked=marked, folder=tmp_path) as entry, anyio.fail_after(20):
+        async with mcp_launch.open_session(entry, cwd=tmp_path) as session:
+            for _ in range(2):
+                result = await session.call_tool("any", {})
+                assert result.structured_content == structured
+                assert [getattr(block, "text", None) for block in result.content] == [TEXT]
+
+
+@EVERYWHERE
+async def test_a_large_error_comes_through_whole(transport: str, marked: Marked, tmp_path: Path) -> None:
+    error = {"code": -32050, "message": "no", "data": {"text": TEXT}}
+    line = b'{"jsonrpc": "2.0", "id": $ID, "error": %b}' % json.dumps(error).encode()
+    with server(transport, [line], marked=marked, folder=tmp_path) as entry, anyio.fail_after(20):
+        async with mcp_launch.open_session(entry, cwd=tmp_path) as session:
+            with pytest.raises(MCPError) as raised:
+                await session.call_tool("any", {})
+
+    assert raised.value.error.model_dump() == error
+
+
+@WITH_NOTIFICATIONS
+async def test_large_notifications_come_through_whole_and_in_order(
+    transport: str, marked: Marked, tmp_path: Path
+) -> None:
+    heard: list[Any] = []
+
+    async def listen(params: LoggingMessageNotificationParams) -> None:
+        heard.append(params.data)
+
+    told: list[Any] = ["small", {"text": TEXT, "number": 1}, "small again", {"text": TEXT, "number": 2}]
+    lines = [
+        json.dumps({"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": each}})
+        for each in told
+    ]
+    lines = [line.encode() for line in lines]
+    with server(transport, [*lines, DONE], marked=marked, folder=tmp_path) as entry, anyio.fail_after(20):
+        async with mcp_launch.open_session(entry, cwd=tmp_path, options=Options(logging=listen)) as session:
+            await session.call_tool("any", {})
+            assert heard == told
+
+
+@EVERYWHERE
+@pytest.mark.parametrize("large", [False, True])
+async def test_what_is_not_unicode_costs_that_and_no_more(
+    transport: str, *, large: bool, marked: Marked, tmp_path: Path
+) -> None:
+    text = b"x" * (100_000 if large else 10)
+    line = DONE.replace(b"done", rb"half a smile: \ud83d, " + text + b"caf\xe9")
+    with server(transport, [line], marked=marked, folder=tmp_path) as entry, anyio.fail_after(20):
+        async with mcp_launch.open_session(entry, cwd=tmp_path) as session:
+            [block] = (await session.call_tool("any", {})).content
+
+    assert getattr(block, "text", None) == f"half a smile: \ufffd, {text.decode()}caf\ufffd"
+
+
+@pytest.mark.parametrize("transport", ["http", "stdio"])
+async def test_a_local_server_refuses_what_is_beyond_its_limits(transport: Any, marked: Marked, tmp_path: Path) -> None:
+    local_server = MCPServer("local")
+
+    @local_server.tool()
+    def size(numbers: list[int]) -> int:  # pyright: ignore[reportUnusedFunction]
+        """The length."""
+        return len(numbers)
+
+    async with (
+        mcp_launch.serve_local(local_server, transport=transport) as local,
+        mcp_launch.open_session(local.spec(v1.McpServer), cwd=tmp_path, budgets=Budgets(call=30)) as session,
+    ):
+        with pytest.raises(MCPError) as raised:
+            await session.call_tool("size", {"numbers": [0] * 600_000})
+        assert "it has more than 500,000 JSON values" in json.dumps(raised.value.error.model_dump())
+        result = await session.call_tool("size", {"numbers": [0] * 50_000})
+        assert result.structured_content == {"result": 50_000}
+
+
+def test_limits_are_positive_integers() -> None:
+    for wrong in (0, -1, True, 1.5, "64 MB", None):
+        given: Any = wrong
+        with pytest.raises(UnusableInput, match=r"Limits\.bytes must be a positive integer"):
+            Limits(bytes=given)
+    other: Any = {"bytes": 1}
+    with pytest.raises(UnusableInput, match=r"limits must be mcp_launch\.Limits, not a dict"):
+        Options(limits=other)
+
+
+VALUES: list[Any] = [None, True, 0, 1, -7, 1.0, "", "a", "2.0", "1", [], ["a"], {}, {"a": 1}, 2**70]
+ERRORS: list[Any] = [
+    {"code": 1, "message": "a"},
+    {"code": 1.0, "message": "a"},
+    {"code": 1},
+    {"code": "5", "message": ""},
+]
+
+
+def _random_message(seed: random.Random) -> dict[str, Any]:
+    message: dict[str, Any] = {}
+    if seed.random() < 0.9:
+        message["jsonrpc"] = "2.0"
+    for name in ("id", "method", "params", "result", "error", "other"):
+        if seed.random() < 0.45:
+            likely: Any = {"id": 1, "method": "a", "params": {"b": [1]}, "result": {"c": None}, "error": ERRORS[0]}
+            choices = [likely.get(name, 0)] * 5 + VALUES + (ERRORS if name == "error" else [])
+            message[name] = seed.choice(choices)
+    return dict(seed.sample([*message.items()], len(message)))
+
+
+async def test_messages_are_those_that_pydantic_finds_in_the_union() -> None:
+    seed, kinds = random.Random(7), set[str]()
+    for _ in range(4000):
+        text = json.dumps(_random_message(seed)).encode()
+        found = await Reader(Limits()).read(text)
+        try:
+            wanted: Any = jsonrpc_message_adapter.validate_json(text, by_name=False)
+        except ValidationError:
+            assert isinstance(found, Invalid), text
+            continue
+        assert (type(found), found) == (type(wanted), wanted), text
+        assert not isinstance(found, Invalid)
+        assert found.model_fields_set == wanted.model_fields_set
+        kinds.add(type(found).__name__)
+
+    assert kinds == {"JSONRPCRequest", "JSONRPCNotification", "JSONRPCResponse", "JSONRPCError"}
+
+
+@pytest.mark.parametrize(
+    "number", ["NaN", "-Infinity", "1e999", "1" * 400, "1" * 5000, "01", "1.", "-0", "1E5", "0.1e-400"]
+)
+async def test_numbers_are_read_as_by_pydantic(number: str) -> None:
+    text = b'{"jsonrpc": "2.0", "id": 1, "result": {"n": %b, "n": %b}}' % (b"1", number.encode())
+    found = await Reader(Limits()).read(text)
+    try:
+        wanted: Any = jsonrpc_message_adapter.validate_json(text, by_name=False)
+    except ValidationError:
+        assert isinstance(found, Invalid)
+        assert found.answers == 1
+    else:
+        assert repr(found) == repr(wanted)
+
+
+STRINGS = ["", "a", ",", "{[:,", '"', "\\", '\\"', '",', '\\\\",{', "\u00e9\U0001f600", "]}"]
+
+
+def _random_value(seed: random.Random, depth: int = 0) -> Any:
+    kind = seed.choice("ssnlo" if depth < 5 else "sn")
+    match kind:
+        case "s":
+            return "".join(seed.choices(STRINGS, k=seed.randint(0, 6)))
+        case "n":
+            return seed.choice([1, 1.5, None, True])
+        case "l":
+            return [_random_value(seed, depth + 1) for _ in range(seed.randint(0, 5))]
+        case _:
+            return {f"{seed.choice(STRINGS)}{key}": _random_value(seed, depth + 1) for key in range(seed.randint(0, 5))}
+
+
+def _count(value: Any) -> int:
+    """Values and keys, where what is empty counts twice."""
+    match value:
+        case dict():
+            entries: dict[str, Any] = value
+            return 1 + (len(entries) or 1) + sum(map(_count, entries.values()))
+        case list():
+            items: list[Any] = value
+            return 1 + (0 if items else 1) + sum(map(_count, items))
+        case _:
+            return 1
+
+
+async def test_values_are_counted_outside_of_strings(monkeypatch: pytest.MonkeyPatch) -> None:
+    seed = random.Random(3)
+    for _ in range(300):
+        # Whatever is cut at the end of a piece.
+        monkeypatch.setattr("mcp_launch.transports.messages._PIECE", seed.randint(1, 40))
+        value = {"jsonrpc": "2.0", "method": "a", "params": {"v": _random_value(seed)}}
+        text = json.dumps(value, ensure_ascii=seed.random() < 0.5).encode()
+        count = _count(value)
+        within = await Reader(Limits(values=count)).read(text)
+        beyond = await Reader(Limits(values=count - 1)).read(text)
+        assert not isinstance(within, Invalid), text
+        assert isinstance(beyond, Invalid), text
+        assert (beyond.limit, beyond.is_call) == ("values", True)
+
+
+async def test_arrays_that_hold_any_json_have_no_limit_of_items() -> None:
+    many: list[Any] = [[{}]] * 50
+    fields = ["inputSchema", "outputSchema", "structuredContent", "_meta", "data", "metadata", "input"]
+    for field in fields:
+        text = response(**{field: many}).replace(b"$ID", b"1")
+        assert isinstance(await Reader(Limits(items=10)).read(text), JSONRPCResponse)
+    beyond = await Reader(Limits(items=10)).read(response(content=many).replace(b"$ID", b"1"))
+    assert isinstance(beyond, Invalid)
+    assert (beyond.limit, beyond.answers) == ("items", 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        (b'{"jsonrpc":"2.0","id":5,"result":%b}', 5),
+        (b' { "id" : "a\\"b" , "jsonrpc" : "2.0", "result": %b}', 'a"b'),
+        (b'{"result":%b,"jsonrpc":"2.0","id":5}\r\n', 5),
+        (b'{"id":5,"result":%b,"jsonrpc":"2.0"}', 5),
+        (b'{"jsonrpc":"2.0","result":%b,"id":-3 }', -3),
+        (b'{"jsonrpc":"2.0","id":null,"error":%b}', None),
+        (b'{"jsonrpc":"2.0","id":5,"method":"a","params":%b}', None),
+        (b'{"params":%b,"method":"a","jsonrpc":"2.0","id":5}', None),
+        (b'{"log":%b}', None),
+        (b'{"log":%b,"note":"\\"id\\":5}"}', None),
+    ],
+)
+async def test_the_request_of_a_response_is_found_without_parsing_it(text: bytes, number: object) -> None:
+    deep = b"[" * (DEEPEST + 1) + b'"' + b"x" * 10_000 + b'"' + b"]" * (DEEPEST + 1)
+    found = await Reader(Limits()).read(text % deep)
+
+    assert isinstance(found, Invalid)
+    assert (found.limit, found.answers) == ("depth", number)
+
+
+STREAM = (
+    b"\xef\xbb\xbf: hi\n\nevent: a\r\ndata: x\r\ndata:  y\r\n\r\ndata\n\ndata:z\rid: 5\r\r:data: no\nretry: 3\n\n"
+    b"id: 1\nevent: message\ndata: {}\n\n:c\ndata: not ended"
+)
+
+
+def test_events_are_the_same_wherever_the_stream_is_cut() -> None:
+    def read(cuts: Sequence[int]) -> list[Event]:
+        buffer = EventBuffer(100)
+        blocks = [block for start, end in pairwise(cuts) for block in buffer.feed(STREAM[start:end])]
+        return [each for each in map(event_of, blocks) if each]
+
+    wanted = [Event("a", b"x\n y", b""), Event("message", b"z", b"id: 5\n"), Event("message", b"{}", b"id: 1\n")]
+    seed = random.Random(1)
+    assert read([0, len(STREAM)]) == read(range(len(STREAM) + 1)) == wanted
+    for _ in range(500):
+        assert read(sorted({0, len(STREAM), *seed.sample(range(len(STREAM)), k=seed.randint(0, 12))})) == wanted
+
+
+@pytest.mark.parametrize("chunk", [b"data: " + b"x" * 200 + b"\n\n", b"data: " + b"x" * 200, b": ping\n" * 30])
+def test_an_event_that_is_too_long_is_given_up(chunk: bytes) -> None:
+    buffer = EventBuffer(100)
+    assert [*buffer.feed(b"data: 1\n\n")] == [b"data: 1\n\n"]
+    with pytest.raises(EventTooLong, match="it is longer than"):
+        [*buffer.feed(chunk)]
