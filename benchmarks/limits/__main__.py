@@ -1,8 +1,9 @@
 """`nox -s bench -- limits`: what messages of a hostile server cost, on each transport, and the worst of it.
 
 Each line is a server and a client in processes of their own. `peak` is the memory above that of the open session,
-`delay` the longest time during which nothing else ran in the client, in seconds of the processor, and `stop` the time
-from SIGTERM until the call was cancelled, in seconds of the clock. After the known shapes come random ones.
+`delay` the longest time during which nothing else ran in the client, and `stop` the time from SIGTERM until the call
+was cancelled; in both, the time does not count for which the client waited for a processor. After the known shapes come
+random ones.
 """
 
 from __future__ import annotations

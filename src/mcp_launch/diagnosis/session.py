@@ -19,6 +19,9 @@ __all__ = ["diagnose_session", "is_closed", "is_timeout", "server_answered"]
 _UNSUPPORTED = "Unsupported protocol version from the server: "
 _IN_VAIN = re.compile(r"^Request '[^']*' timed out$|^[\w/]+ was not answered")
 
+_MANY = 1000
+"""Errors of one answer, of which none is named."""
+
 
 def diagnose_session(error: Exception | None, *, waited: float | None) -> Diagnosis:
     """Why a session could not be used; `waited` are the seconds of the budget that was used up, if one was."""
@@ -59,14 +62,7 @@ def _is_answer(leaf: BaseException) -> bool:
 def _meaning(leaf: BaseException) -> Diagnosis | None:
     match leaf:
         case ValidationError():
-            first = leaf.errors(include_url=False, include_input=False)[0]
-            field = "/".join(str(part) for part in first["loc"])
-            # pydantic's message, except where it would name a Python class.
-            wrong = (
-                "must be an object" if first["type"] == "model_type" else first["msg"][:1].lower() + first["msg"][1:]
-            )
-            message = f"gave an answer that is not valid MCP: {field}: {wrong}; is there a newer release of it?"
-            return Diagnosis("invalid_response", message, {"field": field})
+            return _not_valid(leaf)
         case MCPError() if is_closed(leaf):
             return Diagnosis("disconnected", "the connection was closed")
         case MCPError(message=message) if is_timeout(leaf):
@@ -80,6 +76,19 @@ def _meaning(leaf: BaseException) -> Diagnosis | None:
             return Diagnosis("unsupported_version", message, {"server": version, "supported": known})
         case _:
             return None
+
+
+def _not_valid(error: ValidationError) -> Diagnosis:
+    told = "gave an answer that is not valid MCP"
+    if (count := error.error_count()) > _MANY:
+        # Each of them takes a kilobyte when they are listed.
+        return Diagnosis("invalid_response", f"{told}, in {count:,} places; is there a newer release of it?")
+    first = error.errors(include_url=False, include_input=False)[0]
+    field = "/".join(str(part) for part in first["loc"])
+    # pydantic's message, except where it would name a Python class.
+    wrong = "must be an object" if first["type"] == "model_type" else first["msg"][:1].lower() + first["msg"][1:]
+    message = f"{told}: {field}: {wrong}; is there a newer release of it?"
+    return Diagnosis("invalid_response", message, {"field": field})
 
 
 def _leaves(error: BaseException | None) -> Iterator[BaseException]:

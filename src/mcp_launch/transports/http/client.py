@@ -26,7 +26,7 @@ from mcp_launch.transports.headers import HeaderRule, follows
 from mcp_launch.transports.http.reading import EventBody, ResponseReader
 from mcp_launch.transports.media import EVENT_STREAM, JSON, media_type
 from mcp_launch.transports.memory import Memory
-from mcp_launch.transports.messages import UNWRITABLE, Reader
+from mcp_launch.transports.messages import UNWRITABLE, Invalid, Reader
 from mcp_launch.transports.network import Network, usable
 from mcp_launch.transports.passing import Httpx2Body
 from mcp_launch.transports.unanswered import farewell
@@ -140,13 +140,24 @@ class WebClient(httpx2.AsyncClient):
             body = response.content
             if not body:
                 is_mcp = await _is_notification(request)
-            elif is_mcp := (given := await self.reading.body(body, (await _sent(request)).get("id"))) is not None:
-                response = response if given is body else _with(response, given)
+            else:
+                response, is_mcp = await self._with_message(request, response, body)
         elif not (is_mcp := await _is_notification(request)):
             body = await start_of(response)
             response = _with(response, body)
         self.memory.answered(request, response, is_mcp=is_mcp, body=b"" if is_mcp else body)
         return response
+
+    async def _with_message(
+        self, request: httpx2.Request, response: httpx2.Response, body: bytes
+    ) -> tuple[httpx2.Response, bool]:
+        """The answer, of which the SDK gets what we have read, and whether it is of MCP."""
+        given = await self.reading.body(body)
+        if isinstance(given, Invalid):
+            if not given.claims or (number := (await _sent(request)).get("id")) is None:
+                return response, False
+            given = self.reading.refused(given, number)
+        return response if given is body else _with(response, given), True
 
     def _with_events(self, response: httpx2.Response, *, is_answer: bool) -> httpx2.Response:
         """The answer, of which the SDK gets what we have read if it is an event stream."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable
 from contextlib import aclosing
 from contextvars import Context, ContextVar
+from itertools import count
 from typing import cast
 from uuid import uuid4
 
@@ -32,11 +33,14 @@ from mcp_launch.transports.unanswered import Unsaid, farewell
 
 __all__ = ["EventBody", "ResponseReader", "message_in_full"]
 
-_SMALL = 65536
-"""Bytes of a message that the SDK gets as it is."""
+_SMALL = 4096
+"""Bytes of a message that the SDK gets as it is, which takes less time than to make another one."""
 _PIECE = 65536
 """Bytes of an event stream that are handled before others have their turn."""
 _TOKEN = "mcp-launch/message"  # noqa: S105 - the name of a field
+
+_SECRET = uuid4().hex
+_numbers = count()
 
 _large: ContextVar[tuple[str, JSONRPCMessage] | None] = ContextVar("large", default=None)
 """The message in place of which the current task gives the SDK a small one, and the token in that."""
@@ -69,12 +73,10 @@ class ResponseReader:
         self._hide = hide
         self._dropped = False
 
-    async def body(self, body: bytes, number: RequestId | None) -> bytes | None:
-        """Return the body that the SDK is to get as the answer to the request of that id; None if it is not MCP."""
+    async def body(self, body: bytes) -> bytes | Invalid:
+        """Return the body that the SDK is to get, or why this one is not a message."""
         found = await self.reader.read(body)
-        if not isinstance(found, Invalid):
-            return self._passed(found, body)
-        return self.refused(found, number) if found.claims and number is not None else None
+        return found if isinstance(found, Invalid) else self._passed(found, body)
 
     async def event(self, data: bytes, *, is_answer: bool) -> bytes:
         """Return the data that the SDK is to get; `is_answer` says that it waits for the answer to one request."""
@@ -143,7 +145,7 @@ def _event(data: bytes, about: bytes = b"") -> bytes:
 
 def _stand_in(message: JSONRPCMessage) -> bytes:
     """Return a small message for the SDK, in place of which the session is to get this one."""
-    token = uuid4().hex
+    token = f"{_SECRET}{next(_numbers)}"
     _large.set((token, message))
     match message:
         case JSONRPCResponse():
