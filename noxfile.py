@@ -313,7 +313,7 @@ def agents(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def bench(session: nox.Session) -> None:
-    """Measure side by side with others: `-- bindings`, `command`, `connection` or `launch`, and its options."""
+    """Measure side by side with others: `-- bindings`, `command`, `connection`, `launch` or `limits`."""
     name, *options = session.posargs or ["bindings"]
     session.install(EXTRA, *group(f"bench-{name}"))
     if name == "command" and shutil.which("npm"):

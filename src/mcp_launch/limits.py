@@ -47,4 +47,4 @@ def allow_more(limit: str) -> str:
 
 def megabytes(size: int) -> str:
     """Return a number of bytes as text."""
-    return f"{size / (1 << 20):g} MB"
+    return f"{size / (1 << 20):g} MB" if size >= 1 << 20 else f"{size:,} bytes"

@@ -196,11 +196,12 @@ async def speaks_http(spec: HttpServer, network: Network, *, in_full: bool = Fal
             answer = client.memory.answer
             found = response.is_success and answer is not None and answer.is_mcp
             if found and in_full:
+                found = False
                 async for _ in response.aiter_bytes():
-                    if client.reading.spoke:
+                    found = client.reading.spoke
+                    if found:
                         # Not a break, which would leave generators unfinished for the garbage collector.
                         scope.cancel()
-                found = client.reading.spoke
     return found
 
 
