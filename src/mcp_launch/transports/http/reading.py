@@ -128,9 +128,10 @@ class EventBody(httpx2.AsyncByteStream):
                         return
 
     async def _given(self, block: bytes) -> bytes:
-        event, is_small = event_of(block), len(block) <= _SMALL
+        event = event_of(block)
         if event is None or event.name != "message":
-            return block if is_small else b""
+            # The SDK knows no other, and decodes what it gets.
+            return block if len(block) <= _PIECE else b""
         given = await self._reading.event(event.data, is_answer=self._is_answer)
         return block if given is event.data else _event(given, event.about)
 
