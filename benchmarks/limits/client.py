@@ -92,7 +92,7 @@ async def seconds_to_stop(session: Client, after: float) -> float:
             threading.Thread(target=send).start()
             await called(session)
             await anyio.sleep_forever()
-    return clock() - sent
+    return max(0.0, clock() - sent)
 
 
 async def cost(entry: dict[str, Any]) -> dict[str, Any]:
