@@ -85,7 +85,8 @@ class Options:
     """The URL of the proxy that is used for all requests; user-info in it logs in there. None leaves it to the
     environment, see `trust_env`."""
     trust_env: bool = True
-    """Whether `HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY`, `NO_PROXY`, `SSL_CERT_FILE` and `SSL_CERT_DIR` count."""
+    """Whether `HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY`, `NO_PROXY`, `SSL_CERT_FILE` and `SSL_CERT_DIR` count. Requests
+    to loopback never go to a proxy of the environment."""
 
     def __post_init__(self) -> None:
         # Otherwise a mistake would show only when the callback is needed, or never.

@@ -11,6 +11,7 @@ from typing import Any
 import anyio
 import httpx
 from httpx_sse import EventSource, SSEError
+from typing_extensions import override
 
 from mcp_launch.diagnosis import Diagnosis
 from mcp_launch.diagnosis.no_answer import UNMAPPED, TooLong
@@ -44,6 +45,7 @@ class EventClient(httpx.AsyncClient):
                 timeout=httpx.Timeout(connect, read=None),
                 event_hooks={"request": [self._apply_rule], "response": [_UNPACK]},
             )
+        self._network = network
         self._kept_cookies = _Cookies(cookie_jar())
         self.rule = HeaderRule(spec, logs_in=network.auth is not None)
         self.hide = spec.redactor
@@ -119,6 +121,11 @@ class EventClient(httpx.AsyncClient):
         if memory.found is not None and memory.found.code == "session_lost":
             self.lost = memory.found
         return response
+
+    @override
+    def _transport_for_url(self, url: httpx.URL) -> httpx.AsyncBaseTransport:
+        # Here, because a pattern in `mounts` does not know every spelling, and a login may be at any URL.
+        return self._transport if self._network.is_direct(url) else super()._transport_for_url(url)
 
     async def _apply_rule(self, request: httpx.Request) -> None:
         if self.rule.adds:
