@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import ClassVar, TypeAlias
 
 from acp_bindings.secrets.redact import Redactor, shown_url
+from mcp_launch.processes.env import inherited_proxies
 from mcp_launch.shapes import TransportName
 
 __all__ = ["HttpServer", "Pairs", "ServerSpec", "SseServer", "StdioServer"]
@@ -27,8 +28,8 @@ class StdioServer:
 
     @cached_property
     def redactor(self) -> Redactor:
-        """Removes the secrets of this server."""
-        return Redactor(value for _, value in self.env)
+        """Removes the secrets of this server, and those in the proxies that it inherits."""
+        return Redactor((value for _, value in self.env), urls=inherited_proxies())
 
     @property
     def target(self) -> str:
