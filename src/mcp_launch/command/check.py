@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import partial
@@ -13,7 +12,7 @@ from mcp_launch.command.inputs import Session, Typed
 from mcp_launch.command.inputs.read import read_inputs
 from mcp_launch.command.show.findings import found_in
 from mcp_launch.command.show.refusal import write_refusal
-from mcp_launch.command.show.text import complain, write
+from mcp_launch.command.show.text import complain, write_json
 from mcp_launch.command.show.waiting import settled
 from mcp_launch.failures import UnusableInput
 from mcp_launch.shapes import CheckReport
@@ -83,7 +82,7 @@ def _once(
             options=with_traffic(options) if verbose else options,
         )
     if as_json:
-        write(json.dumps(report, indent=2))
+        write_json(report)
     else:
         from mcp_launch.command.show.lines import print_lines  # noqa: PLC0415
 

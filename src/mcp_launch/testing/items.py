@@ -12,6 +12,7 @@ from typing import Any, cast
 import pytest
 from anyio.from_thread import BlockingPortal
 
+from acp_bindings.command.standard_streams import without_ci_commands
 from mcp_launch.budgets import Budgets
 from mcp_launch.config import Entry, Finding
 from mcp_launch.failures import LaunchFailure, UnusableInput
@@ -127,7 +128,9 @@ class McpServer(pytest.Item):
 
 def _warn(node: pytest.Item | pytest.File, text: str) -> None:
     # Line 0: pytest shows the line that a warning is about, and one of a config may hold a secret.
-    warnings.warn_explicit(McpServerWarning(text), category=None, filename=node.nodeid.partition("::")[0], lineno=0)
+    warnings.warn_explicit(
+        McpServerWarning(without_ci_commands(text)), category=None, filename=node.nodeid.partition("::")[0], lineno=0
+    )
 
 
 def _placed(path: Path, found: Finding) -> str:
@@ -152,7 +155,7 @@ def _explained(name: str, failure: LaunchFailure, warnings: list[str]) -> str:
     facts = [line for fact, value in failure.facts.items() if value != [] for line in _fact(fact, value)]
     where = f"{failure.code} in {failure.stage} after {failure.elapsed:.1f} s"
     more = [where, *facts, *(f"warning: {warning}" for warning in warnings)]
-    return "\n    ".join([f"{name}: {failure.message}", *more])
+    return without_ci_commands("\n    ".join([f"{name}: {failure.message}", *more]))
 
 
 def _fact(name: str, value: object) -> Iterator[str]:

@@ -11,7 +11,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from tests.mcp_launch.support import MARK, SECRET, Marked
+from tests.mcp_launch.show.test_ci import commands_in
+from tests.mcp_launch.support import MARK, SECRET, SERVERS, Marked
 from tests.mcp_launch.testing.runs import PLAIN, ROOT, run, wait_for_servers, write, write_json
 
 pytest_plugins = ["pytester"]
@@ -35,6 +36,18 @@ def test_each_server_is_a_test_that_tells_what_is_wrong_with_it(pytester: pytest
         ]
     )
     assert SECRET not in str(result.stdout)
+
+
+def test_what_servers_say_is_no_command_to_a_ci_runner(pytester: pytest.Pytester, marked: Marked) -> None:
+    server = str(SERVERS / "ci.py")
+    works, fails = (marked.stdio(name, sys.executable, "-S", server, *mode) for name, *mode in (("a",), ("b", "fails")))
+    write(pytester, works, fails)
+
+    result = run(pytester, "--mcp-config", "servers.json", "-W", "default::pytest.PytestWarning")
+
+    result.assert_outcomes(passed=1, failed=1, warnings=1)
+    assert ": :error" in str(result.stdout)
+    assert not [*commands_in(str(result.stdout))]
 
 
 def test_the_file_of_any_client_is_read_by_its_rules(pytester: pytest.Pytester, marked: Marked) -> None:

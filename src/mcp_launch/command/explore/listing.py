@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -15,7 +14,7 @@ from mcp_launch.command.inputs import Session
 from mcp_launch.command.running import run
 from mcp_launch.command.show.findings import found_in
 from mcp_launch.command.show.lines import print_findings, remark_failure, remark_warnings
-from mcp_launch.command.show.text import printable, write
+from mcp_launch.command.show.text import printable, write, write_json
 from mcp_launch.command.show.waiting import settled
 from mcp_launch.command.show.wire import with_traffic
 from mcp_launch.fleet import Fleet
@@ -51,7 +50,7 @@ def list_all(sessions: Sequence[Session], kind: Listing, *, timeout: float, as_j
     listed = run(sessions, partial(_listed, sessions=sessions), timeout=timeout, options=options, lists=(kind,))
     ok = all(getattr(each.offer, kind) is not None for each in listed)
     if as_json:
-        write(json.dumps({"ok": ok, "servers": [_json(each, kind) for each in listed]}, indent=2))
+        write_json({"ok": ok, "servers": [_json(each, kind) for each in listed]})
     else:
         for each in listed:
             _write(each, kind, alone=len(listed) == 1)
