@@ -205,6 +205,37 @@ def test_a_file_of_no_servers_is_asked_whether_it_is_one_to_run(
     assert str(raised.value) == f"{file}:{says}"
 
 
+@pytest.mark.parametrize("given", ["/dev/zero", "large.json", "-"])
+def test_a_file_that_is_too_large_is_refused(given: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    large = tmp_path / "large.json"
+    with large.open("wb") as file:
+        file.truncate(16 * 2**20 + 1)
+    monkeypatch.chdir(tmp_path)
+
+    with large.open() as stdin:
+        monkeypatch.setattr("sys.stdin", stdin)
+        with pytest.raises(UnusableInput) as raised:
+            read_inputs(Typed(servers=[given]))
+
+    source = "standard input" if given == "-" else given
+    assert str(raised.value) == f"{source}: is larger than 16 MB; is it a config file?"
+
+
+def test_a_file_that_is_as_large_as_allowed_is_read(tmp_path: Path) -> None:
+    file = tmp_path / "large.json"
+    file.write_text("[]".ljust(16 * 2**20))
+
+    assert names(read_inputs(Typed(servers=[str(file)]))) == [[]]
+
+
+def test_yaml_that_is_too_large_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "config.yaml"
+    file.write_text("extensions: {}\n".ljust(2**20 + 1, "#"))
+
+    with pytest.raises(UnusableInput, match=r"config\.yaml:1:1: is larger than 1 MB, which is not read of YAML"):
+        read_inputs(Typed(servers=[str(file)]))
+
+
 def test_a_current_directory_that_is_gone_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     gone = tmp_path / "gone"
     gone.mkdir()

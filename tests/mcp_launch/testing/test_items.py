@@ -100,7 +100,12 @@ def test_a_server_that_fails_tells_what_is_odd_about_it_too(pytester: pytest.Pyt
 
 
 @pytest.mark.parametrize(
-    ("content", "why"), [(b"{", "*servers.json:1:2: *"), (b"\xff", "*servers.json: not UTF-8 at byte 0")]
+    ("content", "why"),
+    [
+        (b"{", "*servers.json:1:2: *"),
+        (b"\xff", "*servers.json: not UTF-8 at byte 0"),
+        pytest.param(bytes(16 * 2**20 + 1), "*servers.json: is larger than 16 MB*", id="large"),
+    ],
 )
 def test_a_file_that_cannot_be_used_is_an_error_that_says_why(
     content: bytes, why: str, pytester: pytest.Pytester
