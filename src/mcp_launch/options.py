@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from inspect import iscoroutinefunction
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
@@ -34,7 +34,8 @@ class Options:
     written for `mcp.Client` works here too.
 
     Raises:
-        UnusableInput: a callback is no function, `stderr` is an async one, or `restart` or `wording` has another type.
+        UnusableInput: a callback is no function, `stderr` is an async one, or `secrets`, `restart` or `wording` has
+            another type.
     """
 
     strict: bool = False
@@ -68,6 +69,9 @@ class Options:
     """Takes every other notification of the server, such as that its list of tools changed."""
     restart: Restart | None = None
     """Whether it is started again when it dies after it was ready."""
+    secrets: Collection[str] = field(default=(), repr=False)
+    """Further values to redact, such as keys in arguments. The values of `env` and headers, and the user-info and query
+    of a URL, are redacted in any case. `mcp_launch.config.Entry.secrets` has what a file takes from variables."""
     wording: Wording = field(default_factory=Wording)
     """How its failure says what to try, where it was not named as ACP does it: `mcp_launch.wording.Wording`."""
     auth: Auth | None = field(default=None, repr=False)
@@ -99,6 +103,9 @@ class Options:
         given: Any = self.restart
         if not isinstance(given, Restart | None):
             raise UnusableInput(f"restart must be an mcp_launch.Restart, not a {type(given).__name__}")
+        given = self.secrets
+        if isinstance(given, str) or not isinstance(given, Collection) or {*map(type, self.secrets)} - {str}:
+            raise UnusableInput("secrets must be a collection of strings")
         given = self.wording
         if not isinstance(given, Wording):
             raise UnusableInput(f"wording must be mcp_launch.wording.Wording, not a {type(given).__name__}")

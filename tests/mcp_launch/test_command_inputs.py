@@ -14,6 +14,7 @@ import pytest
 from mcp_launch import UnusableInput
 from mcp_launch.command.inputs import Session, Typed
 from mcp_launch.command.inputs.read import read_inputs
+from mcp_launch.config import Entry, Place
 from mcp_launch.wording import Wording
 from tests.mcp_launch.support import SECRET
 
@@ -82,17 +83,16 @@ def test_a_variable_without_a_value_has_the_one_that_it_has_here(monkeypatch: py
 def test_a_url_is_a_server_with_the_headers_that_were_typed(sse: bool, kind: str) -> None:
     typed = Typed(servers=["HTTPS://u:p@Example.com/mcp?key=1"], headers=["Authorization:  Bearer a:b "], sse=sse)
 
+    server = {
+        "type": kind,
+        "name": "example.com",
+        "url": "HTTPS://u:p@Example.com/mcp?key=1",
+        "headers": [{"name": "Authorization", "value": "Bearer a:b"}],
+    }
     assert read_inputs(typed) == [
         Session(
             source="https://Example.com/mcp",
-            servers=[
-                {
-                    "type": kind,
-                    "name": "example.com",
-                    "url": "HTTPS://u:p@Example.com/mcp?key=1",
-                    "headers": [{"name": "Authorization", "value": "Bearer a:b"}],
-                }
-            ],
+            entries=[Entry(name="example.com", server=server, place=Place(1, 1), written=server)],
             cwd=os.getcwd(),
             wording=Wording(http="leave out --sse", sse="add --sse"),
         )

@@ -10,7 +10,7 @@ import os
 import sys
 from collections.abc import Iterable, Mapping
 
-__all__ = ["INHERITED", "child_environment", "inherited_proxies"]
+__all__ = ["HARMLESS", "INHERITED", "child_environment", "inherited_proxies"]
 
 _POSIX = ("HOME", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ", "USER")
 _WINDOWS = (
@@ -36,6 +36,8 @@ INHERITED = frozenset(
     (*(_WINDOWS if sys.platform == "win32" else _POSIX), "LANG", *_PROXIES, *_NO_PROXIES, *_CERTIFICATES)
 )
 """The variables a server inherits, beside all that start with `LC_`."""
+HARMLESS = INHERITED.difference(_PROXIES) | {"PWD"}
+"""Variables whose values are no secrets: which directories, languages and certificates there are."""
 
 
 def child_environment(

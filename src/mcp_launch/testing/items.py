@@ -17,6 +17,7 @@ from mcp_launch.budgets import Budgets
 from mcp_launch.config import Entry, Finding
 from mcp_launch.failures import LaunchFailure, UnusableInput
 from mcp_launch.fleet import Fleet, launch
+from mcp_launch.options import Options
 from mcp_launch.servers.launched import LaunchedServer
 from mcp_launch.shapes import ServerReport
 from mcp_launch.terms import EVERYTHING
@@ -84,7 +85,9 @@ class McpConfig(pytest.File):
     def _start(self, items: list[McpServer]) -> None:
         for item in items:
             if not (item.is_twin or item.entry.disabled):
-                self._started[item] = self._fleets[item.cwd].add(item.entry.server, timeout=self._seconds)
+                options = Options(secrets=item.entry.secrets)
+                fleet = self._fleets[item.cwd]
+                self._started[item] = fleet.add(item.entry.server, options=options, timeout=self._seconds)
 
     async def _settled(self, item: McpServer) -> tuple[ServerReport, LaunchFailure | None]:
         server = self._started[item]

@@ -17,6 +17,7 @@ from mcp_launch.command.inputs.read import read_inputs
 from mcp_launch.config import FORMATS, read_config
 from mcp_launch.config.formats import format_called
 from mcp_launch.config.formats.words import Words
+from tests.mcp_launch.servers.raw import raw_server, reply
 from tests.mcp_launch.support import SECRET, SERVERS, run_python, web_server
 
 UNSET = "${NOT_SET_ANYWHERE} is not set, and stays as it is"
@@ -308,3 +309,45 @@ def test_the_command_checks_a_file_in_its_own_words(tmp_path: Path) -> None:
     assert done.stdout == f"FAIL odd stdio invalid_spec in spec after 0.0 s: the entry: {_GOOSE}\n"
     warning = "Goose has no member 'command'; did you mean cmd? [unknown_member]"
     assert done.stderr == f"{file}:4:5: warning: odd: {warning}\n"
+
+
+def test_the_value_of_a_variable_in_an_argument_is_redacted(tmp_path: Path) -> None:
+    script = 'echo "started with $0" >&2; exit 3'
+    entry = {"command": "/bin/sh", "args": ["-c", script, "${SECRET_ARGUMENT}"]}
+    file = written(tmp_path, ".mcp.json", {"mcpServers": {"odd": entry}})
+    pages = tmp_path / "page.html", tmp_path / "junit.xml"
+
+    lines = check(file, "--verbose", "--html", str(pages[0]), "--junit", str(pages[1]), SECRET_ARGUMENT=SECRET)
+    report = check(file, "--json", SECRET_ARGUMENT=SECRET)
+
+    assert "it said on stderr: started with [redacted]" in lines.stdout
+    assert "odd !! started with [redacted]" in lines.stderr
+    assert json.loads(report.stdout)["servers"][0]["failure"]["facts"]["stderr"] == ["started with [redacted]"]
+    assert SECRET not in lines.stdout + lines.stderr + report.stdout + "".join(page.read_text() for page in pages)
+
+
+def test_the_value_of_a_variable_in_the_path_of_a_url_is_redacted(tmp_path: Path) -> None:
+    with raw_server(lambda request: [reply(404, f"no {request.target}".encode(), content_type="text/plain")]) as raw:
+        entry = {"type": "http", "url": f"{raw.origin}/${{SECRET_PATH}}/mcp"}
+        file = written(tmp_path, ".mcp.json", {"mcpServers": {"web": entry}})
+        lines = check(file, "--verbose", SECRET_PATH=SECRET)
+        report = check(file, "--json", SECRET_PATH=SECRET)
+
+    assert f"POST {raw.origin}/[redacted]/mcp was answered with 404" in lines.stdout
+    assert json.loads(report.stdout)["servers"][0]["target"] == f"{raw.origin}/[redacted]/mcp"
+    assert SECRET not in lines.stdout + lines.stderr + report.stdout
+
+
+@pytest.mark.parametrize("command", ["tools", "call"])
+def test_the_value_of_a_variable_in_an_argument_is_redacted_in_what_a_server_offers(
+    command: str, tmp_path: Path
+) -> None:
+    entry = {"command": sys.executable, "args": ["-S", str(SERVERS / "ci.py"), "${SECRET_ARGUMENT}"]}
+    file = written(tmp_path, ".mcp.json", {"mcpServers": {"ci": entry}})
+    words = [file, "say"] if command == "call" else [file]
+
+    # A word of what the server says.
+    done = run_python("-m", "mcp_launch", command, *words, SECRET_ARGUMENT="setvariable")
+
+    assert "[task.[redacted]" in done.stdout
+    assert "setvariable" not in done.stdout

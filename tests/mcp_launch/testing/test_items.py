@@ -99,6 +99,21 @@ def test_a_server_that_fails_tells_what_is_odd_about_it_too(pytester: pytest.Pyt
     result.stdout.no_fnmatch_line("    stderr:*")
 
 
+def test_the_value_of_a_variable_in_an_argument_is_redacted(
+    pytester: pytest.Pytester, marked: Marked, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SECRET_ARGUMENT", SECRET)
+    entry = {"command": "/bin/sh", "args": ["-c", 'echo "with $0" >&2; exit 3', "${SECRET_ARGUMENT}"]}
+    write_json(pytester, {"mcpServers": {"odd": entry}}, to=".mcp.json")
+    pytester.makepyfile("def test_it(mcp_server):\n    mcp_server('odd')")
+
+    result = run(pytester, "--mcp-config", ".mcp.json")
+
+    result.assert_outcomes(failed=2)
+    assert str(result.stdout).count("it said on stderr: with [redacted]") >= 2
+    assert SECRET not in str(result.stdout)
+
+
 @pytest.mark.parametrize(
     ("content", "why"),
     [

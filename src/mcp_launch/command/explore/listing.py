@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from acp_bindings.secrets.redact import Redactor
 from mcp_launch.command.explore.offered import blocks_of, in_short, kinds_of, offer_of, write_blocks
-from mcp_launch.command.explore.opened import redactor_of
+from mcp_launch.command.explore.opened import redactors_of
 from mcp_launch.command.inputs import Session
 from mcp_launch.command.running import run
 from mcp_launch.command.show.findings import found_in
@@ -63,10 +63,10 @@ async def _listed(fleets: Sequence[Fleet], *, sessions: Sequence[Session]) -> li
         _Listed(
             report=report,
             offer=offer_of(server, report),
-            hide=redactor_of(entry),
+            hide=hide,
         )
         for fleet, session in zip(fleets, sessions, strict=True)
-        for server, report, entry in zip(fleet.servers, fleet.report["servers"], session.servers, strict=True)
+        for server, report, hide in zip(fleet.servers, fleet.report["servers"], redactors_of(session), strict=True)
     ]
 
 

@@ -5,16 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any
 
 from mcp_launch.command.inputs.given import is_url
-from mcp_launch.config.entries import Finding
+from mcp_launch.config.entries import Entry, Finding
 from mcp_launch.wording import Wording
 
-__all__ = ["Entry", "Session", "Typed"]
-
-Entry: TypeAlias = Any
-"""The raw JSON of a server, as ACP writes it."""
+__all__ = ["Session", "Typed"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,10 +60,20 @@ class Session:
 
     source: str
     """Where they come from, as messages call it."""
-    servers: list[Entry] = field(repr=False)
+    entries: list[Entry] = field(repr=False)
     cwd: str
     """Absolute."""
     findings: tuple[Finding, ...] = ()
     """What is odd in the file; where a file makes several sessions, the first has all of it."""
     wording: Wording = field(default_factory=Wording)
     """How it is said what to change there."""
+
+    @property
+    def servers(self) -> list[Any]:
+        """The raw JSON of the servers, as ACP writes it."""
+        return [entry.server for entry in self.entries]
+
+    @property
+    def secrets(self) -> list[str]:
+        """The values that variables have in arguments and URLs."""
+        return [secret for entry in self.entries for secret in entry.secrets]

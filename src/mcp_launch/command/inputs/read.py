@@ -7,12 +7,12 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 
-from mcp_launch.command.inputs import Entry, Session, Typed
+from mcp_launch.command.inputs import Session, Typed
 from mcp_launch.command.inputs.files import read_file
 from mcp_launch.command.inputs.given import is_url, source_of
 from mcp_launch.command.inputs.names import only_named, told_apart
 from mcp_launch.command.inputs.typed_server import of_command, of_url
-from mcp_launch.config.entries import Config
+from mcp_launch.config.entries import Config, Entry
 from mcp_launch.config.formats import format_called
 from mcp_launch.failures import NoServers, UnusableInput
 
@@ -93,12 +93,12 @@ def _of_config(config: Config, typed: Typed) -> list[Session]:
     if config.cwd is not None and not os.path.isabs(config.cwd):
         raise UnusableInput(f'{config.source}: cwd must be an absolute path, not "{config.cwd}"')
     shared = typed.directory(config.cwd)
-    servers: dict[str, list[Entry]] = {}
+    entries: dict[str, list[Entry]] = {}
     for entry in config.entries:
         if not entry.disabled:
             cwd = os.path.normpath(os.path.join(shared, entry.cwd)) if entry.cwd else shared
-            servers.setdefault(cwd, []).append(entry.server)
+            entries.setdefault(cwd, []).append(entry)
     wording = format_called(config.format).wording
-    sessions = [Session(source=config.source, servers=each, cwd=cwd, wording=wording) for cwd, each in servers.items()]
-    first, *others = sessions or [Session(source=config.source, servers=[], cwd=shared)]
+    sessions = [Session(source=config.source, entries=each, cwd=cwd, wording=wording) for cwd, each in entries.items()]
+    first, *others = sessions or [Session(source=config.source, entries=[], cwd=shared)]
     return [replace(first, findings=config.findings), *others]
