@@ -137,7 +137,7 @@ def test_the_files_of_all_clients_are_found_those_of_the_project_first(
         monkeypatch.setenv(name, str(home))
     monkeypatch.chdir(project)
 
-    everything = read_inputs(Typed(discover=True))
+    everything = read_inputs(Typed(discover=True, trust=True))
     named = read_inputs(Typed(servers=[".mcp.json"], discover=True, workspace=str(project)))
 
     of_user = [str(home / each) for each in (".claude.json", ".cursor/mcp.json")]
@@ -156,7 +156,9 @@ def test_the_files_of_all_clients_are_found_those_of_the_project_first(
 def test_discover_and_workspace_can_be_typed(tmp_path: Path) -> None:
     written(tmp_path, ".cursor/mcp.json", {"mcpServers": {"one": works(WHERE="${workspaceFolder}")}})
 
-    done = check("--discover", "--workspace", str(tmp_path), HOME="/no/such/home", XDG_CONFIG_HOME="/no/such/home")
+    done = check(
+        "--discover", "--trust", "--workspace", str(tmp_path), HOME="/no/such/home", XDG_CONFIG_HOME="/no/such/home"
+    )
 
     assert (done.returncode, done.stderr, done.stdout.split()[:2]) == (0, "", ["ok", "one"])
 
@@ -167,10 +169,12 @@ def test_what_is_found_and_cannot_be_used_is_told_and_the_others_are_checked(tmp
     written(tmp_path, ".cursor/mcp.json", {"mcpServers": {"one": works()}})
     home = {"HOME": "/no/such/home", "XDG_CONFIG_HOME": "/no/such/home"}
 
-    done = check("--discover", "--workspace", str(tmp_path), **home)
-    strict = check("--discover", "--workspace", str(tmp_path), "--junit", str(tmp_path / "report.xml"), **home)
+    done = check("--discover", "--trust", "--workspace", str(tmp_path), **home)
+    strict = check(
+        "--discover", "--trust", "--workspace", str(tmp_path), "--junit", str(tmp_path / "report.xml"), **home
+    )
     (tmp_path / ".cursor" / "mcp.json").unlink()
-    none = check("--discover", "--workspace", str(tmp_path), "--json", **home)
+    none = check("--discover", "--trust", "--workspace", str(tmp_path), "--json", **home)
 
     told = (
         f"mcp-launch: {broken}:1:2: not JSON: Expecting property name enclosed in double quotes; "
@@ -189,7 +193,9 @@ def test_a_file_that_is_found_with_the_servers_of_another_client_is_told(tmp_pat
     vscode = written(tmp_path, ".vscode/mcp.json", {"mcpServers": {"three": works()}})
     written(tmp_path, ".gemini/settings.json", {"servers": {}, "theme": "dark"})
 
-    done = check("--discover", "--workspace", str(tmp_path), HOME="/no/such/home", XDG_CONFIG_HOME="/no/such/home")
+    done = check(
+        "--discover", "--trust", "--workspace", str(tmp_path), HOME="/no/such/home", XDG_CONFIG_HOME="/no/such/home"
+    )
 
     assert (done.returncode, done.stdout.split()[:2], len(done.stdout.splitlines())) == (2, ["ok", "one"], 1)
     vscode_lacks = "holds no servers or mcp.servers, where VS Code has its servers; it holds mcpServers"
