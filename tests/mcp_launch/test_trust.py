@@ -172,7 +172,7 @@ def test_watching_asks_again_only_when_the_servers_of_the_project_change(project
 LISTED = {
     "files": {
         "command": "npx",
-        "args": ["-y", "files mcp", "${ROOT:-hunter2}", "--token", SECRET, f"--api-key={SECRET}"],
+        "args": ["-y", "files mcp", "${ROOT:-/srv}", "--token", SECRET, f"--api-key={SECRET}"],
         "env": {"KEY": SECRET, "PASSED": "${PASSED}"},
     },
     "web": {
@@ -191,7 +191,7 @@ def test_the_list_shows_what_would_be_started_as_the_file_has_it(tmp_path: Path)
     done = run_python("-m", "mcp_launch", "check", "--list", str(file), "--", "sh", "-c", "exit", **variables)
 
     column = file.read_text().index('"web"') + 1
-    npx = "npx -y 'files mcp' '${ROOT:-…}' --token '…' '--api-key=…'"
+    npx = "npx -y 'files mcp' '${ROOT:-/srv}' --token '…' '--api-key=…'"
     url = "https://h.example/${PATH_KEY}/mcp?…"
     sh = next(each for each in ("/usr/bin/sh", "/bin/sh") if each in done.stdout)
     assert done.returncode == 0
@@ -217,7 +217,7 @@ def test_the_list_as_json_is_one_document(tmp_path: Path) -> None:
     assert files == {
         "name": "files",
         "transport": "stdio",
-        "command": ["npx", "-y", "files mcp", "${ROOT:-…}", "--token", "…", "--api-key=…"],
+        "command": ["npx", "-y", "files mcp", "${ROOT:-/srv}", "--token", "…", "--api-key=…"],
         "url": None,
         "cwd": str(Path.cwd()),
         "env": ["KEY", "PASSED"],

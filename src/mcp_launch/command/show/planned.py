@@ -87,9 +87,9 @@ def _planned(session: Session, entry: Entry) -> PlannedServer:
 
 
 def _shown(value: object) -> str:
-    """A text as its file has it; a default of a variable may be a secret."""
+    """A text as its file has it, with the defaults of variables: these are what is run where a variable is not set."""
     if isinstance(value, Text):
-        return "".join(part if isinstance(part, str) else part.shown for part in value.parts)
+        return value.written()
     return value if isinstance(value, str) else "?"
 
 
