@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import stat
-import sys
 from contextlib import suppress
 from datetime import datetime
 from errno import EBUSY
@@ -81,10 +80,17 @@ def _is_replaceable(path: str) -> bool:
     except OSError:
         return True
     folder = os.path.dirname(os.path.realpath(path))
-    ours = [os.fstat(stream.fileno()) for stream in (sys.stdout, sys.stderr)]
     return (
         stat.S_ISREG(found.st_mode)
         and os.access(path, os.W_OK)
         and os.access(folder, os.W_OK)
-        and not any(os.path.samestat(found, each) for each in ours)
+        and not any(_is_open_as(number, found) for number in (1, 2))
     )
+
+
+def _is_open_as(number: int, found: os.stat_result) -> bool:
+    """Return True if our standard output or error, by its number, is this file."""
+    try:
+        return os.path.samestat(os.fstat(number), found)
+    except OSError:
+        return False
