@@ -7,6 +7,7 @@ import ssl
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import lru_cache
 from ipaddress import IPv4Address, IPv6Address
 from typing import cast
 from urllib.parse import urlsplit
@@ -127,6 +128,7 @@ def _kind(value: object) -> str:
     return kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__.partition('.')[0]}.{kind.__name__}"
 
 
+@lru_cache
 def is_loopback(host: str) -> bool:
     """Return True if the host of a URL is this machine, in any spelling that a connection accepts.
 
