@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from inspect import iscoroutinefunction
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
@@ -35,8 +35,8 @@ class Options:
     written for `mcp.Client` works here too.
 
     Raises:
-        UnusableInput: a callback is no function, `stderr` is an async one, or the type of `restart`, `limits` or
-            `wording` is another.
+        UnusableInput: a callback is not a function, `stderr` is an async one, or `secrets`, `restart`, `limits` or
+            `wording` has the wrong type.
     """
 
     strict: bool = False
@@ -72,6 +72,9 @@ class Options:
     """Whether it is started again when it dies after it was ready."""
     limits: Limits = field(default_factory=Limits)
     """How large a message of the server, or a list of what it offers, may be: `mcp_launch.Limits`."""
+    secrets: Collection[str] = field(default=(), repr=False)
+    """Further values to redact, such as keys in arguments. The values of `env` and headers, and the user-info and query
+    of a URL, are redacted in any case. `mcp_launch.config.Entry.secrets` has what a file takes from variables."""
     wording: Wording = field(default_factory=Wording)
     """How its failure says what to try, where it was not named as ACP does it: `mcp_launch.wording.Wording`."""
     auth: Auth | None = field(default=None, repr=False)
@@ -89,7 +92,8 @@ class Options:
     """The URL of the proxy that is used for all requests; user-info in it logs in there. None leaves it to the
     environment, see `trust_env`."""
     trust_env: bool = True
-    """Whether `HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY`, `NO_PROXY`, `SSL_CERT_FILE` and `SSL_CERT_DIR` count."""
+    """Whether `HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY`, `NO_PROXY`, `SSL_CERT_FILE` and `SSL_CERT_DIR` count. Requests
+    to loopback never go to a proxy of the environment."""
 
     def __post_init__(self) -> None:
         # Otherwise a mistake would show only when the callback is needed, or never.
@@ -105,6 +109,9 @@ class Options:
         given = self.limits
         if not isinstance(given, Limits):
             raise UnusableInput(f"limits must be mcp_launch.Limits, not a {type(given).__name__}")
+        given = self.secrets
+        if isinstance(given, str) or not isinstance(given, Collection) or {*map(type, self.secrets)} - {str}:
+            raise UnusableInput("secrets must be a collection of strings")
         given = self.wording
         if not isinstance(given, Wording):
             raise UnusableInput(f"wording must be mcp_launch.wording.Wording, not a {type(given).__name__}")

@@ -53,6 +53,11 @@ def test_so_is_what_it_was_before_it_was_quoted() -> None:
     assert Redactor(["p%61ss%20word%21"])("pass word!") == "[redacted]"
 
 
+@pytest.mark.parametrize("url", ["http://me:hunter2@proxy:8080", "me:hunter2@proxy:8080", "http://me:hunter2@[proxy"])
+def test_so_is_the_password_of_a_url_without_a_scheme_or_with_a_bad_host(url: str) -> None:
+    assert "hunter2" not in Redactor(urls=[url])(f"{url} hunter2, {url}")
+
+
 def test_so_is_what_is_written_otherwise_in_base64_for_urls() -> None:
     assert Redactor(["secret>>>???"])("c2VjcmV0Pj4-Pz8_, c2VjcmV0Pj4+Pz8/") == "[redacted], [redacted]"
 

@@ -589,6 +589,6 @@ def test_a_server_may_take_all_of_a_long_timeout(
         """Nothing: what they were launched with is all that matters."""
 
     monkeypatch.setattr(running, "launch", launch_seen)
-    running.run([Session(source="-", servers=[], cwd=str(tmp_path))], use, timeout=timeout, options=Options())
+    running.run([Session(source="-", entries=[], cwd=str(tmp_path))], use, timeout=timeout, options=Options())
 
     assert given == [handshake]

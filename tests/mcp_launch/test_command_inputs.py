@@ -14,6 +14,7 @@ import pytest
 from mcp_launch import UnusableInput
 from mcp_launch.command.inputs import Session, Typed
 from mcp_launch.command.inputs.read import read_inputs
+from mcp_launch.config import Entry, Place
 from mcp_launch.wording import Wording
 from tests.mcp_launch.support import SECRET
 
@@ -82,17 +83,16 @@ def test_a_variable_without_a_value_has_the_one_that_it_has_here(monkeypatch: py
 def test_a_url_is_a_server_with_the_headers_that_were_typed(sse: bool, kind: str) -> None:
     typed = Typed(servers=["HTTPS://u:p@Example.com/mcp?key=1"], headers=["Authorization:  Bearer a:b "], sse=sse)
 
+    server = {
+        "type": kind,
+        "name": "example.com",
+        "url": "HTTPS://u:p@Example.com/mcp?key=1",
+        "headers": [{"name": "Authorization", "value": "Bearer a:b"}],
+    }
     assert read_inputs(typed) == [
         Session(
             source="https://Example.com/mcp",
-            servers=[
-                {
-                    "type": kind,
-                    "name": "example.com",
-                    "url": "HTTPS://u:p@Example.com/mcp?key=1",
-                    "headers": [{"name": "Authorization", "value": "Bearer a:b"}],
-                }
-            ],
+            entries=[Entry(name="example.com", server=server, place=Place(1, 1), written=server)],
             cwd=os.getcwd(),
             wording=Wording(http="leave out --sse", sse="add --sse"),
         )
@@ -203,6 +203,37 @@ def test_a_file_of_no_servers_is_asked_whether_it_is_one_to_run(
         read_inputs(Typed(servers=[str(file)]))
 
     assert str(raised.value) == f"{file}:{says}"
+
+
+@pytest.mark.parametrize("given", ["/dev/zero", "large.json", "-"])
+def test_a_file_that_is_too_large_is_refused(given: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    large = tmp_path / "large.json"
+    with large.open("wb") as file:
+        file.truncate(16 * 2**20 + 1)
+    monkeypatch.chdir(tmp_path)
+
+    with large.open() as stdin:
+        monkeypatch.setattr("sys.stdin", stdin)
+        with pytest.raises(UnusableInput) as raised:
+            read_inputs(Typed(servers=[given]))
+
+    source = "standard input" if given == "-" else given
+    assert str(raised.value) == f"{source}: is larger than 16 MB; is it a config file?"
+
+
+def test_a_file_that_is_as_large_as_allowed_is_read(tmp_path: Path) -> None:
+    file = tmp_path / "large.json"
+    file.write_text("[]".ljust(16 * 2**20))
+
+    assert names(read_inputs(Typed(servers=[str(file)]))) == [[]]
+
+
+def test_yaml_that_is_too_large_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "config.yaml"
+    file.write_text("extensions: {}\n".ljust(2**20 + 1, "#"))
+
+    with pytest.raises(UnusableInput, match=r"config\.yaml:1:1: is larger than 1 MB, which is not read of YAML"):
+        read_inputs(Typed(servers=[str(file)]))
 
 
 def test_a_current_directory_that_is_gone_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,11 +16,14 @@ import httpx2
 import pytest
 from mcp import MCPError
 from mcp.client.auth.extensions.client_credentials import ClientCredentialsOAuthProvider
+from mcp.server import MCPServer
 from mcp.shared.auth import OAuthClientInformationFull, OAuthToken
 
 import mcp_launch
+from acp_bindings import v1
 from mcp_launch import Budgets, LaunchFailure, Options
 from mcp_launch.transports import bodies
+from mcp_launch.transports.network import is_loopback
 from tests.mcp_launch.servers.raw import Request, event, head, raw_server, reply, result, works
 from tests.mcp_launch.servers.tls import Certificates, certificates
 from tests.mcp_launch.support import SECRET, Marked, http
@@ -215,13 +218,13 @@ async def test_proxies_of_the_environment_do_not_count_where_it_is_not_trusted(
 ) -> None:
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
     monkeypatch.delenv("NO_PROXY", raising=False)
-    with raw_server(server_of("http")) as raw:
-        server = http(f"{raw.origin}/mcp")
-        trusting = await outcome(server, Options(), cwd=tmp_path)
-        not_trusting = await outcome(server, Options(trust_env=False), cwd=tmp_path)
+    server = http("http://server.invalid/mcp")
+    trusting = await outcome(server, Options(), cwd=tmp_path)
+    not_trusting = await outcome(server, Options(trust_env=False), cwd=tmp_path)
 
     assert isinstance(trusting, LaunchFailure)
-    assert (trusting.code, not_trusting) == ("refused", [])
+    assert isinstance(not_trusting, LaunchFailure)
+    assert (trusting.code, not_trusting.code) == ("refused", "dns")
     assert "the proxy http://127.0.0.1:9 does not accept connections" in trusting.message
     assert trusting.facts["proxy"] == "http://127.0.0.1:9"
 
@@ -241,18 +244,17 @@ async def test_a_proxy_that_refuses_is_told_from_the_server(kind: str, marked: M
 
 
 @KINDS
-@pytest.mark.parametrize(("host", "hint"), [("localhost", " (name localhost in NO_PROXY to go without it)"), ("a", "")])
 async def test_what_the_proxy_may_have_answered_is_said_to_have_come_through_it(
-    *, kind: str, host: str, hint: str, marked: Marked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    kind: str, marked: Marked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with raw_server(lambda _: [reply(403)]) as proxy:
         monkeypatch.setenv("HTTP_PROXY", f"http://user:{SECRET}@127.0.0.1:{proxy.port}")
         monkeypatch.delenv("NO_PROXY", raising=False)
-        failure = await outcome(http(f"http://{host}:1/mcp", kind=kind), Options(), cwd=tmp_path)
+        failure = await outcome(http("http://a:1/mcp", kind=kind), Options(), cwd=tmp_path)
 
     assert isinstance(failure, LaunchFailure)
     assert (failure.code, failure.facts["proxy"]) == ("forbidden", f"http://127.0.0.1:{proxy.port}")
-    told = f"http://{host}:1/mcp through the proxy http://127.0.0.1:{proxy.port}{hint} was answered with 403 "
+    told = f"http://a:1/mcp through the proxy http://127.0.0.1:{proxy.port} was answered with 403 "
     assert told in failure.message
 
 
@@ -261,13 +263,139 @@ async def test_a_proxy_of_the_environment_that_cannot_be_used_is_not_called_an_o
     kind: str, marked: Marked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ALL_PROXY", f"gopher://user:{SECRET}@127.0.0.1:9")
-    failure = await outcome(http("http://127.0.0.1:9/mcp", kind=kind), Options(), cwd=tmp_path)
+    failure = await outcome(http("http://server.invalid/mcp", kind=kind), Options(), cwd=tmp_path)
 
     assert isinstance(failure, LaunchFailure)
     assert (failure.stage, failure.code, failure.facts) == ("spec", "invalid_options", {"option": "trust_env"})
     assert failure.message.startswith("the proxy that the environment names cannot be used: Unknown scheme")
     assert failure.message.endswith("; is it that of ALL_PROXY, HTTP_PROXY or HTTPS_PROXY?")
     assert SECRET not in failure.message
+
+
+@pytest.fixture
+def proxied(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Request]]:
+    """The requests that arrive at the proxy that the environment names for everything."""
+    for name in ("NO_PROXY", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    with raw_server(lambda _: [reply(502)]) as proxy:
+        for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
+            monkeypatch.setenv(name, f"http://127.0.0.1:{proxy.port}")
+        yield proxy.seen
+
+
+@pytest.mark.parametrize(
+    ("host", "expected"),
+    [
+        ("localhost", True),
+        ("LOCALHOST", True),
+        ("localhost.", True),
+        ("mcp.localhost", True),
+        ("127.0.0.1", True),
+        ("127.0.0.1.", True),
+        ("127.255.3.4", True),
+        ("127.1", True),
+        ("0x7f000001", True),
+        ("0177.0.0.1", True),
+        ("2130706433", True),
+        ("::1", True),
+        ("0:0:0:0:0:0:0:1", True),
+        ("::ffff:127.0.0.1", True),
+        ("::1%lo", True),
+        ("0.0.0.0", True),
+        ("::", True),
+        ("notlocalhost", False),
+        ("localhost.example", False),
+        ("127.example", False),
+        ("128.0.0.1", False),
+        ("10.0.0.1", False),
+        ("::2", False),
+        ("::ffff:10.0.0.1", False),
+        ("", False),
+    ],
+)
+def test_every_spelling_of_loopback_is_recognised(host: str, *, expected: bool) -> None:
+    assert is_loopback(host) is expected
+
+
+@KINDS
+@pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "127.1", "0x7f000001", "[::ffff:127.0.0.1]"])
+async def test_loopback_urls_are_never_sent_to_the_proxy_of_the_environment(
+    *, kind: str, host: str, marked: Marked, tmp_path: Path, proxied: list[Request]
+) -> None:
+    with raw_server(server_of(kind)) as raw:
+        server = http(f"http://{host}:{raw.port}/mcp", kind=kind, headers={"Authorization": f"Bearer {SECRET}"})
+        warnings = await outcome(server, Options(), cwd=tmp_path)
+
+    assert (warnings, proxied) == ([], [])
+    assert {request.headers["authorization"] for request in raw.seen} == {f"Bearer {SECRET}"}
+
+
+@pytest.mark.parametrize(("kind", "served"), [("http", "sse"), ("sse", "http")])
+async def test_trials_of_the_other_transport_go_to_loopback_without_a_proxy(
+    kind: str, served: str, marked: Marked, tmp_path: Path, proxied: list[Request]
+) -> None:
+    def answered(request: Request) -> bytes | None:
+        return reply(405) if request.method == ("POST" if served == "sse" else "GET") else None
+
+    with raw_server(server_of(served, answered)) as raw:
+        server = http(f"{raw.origin}/mcp", kind=kind, headers={"Authorization": f"Bearer {SECRET}"})
+        failure = await outcome(server, Options(), cwd=tmp_path)
+
+    assert isinstance(failure, LaunchFailure)
+    assert (failure.code, proxied) == ("wrong_transport", [])
+
+
+@KINDS
+async def test_a_login_on_loopback_is_never_sent_to_the_proxy_of_the_environment(
+    kind: str, marked: Marked, tmp_path: Path, proxied: list[Request]
+) -> None:
+    class Login(httpx2.Auth):
+        requires_response_body = True
+
+        def __init__(self, origin: str) -> None:
+            self.origin = origin
+
+        def auth_flow(self, request: httpx2.Request) -> Iterator[httpx2.Request]:  # pyright: ignore[reportIncompatibleMethodOverride]
+            yield httpx2.Request("POST", f"{self.origin}/token", content=SECRET)
+            yield request
+
+    with raw_server(lambda _: [reply(200)]) as logins:
+        for origin in (f"http://127.1:{logins.port}", f"http://localhost:{logins.port}"):
+            await outcome(http("http://server.invalid/mcp", kind=kind), Options(auth=Login(origin)), cwd=tmp_path)
+
+    assert {request.target for request in logins.seen} == {"/token"}
+    assert proxied
+    assert all(request.target.startswith("http://server.invalid/") for request in proxied)
+
+
+@KINDS
+async def test_a_proxy_of_the_options_also_counts_for_loopback(kind: str, marked: Marked, tmp_path: Path) -> None:
+    with raw_server(server_of(kind)) as proxy:
+        options = Options(proxy=f"http://127.0.0.1:{proxy.port}")
+        warnings = await outcome(http("http://localhost:1/mcp", kind=kind), options, cwd=tmp_path)
+
+    assert warnings == []
+    assert all(request.target.startswith("http://localhost:1/m") for request in proxy.seen)
+
+
+@KINDS
+async def test_loopback_works_where_the_proxy_of_the_environment_cannot_be_used(
+    kind: str, marked: Marked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ALL_PROXY", "gopher://127.0.0.1:9")
+    with raw_server(server_of(kind)) as raw:
+        assert await outcome(http(f"{raw.origin}/mcp", kind=kind), Options(), cwd=tmp_path) == []
+
+
+async def test_the_token_of_a_local_server_is_never_sent_to_the_proxy_of_the_environment(
+    marked: Marked, tmp_path: Path, proxied: list[Request]
+) -> None:
+    async with mcp_launch.serve_local(MCPServer("own"), transport="http") as local:
+        spec = local.spec(v1.McpServer)
+        async with mcp_launch.open_session(spec, cwd=tmp_path) as session:
+            await session.list_tools()
+
+    assert proxied == []
 
 
 class Bearer(httpx2.Auth):

@@ -37,7 +37,7 @@ from pydantic import FileUrl
 import mcp_launch
 from mcp_launch import Budgets, Options, Restart, UnusableInput
 from mcp_launch.options import OptionsFor
-from tests.mcp_launch.support import SERVERS, Marked, ask, http
+from tests.mcp_launch.support import SECRET, SERVERS, Marked, ask, http
 
 pytestmark = [
     pytest.mark.anyio,
@@ -326,3 +326,20 @@ async def refusal(session: Client, tool: str) -> str:
         return str(error)
     assert result.is_error, result
     return "".join(block.text for block in result.content if isinstance(block, TextContent))
+
+
+@pytest.mark.parametrize("wrong", ["sk-secret", [3], 3])
+async def test_secrets_that_are_no_collection_of_strings_are_refused(wrong: Any) -> None:
+    with pytest.raises(UnusableInput, match=r"^secrets must be a collection of strings$"):
+        Options(secrets=wrong)
+
+
+async def test_secrets_of_the_options_are_redacted(marked: Marked, tmp_path: Path) -> None:
+    server = marked.stdio("bad", "/bin/sh", "-c", 'echo "$0 and $1" >&2; exit 3', SECRET[::-1], "other")
+
+    async with mcp_launch.launch([server], cwd=tmp_path, options=Options(secrets=[SECRET[::-1]])) as fleet:
+        failure = fleet["bad"].failure
+
+    assert failure is not None
+    assert failure.message.endswith("[redacted] and other")
+    assert SECRET[::-1] not in repr(Options(secrets=[SECRET[::-1]]))

@@ -91,3 +91,23 @@ async def test_of_one_that_runs_it_is_not_known_that_it_lacks_the_variable(marke
     assert failure.code == "timeout"
     assert "; it said on stderr: GREETING is not set; " in failure.message
     assert "it was not given" not in failure.message
+
+
+@pytest.mark.parametrize("name", ["HTTP_PROXY", "https_proxy", "ALL_PROXY"])
+@pytest.mark.parametrize("scheme", ["http://", ""])
+async def test_the_password_of_an_inherited_proxy_is_redacted(
+    *, name: str, scheme: str, marked: Marked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    password = "p%40ss-of-the-proxy"
+    monkeypatch.setenv(name, f"{scheme}someone:{password}@proxy.example:3128")
+    lines: list[str] = []
+    options = Options(stderr=lambda _server, line: lines.append(line))
+    server = marked.stdio("bad", "/bin/sh", "-c", f'echo "proxy ${name}, p@ss-of-the-proxy" >&2; exit 3')
+
+    async with mcp_launch.launch([server], cwd=tmp_path, options=options, budgets=SHORT) as fleet:
+        failure = fleet["bad"].failure
+
+    assert failure is not None
+    assert failure.message.endswith(f"proxy {scheme}[redacted]:[redacted]@proxy.example:3128, [redacted]")
+    assert lines == [f"proxy {scheme}[redacted]:[redacted]@proxy.example:3128, [redacted]"]
+    assert "of-the-proxy" not in str(fleet.report)

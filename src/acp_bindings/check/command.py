@@ -13,7 +13,7 @@ from acp_bindings.check.checking import Check
 from acp_bindings.check.inputs import Unusable
 from acp_bindings.check.report import SCHEMA, document_of, lines_of, printable, unusable_document
 from acp_bindings.check.rules import RULES
-from acp_bindings.command.standard_streams import written_by
+from acp_bindings.command.standard_streams import shown_on, written_by
 from acp_bindings.command.version import version
 from acp_bindings.setup.versions import PACKAGES, package_named
 
@@ -98,13 +98,14 @@ def _check_one(name: str, options: argparse.Namespace) -> int:
     protocol = package_named(options.protocol) if options.protocol else None
     try:
         check = Check(_raw(name), protocol=protocol, type=options.type, show_values=options.show_secrets)
-        _write(document_of(check, name=name) if options.json else lines_of(check, name=name))
+        lines = (shown_on(sys.stdout, line) for line in lines_of(check, name=name))
+        _write(document_of(check, name=name) if options.json else lines)
     except Unusable as error:
         if options.json:
             sys.stdout.write(unusable_document(name, error))
         else:
             sys.stdout.flush()
-            sys.stderr.write(f"acp-bindings check: {printable(name)}: {error}\n")
+            sys.stderr.write(shown_on(sys.stderr, f"acp-bindings check: {printable(name)}: {error}\n"))
         return 2
     if check.unusable:
         return 2

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from typing import TextIO
 
-__all__ = ["discard_unwritable", "written_by"]
+__all__ = ["discard_unwritable", "shown_on", "without_ci_commands", "written_by"]
 
+_CI = ("CI", "GITHUB_ACTIONS", "TF_BUILD", "TEAMCITY_VERSION")
+"""Variables that are set in a CI job, where a stream may be a terminal too."""
+_COMMAND = r"(?:^|(?<=[\r\n]))(?P<space>[^\S\r\n]*):(?=:[\w-]+(?: [^\r\n]*?)?::)|##(?=\w*\[)"
+"""What a runner takes for a command: `::name …::` at the start of a line (GitHub), and anywhere in it `##[name]`
+(GitHub and Azure), `##vso[` (Azure) and `##teamcity[`.
+
+Source: `ActionCommand.cs` of actions/runner, "Logging commands" of Azure Pipelines, "Service Messages" of TeamCity.
+"""
 _BY_SIGNAL = 128
 """Statuses above it say that a signal ended the command."""
 
@@ -46,6 +55,22 @@ def written_by(command: str) -> Generator[None]:
             discard_unwritable(sys.stderr)
             raise SystemExit(2) from None
         discard_unwritable(sys.stderr)
+
+
+def shown_on(stream: TextIO, text: str) -> str:
+    """Return *text* as it may be written to *stream*: without commands to a CI system if one may read it."""
+    return text if stream.isatty() and not any(map(os.environ.get, _CI)) else without_ci_commands(text)
+
+
+def without_ci_commands(text: str) -> str:
+    """Return *text* with a space in everything that a CI system would run as a command.
+
+    The space is visible on purpose: .NET, in which two of these runners are written, skips zero-width characters.
+    """
+    if "::" not in text and "##" not in text:
+        return text
+    # Compiled here: most texts never need it.
+    return re.sub(_COMMAND, lambda found: "## " if found["space"] is None else f"{found['space']}: ", text)
 
 
 def discard_unwritable(stream: TextIO) -> OSError | None:

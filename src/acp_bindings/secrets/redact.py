@@ -123,7 +123,12 @@ def _without_input(found: re.Match[str]) -> str:
 
 def _url_secrets(urls: Iterable[str]) -> Iterator[str]:
     for url in urls:
-        parts = urlsplit(url)
+        try:
+            # Proxies are often named without a scheme.
+            parts = urlsplit(url if "://" in url else f"//{url}")
+        except ValueError:
+            yield from url.rpartition("@")[0].rpartition("/")[2].split(":", 1)
+            continue
         yield from (secret for secret in (parts.username, parts.password, parts.query) if secret)
         for _, value in parse_qsl(parts.query):
             yield value

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING
@@ -13,7 +13,7 @@ from mcp_launch.command.inputs import Session, Typed
 from mcp_launch.command.inputs.read import read_inputs
 from mcp_launch.command.show.findings import found_in
 from mcp_launch.command.show.refusal import write_refusal
-from mcp_launch.command.show.text import complain, write
+from mcp_launch.command.show.text import complain, write, write_json
 from mcp_launch.command.show.waiting import settled
 from mcp_launch.failures import UnusableInput
 from mcp_launch.shapes import CheckReport
@@ -34,13 +34,18 @@ def check(
     html: str | None,
     verbose: bool,
     watch: bool,
+    list_only: bool,
 ) -> int:
-    """Check the servers that are meant, and show the report; the exit status.
+    """Check the servers that are meant, or only list them, and show the report; the exit status.
 
     Raises:
         UnusableInput: what was typed or a file cannot be used, or the report not be written.
         SystemExit: a signal came.
     """
+    if list_only:
+        if given := [name for name, value in (("junit", junit), ("html", html), ("watch", watch)) if value]:
+            raise UnusableInput(f"--list starts nothing, so that --{given[0]} has nothing to report")
+        return _list(typed, as_json=as_json)
     once = partial(
         _once, typed, timeout=timeout, strict=strict, as_json=as_json, junit=junit, html=html, verbose=verbose
     )
@@ -56,19 +61,8 @@ def _once(
 ) -> int:
     when = datetime.now(UTC)
     unusable: list[str] = []
-
-    def leave_out(error: UnusableInput) -> None:
-        complain(str(error))
-        unusable.append(str(error))
-
     # A report in a file has no place for an input that could not be read, and a server that --only names may be in one.
-    needs_all = junit or html or typed.only
-    try:
-        sessions = read_inputs(typed, unusable=None if needs_all else leave_out)
-    except UnusableInput as error:
-        if as_json:
-            write_refusal("check", [*unusable, str(error)])
-        raise
+    sessions = _sessions(typed, unusable, as_json=as_json, needs_all=bool(junit or html or typed.only))
     with started_ahead(sessions, strict=strict):
         # Imported late: it takes time, in which the servers get going.
         from mcp_launch.command.running import run  # noqa: PLC0415
@@ -83,7 +77,7 @@ def _once(
             options=with_traffic(options) if verbose else options,
         )
     if as_json:
-        write(json.dumps(report, indent=2))
+        write_json(report)
     else:
         from mcp_launch.command.show.lines import print_lines  # noqa: PLC0415
 
@@ -98,6 +92,38 @@ def _once(
     warned = any(server["warnings"] for server in report["servers"])
     warned |= any(each["level"] == "warning" for each in report["findings"])
     return 0 if report["ok"] and not (strict and warned) else 1
+
+
+def _list(typed: Typed, *, as_json: bool) -> int:
+    from mcp_launch.command.show.lines import print_findings  # noqa: PLC0415 - with the libraries that need time
+    from mcp_launch.command.show.planned import lines_of, planned  # noqa: PLC0415
+
+    unusable: list[str] = []
+    sessions = _sessions(replace(typed, trust=True), unusable, as_json=as_json)
+    found = [each for session in sessions for each in found_in(session.source, session.findings)]
+    servers = planned(sessions)
+    if as_json:
+        write_json({"ok": not unusable, "servers": servers, "findings": found, "unusable": unusable})
+    else:
+        print_findings(found)
+        for line in lines_of(servers):
+            write(line)
+    return 2 if unusable else 0
+
+
+def _sessions(typed: Typed, unusable: list[str], *, as_json: bool, needs_all: bool = False) -> list[Session]:
+    """The servers that are meant; why files cannot be used is told, and added to `unusable`."""
+
+    def leave_out(error: UnusableInput) -> None:
+        complain(str(error))
+        unusable.append(str(error))
+
+    try:
+        return read_inputs(typed, unusable=None if needs_all else leave_out)
+    except UnusableInput as error:
+        if as_json:
+            write_refusal("check", [*unusable, str(error)])
+        raise
 
 
 async def _report(

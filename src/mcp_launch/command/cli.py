@@ -22,6 +22,7 @@ from mcp_launch.command.options import (
     Sse,
     Strict,
     Timeout,
+    Trust,
     Verbose,
     Workspace,
     complete_server,
@@ -94,6 +95,7 @@ def check(
     sse: Sse = False,
     only: Only = None,
     discover: Discover = False,
+    trust: Trust = False,
     workspace: Workspace = None,
     cwd: Cwd = None,
     timeout: Timeout = 30.0,
@@ -107,6 +109,9 @@ def check(
     ] = None,
     verbose: Verbose = False,
     watch: Annotated[bool, typer.Option("--watch", help="Check again whenever a FILE changes, until Ctrl-C.")] = False,
+    list_only: Annotated[
+        bool, typer.Option("--list", help="Print which servers would be started, and start nothing.")
+    ] = False,
 ) -> None:
     """Start all servers at once, list what they offer, and say of each whether it works and why not.
 
@@ -115,19 +120,32 @@ def check(
     Claude Code, VS Code, Cursor, Windsurf, Zed, Gemini CLI or Goose, read by its own rules. What is odd in it, such as
     a variable that is not set, is a warning.
 
+    The commands in a FILE run as you, and the variables that it names are replaced, in URLs too. Look at a FILE that
+    you do not trust with --list first. What --discover finds in the project is started only when you confirm it, or
+    with --trust.
+
     \b
     mcp-launch check .mcp.json
     mcp-launch check https://example.com/mcp -H 'Authorization: Bearer ...'
     mcp-launch check -e API_KEY -- npx -y some-server --flag
 
     Exit status: 0 when all servers work; 1 when one does not, or with --strict has a warning; 2 when what was typed or
-    a FILE cannot be used, or the result not be written; 129, 130 or 143 after SIGHUP, Ctrl-C or SIGTERM, when all
-    servers are gone.
+    a FILE cannot be used, or was not confirmed, or the result not be written; 129, 130 or 143 after SIGHUP, Ctrl-C or
+    SIGTERM, when all servers are gone. With --list: 0, or 2.
     """  # noqa: D301 - that of the help, which keeps the lines of a paragraph
     from mcp_launch.command.check import check  # noqa: PLC0415
 
     typed = _typed(
-        context, servers, header=header, env=env, sse=sse, only=only, cwd=cwd, discover=discover, workspace=workspace
+        context,
+        servers,
+        header=header,
+        env=env,
+        sse=sse,
+        only=only,
+        cwd=cwd,
+        discover=discover,
+        trust=trust,
+        workspace=workspace,
     )
     status = check(
         typed,
@@ -138,6 +156,7 @@ def check(
         html=html,
         verbose=verbose,
         watch=watch,
+        list_only=list_only,
     )
     raise typer.Exit(status)
 
@@ -152,6 +171,7 @@ def tools(
     sse: Sse = False,
     only: Only = None,
     discover: Discover = False,
+    trust: Trust = False,
     workspace: Workspace = None,
     cwd: Cwd = None,
     timeout: Timeout = 30.0,
@@ -166,7 +186,16 @@ def tools(
     a FILE cannot be used; 129, 130 or 143 after a signal.
     """
     typed = _typed(
-        context, servers, header=header, env=env, sse=sse, only=only, cwd=cwd, discover=discover, workspace=workspace
+        context,
+        servers,
+        header=header,
+        env=env,
+        sse=sse,
+        only=only,
+        cwd=cwd,
+        discover=discover,
+        trust=trust,
+        workspace=workspace,
     )
     _offers(typed, "tools", timeout=timeout, as_json=as_json, verbose=verbose)
 
@@ -181,6 +210,7 @@ def resources(
     sse: Sse = False,
     only: Only = None,
     discover: Discover = False,
+    trust: Trust = False,
     workspace: Workspace = None,
     cwd: Cwd = None,
     timeout: Timeout = 30.0,
@@ -192,7 +222,16 @@ def resources(
     The servers are given as to check, and the exit status is that of tools.
     """
     typed = _typed(
-        context, servers, header=header, env=env, sse=sse, only=only, cwd=cwd, discover=discover, workspace=workspace
+        context,
+        servers,
+        header=header,
+        env=env,
+        sse=sse,
+        only=only,
+        cwd=cwd,
+        discover=discover,
+        trust=trust,
+        workspace=workspace,
     )
     _offers(typed, "resources", timeout=timeout, as_json=as_json, verbose=verbose)
 
@@ -207,6 +246,7 @@ def prompts(
     sse: Sse = False,
     only: Only = None,
     discover: Discover = False,
+    trust: Trust = False,
     workspace: Workspace = None,
     cwd: Cwd = None,
     timeout: Timeout = 30.0,
@@ -218,7 +258,16 @@ def prompts(
     The servers are given as to check, and the exit status is that of tools.
     """
     typed = _typed(
-        context, servers, header=header, env=env, sse=sse, only=only, cwd=cwd, discover=discover, workspace=workspace
+        context,
+        servers,
+        header=header,
+        env=env,
+        sse=sse,
+        only=only,
+        cwd=cwd,
+        discover=discover,
+        trust=trust,
+        workspace=workspace,
     )
     _offers(typed, "prompts", timeout=timeout, as_json=as_json, verbose=verbose)
 
@@ -363,6 +412,7 @@ def _typed(
     cwd: str | None,
     workspace: str | None,
     discover: bool = False,
+    trust: bool = False,
 ) -> Typed:
     from mcp_launch.command.inputs import Typed  # noqa: PLC0415
 
@@ -376,6 +426,7 @@ def _typed(
         cwd=cwd,
         workspace=workspace,
         discover=discover,
+        trust=trust,
     )
 
 

@@ -19,6 +19,7 @@ __all__ = [
     "Sse",
     "Strict",
     "Timeout",
+    "Trust",
     "Verbose",
     "Workspace",
     "complete_server",
@@ -65,7 +66,14 @@ Only = Annotated[
 ]
 Discover = Annotated[
     bool,
-    typer.Option("--discover", help="Also the files of all clients that are there: of the project here, and yours."),
+    typer.Option(
+        "--discover",
+        help="Also the files of all clients: yours, and those of the project here once you confirm them.",
+    ),
+]
+Trust = Annotated[
+    bool,
+    typer.Option("--trust", help="Start the servers of the project's files that --discover finds, without asking."),
 ]
 Workspace = Annotated[
     str | None,

@@ -78,7 +78,9 @@ async def _run(
                         cwd=session.cwd,
                         timeout=timeout,
                         budgets=_budgets_within(timeout),
-                        options=replace(options, wording=session.wording._replace(longer=_LONGER)),
+                        options=replace(
+                            options, secrets=session.secrets, wording=session.wording._replace(longer=_LONGER)
+                        ),
                         lists=lists,
                         background=True,
                     )

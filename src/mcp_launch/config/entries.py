@@ -65,6 +65,8 @@ class Entry(NamedTuple):
     """Seconds that one request may take, where the format has such a member."""
     extra: Mapping[str, Any] = NOTHING
     """The members that ACP does not have, as they are."""
+    secrets: tuple[str, ...] = ()
+    """The values of environment variables in its arguments and in the path of its URL, for `Options(secrets=…)`."""
 
     def __repr__(self) -> str:
         return f"Entry(name={self.name!r}, place={self.place!r}, disabled={self.disabled!r})"

@@ -10,7 +10,7 @@ import os
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 __all__ = ["Candidate", "discover", "places"]
 
@@ -60,6 +60,8 @@ class Candidate(NamedTuple):
     path: Path
     format: str
     """Its name in `FORMATS`."""
+    scope: Literal["project", "user"] = "user"
+    """Whose it is. A file of a project comes with it, perhaps from a stranger: ask before you start what it says."""
 
 
 def discover(
@@ -82,7 +84,7 @@ def places(
     variables = os.environ if env is None else env
     if directory is not None:
         for name, below in PROJECT.items():
-            yield Candidate(path=Path(directory, below), format=name)
+            yield Candidate(path=Path(directory, below), format=name, scope="project")
     home = variables.get("USERPROFILE" if platform == "win32" else "HOME") or str(Path.home())
     for name, files in USER.items():
         for below in files:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from mcp_launch.config.document import read_document
@@ -22,7 +22,8 @@ from mcp_launch.config.recognise import (
 )
 from mcp_launch.config.references import Reference, Text, replaced, walk
 from mcp_launch.failures import UnusableInput
-from mcp_launch.json_values import as_members
+from mcp_launch.json_values import as_items, as_members
+from mcp_launch.processes.env import HARMLESS
 
 __all__ = ["read_config"]
 
@@ -138,7 +139,28 @@ def _entry(draft: Draft, chosen: Format, reading: Reading, env: Mapping[str, str
         cwd=_directory(replaced(draft.cwd, env, reading.workspace), reading.workspace),
         timeout=draft.timeout,
         extra=draft.extra,
+        secrets=tuple(_secrets(as_members(draft.server), env, reading.workspace)),
     )
+
+
+def _secrets(server: Mapping[str, Any], env: Mapping[str, str], workspace: str | None) -> Iterator[str]:
+    """The values of variables that nothing else hides, as it does those in `env`, headers and the query of a URL."""
+    for arg in as_items(server.get("args")):
+        if isinstance(arg, Text):
+            yield from (env[name] for _, name in arg.from_env(env, workspace) if name not in HARMLESS)
+    url = server.get("url")
+    if not isinstance(url, Text) or (path := _PATH.match(whole := url.replaced(env, workspace))) is None:
+        return
+    for at, name in url.from_env(env, workspace):
+        value = env[name]
+        inside = whole[max(at, path.start(1)) : min(at + len(value), path.end(1))]
+        # A variable may hold all of a URL, of whose path only what is long can be a key.
+        yield from (part for part in inside.split("/") if len(part) >= (_KEY if "/" in value else 1))
+
+
+_PATH = re.compile(r"[^:/?#]+://[^/?#]*([^?#]*)")
+_KEY = 8
+"""Characters of a part of a path that may be a key."""
 
 
 def _directory(cwd: str | None, workspace: str | None) -> str | None:

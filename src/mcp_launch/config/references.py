@@ -92,6 +92,14 @@ class Text:
         """The text with every reference replaced whose value is known."""
         return "".join(part if isinstance(part, str) else _replaced(part, env, workspace) for part in self.parts)
 
+    def from_env(self, env: Mapping[str, str], workspace: str | None) -> Iterator[tuple[int, str]]:
+        """Return where in the replaced text the values of environment variables begin, and the names of these."""
+        at = 0
+        for part in self.parts:
+            if isinstance(part, Reference) and part.kind == "env" and part.name in env:
+                yield at, part.name
+            at += len(part if isinstance(part, str) else _replaced(part, env, workspace))
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Text) and self.parts == other.parts
 

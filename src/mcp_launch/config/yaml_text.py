@@ -16,12 +16,16 @@ from mcp_launch.config.places import DEEPEST, Document, Place, place_in, unusabl
 
 __all__ = ["read_yaml"]
 
+LONGEST = 2**20
+"""Characters of a document at most: a second is enough for a tenth of that."""
 MOST_NODES = 20_000
 """Values of a document at most, counted again for each alias."""
 
 
 def read_yaml(text: str, *, source: str) -> Document:
     """Read a text; what is wrong with it is an error by its place."""
+    if len(text) > LONGEST:
+        raise unusable(source, Place(1, 1), f"is larger than {LONGEST >> 20} MB, which is not read of YAML")
     reader: Any = YAML(typ="safe", pure=True)
     try:
         # Its warnings quote the text, in which there are secrets.

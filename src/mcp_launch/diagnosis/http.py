@@ -60,8 +60,6 @@ class Answer:
     """Whether the server itself named the URL, as that of an SSE endpoint."""
     via: str | None = None
     """The proxy that the answer came through; it may be the proxy's own."""
-    bypass: str | None = None
-    """The host to name in NO_PROXY, if the environment sent a request to this very machine through the proxy."""
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -80,8 +78,7 @@ class Answer:
     def route(self) -> str:
         """The request and its way, as messages say it."""
         through = f" through the proxy {self.via}" if self.via else ""
-        around = f" (name {self.bypass} in NO_PROXY to go without it)" if self.via and self.bypass else ""
-        return f"{self.method} {self.url}{through}{around}"
+        return f"{self.method} {self.url}{through}"
 
 
 def judge(answer: Answer, *, authorized: bool, slip: str | None, usual: str) -> Diagnosis | None:  # noqa: PLR0911 - a list of cases

@@ -10,7 +10,7 @@ import os
 import sys
 from collections.abc import Iterable, Mapping
 
-__all__ = ["INHERITED", "child_environment"]
+__all__ = ["HARMLESS", "INHERITED", "child_environment", "inherited_proxies"]
 
 _POSIX = ("HOME", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ", "USER")
 _WINDOWS = (
@@ -28,11 +28,16 @@ _WINDOWS = (
     "USERNAME",
     "USERPROFILE",
 )
-_PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "all_proxy", "no_proxy")
+_PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy")
+_NO_PROXIES = ("NO_PROXY", "no_proxy")
 _CERTIFICATES = ("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "NODE_EXTRA_CA_CERTS")
 
-INHERITED = frozenset((*(_WINDOWS if sys.platform == "win32" else _POSIX), "LANG", *_PROXIES, *_CERTIFICATES))
+INHERITED = frozenset(
+    (*(_WINDOWS if sys.platform == "win32" else _POSIX), "LANG", *_PROXIES, *_NO_PROXIES, *_CERTIFICATES)
+)
 """The variables a server inherits, beside all that start with `LC_`."""
+HARMLESS = INHERITED.difference(_PROXIES) | {"PWD"}
+"""Variables whose values are no secrets: which directories, languages and certificates there are."""
 
 
 def child_environment(
@@ -45,3 +50,8 @@ def child_environment(
     # A value that starts with "()" is a shell function of an old bash, not text.
     inherited = {name: value for name in names if not (value := variables[name]).startswith("()")}
     return inherited | dict(env)
+
+
+def inherited_proxies() -> list[str]:
+    """Return the URLs of the proxies that a server inherits, which may hold passwords."""
+    return [os.environ[name] for name in _PROXIES if name in os.environ]

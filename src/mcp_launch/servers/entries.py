@@ -6,6 +6,7 @@ import contextlib
 import inspect
 import warnings
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from pydantic import BaseModel
@@ -59,7 +60,9 @@ def read_entry(
         record = Record(name=failure.server, spec=None, meant=transport_meant(entry))
         record.fail(failure)
         return record
-    record = Record(name=spec.name, spec=spec, options=options_for(spec.name, options))
+    own = options_for(spec.name, options)
+    spec = replace(spec, secrets=tuple(own.secrets))
+    record = Record(name=spec.name, spec=spec, options=own)
     if spec.name in taken:
         message = "another server has the same name; names must differ"
         record.fail(LaunchFailure(message, server=spec.name, stage="spec", code="duplicate_name"))

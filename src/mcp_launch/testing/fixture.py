@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, ExitStack
+from dataclasses import replace
 from types import TracebackType
 from typing import Any, Self
 
@@ -15,6 +16,7 @@ from mcp.server import MCPServer, Server
 from pydantic import BaseModel
 
 from mcp_launch.budgets import Budgets
+from mcp_launch.config.entries import Entry
 from mcp_launch.failures import LaunchError, UnknownServer, UnusableInput
 from mcp_launch.options import Options
 from mcp_launch.servers.client import client_of
@@ -125,7 +127,10 @@ class McpServerFixture:
         if command is not None:
             entry = _entry(command, env or {})
         elif isinstance(server, str):
-            entry, *named = self._entry_named(server)
+            found, directory = self._entry_named(server)
+            entry, named = found.server, [directory, found.cwd]
+            own = options or Options()
+            options = replace(own, secrets=[*own.secrets, *found.secrets])
         return open_session(
             entry,
             cwd=os.path.join(settings.directory(self._config, *named), cwd or ""),
@@ -135,8 +140,8 @@ class McpServerFixture:
             options=options,
         )
 
-    def _entry_named(self, name: str) -> tuple[object, str | None, str | None]:
-        """The entry of that name, and the directories that its file and the entry name."""
+    def _entry_named(self, name: str) -> tuple[Entry, str | None]:
+        """Return the entry of that name, and the directory that its file names."""
         path = settings.config_file(self._config)
         if path is None:
             raise UnusableInput(
@@ -147,7 +152,7 @@ class McpServerFixture:
         if named is None:
             raise UnknownServer(name, [entry.name for entry in config.entries])
         # Also one that is disabled: the test asks for it by its name.
-        return named.server, config.cwd, named.cwd
+        return named, config.cwd
 
 
 def _entry(command: Sequence[str | os.PathLike[str]], env: Mapping[str, str]) -> dict[str, Any]:

@@ -12,10 +12,12 @@ from typing import Any, cast
 import pytest
 from anyio.from_thread import BlockingPortal
 
+from acp_bindings.command.standard_streams import without_ci_commands
 from mcp_launch.budgets import Budgets
 from mcp_launch.config import Entry, Finding
 from mcp_launch.failures import LaunchFailure, UnusableInput
 from mcp_launch.fleet import Fleet, launch
+from mcp_launch.options import Options
 from mcp_launch.servers.launched import LaunchedServer
 from mcp_launch.shapes import ServerReport
 from mcp_launch.terms import EVERYTHING
@@ -83,7 +85,9 @@ class McpConfig(pytest.File):
     def _start(self, items: list[McpServer]) -> None:
         for item in items:
             if not (item.is_twin or item.entry.disabled):
-                self._started[item] = self._fleets[item.cwd].add(item.entry.server, timeout=self._seconds)
+                options = Options(secrets=item.entry.secrets)
+                fleet = self._fleets[item.cwd]
+                self._started[item] = fleet.add(item.entry.server, options=options, timeout=self._seconds)
 
     async def _settled(self, item: McpServer) -> tuple[ServerReport, LaunchFailure | None]:
         server = self._started[item]
@@ -127,7 +131,9 @@ class McpServer(pytest.Item):
 
 def _warn(node: pytest.Item | pytest.File, text: str) -> None:
     # Line 0: pytest shows the line that a warning is about, and one of a config may hold a secret.
-    warnings.warn_explicit(McpServerWarning(text), category=None, filename=node.nodeid.partition("::")[0], lineno=0)
+    warnings.warn_explicit(
+        McpServerWarning(without_ci_commands(text)), category=None, filename=node.nodeid.partition("::")[0], lineno=0
+    )
 
 
 def _placed(path: Path, found: Finding) -> str:
@@ -152,7 +158,7 @@ def _explained(name: str, failure: LaunchFailure, warnings: list[str]) -> str:
     facts = [line for fact, value in failure.facts.items() if value != [] for line in _fact(fact, value)]
     where = f"{failure.code} in {failure.stage} after {failure.elapsed:.1f} s"
     more = [where, *facts, *(f"warning: {warning}" for warning in warnings)]
-    return "\n    ".join([f"{name}: {failure.message}", *more])
+    return without_ci_commands("\n    ".join([f"{name}: {failure.message}", *more]))
 
 
 def _fact(name: str, value: object) -> Iterator[str]:

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from mcp_launch.config import Config, read_config
-from mcp_launch.failures import UnusableInput
+from mcp_launch.command.inputs.files import read_file
+from mcp_launch.config.entries import Config
 
 __all__ = ["config_file", "directory", "read_servers", "timeout"]
 
@@ -53,15 +53,9 @@ def directory(config: pytest.Config, *named: str | None) -> str:
 
 
 def read_servers(path: Path) -> Config:
-    """The servers that the file asks for.
+    """Return the servers that the file asks for.
 
     Raises:
-        UnusableInput: it cannot be read, or holds none.
+        UnusableInput: it cannot be read, is too large, or holds none.
     """
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except OSError as error:
-        raise UnusableInput(f"{path}: {error.strerror}") from None
-    except UnicodeDecodeError as error:
-        raise UnusableInput(f"{path}: not UTF-8 at byte {error.start}") from None
-    return read_config(text, source=str(path))
+    return read_file(str(path))

@@ -36,7 +36,7 @@ class Event(NamedTuple):
     name: str
     """Its type; `message` if it names none."""
     data: bytes
-    about: bytes
+    about: bytes = b""
     """Its fields `id` and `retry`, as lines."""
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import re
 import ssl
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -33,8 +32,6 @@ _SHOWN = 500
 _PATIENCE = 2.0
 """Seconds for the answer to a TLS handshake."""
 
-_LOOPBACK = re.compile(r"localhost|127(\.\d+){3}|::1")
-
 
 class Memory:
     """What came of the last request to one server; nothing in it is secret."""
@@ -44,9 +41,7 @@ class Memory:
         self.found: Diagnosis | None = None
         """What is wrong with it, or why there was none."""
         self._rule = rule
-        self._via = network.via
-        self._auth = network.auth
-        self._by_environment = network.proxy is None
+        self._network = network
         self._usual = usual
         self._hide = hide
         self._connect = connect
@@ -104,10 +99,9 @@ class Memory:
         **others: Any,
     ) -> Answer:
         # Over TLS the proxy is only a tunnel.
-        via = self._via if url.scheme == "http" else None
+        via = self._network.via(url) if url.scheme == "http" else None
         return Answer(
             via=via,
-            bypass=url.host if self._by_environment and _LOOPBACK.fullmatch(url.host) else None,
             had_session=in_session or "mcp-session-id" in sent,
             url=shown_url(str(url)),
             reason=self._hide(reason),
@@ -120,7 +114,7 @@ class Memory:
 
     def failed(self, url: Url, error: Exception) -> None:
         """Keep why there was no answer: an error of either library."""
-        found = trouble(error, url, connect=self._connect, via=self._via)
+        found = trouble(error, url, connect=self._connect, via=self._network.via(url))
         self.found = replace(found, message=self._hide(found.message))
 
     async def diagnosis(self, *, waited: float | None, stage: Stage | None, wording: Wording) -> Diagnosis | None:
@@ -129,12 +123,17 @@ class Memory:
         if found is None:
             if self._tell or waited is None:
                 return None
-            logs_in = self._auth is not None and self._auth.unfinished
+            logs_in = self._network.auth is not None and self._network.auth.unfinished
             late = "the login was not finished" if logs_in else "accepted the connection, but did not answer"
             return Diagnosis("timeout", f"{late} within {waited:.1f} s; {wording.longer}?", stage=stage)
         url = self._rule.url
         hung_up = found.code in ("disconnected", "not_mcp") and self._tell is None and stage == "connect"
-        if hung_up and url.scheme == "http" and self._via is None and await _speaks_tls(url.host, url.port or 80):
+        if (
+            hung_up
+            and url.scheme == "http"
+            and self._network.via(url) is None
+            and await _speaks_tls(url.host, url.port or 80)
+        ):
             found = replace(found, code="tls", message=f"{url.host}:{url.port or 80} speaks TLS; use https://")
         return replace(found, stage=stage)
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import socket
 import ssl
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import lru_cache
+from ipaddress import IPv4Address, IPv6Address
 from typing import cast
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
@@ -17,9 +20,10 @@ from mcp_launch.failures import LaunchFailure
 from mcp_launch.options import Options
 from mcp_launch.specs import HttpServer
 from mcp_launch.transports.auth import WatchedAuth
+from mcp_launch.transports.either_httpx import Url
 from mcp_launch.transports.trust import trusting
 
-__all__ = ["Network", "network", "usable"]
+__all__ = ["Network", "is_loopback", "network", "usable"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,14 +34,28 @@ class Network:
     proxy: httpx2.Proxy | None = field(default=None, repr=False)
     auth: WatchedAuth | None = None
     trust_env: bool = True
-    via: str | None = None
-    """The proxy that the server's URL is reached through, as it may be shown."""
     warnings: tuple[str, ...] = ()
 
     @property
     def names_proxy(self) -> str:
         """The option by which there may be a proxy."""
         return "trust_env" if self.proxy is None else "proxy"
+
+    def is_direct(self, url: Url) -> bool:
+        """Return True if the proxies of the environment must not see requests to this URL."""
+        return self.proxy is None and is_loopback(url.host)
+
+    def via(self, url: Url) -> str | None:
+        """The proxy that the URL is reached through, as it may be shown."""
+        if self.proxy is not None:
+            return shown_url(str(self.proxy.url))
+        if not self.trust_env or self.is_direct(url):
+            return None
+        proxies = getproxies()
+        found = proxies.get(url.scheme) or proxies.get("all")
+        if not found or proxy_bypass(url.host):
+            return None
+        return shown_url(found if "://" in found else f"http://{found}")
 
 
 def network(spec: HttpServer, options: Options) -> Network:
@@ -66,8 +84,8 @@ def network(spec: HttpServer, options: Options) -> Network:
         verify=verify,
         proxy=proxy,
         auth=WatchedAuth(auth, hide=hide) if auth else None,
-        trust_env=options.trust_env,
-        via=shown_url(str(proxy.url)) if proxy else _environment_proxy(spec.url) if options.trust_env else None,
+        # A proxy that cannot be used must not matter to a server that is reached without it. A login may be elsewhere.
+        trust_env=options.trust_env and (auth is not None or not is_loopback(urlsplit(spec.url).hostname or "")),
         warnings=("its TLS certificate is not verified: whoever is between can read and change everything",)
         if insecure
         else (),
@@ -110,10 +128,23 @@ def _kind(value: object) -> str:
     return kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__.partition('.')[0]}.{kind.__name__}"
 
 
-def _environment_proxy(url: str) -> str | None:
-    """The proxy that the environment names for the URL."""
-    parts, proxies = urlsplit(url), getproxies()
-    found = proxies.get(parts.scheme) or proxies.get("all")
-    if not found or proxy_bypass(parts.hostname or ""):
-        return None
-    return shown_url(found if "://" in found else f"http://{found}")
+@lru_cache
+def is_loopback(host: str) -> bool:
+    """Return True if the host of a URL is this machine, in any spelling that a connection accepts.
+
+    That includes 0.0.0.0 and ::, which a connection takes for loopback too.
+    """
+    name = host.lower().rstrip(".")
+    if name == "localhost" or name.endswith(".localhost"):
+        return True
+    address: IPv4Address | IPv6Address | None
+    try:
+        # As `getaddrinfo` reads it: 127.1 and 0x7f000001 are 127.0.0.1.
+        address = IPv4Address(socket.inet_aton(name))
+    except (OSError, UnicodeError):
+        try:
+            address = IPv6Address(name)
+        except ValueError:
+            return False
+        address = address.ipv4_mapped or address
+    return address.is_loopback or address.is_unspecified

@@ -66,6 +66,16 @@ def test_an_error_is_status_1_and_has_a_line_like_those_of_compilers() -> None:
     assert summary == "-: 1 error in a conversation of 4 messages (v1)"
 
 
+def test_what_is_printed_is_no_command_to_a_ci_runner() -> None:
+    message = b'{"jsonrpc": "2.0", "id": 1, "method": "##[error]owned"}'
+
+    _, printed, _ = run("check", "-", given=message)
+    _, document, _ = run("check", "--json", "-", given=message)
+
+    assert "there is no method ## [error]owned" in printed
+    assert "##[error]owned" in document
+
+
 @pytest.mark.parametrize(
     ("arguments", "given", "told"),
     [

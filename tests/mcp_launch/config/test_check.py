@@ -17,6 +17,7 @@ from mcp_launch.command.inputs.read import read_inputs
 from mcp_launch.config import FORMATS, read_config
 from mcp_launch.config.formats import format_called
 from mcp_launch.config.formats.words import Words
+from tests.mcp_launch.servers.raw import raw_server, reply
 from tests.mcp_launch.support import SECRET, SERVERS, run_python, web_server
 
 UNSET = "${NOT_SET_ANYWHERE} is not set, and stays as it is"
@@ -136,7 +137,7 @@ def test_the_files_of_all_clients_are_found_those_of_the_project_first(
         monkeypatch.setenv(name, str(home))
     monkeypatch.chdir(project)
 
-    everything = read_inputs(Typed(discover=True))
+    everything = read_inputs(Typed(discover=True, trust=True))
     named = read_inputs(Typed(servers=[".mcp.json"], discover=True, workspace=str(project)))
 
     of_user = [str(home / each) for each in (".claude.json", ".cursor/mcp.json")]
@@ -155,7 +156,9 @@ def test_the_files_of_all_clients_are_found_those_of_the_project_first(
 def test_discover_and_workspace_can_be_typed(tmp_path: Path) -> None:
     written(tmp_path, ".cursor/mcp.json", {"mcpServers": {"one": works(WHERE="${workspaceFolder}")}})
 
-    done = check("--discover", "--workspace", str(tmp_path), HOME="/no/such/home", XDG_CONFIG_HOME="/no/such/home")
+    done = check(
+        "--discover", "--trust", "--workspace", str(tmp_path), HOME="/no/such/home", XDG_CONFIG_HOME="/no/such/home"
+    )
 
     assert (done.returncode, done.stderr, done.stdout.split()[:2]) == (0, "", ["ok", "one"])
 
@@ -166,10 +169,12 @@ def test_what_is_found_and_cannot_be_used_is_told_and_the_others_are_checked(tmp
     written(tmp_path, ".cursor/mcp.json", {"mcpServers": {"one": works()}})
     home = {"HOME": "/no/such/home", "XDG_CONFIG_HOME": "/no/such/home"}
 
-    done = check("--discover", "--workspace", str(tmp_path), **home)
-    strict = check("--discover", "--workspace", str(tmp_path), "--junit", str(tmp_path / "report.xml"), **home)
+    done = check("--discover", "--trust", "--workspace", str(tmp_path), **home)
+    strict = check(
+        "--discover", "--trust", "--workspace", str(tmp_path), "--junit", str(tmp_path / "report.xml"), **home
+    )
     (tmp_path / ".cursor" / "mcp.json").unlink()
-    none = check("--discover", "--workspace", str(tmp_path), "--json", **home)
+    none = check("--discover", "--trust", "--workspace", str(tmp_path), "--json", **home)
 
     told = (
         f"mcp-launch: {broken}:1:2: not JSON: Expecting property name enclosed in double quotes; "
@@ -188,7 +193,9 @@ def test_a_file_that_is_found_with_the_servers_of_another_client_is_told(tmp_pat
     vscode = written(tmp_path, ".vscode/mcp.json", {"mcpServers": {"three": works()}})
     written(tmp_path, ".gemini/settings.json", {"servers": {}, "theme": "dark"})
 
-    done = check("--discover", "--workspace", str(tmp_path), HOME="/no/such/home", XDG_CONFIG_HOME="/no/such/home")
+    done = check(
+        "--discover", "--trust", "--workspace", str(tmp_path), HOME="/no/such/home", XDG_CONFIG_HOME="/no/such/home"
+    )
 
     assert (done.returncode, done.stdout.split()[:2], len(done.stdout.splitlines())) == (2, ["ok", "one"], 1)
     vscode_lacks = "holds no servers or mcp.servers, where VS Code has its servers; it holds mcpServers"
@@ -308,3 +315,45 @@ def test_the_command_checks_a_file_in_its_own_words(tmp_path: Path) -> None:
     assert done.stdout == f"FAIL odd stdio invalid_spec in spec after 0.0 s: the entry: {_GOOSE}\n"
     warning = "Goose has no member 'command'; did you mean cmd? [unknown_member]"
     assert done.stderr == f"{file}:4:5: warning: odd: {warning}\n"
+
+
+def test_the_value_of_a_variable_in_an_argument_is_redacted(tmp_path: Path) -> None:
+    script = 'echo "started with $0" >&2; exit 3'
+    entry = {"command": "/bin/sh", "args": ["-c", script, "${SECRET_ARGUMENT}"]}
+    file = written(tmp_path, ".mcp.json", {"mcpServers": {"odd": entry}})
+    pages = tmp_path / "page.html", tmp_path / "junit.xml"
+
+    lines = check(file, "--verbose", "--html", str(pages[0]), "--junit", str(pages[1]), SECRET_ARGUMENT=SECRET)
+    report = check(file, "--json", SECRET_ARGUMENT=SECRET)
+
+    assert "it said on stderr: started with [redacted]" in lines.stdout
+    assert "odd !! started with [redacted]" in lines.stderr
+    assert json.loads(report.stdout)["servers"][0]["failure"]["facts"]["stderr"] == ["started with [redacted]"]
+    assert SECRET not in lines.stdout + lines.stderr + report.stdout + "".join(page.read_text() for page in pages)
+
+
+def test_the_value_of_a_variable_in_the_path_of_a_url_is_redacted(tmp_path: Path) -> None:
+    with raw_server(lambda request: [reply(404, f"no {request.target}".encode(), content_type="text/plain")]) as raw:
+        entry = {"type": "http", "url": f"{raw.origin}/${{SECRET_PATH}}/mcp"}
+        file = written(tmp_path, ".mcp.json", {"mcpServers": {"web": entry}})
+        lines = check(file, "--verbose", SECRET_PATH=SECRET)
+        report = check(file, "--json", SECRET_PATH=SECRET)
+
+    assert f"POST {raw.origin}/[redacted]/mcp was answered with 404" in lines.stdout
+    assert json.loads(report.stdout)["servers"][0]["target"] == f"{raw.origin}/[redacted]/mcp"
+    assert SECRET not in lines.stdout + lines.stderr + report.stdout
+
+
+@pytest.mark.parametrize("command", ["tools", "call"])
+def test_the_value_of_a_variable_in_an_argument_is_redacted_in_what_a_server_offers(
+    command: str, tmp_path: Path
+) -> None:
+    entry = {"command": sys.executable, "args": ["-S", str(SERVERS / "ci.py"), "${SECRET_ARGUMENT}"]}
+    file = written(tmp_path, ".mcp.json", {"mcpServers": {"ci": entry}})
+    words = [file, "say"] if command == "call" else [file]
+
+    # A word of what the server says.
+    done = run_python("-m", "mcp_launch", command, *words, SECRET_ARGUMENT="setvariable")
+
+    assert "[task.[redacted]" in done.stdout
+    assert "setvariable" not in done.stdout

@@ -20,18 +20,18 @@ def test_without_a_variable_for_it_the_home_directory_is_pythons() -> None:
 def test_files_that_are_there_are_found_the_projects_first(tmp_path: Path) -> None:
     home, project = tmp_path / "home", tmp_path / "project"
     there = [
-        (project / ".vscode" / "mcp.json", "vscode"),
-        (home / ".cursor" / "mcp.json", "cursor"),
-        (home / ".config" / "goose" / "config.yaml", "goose"),
+        Candidate(path=project / ".vscode" / "mcp.json", format="vscode", scope="project"),
+        Candidate(path=home / ".cursor" / "mcp.json", format="cursor", scope="user"),
+        Candidate(path=home / ".config" / "goose" / "config.yaml", format="goose", scope="user"),
     ]
-    for path, _ in there:
-        path.parent.mkdir(parents=True)
-        path.write_text("{}")
+    for each in there:
+        each.path.parent.mkdir(parents=True)
+        each.path.write_text("{}")
     (project / ".mcp.json").mkdir()
 
     found = discover(directory=project, env={"HOME": str(home)}, platform="linux")
 
-    assert found == [Candidate(path=path, format=name) for path, name in there]
+    assert found == there
     assert found[:-1] == discover(directory=project, env={"USERPROFILE": str(home)}, platform="win32")
 
 
@@ -116,8 +116,11 @@ def test_each_client_keeps_its_file_where_it_does(
     for name in ("APPDATA", "XDG_CONFIG_HOME"):
         monkeypatch.delenv(name, raising=False)
 
-    found = [(each.format, each.path) for each in places(directory="/p", platform=platform)]
-    assert found == [(name, Path(path)) for name, path in [*of_projects, *of_users, *paths]]
+    found = [(each.format, each.path, each.scope) for each in places(directory="/p", platform=platform)]
+    assert found == [
+        *((name, Path(path), "project") for name, path in of_projects),
+        *((name, Path(path), "user") for name, path in [*of_users, *paths]),
+    ]
 
 
 @pytest.mark.parametrize(

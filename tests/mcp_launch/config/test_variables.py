@@ -251,3 +251,30 @@ def test_what_may_be_a_part_of_a_secret_is_not_shown(name: str, text: str) -> No
     assert found
     assert not [each.message for each in found if "hunter2" in each.message]
     assert "hunter2" not in repr(given.entries[0].written)
+
+
+TOKEN = {"TOKEN": "sk-token-of-the-user", "BASE": "https://h.example/tenants/sk-tenant-of-the-user", "HOME": "/home/me"}
+
+
+@pytest.mark.parametrize(
+    ("entry", "secrets"),
+    [
+        ({"command": "c", "args": ["plain", "--key=${TOKEN}", "${TOKEN}${SHORT}"]}, ("sk-token-of-the-user", "pw12")),
+        ({"command": "c", "args": ["${HOME}/data", "${PATH}", "${UNSET:-default}", "${UNSET}"]}, ()),
+        ({"command": "${TOKEN}", "env": {"A": "${TOKEN}"}}, ()),
+        ({"url": "https://h.example/${TOKEN}/mcp"}, ("sk-token-of-the-user",)),
+        ({"url": "https://h.example/a${SHORT}b"}, ("pw12",)),
+        ({"url": "${BASE}/mcp?key=${TOKEN}"}, ("sk-tenant-of-the-user",)),
+        ({"url": "https://${SHORT}.example/mcp", "headers": {"A": "${TOKEN}"}}, ()),
+        ({"url": "${SHORT}"}, ()),
+    ],
+)
+def test_values_of_variables_in_arguments_and_in_the_path_of_a_url_are_secrets(
+    entry: dict[str, Any], secrets: tuple[str, ...]
+) -> None:
+    env = {**TOKEN, "SHORT": "pw12", "PATH": "/usr/bin"}
+
+    (found,) = config("claude-code", entry, env=env).entries
+
+    assert tuple(dict.fromkeys(found.secrets)) == secrets
+    assert "sk-" not in repr(found)

@@ -11,7 +11,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from tests.mcp_launch.support import MARK, SECRET, Marked
+from tests.mcp_launch.show.test_ci import commands_in
+from tests.mcp_launch.support import MARK, SECRET, SERVERS, Marked
 from tests.mcp_launch.testing.runs import PLAIN, ROOT, run, wait_for_servers, write, write_json
 
 pytest_plugins = ["pytester"]
@@ -35,6 +36,18 @@ def test_each_server_is_a_test_that_tells_what_is_wrong_with_it(pytester: pytest
         ]
     )
     assert SECRET not in str(result.stdout)
+
+
+def test_what_servers_say_is_no_command_to_a_ci_runner(pytester: pytest.Pytester, marked: Marked) -> None:
+    server = str(SERVERS / "ci.py")
+    works, fails = (marked.stdio(name, sys.executable, "-S", server, *mode) for name, *mode in (("a",), ("b", "fails")))
+    write(pytester, works, fails)
+
+    result = run(pytester, "--mcp-config", "servers.json", "-W", "default::pytest.PytestWarning")
+
+    result.assert_outcomes(passed=1, failed=1, warnings=1)
+    assert ": :error" in str(result.stdout)
+    assert not [*commands_in(str(result.stdout))]
 
 
 def test_the_file_of_any_client_is_read_by_its_rules(pytester: pytest.Pytester, marked: Marked) -> None:
@@ -86,8 +99,28 @@ def test_a_server_that_fails_tells_what_is_odd_about_it_too(pytester: pytest.Pyt
     result.stdout.no_fnmatch_line("    stderr:*")
 
 
+def test_the_value_of_a_variable_in_an_argument_is_redacted(
+    pytester: pytest.Pytester, marked: Marked, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SECRET_ARGUMENT", SECRET)
+    entry = {"command": "/bin/sh", "args": ["-c", 'echo "with $0" >&2; exit 3', "${SECRET_ARGUMENT}"]}
+    write_json(pytester, {"mcpServers": {"odd": entry}}, to=".mcp.json")
+    pytester.makepyfile("def test_it(mcp_server):\n    mcp_server('odd')")
+
+    result = run(pytester, "--mcp-config", ".mcp.json")
+
+    result.assert_outcomes(failed=2)
+    assert str(result.stdout).count("it said on stderr: with [redacted]") >= 2
+    assert SECRET not in str(result.stdout)
+
+
 @pytest.mark.parametrize(
-    ("content", "why"), [(b"{", "*servers.json:1:2: *"), (b"\xff", "*servers.json: not UTF-8 at byte 0")]
+    ("content", "why"),
+    [
+        (b"{", "*servers.json:1:2: *"),
+        (b"\xff", "*servers.json: not UTF-8 at byte 0"),
+        pytest.param(bytes(16 * 2**20 + 1), "*servers.json: is larger than 16 MB*", id="large"),
+    ],
 )
 def test_a_file_that_cannot_be_used_is_an_error_that_says_why(
     content: bytes, why: str, pytester: pytest.Pytester

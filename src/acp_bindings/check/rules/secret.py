@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
@@ -18,16 +18,9 @@ from acp_bindings.setup.remarks import Remark
 def argument(said: Said) -> Iterator[Remark]:
     """An argument of an MCP server looks like a secret, and whoever lists the processes of a system sees it."""
     for entry, path in _entries(said):
-        arguments = [each if isinstance(each, str) else "" for each in items_of(entry.get("args"))]
-        for index, (before, each) in enumerate(zip(["", *arguments], arguments, strict=False)):
-            option, _, value = each.partition("=")
-            given = _NAME.search(option) and len(value) >= _SHORTEST
-            follows = before.startswith("-") and "=" not in before and _NAME.search(before) and not each.startswith("-")
-            if given or follows or _TOKEN.search(each) or _has_login(each):
-                told = (
-                    "it looks like a secret, which whoever lists processes sees; give it in env, if the server takes it"
-                )
-                yield Remark((*path, "args", index), "secret.argument", told)
+        for index in secret_arguments([each if isinstance(each, str) else "" for each in items_of(entry.get("args"))]):
+            told = "it looks like a secret, which whoever lists processes sees; give it in env, if the server takes it"
+            yield Remark((*path, "args", index), "secret.argument", told)
 
 
 @rule("secret.url", "warning")
@@ -57,6 +50,16 @@ def recorded(said: Said) -> Iterator[Remark]:
             for index in _secrets(entry.get(name)):
                 told = "its value looks like a secret; take it out before you give this file to others"
                 yield Remark((*path, name, index), "secret.recorded", told, "info")
+
+
+def secret_arguments(arguments: Sequence[str]) -> Iterator[int]:
+    """Return the indices of the arguments that look like secrets, by themselves or by the name of their option."""
+    for index, (before, each) in enumerate(zip(["", *arguments], arguments, strict=False)):
+        option, _, value = each.partition("=")
+        given = _NAME.search(option) and len(value) >= _SHORTEST
+        follows = before.startswith("-") and "=" not in before and _NAME.search(before) and not each.startswith("-")
+        if given or follows or _TOKEN.search(each) or _has_login(each):
+            yield index
 
 
 _SHORTEST = 4

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, nullcontext
@@ -21,7 +20,7 @@ from mcp_launch.command.explore.results import save_pieces, with_structured, wri
 from mcp_launch.command.explore.signature import signature
 from mcp_launch.command.inputs import Session
 from mcp_launch.command.show.refusal import write_refusal
-from mcp_launch.command.show.text import write
+from mcp_launch.command.show.text import write_json
 from mcp_launch.failures import LaunchFailure
 from mcp_launch.shapes import FailureJson, ServerReport
 from mcp_launch.terms import TOOLS
@@ -184,7 +183,7 @@ def print_answer(opened: Opened, tool: Tool, answer: Answer, *, save: str | None
 def _write_json(opened: Opened, tool: Tool, answer: Answer, *, save: str | None) -> None:
     raw = _raw(answer.result) if answer.result else None
     pieces = pieces_of(raw["content"]) if raw else ()
-    _write_document(
+    write_json(
         {
             "ok": answer.ok,
             "server": opened.name,
@@ -199,11 +198,7 @@ def _write_json(opened: Opened, tool: Tool, answer: Answer, *, save: str | None)
 
 def _write_failure(report: ServerReport, *, tool: str) -> None:
     nothing: dict[str, Any] = {"result": None, "saved": [], "error": None}
-    _write_document({"ok": False, "server": report["name"], "tool": tool, **nothing, "failure": report["failure"]})
-
-
-def _write_document(document: dict[str, Any]) -> None:
-    write(json.dumps(document, indent=2))
+    write_json({"ok": False, "server": report["name"], "tool": tool, **nothing, "failure": report["failure"]})
 
 
 def _raw(result: CallToolResult) -> dict[str, Any]:

@@ -21,7 +21,7 @@ def chosen(sessions: Sequence[Session], name: str | None, *, tool: str | None = 
     Raises:
         UnusableInput: there is no such server, or more than one to choose from; or the *tool* is the name of one.
     """
-    known = [(name_of(entry), session, entry) for session in sessions for entry in session.servers]
+    known = [(name_of(entry.server), session, entry) for session in sessions for entry in session.entries]
     meant = [each for each in known if name is None or each[0] == name]
     names = [each for each, _, _ in known if each is not None]
     if not known:
@@ -38,7 +38,7 @@ def chosen(sessions: Sequence[Session], name: str | None, *, tool: str | None = 
         raise UnusableInput(f'no server is called "{name}"{did_you_mean(name or "", names) or f"; {there_are(names)}"}')
     # Of several with one name the first counts, as in a launch.
     _, session, entry = meant[0]
-    return replace(session, servers=[entry])
+    return replace(session, entries=[entry])
 
 
 def names_in(places: Sequence[str]) -> list[str]:
@@ -46,6 +46,6 @@ def names_in(places: Sequence[str]) -> list[str]:
     names: list[str] = []
     for file in Typed(servers=places).files:
         with suppress(UnusableInput):
-            found = (name_of(entry) for session in read_inputs(Typed(servers=[file])) for entry in session.servers)
+            found = (name_of(server) for session in read_inputs(Typed(servers=[file])) for server in session.servers)
             names += [name for name in found if name is not None]
     return names

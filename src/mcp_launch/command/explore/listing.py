@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -10,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from acp_bindings.secrets.redact import Redactor
 from mcp_launch.command.explore.offered import blocks_of, in_short, kinds_of, offer_of, write_blocks
-from mcp_launch.command.explore.opened import redactor_of
+from mcp_launch.command.explore.opened import redactors_of
 from mcp_launch.command.inputs import Session
 from mcp_launch.command.running import run
 from mcp_launch.command.show.findings import found_in
 from mcp_launch.command.show.lines import print_findings, remark_failure, remark_warnings
-from mcp_launch.command.show.text import printable, write
+from mcp_launch.command.show.text import printable, write, write_json
 from mcp_launch.command.show.waiting import settled
 from mcp_launch.command.show.wire import with_traffic
 from mcp_launch.fleet import Fleet
@@ -51,7 +50,7 @@ def list_all(sessions: Sequence[Session], kind: Listing, *, timeout: float, as_j
     listed = run(sessions, partial(_listed, sessions=sessions), timeout=timeout, options=options, lists=(kind,))
     ok = all(getattr(each.offer, kind) is not None for each in listed)
     if as_json:
-        write(json.dumps({"ok": ok, "servers": [_json(each, kind) for each in listed]}, indent=2))
+        write_json({"ok": ok, "servers": [_json(each, kind) for each in listed]})
     else:
         for each in listed:
             _write(each, kind, alone=len(listed) == 1)
@@ -64,10 +63,10 @@ async def _listed(fleets: Sequence[Fleet], *, sessions: Sequence[Session]) -> li
         _Listed(
             report=report,
             offer=offer_of(server, report),
-            hide=redactor_of(entry),
+            hide=hide,
         )
         for fleet, session in zip(fleets, sessions, strict=True)
-        for server, report, entry in zip(fleet.servers, fleet.report["servers"], session.servers, strict=True)
+        for server, report, hide in zip(fleet.servers, fleet.report["servers"], redactors_of(session), strict=True)
     ]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Literal, TypeVar
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from mcp import Client
     from mcp_types import Prompt, Tool
 
-__all__ = ["Opened", "Use", "redactor_of", "use_one"]
+__all__ = ["Opened", "Use", "redactors_of", "use_one"]
 
 Named = TypeVar("Named", "Tool", "Prompt")
 
@@ -101,8 +101,7 @@ def use_one(
         SystemExit: a signal came; the server is gone.
     """
     print_findings(found_in(session.source, session.findings))
-    (entry,) = session.servers
-    hide = redactor_of(entry)
+    (hide,) = redactors_of(session)
     notices = Notices(hide, changed=use.changed)
     options = with_traffic(notices.options) if verbose else notices.options
     main = partial(_main, use=use, notices=notices, hide=hide, show_secrets=show_secrets)
@@ -123,9 +122,13 @@ async def _main(fleets: Sequence[Fleet], *, use: Use, notices: Notices, hide: Re
     return await use.ready(Opened(fleet=fleet, server=server, notices=notices, hide=hide, hide_result=hide_result))
 
 
-def redactor_of(entry: object) -> Redactor:
-    """Removes the secrets of an entry's server; removes nothing if the entry cannot be read."""
+def redactors_of(session: Session) -> list[Redactor]:
+    """Return what removes the secrets of each server; it removes nothing where the entry cannot be read."""
+    return [_redactor_of(server, session.secrets) for server in session.servers]
+
+
+def _redactor_of(server: object, secrets: Sequence[str]) -> Redactor:
     try:
-        return parse_server(entry).redactor
+        return replace(parse_server(server), secrets=tuple(secrets)).redactor
     except LaunchFailure:
         return Redactor()

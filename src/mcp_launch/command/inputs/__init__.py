@@ -5,16 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal
 
 from mcp_launch.command.inputs.given import is_url
-from mcp_launch.config.entries import Finding
+from mcp_launch.config.entries import Entry, Finding
 from mcp_launch.wording import Wording
 
-__all__ = ["Entry", "Session", "Typed"]
+if TYPE_CHECKING:
+    from mcp_launch.config.locations import Candidate
 
-Entry: TypeAlias = Any
-"""The raw JSON of a server, as ACP writes it."""
+__all__ = ["Session", "Typed"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +34,8 @@ class Typed:
     """Whether the files of all clients that exist are meant too."""
     workspace: str | None = None
     """The directory of the project, as typed."""
+    trust: bool = False
+    """Whether servers of the project's files are started without asking."""
 
     @property
     def files(self) -> list[str]:
@@ -41,8 +43,8 @@ class Typed:
         return [*(each for each in self.servers if each != "-" and not is_url(each)), *self.found]
 
     @property
-    def found(self) -> dict[str, str]:
-        """With --discover, the files of clients that exist, each with its format, without those that were typed."""
+    def found(self) -> dict[str, Candidate]:
+        """Return the files of clients that exist, with --discover, without those that were typed."""
         if not self.discover:
             return {}
         # Imported here: few ask for it.
@@ -50,7 +52,8 @@ class Typed:
 
         typed = {os.path.abspath(each) for each in self.servers}
         found = discover(directory=self.workspace or os.getcwd())
-        return {str(each.path): each.format for each in found if os.path.abspath(each.path) not in typed}
+        # A file of the project that is the user's too, in the home directory, counts as the user's.
+        return {str(each.path): each for each in found if os.path.abspath(each.path) not in typed}
 
     def directory(self, of_file: str | None = None) -> str:
         """Where the servers run: what the user types may be relative; what a file says must be absolute."""
@@ -63,10 +66,22 @@ class Session:
 
     source: str
     """Where they come from, as messages call it."""
-    servers: list[Entry] = field(repr=False)
+    entries: list[Entry] = field(repr=False)
     cwd: str
     """Absolute."""
+    origin: Literal["typed", "file", "project"] = "typed"
+    """Whether they are typed, of a file that was named or is the user's, or of a file that was found in the project."""
     findings: tuple[Finding, ...] = ()
     """What is odd in the file; where a file makes several sessions, the first has all of it."""
     wording: Wording = field(default_factory=Wording)
     """How it is said what to change there."""
+
+    @property
+    def servers(self) -> list[Any]:
+        """The raw JSON of the servers, as ACP writes it."""
+        return [entry.server for entry in self.entries]
+
+    @property
+    def secrets(self) -> list[str]:
+        """The values that variables have in arguments and URLs."""
+        return [secret for entry in self.entries for secret in entry.secrets]

@@ -11,7 +11,10 @@ from mcp_launch.config.entries import Config
 from mcp_launch.config.read import read_config
 from mcp_launch.failures import UnusableInput
 
-__all__ = ["read_file", "text_of"]
+__all__ = ["LONGEST", "read_file", "text_of"]
+
+LONGEST = 16 * 2**20
+"""Bytes of a config file that are read at most. The largest are those of clients that keep other things there too."""
 
 
 def read_file(given: str, *, format: str | None = None, workspace: str | None = None) -> Config:  # noqa: A002
@@ -21,7 +24,7 @@ def read_file(given: str, *, format: str | None = None, workspace: str | None = 
         UnusableInput: it cannot be read, or holds no list of servers.
     """
     source = source_of(given)
-    text = text_of(given, source=source)
+    text = text_of(given, source=source, longest=LONGEST)
     directory = None if workspace is None else os.path.abspath(workspace)
     try:
         return read_config(text, source=source, format=format, workspace=directory)
@@ -31,21 +34,24 @@ def read_file(given: str, *, format: str | None = None, workspace: str | None = 
         raise
 
 
-def text_of(file: str, *, source: str) -> str:
-    """The text of a file, or of standard input if that is `-`; `source` is what messages call it.
+def text_of(file: str, *, source: str, longest: int = -1) -> str:
+    """Return the text of a file, or of standard input if that is `-`; `source` is what messages call it.
 
     Raises:
-        UnusableInput: it cannot be read, or is no text.
+        UnusableInput: it cannot be read, is not UTF-8, or has more than `longest` bytes, if that is not negative.
     """
+    size = longest + 1 if longest >= 0 else -1
     # Standard input is None when whoever started us has closed it.
     if file == "-" and sys.stdin is None:
         raise UnusableInput("standard input: is closed")
     try:
         if file == "-":
-            data = sys.stdin.buffer.read()
+            data = sys.stdin.buffer.read(size)
         else:
             with open(file, "rb") as opened:
-                data = opened.read()
+                data = opened.read(size)
+        if len(data) > longest >= 0:
+            raise UnusableInput(f"{source}: is larger than {longest >> 20} MB; is it a config file?")
         return data.decode("utf-8-sig")
     except FileNotFoundError as error:
         raise UnusableInput(f"{source}: {error.strerror}{_instead(file)}") from None

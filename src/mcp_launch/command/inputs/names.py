@@ -6,16 +6,16 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from mcp_launch.command.inputs import Entry, Session
+from mcp_launch.command.inputs import Session
 from mcp_launch.failures import UnknownServer, UnusableInput
 from mcp_launch.json_values import as_members
 
 __all__ = ["name_of", "only_named", "told_apart"]
 
 
-def name_of(entry: Entry) -> str | None:
-    """The name of an entry, if it has one that is a text and not empty."""
-    name: object = as_members(entry).get("name")
+def name_of(server: object) -> str | None:
+    """Return the name in the raw JSON of a server, if it has one that is a string and not empty."""
+    name: object = as_members(server).get("name")
     return name if isinstance(name, str) and name else None
 
 
@@ -34,7 +34,7 @@ def only_named(sessions: Iterable[Session], only: Sequence[str]) -> list[Session
     return [
         replace(
             session,
-            servers=[entry for entry in session.servers if name_of(entry) in only],
+            entries=[entry for entry in session.entries if name_of(entry.server) in only],
             findings=tuple(each for each in session.findings if each.server is None or each.server in only),
         )
         for session in sessions
@@ -55,9 +55,11 @@ def told_apart(sessions: list[Session]) -> list[Session]:
     return [
         replace(
             session,
-            servers=[
-                entry if (name := name_of(entry)) is None else {**entry, "name": called(name, session)}
-                for entry in session.servers
+            entries=[
+                entry
+                if (name := name_of(entry.server)) is None
+                else entry._replace(server={**entry.server, "name": called(name, session)})
+                for entry in session.entries
             ],
             findings=tuple(
                 each if each.server is None else each._replace(server=called(each.server, session))
@@ -69,4 +71,4 @@ def told_apart(sessions: list[Session]) -> list[Session]:
 
 
 def _names(session: Session) -> set[str]:
-    return {name for entry in session.servers if (name := name_of(entry)) is not None}
+    return {name for server in session.servers if (name := name_of(server)) is not None}

@@ -6,13 +6,15 @@ import os
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Literal
 
-from mcp_launch.command.inputs import Entry, Session, Typed
+from mcp_launch.command.inputs import Session, Typed
 from mcp_launch.command.inputs.files import read_file
 from mcp_launch.command.inputs.given import is_url, source_of
 from mcp_launch.command.inputs.names import only_named, told_apart
+from mcp_launch.command.inputs.trust import trusted
 from mcp_launch.command.inputs.typed_server import of_command, of_url
-from mcp_launch.config.entries import Config
+from mcp_launch.config.entries import Config, Entry
 from mcp_launch.config.formats import format_called
 from mcp_launch.failures import NoServers, UnusableInput
 
@@ -26,8 +28,8 @@ def read_inputs(typed: Typed, *, unusable: Callable[[UnusableInput], object] | N
     the error of each file that cannot be used, which is then left out.
 
     Raises:
-        UnusableInput: nothing was typed, or what was typed does not fit together; or a file cannot be used, and there
-            is no `unusable` to call or nothing else to launch.
+        UnusableInput: nothing was typed, or what was typed does not fit together; or a file cannot be used or is not
+            trusted, and there is no `unusable` to call or nothing else to launch.
     """
     _refuse_contradictions(typed)
     more = typed.command is not None or typed.discover
@@ -42,7 +44,8 @@ def read_inputs(typed: Typed, *, unusable: Callable[[UnusableInput], object] | N
     sessions += _discovered(typed, unusable) if typed.discover else []
     if typed.command is not None:
         sessions.append(of_command(typed.command, typed))
-    return told_apart(only_named(sessions, typed.only) if typed.only else sessions)
+    sessions = told_apart(only_named(sessions, typed.only) if typed.only else sessions)
+    return sessions if typed.trust else trusted(sessions, unusable=unusable)
 
 
 def _refuse_contradictions(typed: Typed) -> None:
@@ -69,15 +72,18 @@ def _refuse_contradictions(typed: Typed) -> None:
 
 
 def _read(given: str, typed: Typed) -> list[Session]:
-    return [of_url(given, typed)] if is_url(given) else _of_config(read_file(given, workspace=typed.workspace), typed)
+    if is_url(given):
+        return [of_url(given, typed)]
+    return _of_config(read_file(given, workspace=typed.workspace), typed, origin="file")
 
 
 def _discovered(typed: Typed, unusable: Callable[[UnusableInput], object] | None) -> list[Session]:
     """The servers in the files that exist; one may have none, since most clients keep other settings there too."""
     sessions: list[Session] = []
-    for file, name in typed.found.items():
+    for file, found in typed.found.items():
         try:
-            sessions += _of_config(read_file(file, format=name, workspace=typed.workspace or os.getcwd()), typed)
+            config = read_file(file, format=found.format, workspace=typed.workspace or os.getcwd())
+            sessions += _of_config(config, typed, origin="project" if found.scope == "project" else "file")
         except NoServers:
             continue
         except UnusableInput as error:
@@ -89,16 +95,19 @@ def _discovered(typed: Typed, unusable: Callable[[UnusableInput], object] | None
     return sessions
 
 
-def _of_config(config: Config, typed: Typed) -> list[Session]:
+def _of_config(config: Config, typed: Typed, *, origin: Literal["file", "project"]) -> list[Session]:
     if config.cwd is not None and not os.path.isabs(config.cwd):
         raise UnusableInput(f'{config.source}: cwd must be an absolute path, not "{config.cwd}"')
     shared = typed.directory(config.cwd)
-    servers: dict[str, list[Entry]] = {}
+    entries: dict[str, list[Entry]] = {}
     for entry in config.entries:
         if not entry.disabled:
             cwd = os.path.normpath(os.path.join(shared, entry.cwd)) if entry.cwd else shared
-            servers.setdefault(cwd, []).append(entry.server)
+            entries.setdefault(cwd, []).append(entry)
     wording = format_called(config.format).wording
-    sessions = [Session(source=config.source, servers=each, cwd=cwd, wording=wording) for cwd, each in servers.items()]
-    first, *others = sessions or [Session(source=config.source, servers=[], cwd=shared)]
+    sessions = [
+        Session(source=config.source, entries=each, cwd=cwd, origin=origin, wording=wording)
+        for cwd, each in entries.items()
+    ]
+    first, *others = sessions or [Session(source=config.source, entries=[], cwd=shared, origin=origin)]
     return [replace(first, findings=config.findings), *others]

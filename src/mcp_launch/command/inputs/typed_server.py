@@ -5,10 +5,13 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Sequence
+from typing import Any
 from urllib.parse import urlsplit
 
 from mcp_launch.command.inputs import Session, Typed
 from mcp_launch.command.inputs.given import source_of
+from mcp_launch.config.entries import Entry
+from mcp_launch.config.places import Place
 from mcp_launch.failures import UnusableInput
 from mcp_launch.wording import Wording
 
@@ -26,9 +29,13 @@ def of_url(url: str, typed: Typed) -> Session:
     except ValueError:
         name = None
     headers = [_header(each, number) for number, each in enumerate(typed.headers, 1)]
-    entry = {"type": "sse" if typed.sse else "http", "name": name or "server", "url": url, "headers": headers}
+    server = {"type": "sse" if typed.sse else "http", "name": name or "server", "url": url, "headers": headers}
     wording = Wording(http="leave out --sse", sse="add --sse")
-    return Session(source=source_of(url), servers=[entry], cwd=typed.directory(), wording=wording)
+    return Session(source=source_of(url), entries=[_entry(server)], cwd=typed.directory(), wording=wording)
+
+
+def _entry(server: dict[str, Any]) -> Entry:
+    return Entry(name=server["name"], server=server, place=Place(1, 1), written=server)
 
 
 def _header(text: str, number: int) -> dict[str, str]:
@@ -45,14 +52,14 @@ def of_command(words: Sequence[str], typed: Typed) -> Session:
     Raises:
         UnusableInput: what was typed for a variable is neither NAME=VALUE nor the name of one that is set here.
     """
-    entry = {
+    server = {
         "name": _called(words),
         # Looked up as a shell does: people need not type the absolute path that ACP wants in a request.
         "command": _found(words[0]),
         "args": list(words[1:]),
         "env": [_variable(each, number) for number, each in enumerate(typed.env, 1)],
     }
-    return Session(source="--", servers=[entry], cwd=typed.directory())
+    return Session(source="--", entries=[_entry(server)], cwd=typed.directory())
 
 
 def _found(command: str) -> str:

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import stat
+from contextlib import suppress
 from datetime import datetime
+from errno import EBUSY
+from io import StringIO
+from pathlib import Path
+from secrets import token_hex
 
 from mcp_launch.failures import UnusableInput
 from mcp_launch.shapes import CheckReport
@@ -37,5 +45,52 @@ def _write(found: CheckReport, path: str, *, form: str, source: str, when: datet
         from mcp_launch.command.show.junit import write  # noqa: PLC0415
     else:
         from mcp_launch.command.show.html import write  # noqa: PLC0415
-    with open(path, "w", encoding="utf-8", newline="\n") as file:
-        write(found, file, source=source, when=when, strict=strict)
+    text = StringIO()
+    write(found, text, source=source, when=when, strict=strict)
+    _put(path, text.getvalue().encode())
+
+
+def _put(path: str, data: bytes) -> None:
+    """Write the bytes into the file, which stays as it was if that fails."""
+    if not _is_replaceable(path):
+        Path(path).write_bytes(data)
+        return
+    # The file that a link leads to is replaced, and not the link.
+    target = os.path.realpath(path)
+    beside = os.path.join(os.path.dirname(target), f".mcp-launch-{token_hex(8)}.tmp")
+    try:
+        with open(beside, "xb") as file:
+            file.write(data)
+        if os.path.exists(target):
+            shutil.copymode(target, beside)
+        os.replace(beside, target)
+    except BaseException as error:
+        with suppress(OSError):
+            os.unlink(beside)
+        if getattr(error, "errno", None) != EBUSY:
+            raise
+        # A file of its host that is mounted into a container cannot be replaced.
+        Path(path).write_bytes(data)
+
+
+def _is_replaceable(path: str) -> bool:
+    """Return False for a device, a pipe, our own output, and what we may write to but not replace."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return True
+    folder = os.path.dirname(os.path.realpath(path))
+    return (
+        stat.S_ISREG(found.st_mode)
+        and os.access(path, os.W_OK)
+        and os.access(folder, os.W_OK)
+        and not any(_is_open_as(number, found) for number in (1, 2))
+    )
+
+
+def _is_open_as(number: int, found: os.stat_result) -> bool:
+    """Return True if our standard output or error, by its number, is this file."""
+    try:
+        return os.path.samestat(os.fstat(number), found)
+    except OSError:
+        return False

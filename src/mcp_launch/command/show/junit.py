@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from typing import Any, TextIO, cast
 from xml.etree.ElementTree import Element, ElementTree, SubElement, indent
 
+from acp_bindings.command.standard_streams import without_ci_commands
 from mcp_launch.command.show.advice import ADVICE
 from mcp_launch.command.show.findings import of_files, shown, with_findings
 from mcp_launch.command.show.timeline import elapsed
@@ -133,5 +134,6 @@ def _seconds(seconds: float) -> str:
 
 
 def _fit(text: str) -> str:
-    # Jenkins and GitLab publish the file at the path behind this marker, which a server must not choose.
-    return visible(text).replace("[[ATTACHMENT|", "[[ATTACHMENT |")
+    # Jenkins and GitLab publish the file at the path behind this marker, which a server must not choose. Reporters
+    # print the texts to a log, where the runner looks for commands.
+    return without_ci_commands(visible(text).replace("[[ATTACHMENT|", "[[ATTACHMENT |"))

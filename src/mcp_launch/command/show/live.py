@@ -10,6 +10,7 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.live import Live
 from rich.text import Text
 
+from acp_bindings.command.standard_streams import without_ci_commands
 from mcp_launch.changes import Change
 from mcp_launch.command.show.text import printable
 from mcp_launch.fleet import Fleet
@@ -69,7 +70,7 @@ class _Board:
         return Text.assemble(
             (mark, colour),
             " ",
-            (printable(server.name).ljust(self._width), "bold"),
+            (without_ci_commands(printable(server.name)).ljust(self._width), "bold"),
             " ",
             ((server.transport or "?").ljust(5), "dim"),
             " ",

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from mcp_launch.command.show.text import write
+from mcp_launch.command.show.text import write_json
 from mcp_launch.failures import UnusableInput
 
 __all__ = ["DOCUMENTS", "refusing", "write_refusal"]
@@ -29,7 +28,7 @@ def write_refusal(command: str, reasons: Sequence[str], **known: str) -> None:
     Raises:
         UnusableInput: standard output cannot be written to.
     """
-    write(json.dumps({"ok": False, **DOCUMENTS[command], **known, "unusable": list(reasons)}, indent=2))
+    write_json({"ok": False, **DOCUMENTS[command], **known, "unusable": list(reasons)})
 
 
 @contextmanager

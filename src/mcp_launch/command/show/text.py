@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import sys
 import threading
 from collections.abc import Generator
 from typing import TextIO, TypeAlias
 
-from acp_bindings.command.standard_streams import discard_unwritable
+from acp_bindings.command.standard_streams import discard_unwritable, shown_on
 from mcp_launch.failures import UnusableInput
 
-__all__ = ["Styled", "complain", "harmless", "printable", "remark", "write", "write_file"]
+__all__ = ["Styled", "complain", "harmless", "printable", "remark", "write", "write_file", "write_json"]
 
 Styled: TypeAlias = tuple[str, str]
 """A text and its style, as rich calls it."""
@@ -39,6 +40,17 @@ def write(*parts: str | Styled) -> None:
     """
     with _checked():
         _write(sys.stdout, parts)
+
+
+def write_json(document: object) -> None:
+    """Write a JSON document to standard output, as it is.
+
+    Raises:
+        UnusableInput: it cannot be written, for another reason than that nobody reads it any more.
+    """
+    with _checked(), _writing:
+        sys.stdout.write(f"{json.dumps(document, indent=2)}\n")
+        sys.stdout.flush()
 
 
 def write_file(text: str) -> None:
@@ -78,7 +90,9 @@ def _checked() -> Generator[None]:
 
 
 def _write(stream: TextIO, parts: tuple[str | Styled, ...]) -> None:
-    styled = [(part, "") if isinstance(part, str) else part for part in parts]
+    pairs = [(part, "") if isinstance(part, str) else part for part in parts]
+    # Here, through which all goes that servers and files say.
+    styled = [(shown_on(stream, text), style) for text, style in pairs]
     with _writing:
         _write_line(stream, styled)
 

@@ -13,6 +13,7 @@ from typing import Any
 import anyio
 import httpx2
 from mcp_types import ErrorData
+from typing_extensions import override
 
 from mcp_launch.diagnosis import Diagnosis
 from mcp_launch.diagnosis.no_answer import UNMAPPED, TooLong, UnusableId
@@ -44,6 +45,7 @@ class WebClient(httpx2.AsyncClient):
     def __init__(self, spec: HttpServer, network: Network, *, connect: float, limits: Limits | None = None) -> None:
         self.rule = HeaderRule(spec, logs_in=network.auth is not None)
         self._url = spec.url
+        self._network = network
         with usable(spec, network.names_proxy):
             super().__init__(
                 auth=network.auth,
@@ -109,6 +111,11 @@ class WebClient(httpx2.AsyncClient):
         if not stream:
             await response.aread()
         return response
+
+    @override
+    def _transport_for_url(self, url: httpx2.URL) -> httpx2.AsyncBaseTransport:
+        # Here, because a pattern in `mounts` does not know every spelling, and a login may be at any URL.
+        return self._transport if self._network.is_direct(url) else super()._transport_for_url(url)
 
     async def _apply_rule(self, request: httpx2.Request) -> None:
         request.headers = httpx2.Headers(self.rule.apply(request))

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from functools import partial
 from typing import Any
 
 import anyio
 import httpx
 from anyio.lowlevel import checkpoint
+from httpx_sse import EventSource
+from typing_extensions import override
 
 from mcp_launch.diagnosis import Diagnosis
 from mcp_launch.diagnosis.no_answer import UNMAPPED, TooLong
@@ -20,7 +22,7 @@ from mcp_launch.transports import TRIAL
 from mcp_launch.transports.bodies import start_of
 from mcp_launch.transports.compression import unpack_slowly
 from mcp_launch.transports.cookies import cookie_jar
-from mcp_launch.transports.events import Event, EventBuffer, EventTooLong, event_of
+from mcp_launch.transports.events import Event, EventBuffer, EventTooLong
 from mcp_launch.transports.headers import HeaderRule, follows
 from mcp_launch.transports.media import EVENT_STREAM, media_type
 from mcp_launch.transports.memory import Memory
@@ -52,6 +54,7 @@ class EventClient(httpx.AsyncClient):
                 timeout=httpx.Timeout(connect, read=None),
                 event_hooks={"request": [self._apply_rule], "response": [_UNPACK]},
             )
+        self._network = network
         self._kept_cookies = _Cookies(cookie_jar())
         self.rule = HeaderRule(spec, logs_in=network.auth is not None)
         self.hide = spec.redactor
@@ -137,6 +140,11 @@ class EventClient(httpx.AsyncClient):
             self.lost = memory.found
         return response
 
+    @override
+    def _transport_for_url(self, url: httpx.URL) -> httpx.AsyncBaseTransport:
+        # Here, because a pattern in `mounts` does not know every spelling, and a login may be at any URL.
+        return self._transport if self._network.is_direct(url) else super()._transport_for_url(url)
+
     async def _apply_rule(self, request: httpx.Request) -> None:
         if self.rule.adds:
             request.headers = httpx.Headers(self.rule.apply(request))
@@ -154,19 +162,42 @@ class Events:
         self._buffer = EventBuffer(limit)
         self._reading = reading
 
-    async def __aiter__(self) -> AsyncIterator[Event]:
+    async def __aiter__(self) -> AsyncGenerator[Event]:
+        # As Latin-1, in which a character is a byte: text with an emoji would take four times the memory of its bytes.
+        headers = {"content-type": EVENT_STREAM}
+        limited = httpx.Response(200, headers=headers, stream=_Blocks(self), default_encoding="latin-1")
+        async with aclosing(EventSource(limited).aiter_sse()) as events:
+            async for event in events:
+                if event.data:
+                    name = event.event.encode("latin-1").decode(errors="replace")
+                    yield Event(name, event.data.encode("latin-1"))
+
+    async def blocks(self) -> AsyncGenerator[bytes]:
+        """The lines of each event, once they are complete."""
         async for chunk in self._response.aiter_bytes():
             for start in range(0, len(chunk), _PIECE):
                 if start:
                     await checkpoint()
                 try:
                     for block in self._buffer.feed(chunk[start : start + _PIECE]):
-                        if event := event_of(block):
-                            yield event
+                        yield block
                 except EventTooLong as error:
                     # Not an exception, which would leave httpx's generators unfinished for the garbage collector.
                     self.wrong = error
                     self._reading.cancel()
+
+
+class _Blocks(httpx.AsyncByteStream):
+    """The body of an event stream, of which httpx-sse gets whole events within the limit."""
+
+    def __init__(self, events: Events) -> None:
+        self._events = events
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        async with aclosing(self._events.blocks()) as blocks:
+            async for block in blocks:
+                # httpx-sse takes a bare CR for the end of a line only with the byte after it, which may be long in coming.
+                yield block.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in block else block
 
 
 _UNPACK = partial(unpack_slowly, HttpxBody, httpx.DecodingError)

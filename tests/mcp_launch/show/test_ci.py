@@ -1,0 +1,159 @@
+"""What servers and files say is no command to the CI runner that reads the output."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from acp_bindings.command.standard_streams import without_ci_commands
+from tests.mcp_launch.servers.ci import GITHUB, SAID
+from tests.mcp_launch.support import SERVERS, run_python
+
+CI = [sys.executable, "-S", str(SERVERS / "ci.py")]
+
+
+def commands_in(output: str) -> Iterator[str]:
+    """The lines that a runner takes for commands, found as those of GitHub, Azure and TeamCity find them."""
+    for line in re.split(r"\r\n|\r|\n", output):
+        text = line.lstrip()
+        if (text.startswith("::") and "::" in text[2:]) or re.search(r"##\w*\[", text):
+            yield line
+
+
+def printed(*words: str, stdin: str = "", **variables: str) -> str:
+    """What the command writes to both streams."""
+    done = run_python("-m", "mcp_launch", *words, stdin=stdin, **variables)
+    return done.stdout + done.stderr
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> str:
+    """A file whose servers and members are called like commands."""
+    path = tmp_path / ".mcp.json"
+    entry = {"command": CI[0], "args": CI[1:], "::debug::member": 1, "##[debug]member": 2}
+    failing = {**entry, "args": [*CI[1:], "fails"]}
+    path.write_text(json.dumps({"mcpServers": {GITHUB: entry, "##[error]failing": failing}}))
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("::error::x", ": :error::x"),
+        ("  ::set-output name=a::b", "  : :set-output name=a::b"),
+        ("a\r::stop-commands::b", "a\r: :stop-commands::b"),
+        ("a\n\u00a0::group::", "a\n\u00a0: :group::"),
+        ("a ##[error]b", "a ## [error]b"),
+        ("###[section]", "### [section]"),
+        ("##vso[task.setvariable]", "## vso[task.setvariable]"),
+        ("##teamcity[x]", "## teamcity[x]"),
+    ],
+)
+def test_a_command_to_a_runner_is_broken_by_a_space(text: str, shown: str) -> None:
+    assert without_ci_commands(text) == shown
+    assert not [*commands_in(shown)]
+
+
+@pytest.mark.parametrize(
+    "text", ["plain", "std::string", "::", "::1", "::std::string".replace("::std", "a::std"), "## A [link](b)"]
+)
+def test_text_that_is_no_command_stays_as_it_is(text: str) -> None:
+    assert without_ci_commands(text) == text
+
+
+def test_long_texts_are_searched_in_linear_time() -> None:
+    many = 200_000
+    for text in (
+        "\n" * many,
+        " " * many,
+        "#" * many,
+        "##a" * many,
+        "a::a " * many,
+        "::" + "a" * many,
+        "::a " + "b" * many,
+    ):
+        assert without_ci_commands(f"{text}x") == f"{text}x"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("check",),
+        ("check", "--verbose"),
+        ("tools",),
+        ("resources",),
+        ("prompts",),
+        ("tools", "--only", "unknown"),
+    ],
+    ids=" ".join,
+)
+def test_nothing_that_is_printed_of_servers_and_files_is_a_command(words: tuple[str, ...], file: str) -> None:
+    said = printed(*words, file)
+
+    assert re.search(r": :error|## \[|## vso\[", said)
+    assert not [*commands_in(said)]
+
+
+@pytest.mark.parametrize("tool", ["say", "fail", GITHUB, "::none::"])
+def test_nothing_that_a_call_prints_is_a_command(tool: str, tmp_path: Path) -> None:
+    said = printed("call", "--verbose", "--tool", tool, "--", *CI)
+
+    assert ": :" in said
+    assert not [*commands_in(said)]
+
+
+def test_nothing_that_the_shell_prints_is_a_command() -> None:
+    lines = [
+        "tools",
+        "tool say",
+        "call say",
+        "call fail",
+        f"call '{GITHUB}'",
+        "read memo://a",
+        "get ##[error]owned",
+        "resources",
+    ]
+
+    said = printed("shell", "--", *CI, stdin="\n".join(lines))
+
+    assert said.count(": :error") > len(lines)
+    assert not [*commands_in(said)]
+
+
+def test_a_terminal_of_a_runner_is_read_like_a_pipe(monkeypatch: pytest.MonkeyPatch) -> None:
+    if sys.platform == "win32":
+        pytest.skip("there is no pty on Windows")
+    from tests.mcp_launch.terminal import terminal  # not on Windows
+
+    for name in ("CI", "GITHUB_ACTIONS", "TF_BUILD", "TEAMCITY_VERSION"):
+        monkeypatch.delenv(name, raising=False)
+    with terminal("call", "say", "--", *CI, TERM="dumb") as shown:
+        assert shown.status() == 0
+        by_hand = shown.shown
+    with terminal("call", "say", "--", *CI, TERM="dumb", GITHUB_ACTIONS="true") as shown:
+        assert shown.status() == 0
+
+    assert [*commands_in(by_hand)]
+    assert not [*commands_in(shown.shown)]
+
+
+def test_json_stays_as_the_server_said_it() -> None:
+    done = run_python("-m", "mcp_launch", "call", "say", "--json", "--", *CI)
+
+    assert json.loads(done.stdout)["result"]["content"] == [{"type": "text", "text": SAID}]
+
+
+def test_nothing_in_a_report_for_ci_is_a_command(file: str, tmp_path: Path) -> None:
+    junit = tmp_path / "junit.xml"
+    printed("check", file, "--junit", str(junit))
+
+    told = [part for each in ET.parse(junit).iter() for part in (each.text or "", *each.attrib.values())]
+
+    assert ": :error" in "".join(told)
+    assert not [*commands_in("\n".join(told))]

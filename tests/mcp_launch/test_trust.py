@@ -1,0 +1,253 @@
+"""Files that come with a project start nothing until the user confirms it, and `--list` never starts anything."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.mcp_launch.support import SECRET, SERVERS, run_python
+
+PROJECT = {"claude-code": ".mcp.json", "vscode": ".vscode/mcp.json", "gemini": ".gemini/settings.json"}
+NEEDS_TRUST = "comes with the project; --list shows its servers, and --trust starts them"
+
+
+class Project:
+    """A project and a home directory, each with a file whose server leaves a trace when it is started."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path, self.home = folder / "project", folder / "home"
+        self.file, self.own = self.path / ".mcp.json", self.home / ".claude.json"
+        self.env: dict[str, Any] = dict.fromkeys(("HOME", "XDG_CONFIG_HOME", "USERPROFILE"), str(self.home))
+        self.discover = ("--discover", "--workspace", str(self.path))
+        for file in (self.file, self.own):
+            file.parent.mkdir()
+            self.write(file, stranger=self.server(file.name))
+
+    def server(self, name: str) -> dict[str, Any]:
+        """A server that touches a file before it does anything else."""
+        script = f'touch "{self.home}/started{name}"; exec "{sys.executable}" -S "{SERVERS / "plain.py"}" works'
+        return {"command": "/bin/sh", "args": ["-c", script]}
+
+    @staticmethod
+    def write(file: Path, **servers: dict[str, Any]) -> None:
+        file.write_text(json.dumps({"mcpServers": servers}))
+
+    @property
+    def started(self) -> set[str]:
+        """The names of the files whose server was started."""
+        return {each.name.removeprefix("started") for each in self.home.glob("started*")}
+
+    def run(self, *words: str) -> subprocess.CompletedProcess[str]:
+        """Run the command, away from a terminal."""
+        return run_python("-m", "mcp_launch", *words, **self.env)
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    return Project(tmp_path)
+
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the servers are scripts of a shell")
+
+
+@pytest.mark.parametrize("command", ["check", "tools", "resources", "prompts"])
+def test_servers_of_the_project_are_not_started_without_trust(command: str, project: Project) -> None:
+    done = project.run(command, *project.discover)
+
+    assert done.returncode == 2
+    assert done.stderr == f"mcp-launch: {project.file}: {NEEDS_TRUST}\n"
+    assert project.started == ({".claude.json"} if command == "check" else set())
+
+
+@pytest.mark.parametrize("command", ["check", "tools"])
+def test_servers_of_the_project_are_started_with_trust(command: str, project: Project) -> None:
+    done = project.run(command, *project.discover, "--trust")
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert project.started == {".mcp.json", ".claude.json"}
+
+
+def test_what_is_not_trusted_is_reported_as_unusable(project: Project) -> None:
+    done = project.run("check", *project.discover, "--json")
+
+    report = json.loads(done.stdout)
+    assert (done.returncode, report["ok"], report["unusable"]) == (2, False, [f"{project.file}: {NEEDS_TRUST}"])
+    assert [each["state"] for each in report["servers"]] == ["ready"]
+    assert project.started == {".claude.json"}
+
+
+def test_nothing_is_started_where_only_the_project_has_servers(project: Project) -> None:
+    project.own.unlink()
+    url = {"type": "http", "url": "http://127.0.0.1:9/${HOME}"}
+    (project.path / ".cursor").mkdir()
+    project.write(project.path / ".cursor" / "mcp.json", web=url)
+
+    done = project.run("check", *project.discover)
+
+    files = [project.file, project.path / ".cursor" / "mcp.json"]
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == f"mcp-launch: {'; '.join(f'{file}: {NEEDS_TRUST}' for file in files)}\n"
+    assert project.started == set()
+
+
+def test_servers_that_only_leaves_out_need_no_trust(project: Project) -> None:
+    project.write(project.own, mine=project.server("mine"))
+
+    done = project.run("check", *project.discover, "--only", "mine")
+
+    assert (done.returncode, project.started) == (0, {"mine"})
+
+
+def test_a_file_that_the_user_names_needs_no_trust(project: Project) -> None:
+    project.own.unlink()
+
+    done = project.run("check", str(project.file), *project.discover)
+
+    assert (done.returncode, done.stderr, project.started) == (0, "", {".mcp.json"})
+
+
+def test_a_project_in_the_home_directory_is_the_users(project: Project) -> None:
+    (project.home / ".cursor").mkdir()
+    project.write(project.home / ".cursor" / "mcp.json", cursor=project.server("cursor"))
+
+    done = project.run("check", "--discover", "--workspace", str(project.home))
+
+    assert (done.returncode, project.started) == (0, {".claude.json", "cursor"})
+
+
+def test_a_user_at_a_terminal_is_asked_with_all_that_would_be_started(project: Project) -> None:
+    from tests.mcp_launch.terminal import terminal  # not on Windows
+
+    everything = {".mcp.json", ".claude.json"}
+    for answer, status, started in (("n", 2, set[str]()), ("", 2, set[str]()), ("yes", 0, everything)):
+        with terminal("tools", *project.discover, columns=400, TERM="dumb", **project.env) as shown:
+            shown.see(f"{project.file}:1:17: {project.file}:stranger: stdio: /bin/sh -c")
+            shown.see("Start them? [y/N] ")
+            assert project.started == set()
+            shown.type(f"{answer}\n".encode())
+            assert shown.status() == status
+
+        assert project.started == started
+        assert (f"mcp-launch: {project.file}: not confirmed" in shown.shown) is (status == 2)
+
+
+def test_ctrl_c_at_the_question_starts_nothing(project: Project) -> None:
+    from tests.mcp_launch.terminal import terminal  # not on Windows
+
+    with terminal("check", *project.discover, columns=400, TERM="dumb", **project.env) as shown:
+        shown.see("Start them? [y/N] ")
+        shown.type(b"\x03")
+        assert shown.status() == 130
+
+    assert project.started == set()
+    assert "Traceback" not in shown.shown
+
+
+def test_watching_asks_again_only_when_the_servers_of_the_project_change(project: Project) -> None:
+    from tests.mcp_launch.terminal import terminal  # not on Windows
+
+    watched = ("check", *project.discover, "--watch")
+    with terminal(*watched, columns=400, TERM="dumb", **project.env) as shown:
+        shown.see("Start them? [y/N] ")
+        shown.type(b"y\n")
+        shown.see("Ctrl-C ends it")
+        project.write(project.own, other=project.server("other"))
+        shown.see("Ctrl-C ends it")
+        assert shown.shown.count("Start them?") == 1
+        project.write(project.file, stranger=project.server("changed"))
+        shown.see("Start them? [y/N] ")
+        shown.type(b"n\n")
+        shown.see("Ctrl-C ends it")
+        shown.type(b"\x03")
+        assert shown.status() == 130
+
+    assert project.started == {".mcp.json", ".claude.json", "other"}
+
+
+LISTED = {
+    "files": {
+        "command": "npx",
+        "args": ["-y", "files mcp", "${ROOT:-/srv}", "--token", SECRET, f"--api-key={SECRET}"],
+        "env": {"KEY": SECRET, "PASSED": "${PASSED}"},
+    },
+    "web": {
+        "type": "http",
+        "url": f"https://me:{SECRET}@h.example/${{PATH_KEY}}/mcp?key=${{QUERY_KEY}}",
+        "headers": {"Authorization": f"Bearer {SECRET}"},
+    },
+}
+
+
+def test_the_list_shows_what_would_be_started_as_the_file_has_it(tmp_path: Path) -> None:
+    file = tmp_path / ".mcp.json"
+    file.write_text(json.dumps({"mcpServers": LISTED}))
+    variables = {"ROOT": SECRET, "PASSED": SECRET, "PATH_KEY": SECRET, "QUERY_KEY": SECRET}
+
+    done = run_python("-m", "mcp_launch", "check", "--list", str(file), "--", "sh", "-c", "exit", **variables)
+
+    column = file.read_text().index('"web"') + 1
+    npx = "npx -y 'files mcp' '${ROOT:-/srv}' --token '…' '--api-key=…'"
+    url = "https://h.example/${PATH_KEY}/mcp?…"
+    sh = next(each for each in ("/usr/bin/sh", "/bin/sh") if each in done.stdout)
+    assert done.returncode == 0
+    assert done.stdout.splitlines() == [
+        f"{file}:1:17: files: stdio: {npx} [env: KEY, PASSED] [variables: ROOT, PASSED]",
+        f"{file}:1:{column}: web: http: {url} [headers: Authorization] [variables: PATH_KEY, QUERY_KEY]",
+        f"--: sh: stdio: {sh} -c exit",
+    ]
+    assert SECRET not in done.stdout + done.stderr
+
+
+def test_the_list_as_json_is_one_document(tmp_path: Path) -> None:
+    file, broken = tmp_path / ".mcp.json", tmp_path / "broken.json"
+    file.write_text(json.dumps({"mcpServers": {**LISTED, "odd": 3}}))
+    broken.write_text("{")
+
+    done = run_python("-m", "mcp_launch", "check", "--list", "--json", str(file), str(broken), "http://h.example/x?y")
+
+    document = json.loads(done.stdout)
+    files, web, odd, typed = document["servers"]
+    assert (done.returncode, document["ok"], len(document["unusable"])) == (2, False, 1)
+    assert [each["server"] for each in document["findings"]] == ["files", "web", "web", "odd"]
+    assert files == {
+        "name": "files",
+        "transport": "stdio",
+        "command": ["npx", "-y", "files mcp", "${ROOT:-/srv}", "--token", "…", "--api-key=…"],
+        "url": None,
+        "cwd": str(Path.cwd()),
+        "env": ["KEY", "PASSED"],
+        "headers": [],
+        "variables": ["ROOT", "PASSED"],
+        "source": str(file),
+        "line": 1,
+        "column": 17,
+        "needs_trust": False,
+    }
+    assert (web["command"], web["url"]) == (None, "https://h.example/${PATH_KEY}/mcp?…")
+    assert (odd["transport"], odd["command"], odd["url"]) == (None, None, None)
+    assert (typed["url"], typed["line"], typed["column"]) == ("http://h.example/x?…", None, None)
+    assert SECRET not in done.stdout + done.stderr
+
+
+def test_the_list_of_a_project_starts_nothing_and_says_what_needs_trust(project: Project) -> None:
+    done = project.run("check", "--list", *project.discover)
+
+    first, second = done.stdout.splitlines()
+    assert (done.returncode, done.stderr, project.started) == (0, "", set())
+    assert first.startswith(f"{project.file}:1:17: {project.file}:stranger: stdio: /bin/sh -c")
+    assert (first.endswith("[needs: --trust]"), second.endswith("[needs: --trust]")) == (True, False)
+
+
+@pytest.mark.parametrize(
+    "option", [("--junit", "junit.xml"), ("--html", "page.html"), ("--watch",)], ids=lambda each: each[0]
+)
+def test_a_list_has_no_report(option: tuple[str, ...], project: Project) -> None:
+    done = project.run("check", str(project.file), "--list", *option)
+
+    told = f"mcp-launch: --list starts nothing, so that {option[0]} has nothing to report\n"
+    assert (done.returncode, done.stderr, project.started) == (2, told, set())
