@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from mcp_types import INVALID_PARAMS, ErrorData, JSONRPCMessage
+from mcp_types import INVALID_PARAMS, ErrorData, JSONRPCMessage, JSONRPCNotification, RequestId
 from pydantic_core import PydanticSerializationError
 
-__all__ = ["UNWRITABLE", "UnwritableError", "written"]
+__all__ = ["UNWRITABLE", "UnwritableError", "cancelled_by", "written"]
 
 UNWRITABLE = ErrorData(code=INVALID_PARAMS, message="not sent: half of a surrogate pair in it has no form in UTF-8")
 """What whoever waits for the answer to such a message gets; the session goes on."""
@@ -13,6 +13,15 @@ UNWRITABLE = ErrorData(code=INVALID_PARAMS, message="not sent: half of a surroga
 
 class UnwritableError(Exception):
     """A message that JSON cannot carry."""
+
+
+def cancelled_by(message: JSONRPCMessage) -> RequestId | None:
+    """Return the id of the request that the message cancels, or None if it is another message."""
+    match message:
+        case JSONRPCNotification(method="notifications/cancelled", params={"requestId": str() | int() as number}):
+            return number
+        case _:
+            return None
 
 
 def written(message: JSONRPCMessage) -> bytes:

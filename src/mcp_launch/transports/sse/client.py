@@ -23,6 +23,7 @@ from mcp_launch.transports.headers import HeaderRule, follows
 from mcp_launch.transports.media import EVENT_STREAM, media_type
 from mcp_launch.transports.memory import Memory
 from mcp_launch.transports.network import Network, usable
+from mcp_launch.transports.posts import MOST_CONNECTIONS
 from mcp_launch.transports.sse.bridge import BridgedAuth, HttpxBody, bridged_proxy
 from mcp_launch.transports.sse.events import events_of
 
@@ -41,7 +42,8 @@ class EventClient(httpx.AsyncClient):
                 verify=network.verify,
                 proxy=bridged_proxy(network.proxy),
                 trust_env=network.trust_env,
-                timeout=httpx.Timeout(connect, read=None),
+                timeout=httpx.Timeout(connect, read=None, pool=None),
+                limits=httpx.Limits(max_connections=MOST_CONNECTIONS, max_keepalive_connections=20),
                 event_hooks={"request": [self._apply_rule], "response": [_UNPACK]},
             )
         self._kept_cookies = _Cookies(cookie_jar())
