@@ -1,4 +1,4 @@
-"""Servers that stop reading or never accept a message: calls time out, and nothing else is held up."""
+"""Servers that stop reading, never accept a message, or flood us: calls time out, and nothing else is held up."""
 
 from __future__ import annotations
 
@@ -12,12 +12,15 @@ from typing import Any
 import anyio
 import pytest
 from mcp import Client, MCPError
-from mcp_types import REQUEST_TIMEOUT
+from mcp.shared.message import SessionMessage
+from mcp_types import REQUEST_TIMEOUT, JSONRPCError, JSONRPCNotification, JSONRPCRequest, JSONRPCResponse
+from typing_extensions import TypeIs
 
 import mcp_launch
 from mcp_launch import Budgets, Options
-from mcp_launch.transports import posts
+from mcp_launch.transports import posts, server_requests
 from mcp_launch.transports.http import client as http_client
+from mcp_launch.transports.server_requests import limited
 from mcp_launch.transports.sse import client as sse_client
 from tests.mcp_launch.servers.raw import Answer, Request, event, head, raw_server
 from tests.mcp_launch.servers.stalls import Web, handler
@@ -229,3 +232,92 @@ async def test_posts_that_an_sse_server_never_accepts_are_closed_once_they_are_a
         async with session_with(late, tmp_path=tmp_path, kind="sse") as session:
             for _ in range(few_connections + 5):
                 assert await ask(session, "echo") == "done"
+
+
+@KINDS
+async def test_requests_beyond_the_limit_get_an_error(
+    kind: str, marked: Marked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server_requests, "MOST_REQUESTS", 3)
+
+    async def never(context: object) -> Any:
+        await anyio.sleep_forever()
+
+    async with stalling(kind, "asks", marked, tmp_path) as server:
+        with anyio.fail_after(20):
+            async with mcp_launch.launch([server], cwd=tmp_path, options=Options(roots=never)) as fleet:
+                told = await ask(fleet["stalls"].session, "echo")
+
+    assert [error["code"] for error in told] == [-32603, -32603]
+    assert "sent more than 3 requests at a time; the rest got an error" in fleet["stalls"].warnings
+
+
+@WEB
+async def test_a_flood_from_a_server_that_accepts_no_pongs_is_dropped_and_times_out(
+    kind: str, marked: Marked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(posts, "_MOST", 5)
+
+    async with stalling(kind, "deaf_flood", marked, tmp_path) as server:
+        with anyio.fail_after(20):
+            async with mcp_launch.launch([server], cwd=tmp_path, budgets=Budgets(handshake=0.5)) as fleet:
+                pass
+            # Trio finishes in tasks of its own what generators the libraries left.
+            await anyio.wait_all_tasks_blocked()
+
+    assert [failure.code for failure in fleet.failures] == ["timeout"]
+    assert any("faster than it accepts" in warning for warning in fleet["stalls"].warnings)
+
+
+class Ends:
+    """Both ends of a stream in memory: what the server sends, and what it got."""
+
+    def __init__(self) -> None:
+        self.sent: list[Any] = []
+        self.got: list[Any] = []
+
+    async def receive(self) -> SessionMessage:
+        if not self.sent:
+            raise anyio.EndOfStream
+        return SessionMessage(self.sent.pop(0))
+
+    async def send(self, item: SessionMessage, /) -> None:
+        self.got.append(item.message)
+
+    async def aclose(self) -> None:
+        """Do nothing."""
+
+
+def with_id(message: object) -> TypeIs[JSONRPCRequest | JSONRPCResponse]:
+    """Return True for a message that has an id."""
+    return isinstance(message, JSONRPCRequest | JSONRPCResponse)
+
+
+def request(number: int | str) -> JSONRPCRequest:
+    """A request of the server."""
+    return JSONRPCRequest(jsonrpc="2.0", id=number, method="ping")
+
+
+async def test_a_request_is_in_progress_until_it_is_answered_or_cancelled() -> None:
+    ends, warnings, behind = Ends(), list[str](), False
+    read, write = limited(ends, ends, is_behind=lambda: behind, warn=warnings.append)
+    cancel = JSONRPCNotification(jsonrpc="2.0", method="notifications/cancelled", params={"requestId": "1"})
+
+    async def taken() -> list[Any]:
+        return [item.message.id async for item in read if isinstance(item, SessionMessage) and with_id(item.message)]
+
+    ends.sent = [request(number) for number in range(103)]
+    assert await taken() == list(range(100))
+    assert [(type(each), each.id) for each in ends.got] == [(JSONRPCError, number) for number in (100, 101, 102)]
+
+    await write.send(SessionMessage(JSONRPCResponse(jsonrpc="2.0", id=0, result={})))
+    ends.sent = [cancel, request(5), request("103"), request(104), request(105)]
+    assert await taken() == ["103", 104]
+
+    behind = True
+    del ends.got[:]
+    await write.send(SessionMessage(JSONRPCResponse(jsonrpc="2.0", id=2, result={})))
+    ends.sent = [request(106), cancel, JSONRPCResponse(jsonrpc="2.0", id=7, result={})]
+    assert await taken() == [7]
+    assert len(ends.got) == 1
+    assert [warning.partition(" ")[0] for warning in warnings] == ["sent", "sent", "sends"]

@@ -24,6 +24,7 @@ from mcp_launch.transports.media import EVENT_STREAM
 from mcp_launch.transports.messages import cancelled_by
 from mcp_launch.transports.network import network
 from mcp_launch.transports.posts import Posts
+from mcp_launch.transports.server_requests import limited
 from mcp_launch.transports.streams import ReadStream, Sink, Source, WriteStream
 from mcp_launch.transports.traffic import Traffic, shown
 from mcp_launch.transports.unanswered import Unanswered, Unsaid, farewell
@@ -82,6 +83,7 @@ class HttpTransport:
                     _NotedStream(write, self._unanswered, posts),
                     self._traffic,
                 )
+                watched, noted = limited(watched, noted, is_behind=posts.are_behind, warn=self.warnings.append)
                 # Withdrawn, its request is closed, so that what comes of it late is not taken for what came of others.
                 yield bound_probe(
                     watched, noted, seconds=self._probe, was_read=lambda: self._client.probed, withdraws=True

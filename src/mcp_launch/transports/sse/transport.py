@@ -19,6 +19,7 @@ from mcp_launch.transports import DOUBTFUL
 from mcp_launch.transports.http.client import speaks_http
 from mcp_launch.transports.network import network
 from mcp_launch.transports.posts import Posts
+from mcp_launch.transports.server_requests import limited
 from mcp_launch.transports.sse.client import EventClient
 from mcp_launch.transports.sse.inbox import Inbox
 from mcp_launch.transports.sse.listening import Listener
@@ -74,7 +75,7 @@ class SseTransport:
             endpoint = await tasks.start(self._listener.run, self._spec.url, inbox)
             poster = Poster(self._client, endpoint, inbox, posts, on_lost=self._on_lost)
             tasks.start_soon(poster.run, from_session, tasks)
-            yield shown(read, write, self._traffic)
+            yield limited(*shown(read, write, self._traffic), is_behind=posts.are_behind, warn=self.warnings.append)
             tasks.cancel_scope.cancel()
 
     async def diagnose(self, *, waited: float | None, answered: bool) -> Diagnosis | None:

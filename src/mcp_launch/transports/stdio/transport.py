@@ -35,6 +35,7 @@ from mcp_launch.diagnosis.process import Seen, diagnose_process
 from mcp_launch.transports import LONGEST
 from mcp_launch.transports.era import bound_probe
 from mcp_launch.transports.messages import UNWRITABLE, UnwritableError, cancelled_by, written
+from mcp_launch.transports.server_requests import limited
 from mcp_launch.transports.stdio.ending import Ending
 from mcp_launch.transports.stdio.stdout import Stdout, trimmed, uncoloured
 from mcp_launch.transports.traffic import Traffic, shown
@@ -123,7 +124,11 @@ class StdioTransport:
     async def _opened(self) -> AsyncGenerator[Any]:
         async with attended(self._process, watch=self._attend, lines=self._stderr):
             try:
-                read, write = shown(self, self, self._traffic)
+                read, write = limited(
+                    *shown(self, self, self._traffic),
+                    is_behind=lambda: self._outbox.owes_much,
+                    warn=self.warnings.append,
+                )
                 yield bound_probe(read, write, seconds=self._probe, was_read=lambda: self._process.read_input)
             finally:
                 with anyio.CancelScope(shield=True):
