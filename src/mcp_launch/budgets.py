@@ -27,7 +27,8 @@ class Budgets:
     list: float = 15.0
     """Until the tools are listed."""
     call: float = 300.0
-    """Until a request on a ready session is answered; each call can ask for another time."""
+    """From a request on a ready session to its response, including the time for writing it and for waiting for a
+    connection. Each call can ask for another time."""
     close: float = 5.0
     """Until the server is gone. Half of it is for leaving by itself, the rest for SIGTERM and SIGKILL."""
 

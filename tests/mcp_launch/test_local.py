@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
 import os
@@ -27,7 +28,7 @@ from pydantic import BaseModel
 
 import mcp_launch
 from acp_bindings import encode, v1, v1_unstable, v2, v2_unstable
-from mcp_launch.local import relay
+from mcp_launch.local import relay, serve
 from tests.mcp_launch.support import SOURCE, Marked, ask
 
 pytestmark = pytest.mark.anyio
@@ -284,6 +285,34 @@ async def test_r90_over_stdio_who_does_not_have_the_token_is_let_go(
             with anyio.fail_after(10), pytest.raises((anyio.EndOfStream, anyio.BrokenResourceError)):
                 await stream.receive()
     assert caplog.text == ""
+
+
+@EACH_TRANSPORT
+async def test_r90_the_oldest_connections_without_the_token_make_room_for_others(
+    transport: Kind, marked: Marked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in ("asgi", "stdio"):
+        monkeypatch.setattr(f"mcp_launch.local.{module}._FIRST", 3600)
+    async with (
+        mcp_launch.serve_local(Own().server, transport=transport) as local,
+        mcp_launch.open_session(spec := local.spec(v1.McpServer), cwd=tmp_path) as session,
+        contextlib.AsyncExitStack() as connections,
+    ):
+        with anyio.fail_after(20):
+            streams = [
+                await connections.enter_async_context(await anyio.connect_tcp("127.0.0.1", local.port))
+                for _ in range(serve.MOST_UNAUTHENTICATED + 5)
+            ]
+            for stream in streams[:5]:
+                with pytest.raises((anyio.EndOfStream, anyio.BrokenResourceError)):
+                    await stream.receive()
+
+            hello = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n" if transport == "http" else f"{token_of(spec)}\n".encode()
+            await streams[5].send(hello)
+            assert (await streams[5].receive()).startswith(b"HTTP/1.1 401 " if transport == "http" else relay.WELCOME)
+            assert await ask(session, "selection", file="a.py") == "the selection in a.py"
+            async with mcp_launch.open_session(spec, cwd=tmp_path) as another:
+                assert await ask(another, "selection", file="b.py") == "the selection in b.py"
 
 
 async def run_relay(spec: v1.McpServerStdio, *, token: str) -> tuple[int, str]:

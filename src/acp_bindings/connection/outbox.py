@@ -7,7 +7,7 @@ from typing import Protocol
 
 import anyio
 
-__all__ = ["ByteSink", "Outbox"]
+__all__ = ["ByteSender", "ByteSink", "Outbox"]
 
 _FULL = 65536
 """Bytes that may wait; who has more to send waits for room."""
@@ -17,17 +17,22 @@ _ENOUGH = 16384
 """Bytes that are worth a write of their own, so that the peer can read them while we make more."""
 
 
-class ByteSink(Protocol):
-    """Where bytes go, whole lines at a time: any `anyio.abc.ByteSendStream`."""
+class ByteSender(Protocol):
+    """Where bytes go, whole lines at a time."""
 
     async def send(self, item: bytes, /) -> None: ...  # noqa: D102
+
+
+class ByteSink(ByteSender, Protocol):
+    """The same, to be closed: any `anyio.abc.ByteSendStream`."""
+
     async def aclose(self) -> None: ...  # noqa: D102
 
 
 class Outbox:
     """`put` lines from any task while `run` writes them."""
 
-    def __init__(self, sink: ByteSink, *, trace: Callable[[bytes], object] | None = None) -> None:
+    def __init__(self, sink: ByteSender, *, trace: Callable[[bytes], object] | None = None) -> None:
         self.broken = anyio.Event()
         """Set when nothing can be sent any more."""
         self.is_broken = False
@@ -50,6 +55,11 @@ class Outbox:
     def is_full(self) -> bool:
         """Whether `put` would wait."""
         return self._size >= _FULL and not self._ending
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether all lines are written, or are being written."""
+        return not self._lines
 
     @property
     def owes_much(self) -> bool:
@@ -88,6 +98,16 @@ class Outbox:
         self.add(line)
         # No more is owed than is still to be written.
         self._owed = min(self._owed + len(line), self._size)
+
+    def withdraw(self, line: bytes) -> bool:
+        """Leave *line*, the very object that was added, unsent, and return True, if it is not being written yet."""
+        for index, waiting in enumerate(self._lines):
+            if waiting is line:
+                del self._lines[index]
+                self._size -= len(line)
+                self._tell_progress()
+                return True
+        return False
 
     async def room(self) -> None:
         """Wait until there is room."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import secrets
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
@@ -27,8 +26,8 @@ LIMITS = Limits(bytes=16 << 20, values=500_000, items=500_000)
 _SMALL = 65536
 """Bytes that need no look, whatever they are."""
 
-Serve: TypeAlias = "Callable[[SocketStream], Awaitable[None]]"
-"""A function that serves one connection until it ends."""
+Serve: TypeAlias = "Callable[[SocketStream, Callable[[], object]], Awaitable[None]]"
+"""A function that serves one connection until it ends. It calls its second argument when the token was received."""
 
 
 @asynccontextmanager
@@ -43,7 +42,11 @@ async def over_http(server: Server[Any], *, port: int, token: str) -> AsyncGener
         session_idle_timeout=None,
     )
     async with sessions.run():
-        yield partial(serve_http, app=_for_holders(token, _within_limits(sessions.handle_request)))
+
+        async def serve(stream: SocketStream, admit: Callable[[], object]) -> None:
+            await serve_http(stream, _for_holders(token, _within_limits(sessions.handle_request), admit))
+
+        yield serve
 
 
 def http_entry(name: str, *, port: int, token: str) -> dict[str, Any]:
@@ -52,15 +55,20 @@ def http_entry(name: str, *, port: int, token: str) -> dict[str, Any]:
     return {"type": "http", "name": name, "url": f"http://127.0.0.1:{port}{PATH}", "headers": headers}
 
 
-def _for_holders(token: str, app: Application) -> Application:
-    """The application at its path, for requests with the token; others are refused, and their connection is closed."""
+def _for_holders(token: str, app: Application, admit: Callable[[], object]) -> Application:
+    """Return the application for requests with the token to its path; `admit` is called for each of them.
+
+    Other requests are refused. Without the token, the connection is closed.
+    """
     expected = f"Bearer {token}".encode()
 
     async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
         sent = next((value for name, value in scope["headers"] if name == b"authorization"), b"")
         if not secrets.compare_digest(sent, expected):
             await _refuse(send, 401, "the Authorization header is missing or wrong", (b"www-authenticate", b"Bearer"))
-        elif scope["path"] != PATH:
+            return
+        admit()
+        if scope["path"] != PATH:
             await _refuse(send, 404, f"the MCP server is at {PATH}")
         else:
             await app(scope, receive, send)

@@ -6,6 +6,7 @@ import logging
 import secrets
 from collections.abc import AsyncGenerator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import anyio
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 __all__ = ["LocalServer", "inner_server", "serve_local"]
 
 _HOST = "127.0.0.1"
+MOST_UNAUTHENTICATED = 64
+"""Connections that have not sent the token. For one more, the oldest of them is closed."""
 _FULL = 0.1
 """Seconds until connections are accepted again when there are too many open files."""
 
@@ -139,15 +142,24 @@ async def _listen(
     async with listener:
         port = listener.extra(SocketAttribute.local_port)  # noqa: S610 - of anyio, not of Django
         async with _life(server, transport, port=port, token=token) as serve:
+            unauthenticated: dict[anyio.CancelScope, None] = {}
 
             async def serve_one(stream: SocketStream) -> None:
+                scope = anyio.CancelScope()
+                unauthenticated[scope] = None
+                if len(unauthenticated) > MOST_UNAUTHENTICATED:
+                    oldest = next(iter(unauthenticated))
+                    del unauthenticated[oldest]
+                    oldest.cancel()
                 try:
-                    await serve(stream)
+                    with scope:
+                        await serve(stream, partial(unauthenticated.pop, scope, None))
                 except anyio.BrokenResourceError:
                     pass
                 except Exception:  # noqa: BLE001 - that agent loses its connection, and no other does
                     _log.exception("a connection of an agent failed")
                 finally:
+                    unauthenticated.pop(scope, None)
                     # Forcefully: a graceful close would wait for a client that does not read.
                     await anyio.aclose_forcefully(stream)
 

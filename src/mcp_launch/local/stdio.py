@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 import sys
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -38,10 +38,11 @@ async def over_stdio(server: Server[Any], *, token: str) -> AsyncGenerator[Serve
     # The lifespan is entered once for all connections, as over HTTP; the SDK would enter it once for each.
     async with server.lifespan(server) as state:
 
-        async def serve(stream: SocketStream) -> None:
+        async def serve(stream: SocketStream, admit: Callable[[], object]) -> None:
             lines = BufferedByteReceiveStream(stream)
             if not await _comes_with(token, lines):
                 return
+            admit()
             await stream.send(relay.WELCOME)
             outgoing, outbox = anyio.create_memory_object_stream[SessionMessage]()
             async with anyio.create_task_group() as tasks:

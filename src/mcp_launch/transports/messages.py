@@ -25,7 +25,7 @@ from pydantic_core import PydanticSerializationError, from_json
 from mcp_launch.diagnosis import Diagnosis
 from mcp_launch.limits import DEEPEST, Limits, allow_more, megabytes
 
-__all__ = ["UNWRITABLE", "Invalid", "Reader", "UnwritableError", "dropped", "written"]
+__all__ = ["UNWRITABLE", "Invalid", "Reader", "UnwritableError", "cancelled_by", "dropped", "written"]
 
 UNWRITABLE = ErrorData(code=INVALID_PARAMS, message="not sent: half of a surrogate pair in it has no form in UTF-8")
 """What whoever waits for the answer to such a message gets; the session goes on."""
@@ -33,6 +33,15 @@ UNWRITABLE = ErrorData(code=INVALID_PARAMS, message="not sent: half of a surroga
 
 class UnwritableError(Exception):
     """A message that JSON cannot carry."""
+
+
+def cancelled_by(message: JSONRPCMessage) -> RequestId | None:
+    """Return the id of the request that the message cancels, or None if it is another message."""
+    match message:
+        case JSONRPCNotification(method="notifications/cancelled", params={"requestId": str() | int() as number}):
+            return number
+        case _:
+            return None
 
 
 def written(message: JSONRPCMessage) -> bytes:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
 from functools import partial
 from http import HTTPStatus
@@ -12,7 +12,7 @@ from typing import Any
 
 import anyio
 import httpx2
-from mcp_types import ErrorData
+from mcp_types import CONNECTION_CLOSED, ErrorData
 from typing_extensions import override
 
 from mcp_launch.diagnosis import Diagnosis
@@ -30,6 +30,7 @@ from mcp_launch.transports.memory import Memory
 from mcp_launch.transports.messages import UNWRITABLE, Invalid, Reader
 from mcp_launch.transports.network import Network, usable
 from mcp_launch.transports.passing import Httpx2Body
+from mcp_launch.transports.posts import MOST_CONNECTIONS, Abandoned, Post, Posts
 from mcp_launch.transports.unanswered import farewell
 
 __all__ = ["WebClient", "speaks_http"]
@@ -53,7 +54,8 @@ class WebClient(httpx2.AsyncClient):
                 verify=network.verify,
                 proxy=network.proxy,
                 trust_env=network.trust_env,
-                timeout=httpx2.Timeout(connect, read=None),
+                timeout=httpx2.Timeout(connect, read=None, pool=None),
+                limits=httpx2.Limits(max_connections=MOST_CONNECTIONS, max_keepalive_connections=20),
                 event_hooks={"request": [self._apply_rule] if self.rule.adds else [], "response": [_UNPACK]},
             )
         self.hide = spec.redactor
@@ -69,12 +71,19 @@ class WebClient(httpx2.AsyncClient):
         """What said that the server has forgotten the session, if it has."""
         self.probed = False
         """Whether the server has been sent `server/discover`, and has not asked for something else first."""
+        self.posts: Posts | None = None
+        """Where the POSTs of a session run; None for the question whether a URL speaks this transport."""
 
     def build_request(self, method: str, url: httpx2.URL | str, **options: Any) -> httpx2.Request:
-        """Build it as httpx2 does; one whose JSON has no form in UTF-8 is marked, and refused when it is sent."""
+        """Build it as httpx2 does, and keep the message that is sent as JSON.
+
+        A message that has no form in UTF-8 is marked, and refused when it is sent.
+        """
         if url == self._url:
             # Parsed already, which takes a thirtieth of a call.
             url = self.rule.url
+        if "json" in options:
+            options["extensions"] = {"message": options["json"]}
         try:
             return super().build_request(method, url, **options)
         except UnicodeEncodeError:
@@ -83,7 +92,13 @@ class WebClient(httpx2.AsyncClient):
             return super().build_request(method, url, **options)
 
     async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
-        """Send it as httpx2 does; keep what came of a message."""
+        """Send it as httpx2 does; keep what came of a message.
+
+        A notification or a response is sent in a task of its own, and counts as accepted at once.
+        """
+        if request.method == "DELETE" and self.posts:
+            # They must not keep the end of the session from a connection.
+            self.posts.abandon_all()
         if request.method != "POST":
             # What becomes of a listening GET or of the farewell is no reason for anything.
             options["stream"] = True
@@ -93,6 +108,38 @@ class WebClient(httpx2.AsyncClient):
             return _error_answer(request, refused, status=HTTPStatus.BAD_REQUEST)
         if request.headers.get("mcp-method") == "server/discover":
             request.extensions["trace"] = self._follow_probe
+        message: dict[str, Any] | None = request.extensions.get("message")
+        if self.posts is None or message is None:
+            return await self._send(request, **options)
+        if "method" not in message or "id" not in message:
+            self.posts.start(message.get("method"), partial(self._deliver, request, **options))
+            return httpx2.Response(HTTPStatus.ACCEPTED, request=request)
+        post = self.posts.open(message["id"])
+        try:
+            response = await post.run(partial(self._send, request, **options))
+        except Abandoned:
+            ended = ErrorData(code=CONNECTION_CLOSED, message="the request was abandoned")
+            return _error_answer(request, ended, status=HTTPStatus.BAD_REQUEST)
+        if not response.is_closed:
+            response.stream = _Body(response.stream, post)
+        return response
+
+    async def _deliver(self, request: httpx2.Request, **options: Any) -> None:
+        """Post what has no answer, following redirects as the SDK does."""
+        # The memory has what went wrong.
+        with contextlib.suppress(httpx2.RequestError, TooLong, UnusableId, *UNMAPPED):
+            for _ in range(self.max_redirects):
+                response = await self._send(request, **options)
+                following = response.next_request
+                if following is None or not follows(request, following):
+                    # Read, so that the connection serves the next POST too.
+                    await start_of(response)
+                    await response.aclose()
+                    return
+                await response.aclose()
+                request = following
+
+    async def _send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
         stream: bool = options.pop("stream", False)
         try:
             response = await self._remember(request, await super().send(request, stream=True, **options))
@@ -219,6 +266,24 @@ def _initialize_request() -> bytes:
 
 
 _UNPACK = partial(unpack_slowly, Httpx2Body, httpx2.DecodingError)
+
+
+class _Body(httpx2.AsyncByteStream):
+    """The body of the response to a request, which ends when the request is abandoned."""
+
+    def __init__(self, body: Any, post: Post) -> None:
+        self._body = body
+        self._post = post
+        self._chunks: AsyncIterator[bytes] = aiter(body)
+
+    def __aiter__(self) -> AsyncIterator[bytes]:
+        return self
+
+    async def __anext__(self) -> bytes:
+        return await self._post.run(self._chunks.__anext__)
+
+    async def aclose(self) -> None:
+        await self._body.aclose()
 
 
 async def _read(response: httpx2.Response, *, longest: int) -> httpx2.Response:

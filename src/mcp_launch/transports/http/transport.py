@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import anyio
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.message import SessionMessage
-from mcp_types import CONNECTION_CLOSED, ErrorData, JSONRPCError
+from mcp_types import CONNECTION_CLOSED, ErrorData, JSONRPCError, JSONRPCNotification, JSONRPCRequest
 
 from mcp_launch.budgets import Budgets
 from mcp_launch.diagnosis import Diagnosis
@@ -22,7 +22,10 @@ from mcp_launch.transports.era import bound_probe
 from mcp_launch.transports.http.client import WebClient
 from mcp_launch.transports.http.reading import message_in_full
 from mcp_launch.transports.media import EVENT_STREAM
+from mcp_launch.transports.messages import cancelled_by
 from mcp_launch.transports.network import network
+from mcp_launch.transports.posts import Posts
+from mcp_launch.transports.server_requests import limited
 from mcp_launch.transports.streams import ReadStream, Sink, Source, WriteStream
 from mcp_launch.transports.traffic import Traffic, shown
 from mcp_launch.transports.unanswered import Unanswered, Unsaid, farewell
@@ -73,14 +76,21 @@ class HttpTransport:
     @asynccontextmanager
     async def _opened(self) -> AsyncGenerator[Any]:
         streams = streamable_http_client(self._spec.url, http_client=self._client)
-        async with self._client, streams as (read, write):
-            watched, noted = shown(
-                _WatchedStream(read, self._client, self._unanswered, self._on_lost),
-                _NotedStream(write, self._unanswered),
-                self._traffic,
-            )
-            # Withdrawn, its request is closed, so that what comes of it late is not taken for what came of others.
-            yield bound_probe(watched, noted, seconds=self._probe, was_read=lambda: self._client.probed, withdraws=True)
+        async with self._client, anyio.create_task_group() as tasks:
+            self._client.posts = posts = Posts(tasks)
+            async with streams as (read, write):
+                tasks.start_soon(posts.forward, write)
+                watched, noted = shown(
+                    _WatchedStream(read, self._client, self._unanswered, self._on_lost),
+                    _NotedStream(write, self._unanswered, posts),
+                    self._traffic,
+                )
+                watched, noted = limited(watched, noted, is_behind=posts.are_behind, warn=self.warnings.append)
+                # Withdrawn, its request is closed, so that what comes of it late is not taken for what came of others.
+                yield bound_probe(
+                    watched, noted, seconds=self._probe, was_read=lambda: self._client.probed, withdraws=True
+                )
+            tasks.cancel_scope.cancel()
 
     async def diagnose(self, *, waited: float | None, answered: bool) -> Diagnosis | None:
         """Why the requests failed; None when each got an answer of MCP."""
@@ -147,10 +157,17 @@ class _WatchedStream(ReadStream):
 class _NotedStream(WriteStream):
     """What the SDK's transport writes, where each request is known to wait for an answer."""
 
-    def __init__(self, inner: Sink, unanswered: Unanswered) -> None:
+    def __init__(self, inner: Sink, unanswered: Unanswered, posts: Posts) -> None:
         super().__init__(inner)
         self._unanswered = unanswered
+        self._posts = posts
 
     async def send(self, item: SessionMessage, /) -> None:
         self._unanswered.sent(item.message)
-        await self._inner.send(item)
+        match item.message:
+            case JSONRPCRequest() | JSONRPCNotification(method="notifications/initialized"):
+                await self._inner.send(item)
+            case message:
+                if (number := cancelled_by(message)) is not None:
+                    self._posts.abandon(number)
+                self._posts.put(item)

@@ -28,6 +28,7 @@ from mcp_launch.transports.media import EVENT_STREAM, media_type
 from mcp_launch.transports.memory import Memory
 from mcp_launch.transports.messages import Reader
 from mcp_launch.transports.network import Network, usable
+from mcp_launch.transports.posts import MOST_CONNECTIONS
 from mcp_launch.transports.sse.bridge import BridgedAuth, HttpxBody, bridged_proxy
 
 __all__ = ["EventClient", "Events", "NoEventsError", "speaks_sse"]
@@ -51,7 +52,8 @@ class EventClient(httpx.AsyncClient):
                 verify=network.verify,
                 proxy=bridged_proxy(network.proxy),
                 trust_env=network.trust_env,
-                timeout=httpx.Timeout(connect, read=None),
+                timeout=httpx.Timeout(connect, read=None, pool=None),
+                limits=httpx.Limits(max_connections=MOST_CONNECTIONS, max_keepalive_connections=20),
                 event_hooks={"request": [self._apply_rule], "response": [_UNPACK]},
             )
         self._network = network
@@ -196,7 +198,7 @@ class _Blocks(httpx.AsyncByteStream):
     async def __aiter__(self) -> AsyncIterator[bytes]:
         async with aclosing(self._events.blocks()) as blocks:
             async for block in blocks:
-                # httpx-sse takes a bare CR for the end of a line only with the byte after it, which may be long in coming.
+                # httpx-sse sees that a bare CR ends a line only when the next byte comes, which may take long.
                 yield block.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in block else block
 
 

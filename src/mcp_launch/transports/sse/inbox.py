@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import anyio
 from mcp.shared.message import SessionMessage
-from mcp_types import ErrorData, JSONRPCMessage, RequestId
+from mcp_types import ErrorData, JSONRPCError, JSONRPCMessage, JSONRPCResponse, RequestId
 
 from mcp_launch.transports.unanswered import Unanswered, Unsaid
 
@@ -20,10 +21,17 @@ __all__ = ["Inbox"]
 class Inbox:
     """Filled from the event stream, and from the POSTs that fail."""
 
-    def __init__(self, to_session: MemoryObjectSendStream[SessionMessage], unanswered: Unanswered) -> None:
+    def __init__(
+        self,
+        to_session: MemoryObjectSendStream[SessionMessage],
+        unanswered: Unanswered,
+        *,
+        on_answer: Callable[[RequestId], None],
+    ) -> None:
         self.ended: ErrorData | None = None
         """Why there will be no more answers."""
         self._to_session = to_session
+        self._on_answer = on_answer
         self._unanswered = unanswered
         # Held while somebody is told that no answer will come, for which the session must still be there.
         self._refusing = anyio.Lock()
@@ -40,7 +48,8 @@ class Inbox:
             anyio.ClosedResourceError: it is closed.
         """
         message = self._unanswered.named(message)
-        self._unanswered.received(message)
+        if self._unanswered.received(message) and isinstance(message, JSONRPCResponse | JSONRPCError) and message.id:
+            self._on_answer(message.id)
         await self._to_session.send(SessionMessage(message))
 
     def awaits(self, number: RequestId) -> bool:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
-import anyio
 import httpx
+from anyio.abc import TaskGroup
 from mcp.shared.message import SessionMessage
 from mcp_types import ErrorData, JSONRPCMessage, JSONRPCRequest
 
 from mcp_launch.diagnosis.no_answer import UNMAPPED
 from mcp_launch.transports.media import JSON
-from mcp_launch.transports.messages import UNWRITABLE, UnwritableError, written
+from mcp_launch.transports.messages import UNWRITABLE, UnwritableError, cancelled_by, written
+from mcp_launch.transports.posts import Abandoned, Posts
 from mcp_launch.transports.sse.client import EventClient
 from mcp_launch.transports.sse.inbox import Inbox
 from mcp_launch.transports.unanswered import farewell
@@ -27,21 +29,31 @@ __all__ = ["Poster"]
 class Poster:
     """Posts what one session sends to the endpoint of its event stream."""
 
-    def __init__(self, client: EventClient, endpoint: httpx.URL, inbox: Inbox, *, on_lost: Callable[[], None]) -> None:
+    def __init__(
+        self, client: EventClient, endpoint: httpx.URL, inbox: Inbox, posts: Posts, *, on_lost: Callable[[], None]
+    ) -> None:
         self._client = client
         self._endpoint = endpoint
         self._inbox = inbox
+        self._posts = posts
         self._on_lost = on_lost
 
-    async def run(self, from_session: MemoryObjectReceiveStream[SessionMessage]) -> None:
-        """Post each message, until there are no more."""
-        async with anyio.create_task_group() as posts:
-            async for item in from_session:
-                if isinstance(item.message, JSONRPCRequest):
-                    # A server may hold the POST until it has answered: others must not wait for that.
-                    posts.start_soon(self._post, item.message)
-                else:
-                    await self._post(item.message)
+    async def run(self, from_session: MemoryObjectReceiveStream[SessionMessage], tasks: TaskGroup) -> None:
+        """Post each message in a task of its own, until there are no more."""
+        async for item in from_session:
+            message = item.message
+            self._inbox.sent(message)
+            if isinstance(message, JSONRPCRequest):
+                # A server may hold the POST until it has answered: others must not wait for that.
+                tasks.start_soon(self._ask, message)
+                continue
+            if (number := cancelled_by(message)) is not None:
+                self._posts.abandon(number)
+            self._posts.start(getattr(message, "method", None), partial(self._post, message))
+
+    async def _ask(self, request: JSONRPCRequest) -> None:
+        with contextlib.suppress(Abandoned):
+            await self._posts.open(request.id).run(partial(self._post, request))
 
     async def _post(self, message: JSONRPCMessage) -> None:
         error = await self._sent(message)
@@ -55,7 +67,6 @@ class Poster:
 
     async def _sent(self, message: JSONRPCMessage) -> ErrorData | None:
         """Send it; why it did not reach the server, if it did not."""
-        self._inbox.sent(message)
         if self._inbox.ended is not None:
             return self._inbox.ended
         try:

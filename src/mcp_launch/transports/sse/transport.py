@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -17,6 +18,8 @@ from mcp_launch.specs import HttpServer
 from mcp_launch.transports import DOUBTFUL
 from mcp_launch.transports.http.client import speaks_http
 from mcp_launch.transports.network import network
+from mcp_launch.transports.posts import Posts
+from mcp_launch.transports.server_requests import limited
 from mcp_launch.transports.sse.client import EventClient
 from mcp_launch.transports.sse.inbox import Inbox
 from mcp_launch.transports.sse.listening import Listener
@@ -65,13 +68,15 @@ class SseTransport:
     @asynccontextmanager
     async def _opened(self) -> AsyncGenerator[Any]:
         to_session, read = anyio.create_memory_object_stream[SessionMessage](0)
-        write, from_session = anyio.create_memory_object_stream[SessionMessage](0)
+        # Sending never waits, because the timeout of a request begins when it is sent.
+        write, from_session = anyio.create_memory_object_stream[SessionMessage](math.inf)
         async with self._client, to_session, read, write, from_session, anyio.create_task_group() as tasks:
-            inbox = Inbox(to_session, self._unanswered)
+            posts = Posts(tasks)
+            inbox = Inbox(to_session, self._unanswered, on_answer=posts.answered)
             endpoint = await tasks.start(self._listener.run, self._spec.url, inbox)
-            poster = Poster(self._client, endpoint, inbox, on_lost=self._on_lost)
-            tasks.start_soon(poster.run, from_session)
-            yield shown(read, write, self._traffic)
+            poster = Poster(self._client, endpoint, inbox, posts, on_lost=self._on_lost)
+            tasks.start_soon(poster.run, from_session, tasks)
+            yield limited(*shown(read, write, self._traffic), is_behind=posts.are_behind, warn=self.warnings.append)
             tasks.cancel_scope.cancel()
 
     async def diagnose(self, *, waited: float | None, answered: bool) -> Diagnosis | None:

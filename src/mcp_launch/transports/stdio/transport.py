@@ -15,8 +15,17 @@ import anyio
 import anyio.lowlevel
 from mcp import MCPError
 from mcp.shared.message import SessionMessage
-from mcp_types import ErrorData, JSONRPCError, JSONRPCMessage, JSONRPCRequest, JSONRPCResponse
+from mcp_types import (
+    ErrorData,
+    JSONRPCError,
+    JSONRPCMessage,
+    JSONRPCNotification,
+    JSONRPCRequest,
+    JSONRPCResponse,
+    RequestId,
+)
 
+from acp_bindings.connection.outbox import Outbox
 from acp_bindings.connection.processes import ChildProcess
 from acp_bindings.connection.processes.attended import attended
 from acp_bindings.connection.processes.forward import LineForwarder
@@ -24,7 +33,8 @@ from acp_bindings.secrets.redact import Redactor
 from mcp_launch.diagnosis import Diagnosis
 from mcp_launch.diagnosis.process import Seen, diagnose_process
 from mcp_launch.transports.era import bound_probe
-from mcp_launch.transports.messages import UNWRITABLE, Reader, UnwritableError, written
+from mcp_launch.transports.messages import UNWRITABLE, Reader, UnwritableError, cancelled_by, written
+from mcp_launch.transports.server_requests import limited
 from mcp_launch.transports.stdio.ending import Ending
 from mcp_launch.transports.stdio.stdout import Stdout, trimmed, uncoloured
 from mcp_launch.transports.traffic import Traffic, shown
@@ -81,6 +91,11 @@ class StdioTransport:
         self._stderr = LineForwarder(stderr, hide=hide) if stderr else None
         self._traffic = traffic
         self._ending = Ending(process)
+        self._outbox = Outbox(process)
+        self._writing = anyio.CancelScope()
+        """Around the task that writes what could not be written at once."""
+        self._unwritten: dict[RequestId, bytes] = {}
+        """The lines of open requests that were not written at once, to be withdrawn if they are cancelled."""
         self._proven = False
         self._lost = False
         self._answered_for = False
@@ -108,9 +123,13 @@ class StdioTransport:
 
     @asynccontextmanager
     async def _opened(self) -> AsyncGenerator[Any]:
-        async with attended(self._process, watch=self._ending.watch, lines=self._stderr):
+        async with attended(self._process, watch=self._attend, lines=self._stderr):
             try:
-                read, write = shown(self, self, self._traffic)
+                read, write = limited(
+                    *shown(self, self, self._traffic),
+                    is_behind=lambda: self._outbox.owes_much,
+                    warn=self.warnings.append,
+                )
                 yield bound_probe(read, write, seconds=self._probe, was_read=lambda: self._process.read_input)
             finally:
                 with anyio.CancelScope(shield=True):
@@ -140,6 +159,9 @@ class StdioTransport:
     async def send(self, item: SessionMessage, /) -> None:
         """Send a message to the server.
 
+        This does not wait until it is written, because the timeout of a request begins when it returns. Only a
+        notification waits for room.
+
         Raises:
             MCPError: it is a request that cannot be sent.
         """
@@ -157,14 +179,33 @@ class StdioTransport:
             self._asked = message.method
         self._unanswered.sent(message)
         self._stdout.sent(line)
-        try:
-            await self._process.send(line + b"\n")
-        except anyio.BrokenResourceError:
-            # End the session's input too, so that no request waits for an answer.
-            self._ending.deaf()
+        line += b"\n"
+        if isinstance(message, JSONRPCRequest):
+            self._outbox.add(line, hurry=True)
+            if self._outbox.is_empty:
+                self._unwritten.clear()
+            else:
+                self._unwritten[message.id] = line
+        elif (number := cancelled_by(message)) is not None:
+            request = self._unwritten.pop(number, None)
+            if request is None or not self._outbox.withdraw(request):
+                self._outbox.add(line, hurry=True)
+        elif isinstance(message, JSONRPCNotification):
+            await self._outbox.put(line, hurry=True)
+        else:
+            self._outbox.owe(line)
 
     async def aclose(self) -> None:
         """Nothing: the session closes its streams before the block ends, and the server has more to say until then."""
+
+    async def _attend(self) -> None:
+        """Watch the process, and write what could not be written at once."""
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(self._ending.watch)
+            with self._writing:
+                await self._outbox.run()
+                # End the session's input too, so that no request waits for an answer.
+                self._ending.deaf()
 
     async def diagnose(self, *, waited: float | None, answered: bool) -> Diagnosis | None:
         """Why the process was of no use; None when it ran and spoke MCP."""
@@ -218,6 +259,7 @@ class StdioTransport:
     async def _end(self) -> None:
         if not self._lost:
             await self._ending.note()
+        self._writing.cancel()
         patience = self._close if self._proven else min(self._close, _HURRY)
         if not await self._process.stop(patience=patience) and self._proven:
             self.warnings.append("did not leave when its standard input was closed, and was ended by a signal")

@@ -1,0 +1,204 @@
+"""MCP servers that stall or flood their client, over each transport.
+
+`python tests/mcp_launch/servers/stalls.py stdio MODE` is a stdio server. `python -m tests.mcp_launch.servers.stalls
+http MODE` (or `sse MODE`) prints its URL and serves until its input ends. The modes:
+
+- `deaf`: works, and pings its client at each call. After its first call the stdio server does not read any more, and
+  sends log messages, until the file that the variable `GATE` names exists. The web servers never respond to the POST of
+  a pong.
+- `flood`: sends pings forever instead of a response to the first request.
+- `deaf_flood`: the same, and does not read the pongs (stdio) or does not respond to their POSTs.
+- `call_flood`: like `flood`, from the first call on.
+- `asks`: at each call it sends five `roots/list` requests, and responds once two of them got an error.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import json
+import os
+import queue
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tests.mcp_launch.servers.raw import Request
+
+Message = dict[str, Any]
+
+
+def result(message: Message) -> Message:
+    """The response of a server whose tools take anything."""
+    results: dict[str, Message] = {
+        "initialize": {
+            "protocolVersion": "2025-06-18",
+            "capabilities": {"tools": {}},
+            "serverInfo": {"name": "stalls", "version": "1"},
+        },
+        "tools/list": {"tools": [{"name": name, "inputSchema": {"type": "object"}} for name in ("echo", "seen")]},
+        "tools/call": {"content": [{"type": "text", "text": "done"}]},
+    }
+    reply: Message = {"jsonrpc": "2.0", "id": message["id"]}
+    if found := results.get(message["method"]):
+        return {**reply, "result": found}
+    return {**reply, "error": {"code": -32601, "message": "Method not found"}}
+
+
+def requests(method: str) -> Iterator[Message]:
+    """Requests without end."""
+    for number in itertools.count(1):
+        yield {"jsonrpc": "2.0", "id": f"{method}-{number}", "method": method}
+
+
+def flood(start: bytes, end: bytes) -> Iterator[bytes]:
+    """Pings without end, many at a time, each between *start* and *end*."""
+    pings = requests("ping")
+    while True:
+        yield b"".join(start + json.dumps(next(pings)).encode() + end for _ in range(1000))
+
+
+def floods(mode: str, message: Message) -> bool:
+    """Return True if the server floods its client instead of a response to this message."""
+    return mode in ("flood", "deaf_flood") or (mode == "call_flood" and message.get("method") == "tools/call")
+
+
+def is_response(message: Message) -> bool:
+    """Return True for what the client sends in response to a request of this server."""
+    return "method" not in message
+
+
+def serve_stdio(mode: str) -> None:
+    """Serve on standard input and output."""
+    pings, asked = requests("ping"), requests("roots/list")
+    seen: list[Any] = []
+    for line in sys.stdin:
+        message = json.loads(line)
+        if floods(mode, message):
+            if mode != "deaf_flood":
+                threading.Thread(target=sys.stdin.read, daemon=True).start()
+            for some in flood(b"", b"\n"):
+                sys.stdout.buffer.write(some)
+        seen.append([message.get("method"), message.get("params", {}).get("name")])
+        if is_response(message) or "id" not in message:
+            continue
+        reply = result(message)
+        if message["method"] == "tools/call":
+            if mode == "asks":
+                write(*itertools.islice(asked, 5))
+                reply["result"] = errors(json.loads(line) for line in sys.stdin)
+            elif message["params"]["name"] == "seen":
+                reply["result"] = {"content": [{"type": "text", "text": json.dumps(seen)}]}
+            else:
+                write(next(pings))
+        write(reply)
+        while mode == "deaf" and message["method"] == "tools/call" and not os.path.exists(os.environ["GATE"]):
+            write({"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": "deaf"}})
+            time.sleep(0.01)
+
+
+def errors(messages: Iterator[Message]) -> Message:
+    """The result of a tool that waits for two errors of the client."""
+    found = itertools.islice((message["error"] for message in messages if "error" in message), 2)
+    return {"content": [{"type": "text", "text": json.dumps(list(found))}]}
+
+
+def write(*messages: Message) -> None:
+    """Write one line for each message."""
+    sys.stdout.write("".join(json.dumps(message) + "\n" for message in messages))
+    sys.stdout.flush()
+
+
+class Web:
+    """A server for one session, to be served by `raw_server`."""
+
+    def __init__(self, mode: str) -> None:
+        self._mode = mode
+        self._pings, self._asked = requests("ping"), requests("roots/list")
+        self._responses: queue.SimpleQueue[Message] = queue.SimpleQueue()
+        self._events: queue.SimpleQueue[Message] = queue.SimpleQueue()
+
+    def http(self, request: Request) -> Iterator[bytes]:
+        """The response over Streamable HTTP."""
+        from tests.mcp_launch.servers.raw import event, head, reply
+
+        message = request.message
+        if request.method != "POST":
+            yield reply(204 if request.method == "DELETE" else 405)
+        elif is_response(message) or "id" not in message:
+            yield self._accept(request)
+        elif floods(self._mode, message):
+            yield head(content_type="text/event-stream")
+            yield from flood(b"data: ", b"\n\n")
+        elif message["method"] == "tools/call":
+            yield head(content_type="text/event-stream")
+            yield from map(event, self._call(request))
+        else:
+            yield reply(200, json.dumps(result(message)).encode(), Mcp_Session_Id="s1")
+
+    def sse(self, request: Request) -> Iterator[bytes]:
+        """The response over SSE."""
+        from tests.mcp_launch.servers.raw import event, head, reply
+
+        message = request.message
+        if request.method == "GET":
+            yield head(content_type="text/event-stream")
+            yield event("/messages", name="endpoint")
+            for told in taken(self._events, request):
+                if floods(self._mode, told):
+                    yield from flood(b"data: ", b"\n\n")
+                yield event(told)
+        elif is_response(message) or "id" not in message:
+            yield self._accept(request)
+        else:
+            yield reply(202)
+            if floods(self._mode, message):
+                self._events.put(message)
+            for told in self._call(request) if message["method"] == "tools/call" else [result(message)]:
+                self._events.put(told)
+
+    def _accept(self, request: Request) -> bytes:
+        from tests.mcp_launch.servers.raw import reply
+
+        if is_response(request.message):
+            self._responses.put(request.message)
+            if self._mode.startswith("deaf"):
+                request.released.wait()
+        return reply(202)
+
+    def _call(self, request: Request) -> Iterator[Message]:
+        reply = result(request.message)
+        if self._mode == "asks":
+            yield from itertools.islice(self._asked, 5)
+            reply["result"] = errors(taken(self._responses, request))
+        else:
+            yield next(self._pings)
+        yield reply
+
+
+def taken(messages: queue.SimpleQueue[Message], request: Request) -> Iterator[Message]:
+    """What comes in a queue until the server ends."""
+    while not request.released.is_set():
+        with contextlib.suppress(queue.Empty):
+            yield messages.get(timeout=0.05)
+
+
+def handler(kind: str, web: Web) -> Callable[[Request], Iterator[bytes]]:
+    """What `raw_server` answers with."""
+    return web.http if kind == "http" else web.sse
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "stdio":
+        serve_stdio(sys.argv[2])
+    else:
+        from tests.mcp_launch.servers.raw import raw_server
+
+        with raw_server(handler(sys.argv[1], Web(sys.argv[2]))) as raw:
+            print(f"{raw.origin}/mcp", flush=True)
+            sys.stdin.read()
+            # Some threads still wait for a client that does not read.
+            os._exit(0)
