@@ -28,6 +28,8 @@ class Budgets:
     """Until the tools are listed."""
     call: float = 300.0
     """Until a request on a ready session is answered; each call can ask for another time."""
+    validate: float = 5.0
+    """For validating the result of a tool against its output schema; a schema that takes longer is rejected."""
     close: float = 5.0
     """Until the server is gone. Half of it is for leaving by itself, the rest for SIGTERM and SIGKILL."""
 

@@ -12,8 +12,9 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
 from mcp_launch.diagnosis import Diagnosis
+from mcp_launch.failures import InvalidResult
 
-__all__ = ["diagnose_session", "is_closed", "is_timeout", "server_answered"]
+__all__ = ["diagnose_session", "invalid_field", "is_closed", "is_timeout", "server_answered"]
 
 # The SDK has no own exceptions for these, so that they are recognised by their text.
 _UNSUPPORTED = "Unsupported protocol version from the server: "
@@ -36,6 +37,15 @@ def server_answered(error: Exception | None) -> bool:
     return any(_is_answer(leaf) for leaf in _leaves(error))
 
 
+def invalid_field(error: ValidationError) -> tuple[str, str]:
+    """The path of the first field of a response that is not valid MCP, and what is wrong with it."""
+    first = error.errors(include_url=False, include_input=False)[0]
+    # pydantic's message, except where it would name a Python class.
+    is_class = first["type"] == "model_type"
+    wrong = "must be an object" if is_class else first["msg"][:1].lower() + first["msg"][1:]
+    return "/".join(str(part) for part in first["loc"]), wrong
+
+
 def is_closed(error: MCPError) -> bool:
     """Whether the SDK says that the connection is closed; many servers use the same code for all that they refuse."""
     return error.code == CONNECTION_CLOSED and error.message.startswith(("Connection closed", "SSE stream "))
@@ -53,18 +63,13 @@ def _is_answer(leaf: BaseException) -> bool:
         case RuntimeError():
             return str(leaf).startswith(_UNSUPPORTED)
         case _:
-            return isinstance(leaf, ValidationError)
+            return isinstance(leaf, ValidationError | InvalidResult)
 
 
 def _meaning(leaf: BaseException) -> Diagnosis | None:
     match leaf:
-        case ValidationError():
-            first = leaf.errors(include_url=False, include_input=False)[0]
-            field = "/".join(str(part) for part in first["loc"])
-            # pydantic's message, except where it would name a Python class.
-            wrong = (
-                "must be an object" if first["type"] == "model_type" else first["msg"][:1].lower() + first["msg"][1:]
-            )
+        case ValidationError() | InvalidResult():
+            field, wrong = invalid_field(leaf) if isinstance(leaf, ValidationError) else (leaf.path, leaf.reason)
             message = f"gave an answer that is not valid MCP: {field}: {wrong}; is there a newer release of it?"
             return Diagnosis("invalid_response", message, {"field": field})
         case MCPError() if is_closed(leaf):

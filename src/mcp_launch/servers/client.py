@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AsyncExitStack
 from functools import cache
 from types import TracebackType
 from typing import Any
@@ -14,6 +15,7 @@ from mcp_types import CONNECTION_CLOSED, Implementation
 from acp_bindings.command.version import version
 from mcp_launch.failures import LaunchFailure
 from mcp_launch.options import Options
+from mcp_launch.servers.session import Protection, protected
 from mcp_launch.transports import Mode
 
 __all__ = ["client_of", "connected_client"]
@@ -25,6 +27,7 @@ def connected_client(
     options: Options,
     *,
     patience: float,
+    protection: Protection,
     why: Callable[[], LaunchFailure | None] = lambda: None,
 ) -> Client:
     """A client to enter, which initialises a session over them; `patience` as in `client_of`.
@@ -33,6 +36,7 @@ def connected_client(
     """
     client = client_of(_Connected(streams), mode, options, patience=patience)
     client.why = why
+    client.protection = protection
     return client
 
 
@@ -56,9 +60,15 @@ def client_of(
 
 
 class _Client(Client):
-    """The SDK's client; a request to a server that has died says of what."""
+    """The SDK's client; a request to a server that has died says of what, and its session is `Session`."""
 
     why: Callable[[], LaunchFailure | None] = staticmethod(lambda: None)
+    protection = Protection()
+
+    async def _build_session(self, exit_stack: AsyncExitStack) -> ClientSession:
+        session = protected(await super()._build_session(exit_stack), self.protection)
+        exit_stack.push_async_callback(session.end_validating)
+        return session
 
     @property
     def session(self) -> ClientSession:
