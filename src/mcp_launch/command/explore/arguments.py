@@ -7,15 +7,18 @@ A mistake is reported with the name of the argument and what the schema wants th
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import Any, cast
 
+from mcp_launch.budgets import Budgets
 from mcp_launch.command.explore.json_schema import Schema, member_of, properties_of
 from mcp_launch.command.explore.misfits import misfits
 from mcp_launch.command.explore.nearest import nearest, there_are
 from mcp_launch.command.explore.signature import short
 from mcp_launch.command.explore.typed_values import Fault, json_value, typed_value
+from mcp_launch.validation import STEPS, TooManySteps, is_plain, limited_steps
 
-__all__ = ["WrongArguments", "read_arguments"]
+__all__ = ["WrongArguments", "read_arguments", "read_elsewhere", "read_untrusted"]
 
 
 class WrongArguments(ValueError):  # noqa: N818 - says what is wrong, which a suffix would not
@@ -58,6 +61,45 @@ def read_arguments(
     if faults:
         raise WrongArguments(faults)
     return arguments
+
+
+async def read_untrusted(
+    words: list[str], schema: Schema, *, whole: str | None = None, checked: bool = True
+) -> dict[str, Any]:
+    """The same for the schema of a server, which may be made to keep its reader busy for years.
+
+    Raises:
+        WrongArguments: as for `read_arguments`, or the schema cannot be evaluated within the limits.
+    """
+    if is_plain(schema):
+        with suppress(TooManySteps), limited_steps(STEPS):
+            return read_arguments(words, schema, whole=whole, checked=checked)
+    # Imported late: most schemas need no process, and most commands no schema.
+    from mcp_launch.processes.killable import CallFailed, KillableProcess  # noqa: PLC0415
+
+    process = KillableProcess(seconds=Budgets().validate)
+    try:
+        found: dict[str, Any] = await process.call(f"{__name__}:read_elsewhere", words, schema, whole, checked)
+    except CallFailed as failed:
+        if not checked:
+            return read_arguments(words, {}, whole=whole, checked=False)
+        why = "reading the arguments " + (f"fails ({failed.kind})" if failed.kind else str(failed))
+        hint = "mcp-launch call --unchecked sends them without looking at it"
+        raise WrongArguments([f"its inputSchema was rejected: {why}; {hint}"]) from None
+    finally:
+        await process.aclose()
+    if faults := found["faults"]:
+        raise WrongArguments(faults)
+    arguments: dict[str, Any] = found["arguments"]
+    return arguments
+
+
+def read_elsewhere(words: list[str], schema: Schema, whole: str | None, checked: bool) -> dict[str, Any]:
+    """The arguments, or the faults, for calls in the other process."""
+    try:
+        return {"arguments": read_arguments(words, schema, whole=whole, checked=checked), "faults": ()}
+    except WrongArguments as wrong:
+        return {"arguments": {}, "faults": wrong.faults}
 
 
 def _object(whole: str) -> dict[str, Any]:
