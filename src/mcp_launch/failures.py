@@ -157,12 +157,13 @@ class InvalidResult(LaunchError):  # noqa: N818 - says what is wrong, which a su
         result: CallToolResult | None = None,
         schema_rejected: bool = False,
     ) -> None:
+        wrong = f"{path}: {reason}" if path else reason
         if schema_rejected:
             said = f"its outputSchema was rejected: {reason}; the result was not validated"
         elif result is None:
-            said = f"the result is not valid MCP: {path}: {reason}; is there a newer release of the server?"
+            said = f"the result is not valid MCP: {wrong}; is there a newer release of the server?"
         else:
-            said = f"the result does not match its outputSchema: {path}: {reason}"
+            said = f"the result does not match its outputSchema: {wrong}"
         super().__init__(f"{server}: {name or method}: {said}")
         self.server = server
         self.method = method

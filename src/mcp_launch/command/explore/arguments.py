@@ -15,7 +15,7 @@ from mcp_launch.command.explore.json_schema import Schema, member_of, properties
 from mcp_launch.command.explore.misfits import misfits
 from mcp_launch.command.explore.nearest import nearest, there_are
 from mcp_launch.command.explore.signature import short
-from mcp_launch.command.explore.typed_values import Fault, json_value, typed_value
+from mcp_launch.command.explore.typed_values import Fault, json_value, typed_value, with_file
 from mcp_launch.validation import STEPS, TooManySteps, is_plain, limited_steps
 
 __all__ = ["WrongArguments", "read_arguments", "read_elsewhere", "read_untrusted"]
@@ -77,6 +77,12 @@ async def read_untrusted(
     # Imported late: most schemas need no process, and most commands no schema.
     from mcp_launch.processes.killable import CallFailed, KillableProcess  # noqa: PLC0415
 
+    try:
+        # Here, because the other process has another standard input, and none of our other descriptors.
+        whole = None if whole is None else _with_file(whole, called="--args")
+        words = [_with_its_file(word) for word in words]
+    except Fault as fault:
+        raise WrongArguments([str(fault)]) from None
     process = KillableProcess(seconds=Budgets().validate)
     try:
         found: dict[str, Any] = await process.call(f"{__name__}:read_elsewhere", words, schema, whole, checked)
@@ -100,6 +106,17 @@ def read_elsewhere(words: list[str], schema: Schema, whole: str | None, checked:
         return {"arguments": read_arguments(words, schema, whole=whole, checked=checked), "faults": ()}
     except WrongArguments as wrong:
         return {"arguments": {}, "faults": wrong.faults}
+
+
+def _with_its_file(word: str) -> str:
+    """The word with what is in the file that it names, if it is `name:=@FILE`."""
+    name, _, text = word.partition("=")
+    return f"{name}={_with_file(text, called=name[:-1])}" if name.endswith(":") else word
+
+
+def _with_file(text: str, *, called: str) -> str:
+    # A file that begins with "@" does not name another one.
+    return f" {with_file(text, called=called)}" if text.startswith("@") else text
 
 
 def _object(whole: str) -> dict[str, Any]:
