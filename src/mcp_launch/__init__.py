@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from mcp_launch.budgets import Budgets
     from mcp_launch.changes import Change, Changes
     from mcp_launch.failures import (
+        InvalidResult,
         LaunchError,
         LaunchFailure,
         NoTransport,
@@ -48,6 +49,7 @@ __all__ = [
     "Changes",
     "ContentError",
     "Fleet",
+    "InvalidResult",
     "LaunchError",
     "LaunchFailure",
     "LaunchedServer",
@@ -85,6 +87,7 @@ if not TYPE_CHECKING:
         "Changes": "changes",
         "ContentError": "agents.kept",
         "Fleet": "fleet",
+        "InvalidResult": "failures",
         "LaunchError": "failures",
         "LaunchFailure": "failures",
         "LaunchedServer": "servers.launched",

@@ -29,6 +29,8 @@ class Budgets:
     call: float = 300.0
     """From a request on a ready session to its response, including the time for writing it and for waiting for a
     connection. Each call can ask for another time."""
+    validate: float = 5.0
+    """For validating the result of a tool against its output schema; a schema that takes longer is rejected."""
     close: float = 5.0
     """Until the server is gone. Half of it is for leaving by itself, the rest for SIGTERM and SIGKILL."""
 

@@ -7,6 +7,7 @@
     ├── NotReady                servers that must become ready did not: .failures .report
     ├── NoTransport             an agent to which no server of ours can be offered: .advertised
     ├── LaunchFailure           one server could not be used: .server .stage .code .elapsed .facts
+    ├── InvalidResult           a result that is not valid: .server .method .name .path .reason .result .schema_rejected
     ├── UnknownTool             a name that no tool of the catalogue has: .name .similar
     └── ContentError            content that the other protocol cannot express
 
@@ -22,12 +23,15 @@ from typing import TYPE_CHECKING, Any, Self, cast
 from mcp_launch.shapes import Code, FailureJson, Stage
 
 if TYPE_CHECKING:
+    from mcp_types import CallToolResult
+
     from acp_bindings.secrets.redact import Redactor
     from mcp_launch.shapes import Report
 
 __all__ = [
     "Code",
     "FailureJson",
+    "InvalidResult",
     "LaunchError",
     "LaunchFailure",
     "NoServers",
@@ -134,6 +138,46 @@ class NoTransport(LaunchError):  # noqa: N818 - says what is wrong, which a suff
         )
         self.advertised = list(advertised)
         """What it did advertise."""
+
+
+class InvalidResult(LaunchError):  # noqa: N818 - says what is wrong, which a suffix would not
+    """A server responded with a result that is not valid MCP, or that does not match the output schema of its tool.
+
+    Neither the message nor `path` and `reason` show a value of `env` or `headers`. `result` is what the server sent.
+    """
+
+    def __init__(
+        self,
+        reason: str,
+        *,
+        server: str,
+        method: str,
+        name: str | None = None,
+        path: str = "",
+        result: CallToolResult | None = None,
+        schema_rejected: bool = False,
+    ) -> None:
+        wrong = f"{path}: {reason}" if path else reason
+        if schema_rejected:
+            said = f"its outputSchema was rejected: {reason}; the result was not validated"
+        elif result is None:
+            said = f"the result is not valid MCP: {wrong}; is there a newer release of the server?"
+        else:
+            said = f"the result does not match its outputSchema: {wrong}"
+        super().__init__(f"{server}: {name or method}: {said}")
+        self.server = server
+        self.method = method
+        """The method of the request, such as `tools/call`."""
+        self.name = name
+        """The name of the tool, where a schema is concerned."""
+        self.path = path
+        """Where the result is not valid, such as `structuredContent.items[0].id`; empty if the schema was rejected."""
+        self.reason = reason
+        """What is wrong there, or with the schema."""
+        self.result = result
+        """The result of the tool as the server sent it, not validated; None if it is not valid MCP."""
+        self.schema_rejected = schema_rejected
+        """Whether the schema could not be evaluated: it is not valid, or takes too long or too much memory."""
 
 
 class UnknownServer(LaunchError, KeyError):  # noqa: N818 - says what is wrong, which a suffix would not

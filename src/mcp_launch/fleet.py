@@ -162,6 +162,7 @@ class Fleet:
         Raises:
             UnknownTool: no server has such a tool; the message can be given to the model.
             LaunchFailure: its server has failed meanwhile.
+            InvalidResult: the result is not valid, or could not be validated; it is in `.result`.
             mcp.MCPError: the server refused the call, or did not answer in time.
         """
         entry = self._roster.tools[name]

@@ -108,9 +108,9 @@ def run_python(*args: str, stdin: str = "", **variables: str) -> subprocess.Comp
     return subprocess.run(command, input=stdin, capture_output=True, text=True, env=env, timeout=60, check=False)
 
 
-def wait_until(happened: Callable[[], bool]) -> None:
+def wait_until(happened: Callable[[], bool], *, seconds: float = 10) -> None:
     """Look again and again; for what other processes do there is no event."""
-    until = time.monotonic() + 10
+    until = time.monotonic() + seconds
     while not happened():
         assert time.monotonic() < until
         time.sleep(0.01)

@@ -8,9 +8,19 @@ import re
 from collections.abc import Callable
 
 import pytest
+from mcp_types import CallToolResult
 
 import mcp_launch
-from mcp_launch import LaunchError, LaunchFailure, NoTransport, NotReady, UnknownServer, UnknownTool, UnusableInput
+from mcp_launch import (
+    InvalidResult,
+    LaunchError,
+    LaunchFailure,
+    NoTransport,
+    NotReady,
+    UnknownServer,
+    UnknownTool,
+    UnusableInput,
+)
 from mcp_launch.extra import NEEDED
 from tests.mcp_launch.support import SOURCE, run_python
 
@@ -48,6 +58,7 @@ def pickled(error: LaunchError) -> LaunchError:
     return pickle.loads(pickle.dumps(error))
 
 
+RESULT = CallToolResult(content=[], structured_content={"n": "x"})
 FAILURE = LaunchFailure("is away", server="one", stage="call", code="failed", elapsed=1.5, facts={"exit_code": 1})
 
 
@@ -56,6 +67,7 @@ FAILURE = LaunchFailure("is away", server="one", stage="call", code="failed", el
     [
         FAILURE,
         NoTransport(["acp"]),
+        InvalidResult("is no number", server="one", method="tools/call", name="add", path="n", result=RESULT),
         NotReady([FAILURE], {"ok": True, "servers": []}),
         UnknownServer("one", ["two"]),
         UnknownTool("one", ["two"]),

@@ -12,8 +12,9 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
 from mcp_launch.diagnosis import Diagnosis
+from mcp_launch.failures import InvalidResult
 
-__all__ = ["diagnose_session", "is_closed", "is_timeout", "server_answered"]
+__all__ = ["diagnose_session", "invalid_field", "is_closed", "is_timeout", "server_answered"]
 
 # The SDK has no own exceptions for these, so that they are recognised by their text.
 _UNSUPPORTED = "Unsupported protocol version from the server: "
@@ -39,6 +40,21 @@ def server_answered(error: Exception | None) -> bool:
     return any(_is_answer(leaf) for leaf in _leaves(error))
 
 
+def invalid_field(error: ValidationError) -> tuple[str, str]:
+    """The path of the first field of a response that is not valid MCP, and what is wrong with it.
+
+    The path is empty if very many fields are not valid.
+    """
+    if (count := error.error_count()) > _MANY:
+        # Each of them takes a kilobyte when they are listed.
+        return "", f"it is wrong in {count:,} places"
+    first = error.errors(include_url=False, include_input=False)[0]
+    # pydantic's message, except where it would name a Python class.
+    is_class = first["type"] == "model_type"
+    wrong = "must be an object" if is_class else first["msg"][:1].lower() + first["msg"][1:]
+    return "/".join(str(part) for part in first["loc"]), wrong
+
+
 def is_closed(error: MCPError) -> bool:
     """Whether the SDK says that the connection is closed; many servers use the same code for all that they refuse."""
     return error.code == CONNECTION_CLOSED and error.message.startswith(("Connection closed", "SSE stream "))
@@ -56,13 +72,16 @@ def _is_answer(leaf: BaseException) -> bool:
         case RuntimeError():
             return str(leaf).startswith(_UNSUPPORTED)
         case _:
-            return isinstance(leaf, ValidationError)
+            return isinstance(leaf, ValidationError | InvalidResult)
 
 
 def _meaning(leaf: BaseException) -> Diagnosis | None:
     match leaf:
-        case ValidationError():
-            return _not_valid(leaf)
+        case ValidationError() | InvalidResult():
+            field, wrong = invalid_field(leaf) if isinstance(leaf, ValidationError) else (leaf.path, leaf.reason)
+            where = f"{field}: " if field else ""
+            message = f"gave an answer that is not valid MCP: {where}{wrong}; is there a newer release of it?"
+            return Diagnosis("invalid_response", message, {"field": field} if field else {})
         case MCPError() if is_closed(leaf):
             return Diagnosis("disconnected", "the connection was closed")
         case MCPError(message=message) if is_timeout(leaf):
@@ -76,19 +95,6 @@ def _meaning(leaf: BaseException) -> Diagnosis | None:
             return Diagnosis("unsupported_version", message, {"server": version, "supported": known})
         case _:
             return None
-
-
-def _not_valid(error: ValidationError) -> Diagnosis:
-    told = "gave an answer that is not valid MCP"
-    if (count := error.error_count()) > _MANY:
-        # Each of them takes a kilobyte when they are listed.
-        return Diagnosis("invalid_response", f"{told}, in {count:,} places; is there a newer release of it?")
-    first = error.errors(include_url=False, include_input=False)[0]
-    field = "/".join(str(part) for part in first["loc"])
-    # pydantic's message, except where it would name a Python class.
-    wrong = "must be an object" if first["type"] == "model_type" else first["msg"][:1].lower() + first["msg"][1:]
-    message = f"{told}: {field}: {wrong}; is there a newer release of it?"
-    return Diagnosis("invalid_response", message, {"field": field})
 
 
 def _leaves(error: BaseException | None) -> Iterator[BaseException]:

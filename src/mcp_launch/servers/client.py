@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AsyncExitStack
 from functools import cache
 from types import TracebackType
 from typing import Any
@@ -15,6 +16,7 @@ from acp_bindings.command.version import version
 from mcp_launch.failures import LaunchFailure
 from mcp_launch.limits import Limits
 from mcp_launch.options import Options
+from mcp_launch.servers.session import Protection, protected
 from mcp_launch.transports import Mode
 from mcp_launch.transports.messages import Reader
 
@@ -28,6 +30,7 @@ def connected_client(
     *,
     patience: float,
     reader: Reader | None = None,
+    protection: Protection,
     why: Callable[[], LaunchFailure | None] = lambda: None,
 ) -> Client:
     """A client to enter, which initialises a session over them; `patience` as in `client_of`.
@@ -36,7 +39,7 @@ def connected_client(
     server.
     """
     client = client_of(_Connected(streams), mode, options, patience=patience)
-    client.reader, client.why = reader, why
+    client.reader, client.protection, client.why = reader, protection, why
     return client
 
 
@@ -66,10 +69,16 @@ def client_of(
 
 
 class _Client(Client):
-    """The SDK's client; a request to a server that has died says of what."""
+    """The SDK's client; a request to a server that has died says of what, and its session is `Session`."""
 
     reader: Reader | None = None
     why: Callable[[], LaunchFailure | None] = staticmethod(lambda: None)
+    protection = Protection()
+
+    async def _build_session(self, exit_stack: AsyncExitStack) -> ClientSession:
+        session = protected(await super()._build_session(exit_stack), self.protection)
+        exit_stack.push_async_callback(session.end_validating)
+        return session
 
     @property
     def session(self) -> ClientSession:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import anyio
 from mcp import MCPError
-from pydantic import ValidationError
 
 from mcp_launch.diagnosis.session import diagnose_session, is_closed
+from mcp_launch.failures import InvalidResult
 from mcp_launch.limits import allow_more, megabytes
 from mcp_launch.servers.client import reader_of
 from mcp_launch.servers.offer import Offer
@@ -79,7 +79,7 @@ async def _willing(
         if is_closed(error) or is_farewell(error.error):
             raise
         said = f'"{error}"'
-    except ValidationError as error:
+    except InvalidResult as error:
         said = diagnose_session(error, waited=None).message
     if warn:
         warn(f"could not list its {kind}: {said}")

@@ -20,6 +20,7 @@ from mcp_launch.processes.spawn import spawn
 from mcp_launch.servers.client import connected_client
 from mcp_launch.servers.listing import list_offer
 from mcp_launch.servers.record import Record
+from mcp_launch.servers.session import Protection
 from mcp_launch.specs import HttpServer, ServerSpec, SseServer, StdioServer
 from mcp_launch.terms import Terms
 from mcp_launch.transports import Mode, Transport
@@ -146,12 +147,14 @@ class _Owner:
         self._allow(budgets.connect)
         async with transport.open() as streams:
             self._enter("handshake", budgets.handshake)
+            protection = Protection(server=record.name, hide=self._spec.redactor, seconds=budgets.validate)
             async with connected_client(
                 streams,
                 mode,
                 record.options,
                 patience=budgets.call,
                 reader=transport.reader,
+                protection=protection,
                 why=lambda: self._failure,
             ) as client:
                 transport.prove()

@@ -28,6 +28,7 @@ from mcp_launch.diagnosis.session import diagnose_session
 from mcp_launch.failures import LaunchFailure
 from mcp_launch.options import Options
 from mcp_launch.servers.client import connected_client
+from mcp_launch.servers.session import Protection
 
 if TYPE_CHECKING:
     from mcp import Client
@@ -85,7 +86,10 @@ class AcpConsumer:
         failed: BaseException | None = None
         async with to_session, session_reads, session_writes, from_session, anyio.create_task_group() as tasks:
             tasks.start_soon(bridge.run, from_session)
-            client = connected_client(streams, "auto", options or Options(), patience=Budgets().call)
+            protection = Protection(server=server.name)
+            client = connected_client(
+                streams, "auto", options or Options(), patience=Budgets().call, protection=protection
+            )
             try:
                 async with client:
                     # Kept out of the task groups, which would wrap it in a group.

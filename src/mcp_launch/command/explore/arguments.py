@@ -7,15 +7,18 @@ A mistake is reported with the name of the argument and what the schema wants th
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import Any, cast
 
+from mcp_launch.budgets import Budgets
 from mcp_launch.command.explore.json_schema import Schema, member_of, properties_of
 from mcp_launch.command.explore.misfits import misfits
 from mcp_launch.command.explore.nearest import nearest, there_are
 from mcp_launch.command.explore.signature import short
-from mcp_launch.command.explore.typed_values import Fault, json_value, typed_value
+from mcp_launch.command.explore.typed_values import Fault, json_value, typed_value, with_file
+from mcp_launch.validation import STEPS, TooManySteps, is_plain, limited_steps
 
-__all__ = ["WrongArguments", "read_arguments"]
+__all__ = ["WrongArguments", "read_arguments", "read_elsewhere", "read_untrusted"]
 
 
 class WrongArguments(ValueError):  # noqa: N818 - says what is wrong, which a suffix would not
@@ -58,6 +61,62 @@ def read_arguments(
     if faults:
         raise WrongArguments(faults)
     return arguments
+
+
+async def read_untrusted(
+    words: list[str], schema: Schema, *, whole: str | None = None, checked: bool = True
+) -> dict[str, Any]:
+    """The same for the schema of a server, which may be made to keep its reader busy for years.
+
+    Raises:
+        WrongArguments: as for `read_arguments`, or the schema cannot be evaluated within the limits.
+    """
+    if is_plain(schema):
+        with suppress(TooManySteps), limited_steps(STEPS):
+            return read_arguments(words, schema, whole=whole, checked=checked)
+    # Imported late: most schemas need no process, and most commands no schema.
+    from mcp_launch.processes.killable import CallFailed, KillableProcess  # noqa: PLC0415
+
+    try:
+        # Here, because the other process has another standard input, and none of our other descriptors.
+        whole = None if whole is None else _with_file(whole, called="--args")
+        words = [_with_its_file(word) for word in words]
+    except Fault as fault:
+        raise WrongArguments([str(fault)]) from None
+    process = KillableProcess(seconds=Budgets().validate)
+    try:
+        found: dict[str, Any] = await process.call(f"{__name__}:read_elsewhere", words, schema, whole, checked)
+    except CallFailed as failed:
+        if not checked:
+            return read_arguments(words, {}, whole=whole, checked=False)
+        why = "reading the arguments " + (f"fails ({failed.kind})" if failed.kind else str(failed))
+        hint = "mcp-launch call --unchecked sends them without looking at it"
+        raise WrongArguments([f"its inputSchema was rejected: {why}; {hint}"]) from None
+    finally:
+        await process.aclose()
+    if faults := found["faults"]:
+        raise WrongArguments(faults)
+    arguments: dict[str, Any] = found["arguments"]
+    return arguments
+
+
+def read_elsewhere(words: list[str], schema: Schema, whole: str | None, checked: bool) -> dict[str, Any]:
+    """The arguments, or the faults, for calls in the other process."""
+    try:
+        return {"arguments": read_arguments(words, schema, whole=whole, checked=checked), "faults": ()}
+    except WrongArguments as wrong:
+        return {"arguments": {}, "faults": wrong.faults}
+
+
+def _with_its_file(word: str) -> str:
+    """The word with what is in the file that it names, if it is `name:=@FILE`."""
+    name, _, text = word.partition("=")
+    return f"{name}={_with_file(text, called=name[:-1])}" if name.endswith(":") else word
+
+
+def _with_file(text: str, *, called: str) -> str:
+    # A file that begins with "@" does not name another one.
+    return f" {with_file(text, called=called)}" if text.startswith("@") else text
 
 
 def _object(whole: str) -> dict[str, Any]:

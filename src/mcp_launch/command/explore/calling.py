@@ -13,7 +13,7 @@ import anyio
 
 from mcp_launch.budgets import Budgets
 from mcp_launch.command.call import Call
-from mcp_launch.command.explore.arguments import WrongArguments, read_arguments
+from mcp_launch.command.explore.arguments import WrongArguments, read_untrusted
 from mcp_launch.command.explore.contents import pieces_of
 from mcp_launch.command.explore.opened import Opened, Use, use_one
 from mcp_launch.command.explore.results import save_pieces, with_structured, write_pieces
@@ -21,7 +21,7 @@ from mcp_launch.command.explore.signature import signature
 from mcp_launch.command.inputs import Session
 from mcp_launch.command.show.refusal import write_refusal
 from mcp_launch.command.show.text import write_json
-from mcp_launch.failures import LaunchFailure
+from mcp_launch.failures import InvalidResult, LaunchFailure
 from mcp_launch.shapes import FailureJson, ServerReport
 from mcp_launch.terms import TOOLS
 
@@ -38,18 +38,18 @@ _DYING = 5.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """How a call ended: with a result or, where there is none, the reason why."""
+    """How a call ended: with a result, with the reason why there is none, or with both if the result is not valid."""
 
     result: CallToolResult | None = None
     failure: FailureJson | None = None
     """The failure of the server, if it has died."""
     error: dict[str, Any] | None = None
-    """The error of this call alone: it was refused, or took too long."""
+    """The error of this call alone: it was refused, took too long, or its result is not valid."""
 
     @property
     def ok(self) -> bool:
         """Whether the tool did what it was asked for."""
-        return self.result is not None and not self.result.is_error
+        return self.result is not None and not self.result.is_error and self.error is None
 
 
 def call_once(
@@ -73,7 +73,9 @@ def call_once(
     async def ready(opened: Opened) -> int:
         tool = opened.find("tool", meant.tool, opened.server.tools)
         try:
-            arguments = read_arguments(meant.words, tool.input_schema, whole=meant.whole, checked=meant.checked)
+            arguments = await read_untrusted(
+                list(meant.words), tool.input_schema, whole=meant.whole, checked=meant.checked
+            )
         except WrongArguments as wrong:
             complain_of(wrong, opened, tool)
             if as_json:
@@ -103,7 +105,7 @@ def complain_of(wrong: WrongArguments, opened: Opened, tool: Tool) -> None:
 async def call_tool(
     opened: Opened, tool: Tool, arguments: dict[str, Any], *, wait: float | None = None, progress: bool
 ) -> Answer:
-    """Call a tool of a server that is ready; where there is no result, standard error already says why.
+    """Call a tool of a server that is ready; where there is no valid result, standard error already says why.
 
     `wait` is the number of seconds for the answer.
     """
@@ -113,6 +115,9 @@ async def call_tool(
     except LaunchFailure as failure:
         opened.notices.complain(str(failure))
         return Answer(failure=failure.to_json())
+    except InvalidResult as invalid:
+        opened.notices.complain(str(invalid))
+        return Answer(result=invalid.result, error={"code": None, "message": str(invalid)})
     except Exception as error:  # noqa: BLE001 - whatever the SDK makes of the answer, there is none
         message = _late(tool, error, wait=wait)
         opened.notices.complain(f"{opened.name}: {message}" if message else opened.why(error))

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
-from mcp_launch.command.explore.arguments import WrongArguments, read_arguments
+from mcp_launch.command.explore.arguments import WrongArguments, read_untrusted
 from mcp_launch.command.explore.calling import call_tool, complain_of, print_answer
 from mcp_launch.command.explore.contents import pieces_of
 from mcp_launch.command.explore.nearest import did_you_mean
@@ -101,7 +101,7 @@ class Commands:
             raise UnusableInput("usage: call NAME key=value ...")
         tool = await self._the_tool(words[0])
         try:
-            arguments = read_arguments(words[1:], tool.input_schema)
+            arguments = await read_untrusted(words[1:], tool.input_schema)
         except WrongArguments as wrong:
             complain_of(wrong, self._opened, tool)
             return 2

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from mcp_launch.command.explore.json_schema import Schema, alternatives, fixed_values, kind_of, properties_of
-from mcp_launch.command.explore.signature import arguments_of
+from mcp_launch.command.explore.signature import DESCRIBING_STEPS, arguments_of
+from mcp_launch.validation import TooManySteps, limited_steps
 
 if TYPE_CHECKING:
     from mcp_launch.servers.offer import Offer
@@ -34,7 +36,11 @@ def candidates(line: str, offer: Offer, commands: Mapping[str, str]) -> list[Can
     """
     before, _, begun = line.rpartition(" ")
     words = before.split()
-    return [each for each in _all(words, begun, offer, commands) if each.text.startswith(begun)]
+    found: list[Candidate] = []
+    # Of a schema that takes too long, what was found until then.
+    with suppress(TooManySteps), limited_steps(DESCRIBING_STEPS):
+        found.extend(each for each in _all(words, begun, offer, commands) if each.text.startswith(begun))
+    return found
 
 
 def _all(words: list[str], begun: str, offer: Offer, commands: Mapping[str, str]) -> Iterable[Candidate]:  # noqa: PLR0911 - a list of cases

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias, cast
 from urllib.parse import unquote
 
 from mcp_launch.json_values import as_items, as_members
+from mcp_launch.validation import spend
 
 __all__ = ["Schema", "alternatives", "fixed_values", "kind_of", "member_of", "properties_of", "resolved"]
 
@@ -61,6 +62,7 @@ def properties_of(schema: object, root: Schema) -> dict[str, Any]:
     """The properties of an object, those of all its alternatives together."""
     found: dict[str, Any] = {}
     for each in alternatives(schema, root):
+        spend(_size(each))
         found |= as_members(each.get("properties"))
     return found
 
@@ -84,6 +86,7 @@ def member_of(name: str, schema: object, root: Schema) -> object:
 
 
 def _alternatives(schema: object, root: Schema, path: frozenset[str], steps: Iterator[int]) -> Iterator[Schema]:
+    spend()
     known, followed = _followed(schema, root)
     # A schema that is an alternative to itself says nothing more.
     if followed & path or next(steps, None) is None:
@@ -117,10 +120,12 @@ def _followed(schema: object, root: Schema) -> tuple[Schema, frozenset[str]]:
         if not isinstance(schema, dict):
             return ({"not": {}} if schema is False else beside), frozenset(followed)
         known = cast("dict[str, Any]", schema)
+        spend(_size(known))
         beside = {**known, **beside}
         target = beside.pop("$ref", None)
         if not isinstance(target, str) or target in followed:
             return beside, frozenset(followed)
+        spend(len(target) // 10)
         followed.add(target)
         schema = _at(target, root)
 
@@ -142,6 +147,7 @@ def _at(reference: str, root: Schema) -> object:
 
 
 def _merged(one: Schema, other: Schema) -> dict[str, Any]:
+    spend(_size(one) + _size(other))
     both = {**one, **other}
     for word in ("properties", "required"):
         if word in one and word in other:
@@ -151,3 +157,8 @@ def _merged(one: Schema, other: Schema) -> dict[str, Any]:
             elif all(isinstance(part, list) for part in parts):
                 both[word] = [*one[word], *other[word]]
     return both
+
+
+def _size(schema: Schema) -> int:
+    """What it costs to copy, in steps."""
+    return 1 + len(schema) // 10 + len(as_members(schema.get("properties"))) // 10

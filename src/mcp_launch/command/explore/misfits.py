@@ -3,28 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from importlib import import_module
 from typing import Any
 
 from mcp_launch.command.explore.json_schema import Schema, member_of, properties_of
 from mcp_launch.command.explore.nearest import did_you_mean
 from mcp_launch.command.explore.signature import arguments_of, short, type_text
 from mcp_launch.json_values import as_items
+from mcp_launch.validation import TooManySteps, compiled, errors_of, steps_are_limited
 
 __all__ = ["misfits"]
 
 
 def misfits(arguments: dict[str, Any], schema: Schema) -> Iterator[str]:
-    """What the schema does not allow in the arguments; nothing if it is no valid schema."""
-    # Imported late, since that takes a tenth of a second; with `import_module`, since neither has types.
-    jsonschema: Any = import_module("jsonschema")
-    referencing: Any = import_module("referencing")
+    """What the schema does not allow in the arguments; nothing if it is not a valid schema.
 
-    kind = jsonschema.validators.validator_for(schema)
+    Raises:
+        TooManySteps: steps are limited, and these were too many.
+    """
     try:
-        kind.check_schema(schema)
-        # An empty registry, so that no `$ref` makes it fetch anything.
-        errors = list(kind(schema, registry=referencing.Registry()).iter_errors(arguments))
+        errors = list(errors_of(compiled(schema, counted=steps_are_limited()), arguments))
+    except (TooManySteps, MemoryError):
+        raise
     except Exception:  # noqa: BLE001 - an invalid schema, or a reference to one, may raise anything
         return
     for error in errors:

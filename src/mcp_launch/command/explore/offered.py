@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from acp_bindings.secrets.redact import Redactor
-from mcp_launch.command.explore.signature import Argument, all_arguments_of, signature, type_text
+from mcp_launch.command.explore.signature import Argument, described_arguments, signature
 from mcp_launch.command.show.text import Styled, harmless, printable, write
 from mcp_launch.servers.launched import LaunchedServer
 from mcp_launch.servers.offer import Offer
@@ -28,8 +28,12 @@ __all__ = [
     "write_blocks",
 ]
 
+CHARACTERS = 100_000
+"""Characters of a description, and of the arguments of one tool."""
 _WIDEST = 100
 """Columns of prose at most: longer lines are hard to read."""
+_LABEL = 60
+"""Columns of the names of arguments at most; longer names stick out."""
 
 
 def blocks_of(offer: Offer, kind: Listing, hide: Redactor) -> list[list[Styled]]:
@@ -91,10 +95,18 @@ def tool_lines(tool: Tool, hide: Redactor, *, whole: bool = False) -> Iterator[S
         hide: the secrets of that server.
         whole: also the type of its result, and its annotations, such as read-only.
     """
-    gives = f" -> {type_text(tool.output_schema, tool.output_schema)}" if whole and tool.output_schema else ""
-    yield printable(hide(f"{signature(tool.name, tool.input_schema)}{gives}")), "bold"
+    result = tool.output_schema if whole else None
+    yield printable(hide(signature(tool.name, tool.input_schema, result=result))), "bold"
     yield from _prose(tool.description, hide, indent=4)
-    yield from _arguments(list(all_arguments_of(tool.input_schema)), hide)
+    arguments, are_all = described_arguments(tool.input_schema)
+    room = CHARACTERS
+    for text, style in _arguments(arguments, hide):
+        room -= len(text)
+        if room < 0:
+            break
+        yield text, style
+    if room < 0 or not are_all:
+        yield "      ... and more than can be shown; mcp-launch tools --json prints the whole schema", ""
     if whole and tool.annotations:
         said = {
             "read-only": tool.annotations.read_only_hint,
@@ -139,7 +151,7 @@ def _arguments(arguments: Sequence[Argument], hide: Redactor) -> Iterator[Styled
     if not any(each.description or each.limits or each.inner for each in arguments):
         return
     names = [f"{each.name}?" if each.inner and not each.required else each.name for each in arguments]
-    width = max(map(len, names))
+    width = min(_LABEL, max(map(len, names)))
     for name, each in zip(names, arguments, strict=True):
         said = " ".join(each.description.split())
         # The signature has the types of the arguments themselves.
@@ -156,11 +168,12 @@ def _prose(text: str | None, hide: Redactor, *, indent: int, label: str = "") ->
     from rich.text import Text  # noqa: PLC0415
 
     label = printable(hide(label))
-    room = max(20, min(shutil.get_terminal_size().columns, _WIDEST) - indent - len(label))
+    hanging = " " * min(len(label), _LABEL + 2)
+    room = max(20, min(shutil.get_terminal_size().columns, _WIDEST) - indent - len(hanging))
     console = Console(width=room)
-    for line in harmless(inspect.cleandoc(hide(text or ""))).splitlines():
+    for line in harmless(inspect.cleandoc(hide.start(text or "", CHARACTERS))).splitlines():
         inner = len(line) - len(line.lstrip())
         for part in Text(line.strip()).wrap(console, room - inner) or [""]:
             shown = f"{' ' * indent}{label}{' ' * inner}{str(part).rstrip()}"
-            label = " " * len(label)
+            label = hanging
             yield shown.rstrip(), ""

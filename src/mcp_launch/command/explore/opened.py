@@ -16,7 +16,7 @@ from mcp_launch.command.show.findings import found_in
 from mcp_launch.command.show.lines import print_findings, remark_failure, remark_warnings
 from mcp_launch.command.show.waiting import settled
 from mcp_launch.command.show.wire import with_traffic
-from mcp_launch.failures import LaunchFailure, UnusableInput
+from mcp_launch.failures import InvalidResult, LaunchFailure, UnusableInput
 from mcp_launch.fleet import Fleet
 from mcp_launch.servers.launched import LaunchedServer
 from mcp_launch.shapes import ServerReport
@@ -74,7 +74,7 @@ class Opened:
 
     def why(self, error: Exception) -> str:
         """Why a request has no answer, with the server's name in front; secrets are not removed yet."""
-        if isinstance(error, LaunchFailure):
+        if isinstance(error, LaunchFailure | InvalidResult):
             return str(error)
         return f"{self.name}: {str(error) or type(error).__name__}"
 

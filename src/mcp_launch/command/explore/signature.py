@@ -6,17 +6,37 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 from typing import Any, cast
 
 from mcp_launch.command.explore.json_schema import Schema, alternatives, kind_of, properties_of, resolved
 from mcp_launch.json_values import as_items
+from mcp_launch.validation import TooManySteps, limited_steps, spend
 
-__all__ = ["Argument", "all_arguments_of", "arguments_of", "short", "signature", "type_text"]
+__all__ = [
+    "DESCRIBING_STEPS",
+    "Argument",
+    "all_arguments_of",
+    "arguments_of",
+    "described_arguments",
+    "short",
+    "signature",
+    "type_text",
+]
+
+DESCRIBING_STEPS = 50_000
+"""Steps in which a schema has to be described; the rest of it is left out."""
+ARGUMENTS = 500
+"""Arguments of one tool that are described."""
+SIGNATURE = 4000
+"""Characters of a signature."""
 
 _DEEPEST = 2
 """Levels of objects in objects that are spelled out."""
 _LONGEST = 60
 """Characters of an object that is spelled out; a longer one is called an object."""
+_LONGEST_TYPE = 500
+"""Characters of any type; a schema of kilobytes may have alternatives by the thousand."""
 _VALUES = 8
 """Values of an enumeration that are shown."""
 _LIMITS = {
@@ -59,15 +79,17 @@ class Argument:
         return said if self.default is None else f"{said} = {self.default}"
 
 
-def signature(name: str, schema: Schema) -> str:
-    """The tool as one line of text: the types of its arguments, `?` for those that may be left out."""
-    arguments = [str(argument) for argument in arguments_of(schema)]
-    for each in alternatives(schema, schema):
-        more = each.get("additionalProperties")
-        if more is True or isinstance(more, dict):
-            arguments.append(f"...: {type_text(cast('object', more), schema)}")
-            break
-    return f"{name}({', '.join(arguments)})"
+def signature(name: str, schema: Schema, *, result: Schema | None = None) -> str:
+    """The tool as one line of text: the types of its arguments, `?` for those that may be left out.
+
+    With the schema of its *result*, the type of that follows. What takes too long to find out is `...`.
+    """
+    try:
+        with limited_steps(DESCRIBING_STEPS):
+            said = f"{name}({', '.join(_in_signature(schema))})"
+            return _cut(said if result is None else f"{said} -> {type_text(result, result)}", SIGNATURE)
+    except TooManySteps:
+        return f"{_cut(name, SIGNATURE)}(...)"
 
 
 def arguments_of(schema: Schema) -> Iterator[Argument]:
@@ -79,6 +101,17 @@ def arguments_of(schema: Schema) -> Iterator[Argument]:
 def all_arguments_of(schema: Schema) -> Iterator[Argument]:
     """The same, with the members of an object behind it, as `outer.inner`, where the signature has no room for them."""
     yield from _spelled_out(schema, schema, prefix="", depth=0)
+
+
+def described_arguments(schema: Schema) -> tuple[list[Argument], bool]:
+    """The same, and whether these are all; a schema of kilobytes may have millions."""
+    found: list[Argument] = []
+    try:
+        with limited_steps(DESCRIBING_STEPS):
+            found.extend(islice(all_arguments_of(schema), ARGUMENTS + 1))
+    except TooManySteps:
+        return found, False
+    return found[:ARGUMENTS], len(found) <= ARGUMENTS
 
 
 def type_text(schema: object, root: Schema, *, depth: int = 0) -> str:
@@ -107,13 +140,27 @@ def _type_text(schema: _Same, root: _Same, depth: int) -> str:
     texts = dict.fromkeys(_one(each, root.schema, depth) for each in alternatives(schema.schema, root.schema))
     if "any" in texts or not texts:
         return "any"
-    return " | ".join(sorted(texts, key="null".__eq__))
+    return _cut(" | ".join(sorted(texts, key="null".__eq__)), _LONGEST_TYPE)
 
 
 def short(value: object) -> str:
     """A value as JSON, or the start of it."""
     text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
+    spend(len(text) // 100)
+    return _cut(text, _LONGEST)
+
+
+def _cut(text: str, longest: int) -> str:
+    return text if len(text) <= longest else f"{text[: longest - 3]}..."
+
+
+def _in_signature(schema: Schema) -> Iterator[str]:
+    yield from map(str, arguments_of(schema))
+    for each in alternatives(schema, schema):
+        more = each.get("additionalProperties")
+        if more is True or isinstance(more, dict):
+            yield f"...: {type_text(cast('object', more), schema)}"
+            return
 
 
 def _members(schema: object, root: Schema, *, prefix: str = "") -> Iterator[tuple[Argument, object]]:
@@ -149,7 +196,7 @@ def _one(schema: Schema, root: Schema, depth: int) -> str:  # noqa: PLR0911 - a 
         return "never"
     if "const" in schema:
         return short(schema["const"])
-    if shown := [short(value) for value in as_items(schema.get("enum"))]:
+    if shown := [short(value) for value in as_items(schema.get("enum"))[: _VALUES + 1]]:
         return " | ".join([*shown[:_VALUES], *(["..."] if len(shown) > _VALUES else [])])
     match kind_of(schema):
         case None:

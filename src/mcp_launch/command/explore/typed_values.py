@@ -13,7 +13,7 @@ from mcp_launch.command.explore.json_schema import Schema, alternatives, fixed_v
 from mcp_launch.command.explore.nearest import did_you_mean
 from mcp_launch.command.explore.signature import short, type_text
 
-__all__ = ["Fault", "json_value", "typed_value"]
+__all__ = ["Fault", "json_value", "typed_value", "with_file"]
 
 
 class Fault(ValueError):  # noqa: N818 - says what is wrong, and is always told with others like it
@@ -57,18 +57,28 @@ def json_value(text: str, *, called: str) -> Any:
     Raises:
         Fault: there is none.
     """
-    if text.startswith("@"):
-        try:
-            text = Path(text[1:]).expanduser().read_text(encoding="utf-8-sig")
-        except (OSError, ValueError) as error:
-            why = error.strerror if isinstance(error, OSError) else "not UTF-8"
-            raise Fault(f"{called}: {text[1:]}: {why}") from None
+    text = with_file(text, called=called)
     try:
         return json.loads(text, parse_constant=_no_constant)
     except json.JSONDecodeError as error:
         raise Fault(f"{called}: not JSON at character {error.pos + 1}: {error.msg}") from None
     except (ValueError, RecursionError):
         raise Fault(f"{called}: not JSON: a number or a nesting beyond what can be read") from None
+
+
+def with_file(text: str, *, called: str) -> str:
+    """The text, or what is in the file that `@FILE` names.
+
+    Raises:
+        Fault: it cannot be read.
+    """
+    if not text.startswith("@"):
+        return text
+    try:
+        return Path(text[1:]).expanduser().read_text(encoding="utf-8-sig")
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else "not UTF-8"
+        raise Fault(f"{called}: {text[1:]}: {why}") from None
 
 
 _NONE = object()
