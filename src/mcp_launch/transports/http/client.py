@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from dataclasses import replace
 from functools import partial
 from http import HTTPStatus
-from typing import Any
+from typing import Any, cast
 
 import anyio
 import httpx2
@@ -274,7 +274,7 @@ class _Body(httpx2.AsyncByteStream):
     def __init__(self, body: Any, post: Post) -> None:
         self._body = body
         self._post = post
-        self._chunks: AsyncIterator[bytes] = aiter(body)
+        self._chunks = cast("AsyncGenerator[bytes]", aiter(body))
 
     def __aiter__(self) -> AsyncIterator[bytes]:
         return self
@@ -283,6 +283,7 @@ class _Body(httpx2.AsyncByteStream):
         return await self._post.run(self._chunks.__anext__)
 
     async def aclose(self) -> None:
+        await self._chunks.aclose()
         await self._body.aclose()
 
 
