@@ -26,8 +26,8 @@ from mcp import Client, MCPError
 import mcp_launch
 
 SERVER = Path(__file__).parent / "server.py"
-PATIENCE = 60.0
-"""Seconds for the answer to a call."""
+CALL, PATIENCE = 20.0, 60.0
+"""Seconds for the response to a call, by its timeout, and until the call is said to have outlived that."""
 TICK = 0.01
 
 
@@ -98,7 +98,9 @@ async def seconds_to_stop(session: Client, after: float) -> float:
 async def cost(entry: dict[str, Any]) -> dict[str, Any]:
     """What the calls of the server cost."""
     ticker = Ticker()
-    async with mcp_launch.open_session(entry, cwd=Path.cwd(), budgets=mcp_launch.Budgets(close=1)) as session:
+    async with mcp_launch.open_session(
+        entry, cwd=Path.cwd(), budgets=mcp_launch.Budgets(call=CALL, close=1)
+    ) as session:
         await session.list_tools()
         gc.collect()
         before = memory("VmRSS")

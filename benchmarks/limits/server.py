@@ -1,4 +1,6 @@
-"""A server that works until its tool is called: then it sends a shape, and after it an answer if that was none.
+"""A server that works until its tool is called: then it sends a shape, and a response after any other message.
+
+Of a `stall`, it sends a ping and does not read any more, or never responds to a POST. Of a `flood`, it sends pings only.
 
 `server.py stdio SHAPE` serves standard input and output. `server.py http SHAPE`, `stream` and `sse` print a URL: that
 of Streamable HTTP, which answers with JSON or with an event stream, and of the transport before it.
@@ -6,18 +8,20 @@ of Streamable HTTP, which answers with JSON or with an event stream, and of the 
 
 from __future__ import annotations
 
+import itertools
 import json
 import sys
+import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from queue import SimpleQueue
+from queue import Queue
 from threading import Thread
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from benchmarks.limits.shapes import Shape, compressed, from_json, message
+from benchmarks.limits.shapes import SCHEMAS, Shape, compressed, from_json, message, result_for
 
 ABOUT = {
     "protocolVersion": "2025-06-18",
@@ -25,6 +29,7 @@ ABOUT = {
     "serverInfo": {"name": "bench", "version": "1"},
 }
 TOOL = {"name": "any", "inputSchema": {"type": "object"}}
+PING = b'{"jsonrpc":"2.0","id":"p%d","method":"ping"}'
 
 
 def messages(shape: Shape, asked: dict[str, Any]) -> Iterator[bytes]:
@@ -37,7 +42,16 @@ def messages(shape: Shape, asked: dict[str, Any]) -> Iterator[bytes]:
         "tools/list": {"tools": [TOOL]},
         "tools/call": {"content": [{"type": "text", "text": "done"}]},
     }
-    if asked["method"] == "tools/call":
+    if shape.kind == "schema":
+        ((name, levels),) = shape.parts
+        results["tools/list"] = {"tools": [{**TOOL, "outputSchema": {"type": "object", **SCHEMAS[name](levels)}}]}
+        results["tools/call"]["structuredContent"] = result_for(name)
+    elif asked["method"] == "tools/call" and shape.kind == "stall":
+        yield PING % 0
+        time.sleep(3600)
+    elif asked["method"] == "tools/call" and shape.kind == "flood":
+        yield from (PING % each for each in itertools.count())
+    elif asked["method"] == "tools/call":
         yield message(shape, number)
         if shape.kind == "response":
             return
@@ -56,7 +70,7 @@ def serve_stdio(shape: Shape) -> None:
 
 
 def serve_web(shape: Shape, way: str) -> None:
-    posted: SimpleQueue[bytes] = SimpleQueue()
+    posted: Queue[bytes] = Queue(1000)
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -64,6 +78,11 @@ def serve_web(shape: Shape, way: str) -> None:
 
         def do_POST(self) -> None:
             asked = json.loads(self.rfile.read(int(self.headers["content-length"])))
+            if shape.kind == "stall" and "method" not in asked:
+                time.sleep(3600)
+            if shape.kind in ("stall", "flood") and asked.get("method") == "tools/call":
+                self._send_without_end(messages(shape, asked))
+                return
             found = list(messages(shape, asked))
             if way == "sse" or not found:
                 self._reply(202, b"")
@@ -89,6 +108,18 @@ def serve_web(shape: Shape, way: str) -> None:
 
         def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the name of the base class
             pass
+
+        def _send_without_end(self, sent: Iterator[bytes]) -> None:
+            if way == "sse":
+                self._reply(202, b"")
+            elif way == "stream":
+                self._head(200, "text/event-stream")
+                self.close_connection = True
+            for each in sent:
+                if way == "stream":
+                    self.wfile.write(event(each))
+                elif way == "sse":
+                    posted.put(each)
 
         def _reply(self, status: int, body: bytes, kind: str = "application/json", *, squeezed: bool = False) -> None:
             squeezed = squeezed and shape.squeezed

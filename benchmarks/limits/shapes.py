@@ -1,4 +1,4 @@
-"""Messages that cost more than they look: values, depth and bytes in all the ways that JSON has.
+"""What a hostile server does when its tool is called: messages and schemas that cost more than they look, and stalls.
 
 Only the standard library, because a server of one file imports this.
 """
@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 KINDS = ("response", "notification", "request", "stray")
+"""Kinds of messages. A shape may also be a `schema` by which the result is validated, a `stall`, or a `flood`."""
 MB = 1 << 20
 
 
@@ -19,16 +20,17 @@ class Shape(NamedTuple):
     """What a server sends when a tool is called."""
 
     kind: str
-    """What it is: one of `KINDS`."""
+    """What it is: one of `KINDS`, `schema`, `stall` or `flood`."""
     parts: tuple[tuple[str, int], ...]
-    """The names in `FILLINGS` that it is made of, each with its size in bytes."""
+    """The names in `FILLINGS` that it is made of, each with its size in bytes; of a schema, its name in `SCHEMAS`."""
     squeezed: bool = False
     """Whether it is compressed, where the transport can be."""
     id_last: bool = False
     """Whether the id follows the result, as the TypeScript SDK writes it."""
 
     def __str__(self) -> str:
-        parts = " + ".join(f"{name} {_size(size)}" for name, size in self.parts)
+        is_message = self.kind in KINDS
+        parts = " + ".join(f"{name} {_size(size) if is_message else size}" for name, size in self.parts)
         return f"{self.kind}: {parts}{', gzip' if self.squeezed else ''}"
 
 
@@ -88,6 +90,41 @@ TYPED: dict[str, bytes] = {
 """Items of the result of a tool."""
 
 
+def _nested(keyword: str) -> Callable[[int], dict[str, Any]]:
+    """Return a function of schemas in which each level refers to the next one twice."""
+
+    def schema(levels: int) -> dict[str, Any]:
+        twice = {f"s{level}": {keyword: [{"$ref": f"#/$defs/s{level + 1}"}] * 2} for level in range(levels)}
+        return {"$ref": "#/$defs/s0", "$defs": {**twice, f"s{levels}": {"type": "object"}}}
+
+    return schema
+
+
+def _of_value(schema: dict[str, Any]) -> Callable[[int], dict[str, Any]]:
+    return lambda _: {"properties": {"value": schema}}
+
+
+SCHEMAS: dict[str, Callable[[int], dict[str, Any]]] = {
+    "pattern": _of_value({"type": "string", "pattern": "^(a+)+$"}),
+    "pattern of a name": lambda _: {"patternProperties": {"^(a+)+$": {}}},
+    "pattern that is large": _of_value({"pattern": "(?:(?:a{1000}){1000}){1000}b"}),
+    "allOf of references": _nested("allOf"),
+    "anyOf of references": _nested("anyOf"),
+    "oneOf of references": _nested("oneOf"),
+    "unique items": _of_value({"uniqueItems": True}),
+    "a reference to itself": lambda _: {"$ref": "#"},
+    "nested": lambda levels: {"not": SCHEMAS["nested"](levels - 1)} if levels else {},
+}
+"""Schemas of a result, of as many levels as they are called with."""
+
+
+def result_for(name: str) -> dict[str, Any]:
+    """The result that takes the longest to validate by the schema of this name."""
+    if name == "pattern of a name":
+        return {"a" * 40 + "!": 0}
+    return {"value": [[each] for each in range(20_000)] if name == "unique items" else "a" * 40 + "!"}
+
+
 def message(shape: Shape, number: object) -> bytes:
     """The message; a response is that to the request of this id."""
     fillings: dict[str, bytes] = {"structuredContent": b"{}"}
@@ -143,8 +180,14 @@ KNOWN = [
 """Those that were costly once, or may be."""
 
 
+KNOWN += [Shape("schema", ((name, 40),)) for name in SCHEMAS]
+KNOWN += [Shape("stall", ()), Shape("flood", ())]
+
+
 def random_shape(seed: random.Random) -> Shape:
-    """A shape of one to three fillings, of which most are small."""
+    """A message of one to three fillings, of which most are small, or now and then a schema."""
+    if seed.random() < 0.15:
+        return Shape("schema", ((seed.choice([*SCHEMAS]), seed.randrange(1, 60)),))
     parts = tuple(
         (seed.choice([*FILLINGS, *TYPED]), int(2 ** seed.uniform(8, 25.5))) for _ in range(seed.choice([1, 1, 2, 3]))
     )
