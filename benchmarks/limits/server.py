@@ -1,6 +1,6 @@
 """A server that works until its tool is called: then it sends a shape, and a response after any other message.
 
-Of a `stall`, it sends a ping and does not read any more, or never responds to a POST. Of a `flood`, it sends pings only.
+For a `stall` it sends a ping and does not read any more, or never responds to a POST. A `flood` is pings without end.
 
 `server.py stdio SHAPE` serves standard input and output. `server.py http SHAPE`, `stream` and `sse` print a URL: that
 of Streamable HTTP, which answers with JSON or with an event stream, and of the transport before it.
