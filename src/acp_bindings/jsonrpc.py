@@ -31,6 +31,7 @@ from acp_bindings._lines.envelope import (
     METHOD_NOT_FOUND,
     PARSE_ERROR,
     REQUEST_CANCELLED,
+    call_fault,
     line_of,
     notification_line,
     outcome_fault,
@@ -407,7 +408,7 @@ class Codec:
         asks, id_ = "id" in message, message.get("id")
         if asks and not self._is_id(id_):
             return refuse(None, INVALID_REQUEST, "Invalid request: it has no valid id, an integer or a string")
-        if wrong := version_fault(message) or (None if isinstance(message.get("method"), str) else "it has no method"):
+        if wrong := version_fault(message) or call_fault(message):
             return refuse(id_, INVALID_REQUEST, f"Invalid request: {wrong}")
         name: str = message["method"]
         params: Any = message.get("params")
