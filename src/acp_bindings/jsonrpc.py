@@ -85,6 +85,9 @@ Result_co = TypeVar("Result_co", covariant=True)
 
 CANCEL = "$/cancel_request"
 
+_NO_BATCHES = (
+    "batches are not supported (the v2 draft allows them, but the SDKs reject them); send each message on its own line"
+)
 _SMALL_ID = 15
 """Digits up to which an integer is a valid id in every protocol."""
 
@@ -395,7 +398,7 @@ class Codec:
     def _read_value(self, value: object) -> Message:
         """The message in a line whose JSON is *value*."""
         if isinstance(value, list):
-            return refuse(None, INVALID_REQUEST, "Invalid request: batches are not supported")
+            return refuse(None, INVALID_REQUEST, f"Invalid request: {_NO_BATCHES}")
         if not isinstance(value, dict):
             return refuse(None, INVALID_REQUEST, "Invalid request: a message is an object")
         members = cast("dict[str, Any]", value)

@@ -107,10 +107,14 @@ def test_a_bad_line_says_what_is_wrong(text: str, code: int, message: str) -> No
         assert (said["code"], said["message"]) == (code, message)
 
 
-def test_a_batch_is_refused_as_one() -> None:
+def test_a_batch_is_refused_with_a_reason() -> None:
     refused = agent().read('[{"jsonrpc":"2.0","id":1,"method":"logout"},{"jsonrpc":"2.0","id":2,"method":"logout"}]')
 
-    assert answered(refused) == error(None, INVALID_REQUEST, "Invalid request: batches are not supported")
+    told = (
+        "Invalid request: batches are not supported (the v2 draft allows them, but the SDKs reject them); send each "
+        "message on its own line"
+    )
+    assert answered(refused) == error(None, INVALID_REQUEST, told)
 
 
 def test_a_request_with_null_result_and_error_is_accepted() -> None:
