@@ -252,9 +252,10 @@ class Connection:
         outbox = self._outbox
         if outbox.is_full:
             with self._serving.asking():
-                await outbox.room()
+                if await outbox.line_up(line).wait():
+                    return
         # Not `_gone`: a peer that says nothing more may still read.
-        if outbox.is_broken or self._reading.cancel_called:
+        if outbox.is_broken or outbox.is_ending:
             raise self._gone or ConnectionClosed(_DEAF)
         outbox.add(line)
 
@@ -388,12 +389,11 @@ class Connection:
     async def _ask(self, call: Call, line: bytes, turn: Turn | None) -> None:
         if self._outbox.is_full:
             self._serving.look_again()
-            with anyio.CancelScope() as call.sending:
-                await self._outbox.room()
-            call.sending = None
-        if not call.settled:
+            call.place = self._outbox.line_up(line)
+            await call.place.wait()
+        else:
             self._outbox.add(line, hurry=True)
-            call.sent = True
+            call.sent_at_once = True
         if turn and turn.awaited:
             await turn.wait(call.answered)
         else:

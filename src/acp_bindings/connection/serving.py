@@ -358,7 +358,7 @@ class Serving:
             if self._outbox.is_full:
                 self.look_again()
             # Of requests that began together the last one has the answers of all written.
-            await self._outbox.put(line or self._cancelled(request), hurry=not self._unstarted)
+            await self._outbox.respond([line or self._cancelled(request)], hurry=not self._unstarted)
         finally:
             # Not before its answer is in the outbox: of a peer that does not read answers no more requests are taken.
             self._requests -= 1

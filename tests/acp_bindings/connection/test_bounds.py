@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import json
-from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import anyio
@@ -95,6 +95,55 @@ async def test_requests_of_a_peer_that_does_not_read_answers_are_not_read_withou
 async def test_garbage_of_a_peer_that_does_not_read_answers_is_not_read_without_end() -> None:
     async with against() as (_, peer):
         assert await flood(peer.stream, b"garbage\n" * 1000) < 3_000_000
+
+
+@pytest.mark.parametrize("waits", [True, False])
+async def test_a_stream_to_a_slow_reader_does_not_delay_other_responses(*, waits: bool) -> None:
+    line = "x" * 10_000
+
+    async def stream(params: Any, connection: Connection) -> None:
+        for number in range(2000):
+            await connection.notify([number, line], method="_acme/did")
+
+    async def pong(params: Any, connection: Connection) -> str:
+        if waits:
+            await anyio.lowlevel.checkpoint()
+        return "pong"
+
+    async with against({"_acme/stream": stream, "_acme/ping": pong}) as (agent, peer):
+        await peer.say({"id": 1, "method": "_acme/stream"})
+        while not agent._outbox.is_full:
+            await anyio.lowlevel.checkpoint()
+        await anyio.wait_all_tasks_blocked()
+        await peer.say({"id": 2, "method": "_acme/ping"})
+        await anyio.wait_all_tasks_blocked()
+        before: list[Any] = []
+        while (message := await peer.hear()) != {"id": 2, "result": "pong"}:
+            before.append(message["params"])
+        # Those that were on their way: in the socket, being written, and queued.
+        assert before == [[number, line] for number in range(len(before))]
+        assert len(before) < 150
+        while (await peer.hear()).get("id") != 1:
+            pass
+
+
+async def test_waiting_senders_take_turns() -> None:
+    async def stream(params: Any, connection: Connection) -> None:
+        for _ in range(200):
+            await connection.notify([*params, "x" * 10_000], method="_acme/did")
+
+    async with against({"_acme/stream": stream}) as (agent, peer):
+        await peer.say(*({"id": id_, "method": "_acme/stream", "params": [id_]} for id_ in range(5)))
+        while not agent._outbox.is_full:
+            await anyio.lowlevel.checkpoint()
+        await anyio.wait_all_tasks_blocked()
+        heard = [message for message in [await peer.hear() for _ in range(1005)] if "params" in message]
+    turns = [message["params"][0] for message in heard]
+    places = [[place for place, turn in enumerate(turns) if turn == sender] for sender in range(5)]
+    until = min(each[-1] for each in places)
+    # Between two messages of one sender: what the outbox has room for, once or twice, and one of each other sender.
+    assert max(b - a for each in places for a, b in pairwise(each) if a < until) < 40
+    assert len(turns) == 1000
 
 
 async def test_a_flood_is_read_no_further_than_handlers_come() -> None:
@@ -241,6 +290,10 @@ async def test_nothing_waits_for_who_has_an_answer_but_no_room_to_ask() -> None:
     async def hear(params: Any, connection: Connection) -> None:
         heard.set()
 
+    async def ask() -> None:
+        answers.append(await client.request(method="_acme/do"))
+
+    answers: list[Any] = []
     heard = anyio.Event()
     with anyio.fail_after(5):
         async with (
@@ -251,10 +304,12 @@ async def test_nothing_waits_for_who_has_an_answer_but_no_room_to_ask() -> None:
             while not client._outbox.is_full:
                 await anyio.lowlevel.checkpoint()
             await anyio.wait_all_tasks_blocked()
-            tasks.start_soon(partial(client.request, method="_acme/do"))
+            tasks.start_soon(ask)
             await anyio.wait_all_tasks_blocked()
             [id_] = client._calls._open
             await peer.say({"id": id_, "result": {}}, {"method": "_acme/did"})
             await heard.wait()
+            await anyio.wait_all_tasks_blocked()
+            assert answers == [{}]
             tasks.cancel_scope.cancel()
             await peer.stream.aclose()
