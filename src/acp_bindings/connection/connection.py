@@ -6,6 +6,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, AbstractContextManager, asynccontextmanager, nullcontext, suppress
 from functools import partial
 from inspect import iscoroutine
+from math import inf
 from threading import get_ident
 from types import EllipsisType, NoneType, TracebackType
 from typing import Any, Literal, Protocol, Self, TypeAlias, TypeVar, cast, overload
@@ -47,7 +48,7 @@ GRACE = 5.0
 
 _CHUNK = 65536
 _IN_A_ROW = 250
-"""Lines that are read in a row before other tasks have their turn; a chunk may hold 65536."""
+"""Lines that are read or notified in a row before other tasks have their turn; a chunk may hold 65536."""
 _LAST_WORDS = 0.5
 """Seconds in which a peer that no longer reads may still send something."""
 _FLUSH = 1.0
@@ -115,6 +116,8 @@ class Connection:
             calls=self._calls,
             most_requests=most_requests,
         )
+        self._in_a_row = 0
+        """Notifications since others last had their turn."""
         self._lines = LineBuffer(limit=limit)
         self._grace = grace
         self._thread: int | None = None
@@ -237,7 +240,9 @@ class Connection:
     @overload
     async def notify(self, params: Any = None, *, method: str) -> None: ...
     async def notify(self, params: Any = None, *, method: str | None = None) -> None:
-        """Send a notification, after all that this task has sent before. Waits only while the peer is slow to read.
+        """Send a notification, after everything that this task has sent before.
+
+        This waits while the peer is slow to read, and lets other tasks run from time to time.
 
         Raises:
             ConnectionClosed: nobody reads any more.
@@ -248,6 +253,10 @@ class Connection:
         """
         if get_ident() != self._thread:
             raise RuntimeError(self._told_elsewhere("tell"))
+        self._in_a_row += 1
+        if self._in_a_row >= _IN_A_ROW:
+            self._in_a_row = 0
+            await _let_others_run()
         line = self._codec.notify(params, method=method)
         outbox = self._outbox
         if outbox.is_full:
@@ -489,6 +498,14 @@ class Connection:
         """Whether everything else here waits for the end of *turn*, perhaps by way of other connections."""
         # The exclusive handler of another connection may be what the turn here waits for. Nobody could tell.
         return turn is not None and (turn.exclusive or self._serving.waits_for(turn))
+
+
+async def _let_others_run() -> None:
+    """Let other tasks run. One of them may cancel this task; a task that was cancelled before can go on."""
+    if anyio.current_effective_deadline() == -inf:
+        await anyio.lowlevel.cancel_shielded_checkpoint()
+    else:
+        await anyio.lowlevel.checkpoint()
 
 
 _DEAF = "the peer no longer reads"
