@@ -1,7 +1,9 @@
 """Handles what the peer sends in the order in which it came: requests side by side, notifications one by one.
 
 What can be handled without waiting is handled at once, by the task that reads. The rest waits in a backlog, and with it
-all that came later, also answers to our own requests.
+all that came later, also answers to our own requests. One task works through the backlog. When the handler of a request
+waits for something, the task stays with that handler, and another task goes on with the backlog: to start a task for
+each request would take longer than most handlers do.
 """
 
 from __future__ import annotations
@@ -18,13 +20,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import anyio
 from anyio.abc import TaskStatus
+from anyio.lowlevel import checkpoint
 from pydantic import ValidationError
 
 from acp_bindings.connection.errors import ConnectionClosed
-from acp_bindings.connection.failures import alone, is_failure, is_for_task_alone
+from acp_bindings.connection.failures import alone, idle, is_failure, is_for_task_alone, run_apart
 from acp_bindings.connection.handlers import Handler, Handlers, log
 from acp_bindings.connection.outbox import Outbox
-from acp_bindings.connection.workers import Job, Workers, idle, run_apart, wait_idle
 from acp_bindings.jsonrpc import INTERNAL_ERROR, METHOD_NOT_FOUND, REQUEST_CANCELLED, Codec
 from acp_bindings.messages import Id, Notification, Request
 from acp_bindings.setup.errors import RequestError
@@ -51,7 +53,7 @@ _Step: TypeAlias = Callable[[], Coroutine[Any, Any, None] | None]
 class Turn:
     """The turn of a handler, for the time of a block. All that the handler calls finds it in `TURN`."""
 
-    __slots__ = ("_token", "asked", "awaited", "exclusive", "method", "serving")
+    __slots__ = ("asked", "awaited", "exclusive", "method", "serving")
 
     def __init__(self, serving: Serving, method: str, *, awaited: bool = True, exclusive: bool = False) -> None:
         self.serving = serving
@@ -66,7 +68,8 @@ class Turn:
         """Whether nothing else is even read before it is over."""
 
     def __enter__(self) -> None:
-        self._token = TURN.set(self)
+        # Never reset: each handler has a context of its own.
+        TURN.set(self)
         if self.awaited:
             # Not only in `TURN`, where the tasks that the handler has started find it also when it is over.
             self.serving.turn = self
@@ -74,7 +77,6 @@ class Turn:
     def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> bool:
         if self.awaited:
             self.serving.turn = None
-        TURN.reset(self._token)
         return is_for_task_alone(error)
 
     async def wait(self, answered: anyio.Event) -> None:
@@ -119,48 +121,51 @@ class Serving:
         self._calls = calls
         """Our requests of which nobody has been told the outcome yet."""
         self._most_requests = most_requests
+        self._has_worker = True
+        """Whether there is a task that works through the backlog; or there will be, as before `run`."""
         self._task = 0
-        """The id of the task in which all those handlers run that everything else waits for."""
+        """The id of the task that runs the handlers of notifications, one after the other."""
         self._scope = anyio.CancelScope()
         """The scope of all handlers. The task group has one too, but not before it is entered."""
         self._tasks = anyio.create_task_group()
-        self._workers = Workers(self._tasks)
-        self._backlog: deque[tuple[int, _Step]] = deque()
+        self._backlog: deque[tuple[int, _Step, bool | None]] = deque()
+        """What waits for its turn: the bytes of its line, what is done then, and whether that runs the handler of a
+        request (True), of a notification (False) or none (None)."""
         self._bytes = 0
-        self._busy = False
-        """Whether something is in the backlog, or was taken from it and is still being done."""
+        self._busy = True
+        """Whether something is in the backlog, or was taken from it and is still being done; and before `run`."""
         self._news = anyio.Event()
         self._going_on: set[Call] = set()
         """Our requests that have been answered, but who made them has not gone on yet."""
         self._room: anyio.Event | None = None
         """Set when something has been done; None while nobody waits for that."""
-        self._scopes: dict[Id, anyio.CancelScope] = {}
-        """Those of the peer's requests that have no answer yet, by id."""
+        self._unanswered: dict[Id, tuple[Request, anyio.CancelScope]] = {}
+        """The requests of the peer whose handlers have not ended, with their scopes."""
         self._requests = 0
-        """How many requests of the peer have no answer on its way yet."""
-        self._unstarted = 0
-        """How many of these have had their turn, but their handlers have not begun yet."""
+        """How many requests of the peer have no response on its way yet."""
         self._ending = False
+        self._ended = anyio.Event()
 
     async def run(self, *, grace: float, task_status: TaskStatus[None]) -> None:
-        """Run handlers until `end`, and then, for *grace* seconds, those of requests that have no answer yet."""
-        self._task = anyio.get_current_task().id
+        """Run handlers until `end`, and then, for *grace* seconds, those of requests that have no response yet."""
         with self._scope:
             async with self._tasks:
+                self._tasks.start_soon(self._work)
                 task_status.started()
                 try:
-                    await self._take_turns()
+                    await self._ended.wait()
                     if grace and self._requests and not self._outbox.broken.is_set():
-                        self._scope.deadline = anyio.current_time() + grace
                         self._tasks.start_soon(self._stop_when_nobody_listens)
-                        while self._requests:
-                            await idle(self._something_done)
+                        with anyio.move_on_after(grace):
+                            while self._requests:
+                                await self._something_done()
                 finally:
                     self.cancel_all()
 
     def cancel_all(self) -> None:
         """Cancel all handlers, and begin no more."""
         self._ending = True
+        self._ended.set()
         self._scope.cancel()
 
     @property
@@ -207,15 +212,15 @@ class Serving:
                 turn.asked.remove(self)
 
     def look_again(self) -> None:
-        """Have the reader check again whether it is crowded."""
+        """Have those who wait until something is done look whether they may go on."""
         if self._room is not None:
             self._room.set()
             self._room = None
 
     @property
     def is_here(self) -> bool:
-        """Whether this task is the one of the handlers that everything else waits for."""
-        return anyio.get_current_task().id == self._task
+        """Whether this task is in a handler that everything else waits for."""
+        return self.turn is not None and anyio.get_current_task().id == self._task
 
     def is_alone(self, turn: Turn | None) -> bool:
         """Whether *turn* is that of an exclusive handler here that has not ended; tasks that it started have it too."""
@@ -238,15 +243,13 @@ class Serving:
         handler = self.handlers.of(request, self._connection)
         if handler is None:
             self._outbox.owe(self._codec.fail(request, METHOD_NOT_FOUND, "Method not found"))
-            return None
-        if handler.exclusive:
+        elif handler.exclusive:
             return self._alone(partial(self._serve_alone, request, handler), size)
-        scope = self._scopes[request.id] = anyio.CancelScope()
-        self._requests += 1
-        if self._busy or self._going_on:
-            self._later(partial(self._begin, request, handler, scope), size)
         else:
-            self._begin(request, handler, scope)
+            scope = anyio.CancelScope()
+            self._unanswered[request.id] = request, scope
+            self._requests += 1
+            self._later(partial(self._serve, request, handler, scope), size, asks=True)
         return None
 
     def notification(self, message: Notification, size: int) -> anyio.Event | None:
@@ -260,7 +263,7 @@ class Serving:
             log.debug("nothing handles %s", message.method)
         elif handler.exclusive:
             return self._alone(partial(self._notify, message, handler), size)
-        elif handler.waits or self._busy or self._unstarted or self._going_on:
+        elif handler.waits or self._busy or self._going_on:
             self._later(partial(self._notify, message, handler), size)
         elif waiting := self._told(message, handler):
             self._later(partial(self._notify, message, _called(waiting)), size)
@@ -268,8 +271,8 @@ class Serving:
 
     def answer(self, call: Call, size: int) -> None:
         """Wake who waits for an answer when all that came before has been handled. What came after waits for them."""
-        if self._busy or self._unstarted:
-            self._later(partial(self._tell_later, call), size)
+        if self._busy:
+            self._later(partial(self._tell, call), size, asks=None)
         else:
             self._tell(call)
 
@@ -280,8 +283,8 @@ class Serving:
 
     def cancel(self, id_: Id | EllipsisType) -> None:
         """Cancel the handler of a request that the peer gives up; `...` stands for no valid id."""
-        if id_ is not ... and (scope := self._scopes.get(id_)):
-            scope.cancel()
+        if id_ is not ... and (found := self._unanswered.get(id_)):
+            found[1].cancel()
 
     def end(self, then: Callable[[], None]) -> None:
         """Nothing more comes. End when all that came has been handled, and call *then*."""
@@ -289,17 +292,22 @@ class Serving:
         def step() -> None:
             self._ending = True
             then()
+            self._ended.set()
 
-        self._later(step, 0)
+        self._later(step, 0, asks=None)
 
-    def _later(self, step: _Step, size: int) -> None:
-        self._backlog.append((size, step))
+    def _later(self, step: _Step, size: int, *, asks: bool | None = False) -> None:
+        self._backlog.append((size, step, asks))
         self._bytes += size
         if not self._busy:
             self._busy = True
-            self._news.set()
+            if self._has_worker:
+                self._news.set()
+            elif not self._ending:
+                # Not when handlers have ended: the task group may be gone.
+                self._tasks.start_soon(self._work)
 
-    def _alone(self, job: Job, size: int) -> anyio.Event:
+    def _alone(self, job: Callable[[], Coroutine[Any, Any, None]], size: int) -> anyio.Event:
         """Have *job* done in its turn; what is returned is set when it is done."""
         done = anyio.Event()
 
@@ -318,54 +326,67 @@ class Serving:
             self._going_on.add(call)
         call.answered.set()
 
-    async def _tell_later(self, call: Call) -> None:
-        await self._let_begin()
-        self._tell(call)
+    async def _work(self) -> None:
+        """Do what is in the backlog, in its order, until `end` or `cancel_all`.
 
-    def _begin(self, request: Request, handler: Handler, scope: anyio.CancelScope) -> None:
-        if self._ending:
-            # The request was read before the end; by now the task group may be gone.
-            return
-        self._unstarted += 1
-        self._workers.start_soon(partial(self._serve, request, handler, scope))
-
-    async def _take_turns(self) -> None:
-        """Do what is in the backlog, in its order, until `end` or `cancel_all`."""
+        The task ends with the first request whose handler waits for something; another task goes on from there. It runs
+        the handlers of requests or those of notifications, and not both: whoever cancels the task of a handler that is
+        done must not cancel one of the other kind.
+        """
+        self._has_worker = True
+        backlog, kind = self._backlog, None
         while not self._ending:
-            if not self._backlog:
+            if not backlog:
                 self._busy = False
-                await wait_idle(self._news)
+                while not self._news.is_set():
+                    await idle(self._news.wait)
                 self._news = anyio.Event()
-            elif self._going_on:
+                continue
+            size, step, asks = backlog[0]
+            if self._going_on:
                 # They are awake, and this is soon over.
-                await idle()
-            else:
-                size, step = self._backlog.popleft()
-                self._bytes -= size
+                await idle(checkpoint)
+                continue
+            if asks is not kind and asks is not None:
+                if kind is not None:
+                    self._leave_the_rest()
+                    return
+                kind = asks
+                if not asks:
+                    self._task = anyio.get_current_task().id
+            backlog.popleft()
+            self._bytes -= size
+            if self._room:
                 self.look_again()
-                if job := step():
-                    await run_apart(job)
+            if (job := step()) and await run_apart(job, self._leave_the_rest if asks else None) and asks:
+                return
+
+    def _leave_the_rest(self) -> None:
+        self._has_worker = False
+        if self._backlog:
+            self._tasks.start_soon(self._work)
+        else:
+            self._busy = False
 
     async def _serve(self, request: Request, handler: Handler, scope: anyio.CancelScope) -> None:
-        self._unstarted -= 1
         line = None
         try:
             with Turn(self, request.method, awaited=False), scope:
                 if not (scope.cancel_called or self._scope.cancel_called):
                     line = await self._answer(request, handler)
-            if self._scopes.get(request.id) is scope:
-                del self._scopes[request.id]
+            if (found := self._unanswered.get(request.id)) and found[1] is scope:
+                del self._unanswered[request.id]
             if self._outbox.is_full:
                 self.look_again()
-            # Of requests that began together the last one has the answers of all written.
-            await self._outbox.respond([line or self._cancelled(request)], hurry=not self._unstarted)
+            # Of requests that came together the last one has the responses to all written.
+            await self._outbox.respond([line or self._cancelled(request)], hurry=not self._backlog)
         finally:
-            # Not before its answer is in the outbox: of a peer that does not read answers no more requests are taken.
+            # Not before its response is in the outbox: of a peer that reads no responses no more requests are taken.
             self._requests -= 1
-            self.look_again()
+            if self._room:
+                self.look_again()
 
     async def _serve_alone(self, request: Request, handler: Handler) -> None:
-        await self._let_begin()
         line = None
         with Turn(self, request.method, exclusive=True):
             line = await self._answer(request, handler)
@@ -409,7 +430,6 @@ class Serving:
         return result if result is not None and isawaitable(result) else None
 
     async def _notify(self, message: Notification, handler: Handler) -> None:
-        await self._let_begin()
         with Turn(self, message.method, exclusive=handler.exclusive):
             try:
                 result = handler.handle(message.params, self._connection)
@@ -419,11 +439,6 @@ class Serving:
                 if not is_failure(error):
                     raise
                 log.exception("the handler of %s failed", message.method)
-
-    async def _let_begin(self) -> None:
-        """Let the handlers of earlier requests begin first: what comes now may be about one of these."""
-        while self._unstarted:
-            await idle()
 
     async def _stop_when_nobody_listens(self) -> None:
         await self._outbox.broken.wait()

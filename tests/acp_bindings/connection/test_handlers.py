@@ -13,7 +13,7 @@ import pytest
 from acp_bindings import v1, v1_unstable, v2, v2_unstable
 from acp_bindings.connection import Connection, Handlers
 from acp_bindings.jsonrpc import CANCEL
-from tests.acp_bindings.connection.support import NEW, PROMPT, SECRET, against, both, new_session, nothing
+from tests.acp_bindings.connection.support import NEW, PROMPT, SECRET, against, both, doing, new_session, nothing
 
 pytestmark = pytest.mark.anyio
 
@@ -232,3 +232,20 @@ async def test_an_object_with_an_async_call_is_a_handler() -> None:
 
     async with both(agent={"_acme/do": Handle()}) as (_, client):
         assert await client.request([1], method="_acme/do") == [1]
+
+
+async def test_handlers_that_wait_run_in_separate_tasks() -> None:
+    async def wait(params: Any, connection: Connection) -> None:
+        # The coroutine of the task; as long as it is kept, no other is it.
+        tasks.append(anyio.get_current_task().coro)
+        if len(tasks) == 5:
+            last.set()
+        await last.wait()
+
+    tasks: list[object] = []
+    last = anyio.Event()
+    async with against({"_acme/do": wait, "_acme/did": wait}) as (_, peer):
+        await peer.say(*(doing(number) for number in range(4)), {"method": "_acme/did"})
+        for _ in range(4):
+            await peer.hear()
+    assert len(set(tasks)) == 5
