@@ -236,20 +236,29 @@ class Connection:
         return call.result
 
     @overload
-    async def notify(self, params: Told, *, method: None = None) -> None: ...
+    async def notify(self, params: Told, *, method: None = None, after_response: bool = False) -> None: ...
     @overload
-    async def notify(self, params: Any = None, *, method: str) -> None: ...
-    async def notify(self, params: Any = None, *, method: str | None = None) -> None:
+    async def notify(self, params: Any = None, *, method: str, after_response: bool = False) -> None: ...
+    async def notify(self, params: Any = None, *, method: str | None = None, after_response: bool = False) -> None:
         """Send a notification, after everything that this task has sent before.
 
         This waits while the peer is slow to read, and lets other tasks run from time to time.
+
+        Args:
+            params: an object of the protocol, which tells the method; for an extension method a JSON object or list, or
+                None for none.
+            method: an extension method, one of a newer protocol, or one whose params another has too.
+            after_response: in the handler of a request, or in a task that it has started: send it directly after the
+                response, before any later message. If the response is an error, the notification is dropped. If the
+                response has been sent already, this makes no difference.
 
         Raises:
             ConnectionClosed: nobody reads any more.
             TypeError: *params* belong to no method, or not to *method*.
             ValueError: the method is not for the peer to handle.
             EncodeError: *params* cannot be sent.
-            RuntimeError: this is called outside of the block, or in another thread.
+            RuntimeError: this is called outside of the block, or in another thread; or with *after_response* although
+                no request of this connection is being handled.
         """
         if get_ident() != self._thread:
             raise RuntimeError(self._told_elsewhere("tell"))
@@ -258,6 +267,9 @@ class Connection:
             self._in_a_row = 0
             await _let_others_run()
         line = self._codec.notify(params, method=method)
+        if after_response and (after := self._serving.to_follow(TURN.get())) is not None:
+            after.append(line)
+            return
         outbox = self._outbox
         if outbox.is_full:
             with self._serving.asking():

@@ -53,9 +53,11 @@ _Step: TypeAlias = Callable[[], Coroutine[Any, Any, None] | None]
 class Turn:
     """The turn of a handler, for the time of a block. All that the handler calls finds it in `TURN`."""
 
-    __slots__ = ("asked", "awaited", "exclusive", "method", "serving")
+    __slots__ = ("after", "asked", "awaited", "exclusive", "method", "responded", "serving")
 
-    def __init__(self, serving: Serving, method: str, *, awaited: bool = True, exclusive: bool = False) -> None:
+    def __init__(
+        self, serving: Serving, method: str, *, asks: bool = False, awaited: bool = True, exclusive: bool = False
+    ) -> None:
         self.serving = serving
         """That of its connection."""
         self.method = method
@@ -66,6 +68,10 @@ class Turn:
         """Whether everything else waits for it."""
         self.exclusive = exclusive
         """Whether nothing else is even read before it is over."""
+        self.after: list[bytes] | None = [] if asks else None
+        """The lines that are to follow the response; None for a notification, which has no response."""
+        self.responded = False
+        """Whether the response is on its way."""
 
     def __enter__(self) -> None:
         # Never reset: each handler has a context of its own.
@@ -234,6 +240,16 @@ class Serving:
         """Whether everything else here waits for the end of *turn*, perhaps by way of other connections."""
         return self.turn is not None and (self.turn is turn or any(other.waits_for(turn) for other in self.turn.asked))
 
+    def to_follow(self, turn: Turn | None) -> list[bytes] | None:
+        """Return the lines that are to follow the response of *turn*, to be added to; None if it has been sent.
+
+        Raises:
+            RuntimeError: no request of this connection is handled in *turn*.
+        """
+        if turn is None or turn.serving is not self or turn.after is None:
+            raise RuntimeError("after_response=True is for the handler of a request, and for this connection")
+        return None if turn.responded else turn.after
+
     def request(self, request: Request, size: int) -> anyio.Event | None:
         """Have a request answered in its turn.
 
@@ -369,17 +385,19 @@ class Serving:
             self._busy = False
 
     async def _serve(self, request: Request, handler: Handler, scope: anyio.CancelScope) -> None:
-        line = None
+        lines: list[bytes] = []
+        turn = Turn(self, request.method, asks=True, awaited=False)
         try:
-            with Turn(self, request.method, awaited=False), scope:
+            with turn, scope:
                 if not (scope.cancel_called or self._scope.cancel_called):
-                    line = await self._answer(request, handler)
+                    lines = await self._answer(request, handler, turn)
+            turn.responded = True
             if (found := self._unanswered.get(request.id)) and found[1] is scope:
                 del self._unanswered[request.id]
             if self._outbox.is_full:
                 self.look_again()
             # Of requests that came together the last one has the responses to all written.
-            await self._outbox.respond([line or self._cancelled(request)], hurry=not self._backlog)
+            await self._outbox.respond(lines or [self._cancelled(request)], hurry=not self._backlog)
         finally:
             # Not before its response is in the outbox: of a peer that reads no responses no more requests are taken.
             self._requests -= 1
@@ -387,24 +405,28 @@ class Serving:
                 self.look_again()
 
     async def _serve_alone(self, request: Request, handler: Handler) -> None:
-        line = None
-        with Turn(self, request.method, exclusive=True):
-            line = await self._answer(request, handler)
-        self._outbox.owe(line or self._cancelled(request))
+        lines: list[bytes] = []
+        turn = Turn(self, request.method, asks=True, exclusive=True)
+        with turn:
+            lines = await self._answer(request, handler, turn)
+        turn.responded = True
+        for line in lines or [self._cancelled(request)]:
+            self._outbox.owe(line)
 
     def _cancelled(self, request: Request) -> bytes:
         return self._codec.fail(request, REQUEST_CANCELLED, "Request cancelled")
 
-    async def _answer(self, request: Request, handler: Handler) -> bytes:
+    async def _answer(self, request: Request, handler: Handler, turn: Turn) -> list[bytes]:
+        """The response, and behind it what is to follow it unless it is an error."""
         try:
             result = handler.handle(request.params, self._connection)
             if handler.waits or isawaitable(result):
                 result = await result
-            return self._codec.respond(request, _filled(request, result))
+            return [self._codec.respond(request, _filled(request, result)), *(turn.after or ())]
         except BaseException as error:
             if not is_failure(error):
                 raise
-            return self._refuse(request, error)
+            return [self._refuse(request, error)]
 
     def _refuse(self, request: Request, error: BaseException) -> bytes:
         try:
