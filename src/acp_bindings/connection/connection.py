@@ -31,7 +31,7 @@ from acp_bindings.jsonrpc import CANCEL, PARSE_ERROR, Codec, ProtocolPackage, Ro
 from acp_bindings.messages import BadLine, BadResponse, ErrorResponse, Id, Notification, Request, Response
 from acp_bindings.methods import Asks
 
-__all__ = ["LONGEST", "MOST_REQUESTS", "ByteSource", "Connection", "Trace"]
+__all__ = ["LONGEST", "MOST_BYTES", "MOST_REQUESTS", "ByteSource", "Connection", "Trace"]
 
 T = TypeVar("T")
 Result = TypeVar("Result")
@@ -43,6 +43,8 @@ LONGEST = 32 * 1024 * 1024
 """Bytes of a line, unless said otherwise."""
 MOST_REQUESTS = 1000
 """Requests of the peer that are handled at a time, unless said otherwise."""
+MOST_BYTES = 128 * 1024 * 1024
+"""Bytes of the peer's requests in progress, unless said otherwise."""
 GRACE = 5.0
 """Seconds for handlers when the peer has stopped sending, unless said otherwise."""
 
@@ -53,6 +55,7 @@ _LAST_WORDS = 0.5
 """Seconds in which a peer that no longer reads may still send something."""
 _FLUSH = 1.0
 """Seconds for what is still to be sent when the block ends, and for closing each of the streams."""
+_NOTHING = nullcontext()
 _GONE = (anyio.BrokenResourceError, anyio.ClosedResourceError)
 
 
@@ -80,6 +83,7 @@ class Connection:
         pass_unknown: bool = False,
         limit: int = LONGEST,
         most_requests: int = MOST_REQUESTS,
+        most_bytes: int = MOST_BYTES,
         grace: float = GRACE,
         trace: Trace | None = None,
     ) -> None:
@@ -93,9 +97,11 @@ class Connection:
             handlers: the handlers of what the peer sends, as `Handlers`, or by class of params or method.
             pass_unknown: let methods through that the protocol does not have, as if they were extensions.
             limit: bytes that a line may have. A longer one is answered with an error, and ends the connection.
-            most_requests: requests of the peer that are handled at a time. While there are as many, nothing is read.
-                More are taken while a handler waits for an answer, or anybody waits until the peer reads: otherwise
-                both sides might wait for ever.
+            most_requests: how many requests of the peer are handled at a time. While there are as many, nothing is
+                read. While a handler waits for a response of the peer, ten times as many (at least 10,000) are
+                handled: otherwise both sides might wait for ever.
+            most_bytes: how many bytes the peer's requests in progress may have. Another one is refused with an error;
+                a single request may have more.
             grace: seconds that handlers get for the peer's last requests when it has stopped sending.
             trace: called with who sends it and each line, as it is read or about to be written. Lines hold secrets.
         """
@@ -115,6 +121,7 @@ class Connection:
             outbox=self._outbox,
             calls=self._calls,
             most_requests=most_requests,
+            most_bytes=most_bytes,
         )
         self._in_a_row = 0
         """Notifications since others last had their turn."""
@@ -221,7 +228,7 @@ class Connection:
             if self._gone:
                 self._calls.fail(sent.id, self._gone)
             else:
-                in_time = nullcontext() if timeout is None else anyio.move_on_after(timeout)
+                in_time = _NOTHING if timeout is None else anyio.move_on_after(timeout)
                 with self._asking(turn, inside=inside), in_time:
                     await self._ask(call, sent.line, turn)
         finally:
@@ -272,7 +279,7 @@ class Connection:
             return
         outbox = self._outbox
         if outbox.is_full:
-            with self._serving.asking():
+            with self._serving.unheard():
                 if await outbox.line_up(line).wait():
                     return
         # Not `_gone`: a peer that says nothing more may still read.
@@ -405,7 +412,7 @@ class Connection:
     def _asking(self, turn: Turn | None, *, inside: bool) -> AbstractContextManager[None]:
         """The time for which a handler waits for the peer; nothing if no handler asks."""
         # A request from inside gets its answer out of turn, and so waits for nothing that came before.
-        return self._serving.asking(None if inside else turn) if turn else nullcontext()
+        return self._serving.asking(None if inside else turn) if turn else _NOTHING
 
     async def _ask(self, call: Call, line: bytes, turn: Turn | None) -> None:
         if self._outbox.is_full:
@@ -450,7 +457,11 @@ class Connection:
                 await done.wait()
             elif not count % _IN_A_ROW:
                 await anyio.lowlevel.checkpoint()
-        # Once for all of them, which are in memory anyway.
+                await self._room()
+        await self._room()
+
+    async def _room(self) -> None:
+        """Wait until there is room for more lines."""
         if self._serving.is_crowded:
             await self._serving.room()
         if self._outbox.owes_much:

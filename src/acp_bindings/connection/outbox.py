@@ -75,6 +75,8 @@ class Outbox:
         self._owed = 0
         self._queue: OrderedDict[Place, None] = OrderedDict()
         """The senders that wait for room, in order. It is empty while there is room."""
+        self.responses = 0
+        """Bytes of responses that wait for room."""
         self.is_ending = False
         """Whether the connection was closed, so that few lines are to come."""
         self._writing = False
@@ -103,8 +105,14 @@ class Outbox:
 
         When nothing can be sent any more, the lines are dropped.
         """
-        if self.is_full and await self.line_up(*lines).wait():
-            return
+        if self.is_full:
+            size = sum(map(len, lines))
+            self.responses += size
+            try:
+                if await self.line_up(*lines).wait():
+                    return
+            finally:
+                self.responses -= size
         for line in lines:
             self.add(line, hurry=hurry)
 

@@ -41,6 +41,8 @@ _MOST_WAITING = 1000
 """Messages that may wait in the backlog."""
 _MOST_BYTES = 8 * 1024 * 1024
 """Bytes that the lines of these may have."""
+_MOST_RESPONSES = 8 * 1024 * 1024
+"""Bytes of responses that may wait until the peer reads, before no more requests are begun."""
 _WHILE_ASKING = 10
 """How many times as much may wait while somebody waits for an answer, which may come after all that."""
 _LONG = 10.0
@@ -115,11 +117,14 @@ class Serving:
         outbox: Outbox,
         calls: Sized,
         most_requests: int,
+        most_bytes: int,
     ) -> None:
         self.turn: Turn | None = None
         """The turn that everything else waits for, if there is one."""
         self._asking = 0
-        """How many handlers, of any connection, wait for an answer, and others until the peer reads."""
+        """How many handlers, of any connection, wait for an answer."""
+        self._unheard = 0
+        """How many tasks wait until the peer reads."""
         self._connection = connection
         self.handlers = handlers
         self._codec = codec
@@ -127,6 +132,7 @@ class Serving:
         self._calls = calls
         """Our requests of which nobody has been told the outcome yet."""
         self._most_requests = most_requests
+        self._most_bytes = most_bytes
         self._has_worker = True
         """Whether there is a task that works through the backlog; or there will be, as before `run`."""
         self._task = 0
@@ -149,6 +155,14 @@ class Serving:
         """The requests of the peer whose handlers have not ended, with their scopes."""
         self._requests = 0
         """How many requests of the peer have no response on its way yet."""
+        self._request_bytes = 0
+        """Bytes that the lines of these have."""
+        self._has_refused = False
+        """Whether the log has said that a request had too many bytes."""
+        self._begun = 0
+        """How many requests of the peer have a handler that has begun, and no response on its way yet."""
+        self._gone = False
+        """Whether nothing more comes from the peer."""
         self._ending = False
         self._ended = anyio.Event()
 
@@ -179,10 +193,22 @@ class Serving:
         """Whether so much waits that no more should be read."""
         waiting = len(self._backlog)
         # A peer that does not read may be waiting until we read its answers.
-        if self._asking or (self._calls and self._outbox.is_full):
-            most = _WHILE_ASKING * max(_MOST_WAITING, self._most_requests)
-            return waiting + self._requests >= most or self._bytes >= _WHILE_ASKING * _MOST_BYTES
+        if self._asking or self._unheard or (self._calls and self._outbox.is_full):
+            return waiting + self._begun >= self._most_while_asking or self._bytes >= _WHILE_ASKING * _MOST_BYTES
         return waiting >= _MOST_WAITING or self._bytes >= _MOST_BYTES or self._requests >= self._most_requests
+
+    @property
+    def _most_while_asking(self) -> int:
+        return _WHILE_ASKING * max(_MOST_WAITING, self._most_requests)
+
+    @property
+    def _may_begin(self) -> bool:
+        """Whether another request may be begun."""
+        if self._gone:
+            return True
+        # Handlers that wait for answers may need what is behind this request.
+        most = self._most_while_asking if self._asking else self._most_requests
+        return self._begun < most and self._outbox.responses < _MOST_RESPONSES
 
     async def room(self) -> None:
         """Wait until it is not crowded. A long wait is logged: a peer that is not read may seem to hang."""
@@ -200,8 +226,8 @@ class Serving:
             await self._room_made()
 
     @contextlib.contextmanager
-    def asking(self, turn: Turn | None = None) -> Generator[None]:
-        """A block in which somebody waits for the peer, so that reading has to go on.
+    def asking(self, turn: Turn | None) -> Generator[None]:
+        """A block in which a handler waits for the peer, so that reading has to go on.
 
         Args:
             turn: the turn that waits for an answer, if that in turn waits here for all that came before it.
@@ -216,6 +242,16 @@ class Serving:
             self._asking -= 1
             if turn:
                 turn.asked.remove(self)
+
+    @contextlib.contextmanager
+    def unheard(self) -> Generator[None]:
+        """A block in which a task waits until the peer reads. The peer may itself wait until we read."""
+        self._unheard += 1
+        self.look_again()
+        try:
+            yield
+        finally:
+            self._unheard -= 1
 
     def look_again(self) -> None:
         """Have those who wait until something is done look whether they may go on."""
@@ -261,11 +297,19 @@ class Serving:
             self._outbox.owe(self._codec.fail(request, METHOD_NOT_FOUND, "Method not found"))
         elif handler.exclusive:
             return self._alone(partial(self._serve_alone, request, handler), size)
+        elif self._request_bytes + size > self._most_bytes and self._request_bytes:
+            wrong = f"the requests in progress and this one have more than {self._most_bytes} bytes"
+            log.log(
+                logging.DEBUG if self._has_refused else logging.WARNING, "%s was refused: %s", request.method, wrong
+            )
+            self._has_refused = True
+            self._outbox.owe(self._codec.fail(request, INTERNAL_ERROR, f"Too much at a time: {wrong}"))
         else:
             scope = anyio.CancelScope()
             self._unanswered[request.id] = request, scope
             self._requests += 1
-            self._later(partial(self._serve, request, handler, scope), size, asks=True)
+            self._request_bytes += size
+            self._later(partial(self._serve, request, handler, scope, size), size, asks=True)
         return None
 
     def notification(self, message: Notification, size: int) -> anyio.Event | None:
@@ -310,7 +354,9 @@ class Serving:
             then()
             self._ended.set()
 
+        self._gone = True
         self._later(step, 0, asks=None)
+        self.look_again()
 
     def _later(self, step: _Step, size: int, *, asks: bool | None = False) -> None:
         self._backlog.append((size, step, asks))
@@ -363,6 +409,9 @@ class Serving:
                 # They are awake, and this is soon over.
                 await idle(checkpoint)
                 continue
+            if asks and (self._begun >= self._most_requests or self._outbox.responses) and not self._may_begin:
+                await idle(self._something_done)
+                continue
             if asks is not kind and asks is not None:
                 if kind is not None:
                     self._leave_the_rest()
@@ -384,7 +433,8 @@ class Serving:
         else:
             self._busy = False
 
-    async def _serve(self, request: Request, handler: Handler, scope: anyio.CancelScope) -> None:
+    async def _serve(self, request: Request, handler: Handler, scope: anyio.CancelScope, size: int) -> None:
+        self._begun += 1
         lines: list[bytes] = []
         turn = Turn(self, request.method, asks=True, awaited=False)
         try:
@@ -400,7 +450,9 @@ class Serving:
             await self._outbox.respond(lines or [self._cancelled(request)], hurry=not self._backlog)
         finally:
             # Not before its response is in the outbox: of a peer that reads no responses no more requests are taken.
+            self._begun -= 1
             self._requests -= 1
+            self._request_bytes -= size
             if self._room:
                 self.look_again()
 

@@ -391,3 +391,20 @@ async def test_lines_after_a_response_stay_together_when_there_is_no_room() -> N
         [b"other", b"response", b"first", b"second"],
     )
     assert b"".join(sink.sent)[FULL:] == b"".join(traced[1:])
+
+
+async def test_waiting_responses_are_counted_in_bytes() -> None:
+    sink = Held()
+    outbox = Outbox(sink)
+    outbox.add(b"0" * FULL)
+    with anyio.fail_after(5):
+        async with anyio.create_task_group() as tasks:
+            for count in range(3):
+                assert outbox.responses == count * 1000
+                tasks.start_soon(outbox.respond, [b"x" * 900, b"y" * 100])
+                await anyio.wait_all_tasks_blocked()
+            tasks.start_soon(outbox.run)
+            sink.may_end.release()
+            await anyio.wait_all_tasks_blocked()
+            assert outbox.responses == 0
+            tasks.cancel_scope.cancel()

@@ -92,6 +92,27 @@ async def test_a_handler_that_takes_too_long_after_the_end_is_ended() -> None:
             await agent.wait_ended()
 
 
+@pytest.mark.usefixtures("hasty")
+async def test_a_peer_that_leaves_many_responses_unread_does_not_hold_up_the_end() -> None:
+    begun = 0
+
+    async def make(params: Any, connection: Connection) -> str:
+        nonlocal begun
+        begun += 1
+        return "x" * 1_000_000
+
+    async with against({"_acme/do": make}, grace=0.05) as (agent, peer):
+        await peer.say(*(doing(number) for number in range(30)))
+        while not agent._outbox.is_full:
+            await anyio.lowlevel.checkpoint()
+        await anyio.wait_all_tasks_blocked()
+        assert begun < 15
+        await peer.stream.send_eof()
+        with anyio.fail_after(5):
+            await agent.wait_ended()
+    assert begun == 30
+
+
 async def test_when_one_handler_finds_that_nobody_listens_all_are_ended() -> None:
     async def talk(params: Any, connection: Connection) -> None:
         while True:
