@@ -47,6 +47,8 @@ _WHILE_ASKING = 10
 """How many times as much may wait while somebody waits for an answer, which may come after all that."""
 _LONG = 10.0
 """Seconds after which a wait that may never end is logged."""
+_MOMENT = 0.5
+"""Seconds for handlers that are cancelled when the peer has stopped sending."""
 
 _Step: TypeAlias = Callable[[], Coroutine[Any, Any, None] | None]
 """What is done when its turn comes: when it is called, or when what it returns is awaited."""
@@ -165,6 +167,8 @@ class Serving:
         """Whether nothing more comes from the peer."""
         self._ending = False
         self._ended = anyio.Event()
+        self._too_late = False
+        """Whether all requests have had responses, so that a handler that ends now sends no other."""
 
     async def run(self, *, grace: float, task_status: TaskStatus[None]) -> None:
         """Run handlers until `end`, and then, for *grace* seconds, those of requests that have no response yet."""
@@ -176,11 +180,21 @@ class Serving:
                     await self._ended.wait()
                     if grace and self._requests and not self._outbox.broken.is_set():
                         self._tasks.start_soon(self._stop_when_nobody_listens)
-                        with anyio.move_on_after(grace):
-                            while self._requests:
-                                await self._something_done()
+                        await self._finish(grace)
                 finally:
                     self.cancel_all()
+
+    async def _finish(self, grace: float) -> None:
+        """Wait until all requests have responses. After *grace*, cancel them; soon after that, respond regardless."""
+        for seconds in (grace, _MOMENT):
+            with anyio.move_on_after(seconds):
+                while self._requests:
+                    await self._something_done()
+            for _, scope in self._unanswered.values():
+                scope.cancel()
+        self._too_late = True
+        for request, _ in self._unanswered.values():
+            self._outbox.add(self._cancelled(request))
 
     def cancel_all(self) -> None:
         """Cancel all handlers, and begin no more."""
@@ -444,6 +458,8 @@ class Serving:
             turn.responded = True
             if (found := self._unanswered.get(request.id)) and found[1] is scope:
                 del self._unanswered[request.id]
+            if self._too_late:
+                return
             if self._outbox.is_full:
                 self.look_again()
             # Of requests that came together the last one has the responses to all written.

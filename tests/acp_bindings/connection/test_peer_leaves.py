@@ -13,6 +13,7 @@ import pytest
 
 from acp_bindings import v1
 from acp_bindings.connection import Connection, ConnectionClosed
+from acp_bindings.jsonrpc import REQUEST_CANCELLED
 from tests.acp_bindings.connection.support import HELLO, NEW, against, both, doing, forever, into
 
 pytestmark = pytest.mark.anyio
@@ -90,6 +91,39 @@ async def test_a_handler_that_takes_too_long_after_the_end_is_ended() -> None:
         await peer.stream.send_eof()
         with anyio.fail_after(4):
             await agent.wait_ended()
+
+
+@pytest.mark.parametrize("how", ["lets itself be cancelled", "returns what it has", "does not stop"])
+async def test_a_request_still_running_after_grace_gets_a_response(how: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def stay(params: Any, connection: Connection) -> str:
+        if how == "does not stop":
+            with anyio.CancelScope(shield=True):
+                await release.wait()
+        try:
+            await anyio.sleep_forever()
+        except anyio.get_cancelled_exc_class():
+            if how == "lets itself be cancelled":
+                raise
+        return "what it has"
+
+    monkeypatch.setattr("acp_bindings.connection.serving._MOMENT", 0.05)
+    release = anyio.Event()
+    said: list[str] = []
+
+    def trace(who: str, line: bytes) -> None:
+        said.append(who)
+
+    async with against({"_acme/do": stay}, grace=0.05, trace=trace) as (agent, peer):
+        await peer.say(doing(1), doing("two"))
+        await peer.stream.send_eof()
+        answers = [await peer.hear(), await peer.hear()]
+        release.set()
+        with anyio.fail_after(5):
+            await agent.wait_ended()
+    cancelled = {"code": REQUEST_CANCELLED, "message": "Request cancelled"}
+    expected = {"result": "what it has"} if how == "returns what it has" else {"error": cancelled}
+    assert sorted(answers, key=str) == [{"id": "two"} | expected, {"id": 1} | expected]
+    assert said.count("us") == 2
 
 
 @pytest.mark.usefixtures("hasty")
