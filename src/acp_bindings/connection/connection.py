@@ -122,11 +122,11 @@ class Connection:
             calls=self._calls,
             most_requests=most_requests,
             most_bytes=most_bytes,
+            grace=grace,
         )
         self._in_a_row = 0
         """Notifications since others last had their turn."""
         self._lines = LineBuffer(limit=limit)
-        self._grace = grace
         self._thread: int | None = None
         """The thread of its block, once that has begun."""
         self._gone: ConnectionClosed | None = None
@@ -398,7 +398,7 @@ class Connection:
 
     async def _serve(self, *, task_status: TaskStatus[None]) -> None:
         try:
-            await self._serving.run(grace=self._grace, task_status=task_status)
+            await self._serving.run(task_status=task_status)
         finally:
             self._ended.set()
 

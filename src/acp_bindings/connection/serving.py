@@ -15,6 +15,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Generator, Sized
 from contextvars import ContextVar, copy_context
 from functools import partial
 from inspect import isawaitable
+from math import inf
 from types import EllipsisType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -120,6 +121,7 @@ class Serving:
         calls: Sized,
         most_requests: int,
         most_bytes: int,
+        grace: float,
     ) -> None:
         self.turn: Turn | None = None
         """The turn that everything else waits for, if there is one."""
@@ -135,6 +137,7 @@ class Serving:
         """Our requests of which nobody has been told the outcome yet."""
         self._most_requests = most_requests
         self._most_bytes = most_bytes
+        self._grace = grace
         self._has_worker = True
         """Whether there is a task that works through the backlog; or there will be, as before `run`."""
         self._task = 0
@@ -165,36 +168,41 @@ class Serving:
         """How many requests of the peer have a handler that has begun, and no response on its way yet."""
         self._gone = False
         """Whether nothing more comes from the peer."""
+        self._too_slow = False
+        """Whether nothing was done for too long since then, so that all requests are cancelled."""
         self._ending = False
         self._ended = anyio.Event()
         self._too_late = False
         """Whether all requests have had responses, so that a handler that ends now sends no other."""
 
-    async def run(self, *, grace: float, task_status: TaskStatus[None]) -> None:
-        """Run handlers until `end`, and then, for *grace* seconds, those of requests that have no response yet."""
+    async def run(self, *, task_status: TaskStatus[None]) -> None:
+        """Run handlers until `end`, and then, for `grace` seconds, those of requests that have no response yet."""
         with self._scope:
             async with self._tasks:
                 self._tasks.start_soon(self._work)
                 task_status.started()
                 try:
                     await self._ended.wait()
-                    if grace and self._requests and not self._outbox.broken.is_set():
+                    if self._grace and self._requests and not self._outbox.broken.is_set():
                         self._tasks.start_soon(self._stop_when_nobody_listens)
-                        await self._finish(grace)
+                        await self._finish()
                 finally:
                     self.cancel_all()
 
-    async def _finish(self, grace: float) -> None:
-        """Wait until all requests have responses. After *grace*, cancel them; soon after that, respond regardless."""
-        for seconds in (grace, _MOMENT):
+    async def _finish(self) -> None:
+        """Wait until all requests have responses. After `grace`, cancel them; soon after that, respond regardless."""
+        for seconds in (self._grace, _MOMENT):
             with anyio.move_on_after(seconds):
                 while self._requests:
                     await self._something_done()
-            for _, scope in self._unanswered.values():
-                scope.cancel()
+            self._cancel_requests()
         self._too_late = True
         for request, _ in self._unanswered.values():
             self._outbox.add(self._cancelled(request))
+
+    def _cancel_requests(self) -> None:
+        for _, scope in self._unanswered.values():
+            scope.cancel()
 
     def cancel_all(self) -> None:
         """Cancel all handlers, and begin no more."""
@@ -218,7 +226,7 @@ class Serving:
     @property
     def _may_begin(self) -> bool:
         """Whether another request may be begun."""
-        if self._gone:
+        if self._too_slow:
             return True
         # Handlers that wait for answers may need what is behind this request.
         most = self._most_while_asking if self._asking else self._most_requests
@@ -424,7 +432,7 @@ class Serving:
                 await idle(checkpoint)
                 continue
             if asks and (self._begun >= self._most_requests or self._outbox.responses) and not self._may_begin:
-                await idle(self._something_done)
+                await self._let_others_end()
                 continue
             if asks is not kind and asks is not None:
                 if kind is not None:
@@ -439,6 +447,14 @@ class Serving:
                 self.look_again()
             if (job := step()) and await run_apart(job, self._leave_the_rest if asks else None) and asks:
                 return
+
+    async def _let_others_end(self) -> None:
+        """Wait until something is done. If nothing more comes, wait for `grace` at most, then cancel all requests."""
+        with anyio.move_on_after(self._grace if self._gone else inf) as patience:
+            await idle(self._something_done)
+        if patience.cancelled_caught:
+            self._too_slow = True
+            self._cancel_requests()
 
     def _leave_the_rest(self) -> None:
         self._has_worker = False
