@@ -82,8 +82,8 @@ class Agent:
     async def new(self, request: NewSessionRequest, connection: Connection) -> Any:
         """A session that nobody had before; it is on disk from its first prompt on."""
         session = await self._open(str(uuid.uuid4()), request, connection)
-        # The client learns the id from the answer, which is on its way before this begins.
-        self._tasks.start_soon(session.tell_failures)
+        # The client learns the id of the session from the response.
+        await session.tell_failures(after_response=True)
         wire: Any = connection.protocol
         return wire.NewSessionResponse(session_id=session.id, **_failures(session))
 

@@ -85,21 +85,23 @@ class Session:
         self.keep(update)
         await self.send(update)
 
-    async def send(self, update: SessionUpdate) -> None:
+    async def send(self, update: SessionUpdate, *, after_response: bool = False) -> None:
         """Send an update that is for the moment."""
         wire: Any = self.connection.protocol
         type_: Any = wire.METHODS["session/update"].notification.params
         said = in_words_of(self.connection.protocol, update)
         with contextlib.suppress(ConnectionClosed):
-            await self.connection.notify(type_(session_id=self.id, update=said))
+            await self.connection.notify(type_(session_id=self.id, update=said), after_response=after_response)
 
-    async def tell_failures(self) -> None:
+    async def tell_failures(self, *, after_response: bool = False) -> None:
         """Tell of the MCP servers that do not work, in a way that the client knows."""
         for failure in self.fleet.failures:
+            text = f"MCP server {failure}"
             if self.client.supports("notices"):
-                await self.send(v1.Notice(severity="warning", title=f"MCP server {failure}"))
+                update: SessionUpdate = v1.Notice(severity="warning", title=text)
             else:
-                await self.send(v1.AgentMessageChunk(content=v1.TextContent(text=f"MCP server {failure}\n")))
+                update = v1.AgentMessageChunk(content=v1.TextContent(text=f"{text}\n"))
+            await self.send(update, after_response=after_response)
 
 
 def in_words_of(protocol: ProtocolPackage, update: SessionUpdate) -> SessionUpdate:

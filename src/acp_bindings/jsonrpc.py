@@ -31,6 +31,7 @@ from acp_bindings._lines.envelope import (
     METHOD_NOT_FOUND,
     PARSE_ERROR,
     REQUEST_CANCELLED,
+    call_fault,
     line_of,
     notification_line,
     outcome_fault,
@@ -84,6 +85,9 @@ Result_co = TypeVar("Result_co", covariant=True)
 
 CANCEL = "$/cancel_request"
 
+_NO_BATCHES = (
+    "batches are not supported (the v2 draft allows them, but the SDKs reject them); send each message on its own line"
+)
 _SMALL_ID = 15
 """Digits up to which an integer is a valid id in every protocol."""
 
@@ -394,7 +398,7 @@ class Codec:
     def _read_value(self, value: object) -> Message:
         """The message in a line whose JSON is *value*."""
         if isinstance(value, list):
-            return refuse(None, INVALID_REQUEST, "Invalid request: batches are not supported")
+            return refuse(None, INVALID_REQUEST, f"Invalid request: {_NO_BATCHES}")
         if not isinstance(value, dict):
             return refuse(None, INVALID_REQUEST, "Invalid request: a message is an object")
         members = cast("dict[str, Any]", value)
@@ -407,7 +411,7 @@ class Codec:
         asks, id_ = "id" in message, message.get("id")
         if asks and not self._is_id(id_):
             return refuse(None, INVALID_REQUEST, "Invalid request: it has no valid id, an integer or a string")
-        if wrong := version_fault(message) or (None if isinstance(message.get("method"), str) else "it has no method"):
+        if wrong := version_fault(message) or call_fault(message):
             return refuse(id_, INVALID_REQUEST, f"Invalid request: {wrong}")
         name: str = message["method"]
         params: Any = message.get("params")

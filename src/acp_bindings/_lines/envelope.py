@@ -22,6 +22,18 @@ def version_fault(message: dict[str, Any]) -> str | None:
     return None if message.get("jsonrpc") == "2.0" else 'it lacks "jsonrpc": "2.0"'
 
 
+def call_fault(message: dict[str, Any]) -> str | None:
+    """Return what is wrong with a request or notification: it needs a method, and has neither result nor error.
+
+    Null does no harm, as in responses.
+    """
+    if not isinstance(message.get("method"), str):
+        return "it has no method"
+    if message.get("error") is not None:
+        return "it has both a method and an error"
+    return "it has both a method and a result" if message.get("result") is not None else None
+
+
 def outcome_fault(response: dict[str, Any]) -> str | None:
     """What is wrong with the members `result` and `error`, of which a response has one.
 

@@ -9,7 +9,7 @@ import anyio
 
 from acp_bindings.connection.errors import BadAnswer, ConnectionClosed, RequestFailed
 from acp_bindings.connection.failures import is_failure
-from acp_bindings.connection.outbox import Outbox
+from acp_bindings.connection.outbox import Outbox, Place
 from acp_bindings.connection.stray import Stray
 from acp_bindings.jsonrpc import Codec
 from acp_bindings.messages import BadResponse, ErrorResponse, Id, Response
@@ -26,9 +26,9 @@ class Call:
         "inside",
         "method",
         "over",
+        "place",
         "result",
-        "sending",
-        "sent",
+        "sent_at_once",
         "settled",
         "stray",
         "then",
@@ -38,9 +38,9 @@ class Call:
         self.then = then
         self.inside = inside
         """Whether it was sent by a handler that everything else waits for."""
-        self.sending: anyio.CancelScope | None = None
-        """Ends the wait for room in the outbox; None when it does not wait for that."""
-        self.sent = False
+        self.sent_at_once = False
+        self.place: Place | None = None
+        """Its place among the senders that wait for room, if it had to wait."""
         self.stray = stray
         """How many stray lines there had been before."""
         self.settled = False
@@ -52,9 +52,16 @@ class Call:
         self.result: Any = None
         self.error: BaseException | None = None
 
+    @property
+    def sent(self) -> bool:
+        """Whether the request is on its way, or was."""
+        return self.sent_at_once or (self.place is not None and self.place.taken)
+
     def settle(self, message: Response | ErrorResponse | BadResponse) -> None:
         """Take the answer."""
         self.settled = True
+        if self.place:
+            self.place.leave()
         self.method = message.method or ""
         if isinstance(message, Response):
             try:
@@ -103,8 +110,8 @@ class Calls:
             call.error = end.of(self._codec.forget(id_), stray=self._stray.since(call.stray))
             call.settled = True
         call.answered.set()
-        if call.sending:
-            call.sending.cancel()
+        if call.place:
+            call.place.leave()
 
     def fail_all(self, end: ConnectionClosed, *, inside: bool = False) -> None:
         """The same for all, or only for those that are *inside*."""

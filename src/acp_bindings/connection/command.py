@@ -11,7 +11,7 @@ from typing import Any, TypedDict, Unpack
 
 import anyio
 
-from acp_bindings.connection.connection import LONGEST, MOST_REQUESTS, Connection, Trace
+from acp_bindings.connection.connection import LONGEST, MOST_BYTES, MOST_REQUESTS, Connection, Trace
 from acp_bindings.connection.errors import CannotStart, ConnectionClosed
 from acp_bindings.connection.finishing import to_the_end
 from acp_bindings.connection.handlers import Handle, Handlers
@@ -40,6 +40,7 @@ class _Options(TypedDict):
     pass_unknown: bool
     limit: int
     most_requests: int
+    most_bytes: int
     trace: Trace | None
 
 
@@ -96,6 +97,7 @@ async def connect_process(
     pass_unknown: bool = False,
     limit: int = LONGEST,
     most_requests: int = MOST_REQUESTS,
+    most_bytes: int = MOST_BYTES,
     patience: float = 5.0,
     trace: Trace | None = None,
 ) -> AsyncGenerator[ProcessConnection]:
@@ -113,9 +115,11 @@ async def connect_process(
             the block it has a second for the last lines.
         pass_unknown: let methods through that the protocol does not have, as if they were extensions.
         limit: bytes that a line may have. A longer one is answered with an error, and ends the connection.
-        most_requests: requests of the peer that are handled at a time. While there are as many, nothing is read. More
-            are taken while a handler waits for an answer, or anybody waits until the peer reads: otherwise both sides
-            might wait for ever.
+        most_requests: how many requests of the peer are handled at a time. While there are as many, nothing is read.
+            While a handler waits for a response of the peer, ten times as many (at least 10,000) are handled: otherwise
+            both sides might wait for ever.
+        most_bytes: how many bytes the peer's requests in progress may have. Another one is refused with an error; a
+            single request may have more.
         patience: seconds it has at the end of the block: to leave when its input is closed, and on SIGTERM.
         trace: called with who sends it and each line, as it is read or about to be written. Lines hold secrets.
 
@@ -137,6 +141,7 @@ async def connect_process(
             pass_unknown=pass_unknown,
             limit=limit,
             most_requests=most_requests,
+            most_bytes=most_bytes,
             trace=trace,
         )
         lines = LineForwarder(stderr, hide=connection.hide, failed=_log_failed_listener) if stderr else None

@@ -6,6 +6,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, AbstractContextManager, asynccontextmanager, nullcontext, suppress
 from functools import partial
 from inspect import iscoroutine
+from math import inf
 from threading import get_ident
 from types import EllipsisType, NoneType, TracebackType
 from typing import Any, Literal, Protocol, Self, TypeAlias, TypeVar, cast, overload
@@ -30,7 +31,7 @@ from acp_bindings.jsonrpc import CANCEL, PARSE_ERROR, Codec, ProtocolPackage, Ro
 from acp_bindings.messages import BadLine, BadResponse, ErrorResponse, Id, Notification, Request, Response
 from acp_bindings.methods import Asks
 
-__all__ = ["LONGEST", "MOST_REQUESTS", "ByteSource", "Connection", "Trace"]
+__all__ = ["LONGEST", "MOST_BYTES", "MOST_REQUESTS", "ByteSource", "Connection", "Trace"]
 
 T = TypeVar("T")
 Result = TypeVar("Result")
@@ -42,16 +43,19 @@ LONGEST = 32 * 1024 * 1024
 """Bytes of a line, unless said otherwise."""
 MOST_REQUESTS = 1000
 """Requests of the peer that are handled at a time, unless said otherwise."""
+MOST_BYTES = 128 * 1024 * 1024
+"""Bytes of the peer's requests in progress, unless said otherwise."""
 GRACE = 5.0
 """Seconds for handlers when the peer has stopped sending, unless said otherwise."""
 
 _CHUNK = 65536
 _IN_A_ROW = 250
-"""Lines that are read in a row before other tasks have their turn; a chunk may hold 65536."""
+"""Lines that are read or notified in a row before other tasks have their turn; a chunk may hold 65536."""
 _LAST_WORDS = 0.5
 """Seconds in which a peer that no longer reads may still send something."""
 _FLUSH = 1.0
 """Seconds for what is still to be sent when the block ends, and for closing each of the streams."""
+_NOTHING = nullcontext()
 _GONE = (anyio.BrokenResourceError, anyio.ClosedResourceError)
 
 
@@ -79,6 +83,7 @@ class Connection:
         pass_unknown: bool = False,
         limit: int = LONGEST,
         most_requests: int = MOST_REQUESTS,
+        most_bytes: int = MOST_BYTES,
         grace: float = GRACE,
         trace: Trace | None = None,
     ) -> None:
@@ -92,9 +97,11 @@ class Connection:
             handlers: the handlers of what the peer sends, as `Handlers`, or by class of params or method.
             pass_unknown: let methods through that the protocol does not have, as if they were extensions.
             limit: bytes that a line may have. A longer one is answered with an error, and ends the connection.
-            most_requests: requests of the peer that are handled at a time. While there are as many, nothing is read.
-                More are taken while a handler waits for an answer, or anybody waits until the peer reads: otherwise
-                both sides might wait for ever.
+            most_requests: how many requests of the peer are handled at a time. While there are as many, nothing is
+                read. While a handler waits for a response of the peer, ten times as many (at least 10,000) are
+                handled: otherwise both sides might wait for ever.
+            most_bytes: how many bytes the peer's requests in progress may have. Another one is refused with an error;
+                a single request may have more.
             grace: seconds that handlers get for the peer's last requests when it has stopped sending.
             trace: called with who sends it and each line, as it is read or about to be written. Lines hold secrets.
         """
@@ -114,9 +121,12 @@ class Connection:
             outbox=self._outbox,
             calls=self._calls,
             most_requests=most_requests,
+            most_bytes=most_bytes,
+            grace=grace,
         )
+        self._in_a_row = 0
+        """Notifications since others last had their turn."""
         self._lines = LineBuffer(limit=limit)
-        self._grace = grace
         self._thread: int | None = None
         """The thread of its block, once that has begun."""
         self._gone: ConnectionClosed | None = None
@@ -218,7 +228,7 @@ class Connection:
             if self._gone:
                 self._calls.fail(sent.id, self._gone)
             else:
-                in_time = nullcontext() if timeout is None else anyio.move_on_after(timeout)
+                in_time = _NOTHING if timeout is None else anyio.move_on_after(timeout)
                 with self._asking(turn, inside=inside), in_time:
                     await self._ask(call, sent.line, turn)
         finally:
@@ -233,28 +243,47 @@ class Connection:
         return call.result
 
     @overload
-    async def notify(self, params: Told, *, method: None = None) -> None: ...
+    async def notify(self, params: Told, *, method: None = None, after_response: bool = False) -> None: ...
     @overload
-    async def notify(self, params: Any = None, *, method: str) -> None: ...
-    async def notify(self, params: Any = None, *, method: str | None = None) -> None:
-        """Send a notification, after all that this task has sent before. Waits only while the peer is slow to read.
+    async def notify(self, params: Any = None, *, method: str, after_response: bool = False) -> None: ...
+    async def notify(self, params: Any = None, *, method: str | None = None, after_response: bool = False) -> None:
+        """Send a notification, after everything that this task has sent before.
+
+        This waits while the peer is slow to read, and lets other tasks run from time to time.
+
+        Args:
+            params: an object of the protocol, which tells the method; for an extension method a JSON object or list, or
+                None for none.
+            method: an extension method, one of a newer protocol, or one whose params another has too.
+            after_response: in the handler of a request, or in a task that it has started: send it directly after the
+                response, before any later message. If the response is an error, the notification is dropped. If the
+                response has been sent already, this makes no difference.
 
         Raises:
             ConnectionClosed: nobody reads any more.
             TypeError: *params* belong to no method, or not to *method*.
             ValueError: the method is not for the peer to handle.
             EncodeError: *params* cannot be sent.
-            RuntimeError: this is called outside of the block, or in another thread.
+            RuntimeError: this is called outside of the block, or in another thread; or with *after_response* although
+                no request of this connection is being handled.
         """
         if get_ident() != self._thread:
             raise RuntimeError(self._told_elsewhere("tell"))
+        self._in_a_row += 1
+        if self._in_a_row >= _IN_A_ROW:
+            self._in_a_row = 0
+            await _let_others_run()
         line = self._codec.notify(params, method=method)
+        if after_response and (after := self._serving.to_follow(TURN.get())) is not None:
+            after.append(line)
+            return
         outbox = self._outbox
         if outbox.is_full:
-            with self._serving.asking():
-                await outbox.room()
+            with self._serving.unheard():
+                if await outbox.line_up(line).wait():
+                    return
         # Not `_gone`: a peer that says nothing more may still read.
-        if outbox.is_broken or self._reading.cancel_called:
+        if outbox.is_broken or outbox.is_ending:
             raise self._gone or ConnectionClosed(_DEAF)
         outbox.add(line)
 
@@ -369,7 +398,7 @@ class Connection:
 
     async def _serve(self, *, task_status: TaskStatus[None]) -> None:
         try:
-            await self._serving.run(grace=self._grace, task_status=task_status)
+            await self._serving.run(task_status=task_status)
         finally:
             self._ended.set()
 
@@ -383,17 +412,16 @@ class Connection:
     def _asking(self, turn: Turn | None, *, inside: bool) -> AbstractContextManager[None]:
         """The time for which a handler waits for the peer; nothing if no handler asks."""
         # A request from inside gets its answer out of turn, and so waits for nothing that came before.
-        return self._serving.asking(None if inside else turn) if turn else nullcontext()
+        return self._serving.asking(None if inside else turn) if turn else _NOTHING
 
     async def _ask(self, call: Call, line: bytes, turn: Turn | None) -> None:
         if self._outbox.is_full:
             self._serving.look_again()
-            with anyio.CancelScope() as call.sending:
-                await self._outbox.room()
-            call.sending = None
-        if not call.settled:
+            call.place = self._outbox.line_up(line)
+            await call.place.wait()
+        else:
             self._outbox.add(line, hurry=True)
-            call.sent = True
+            call.sent_at_once = True
         if turn and turn.awaited:
             await turn.wait(call.answered)
         else:
@@ -429,7 +457,11 @@ class Connection:
                 await done.wait()
             elif not count % _IN_A_ROW:
                 await anyio.lowlevel.checkpoint()
-        # Once for all of them, which are in memory anyway.
+                await self._room()
+        await self._room()
+
+    async def _room(self) -> None:
+        """Wait until there is room for more lines."""
         if self._serving.is_crowded:
             await self._serving.room()
         if self._outbox.owes_much:
@@ -489,6 +521,14 @@ class Connection:
         """Whether everything else here waits for the end of *turn*, perhaps by way of other connections."""
         # The exclusive handler of another connection may be what the turn here waits for. Nobody could tell.
         return turn is not None and (turn.exclusive or self._serving.waits_for(turn))
+
+
+async def _let_others_run() -> None:
+    """Let other tasks run. One of them may cancel this task; a task that was cancelled before can go on."""
+    if anyio.current_effective_deadline() == -inf:
+        await anyio.lowlevel.cancel_shielded_checkpoint()
+    else:
+        await anyio.lowlevel.checkpoint()
 
 
 _DEAF = "the peer no longer reads"

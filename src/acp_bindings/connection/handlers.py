@@ -23,6 +23,7 @@ from typing import (
     overload,
 )
 
+from acp_bindings.jsonrpc import CANCEL
 from acp_bindings.messages import Notification, Request
 from acp_bindings.methods import Methods, NotificationType
 
@@ -137,7 +138,8 @@ class Handlers:
         Raises:
             TypeError: the class is not what a method is called with, or only one of several; or the handler, when it is
                 given, cannot be called with the params and the connection.
-            ValueError: when it is given, there is one for this class or name already, or `AgentHandlers` has its own.
+            ValueError: when it is given, there is one for this class or name already; or it is for `$/cancel_request`,
+                which the connection handles, or for `initialize`, which `AgentHandlers` does.
         """
 
         def register(handle: Handle[Any]) -> Handle[Any]:
@@ -148,8 +150,11 @@ class Handlers:
             )
             if taken:
                 raise ValueError(f"there is a handler for {taken[0]} already")
-            if own := self._own & {calls, *(type_.method for type_ in types)}:
+            methods = {calls, *(type_.method for type_ in types)}
+            if own := self._own & methods:
                 raise ValueError(f"{min(own)} is answered by {type(self).__name__} itself")
+            if CANCEL in methods:
+                raise ValueError(f"{CANCEL} is handled by the connection itself, which cancels the request's handler")
             if isinstance(calls, str):
                 self._by_method[calls] = Handler(handle, waits, exclusive or calls in _EXCLUSIVE)
             for type_ in types:

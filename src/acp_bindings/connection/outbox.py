@@ -1,18 +1,19 @@
-"""Lines on their way to the peer: written whole and in order by one task, many at a time, and never piling up."""
+"""Lines on their way to the peer: written whole, in order and many at a time, by one task, within bounds."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 import anyio
 
-__all__ = ["ByteSender", "ByteSink", "Outbox"]
+__all__ = ["ByteSender", "ByteSink", "Outbox", "Place"]
 
 _FULL = 65536
-"""Bytes that may wait; who has more to send waits for room."""
+"""Bytes that may be queued. Senders that have more wait for room."""
 _MOST_OWED = 8 * 1024 * 1024
-"""Bytes of answers that may wait. The task that reads does not wait for room, so that both sides can read on."""
+"""Bytes of replies by the task that reads. It does not wait for room, so that both sides can read on."""
 _ENOUGH = 16384
 """Bytes that are worth a write of their own, so that the peer can read them while we make more."""
 
@@ -29,8 +30,42 @@ class ByteSink(ByteSender, Protocol):
     async def aclose(self) -> None: ...  # noqa: D102
 
 
+class Place:
+    """A place in the queue of senders that wait for room."""
+
+    __slots__ = ("_called", "_queue", "lines", "taken")
+
+    def __init__(self, lines: tuple[bytes, ...], queue: OrderedDict[Place, None]) -> None:
+        self.lines = lines
+        self.taken = False
+        """Whether there was room for the lines."""
+        self._queue = queue
+        self._called = anyio.Event()
+        queue[self] = None
+
+    def leave(self) -> None:
+        """Stop waiting. Lines that were not taken before are never sent."""
+        self._queue.pop(self, None)
+        self._called.set()
+
+    async def wait(self) -> bool:
+        """Wait until the lines are taken. If this is cancelled before, they are not sent.
+
+        Returns:
+            True if they were taken, False if the place was left or the connection has ended.
+        """
+        try:
+            await self._called.wait()
+        finally:
+            self.leave()
+        return self.taken
+
+
 class Outbox:
-    """`put` lines from any task while `run` writes them."""
+    """Takes lines from any task while `run` writes them.
+
+    Senders that wait for room are served in the order in which they came, on every event loop.
+    """
 
     def __init__(self, sink: ByteSender, *, trace: Callable[[bytes], object] | None = None) -> None:
         self.broken = anyio.Event()
@@ -43,7 +78,12 @@ class Outbox:
         self._lines: list[bytes] = []
         self._size = 0
         self._owed = 0
-        self._ending = False
+        self._queue: OrderedDict[Place, None] = OrderedDict()
+        """The senders that wait for room, in order. It is empty while there is room."""
+        self.responses = 0
+        """Bytes of responses that wait for room."""
+        self.is_ending = False
+        """Whether the connection was closed, so that few lines are to come."""
         self._writing = False
         self._stuck = False
         """Whether a write at once has left something, which `run` has to write before the next is tried."""
@@ -53,8 +93,8 @@ class Outbox:
 
     @property
     def is_full(self) -> bool:
-        """Whether `put` would wait."""
-        return self._size >= _FULL and not self._ending
+        """Whether a sender has to `line_up`."""
+        return self._size >= _FULL and not self.is_ending
 
     @property
     def is_empty(self) -> bool:
@@ -63,17 +103,28 @@ class Outbox:
 
     @property
     def owes_much(self) -> bool:
-        """Whether the peer causes so many answers without reading them that no more lines should be read."""
+        """Whether the peer causes so many replies without reading them that no more lines should be read."""
         return self._owed >= _MOST_OWED
 
-    async def put(self, line: bytes, *, hurry: bool = False) -> None:
-        """Send *line*, when there is room, after all lines put before. A cancellation before that leaves it unsent.
+    def line_up(self, *lines: bytes) -> Place:
+        """Return a place behind all other senders, which can be awaited. The lines are written together."""
+        return Place(lines, self._queue)
 
-        When nothing can be sent any more it is dropped.
+    async def respond(self, lines: Sequence[bytes], *, hurry: bool = False) -> None:
+        """Send a response, and behind it what is to follow it, when there is room.
+
+        When nothing can be sent any more, the lines are dropped.
         """
         if self.is_full:
-            await self.room()
-        self.add(line, hurry=hurry)
+            size = sum(map(len, lines))
+            self.responses += size
+            try:
+                if await self.line_up(*lines).wait():
+                    return
+            finally:
+                self.responses -= size
+        for line in lines:
+            self.add(line, hurry=hurry)
 
     def add(self, line: bytes, *, hurry: bool = False) -> None:
         """Send *line*, whether there is room or not.
@@ -94,7 +145,7 @@ class Outbox:
             self._news.set()
 
     def owe(self, line: bytes) -> None:
-        """Send *line*, an answer, for the task that reads, which cannot wait for room."""
+        """Send *line*, a reply, for the task that reads, which cannot wait for room."""
         self.add(line)
         # No more is owed than is still to be written.
         self._owed = min(self._owed + len(line), self._size)
@@ -105,14 +156,10 @@ class Outbox:
             if waiting is line:
                 del self._lines[index]
                 self._size -= len(line)
+                self._admit()
                 self._tell_progress()
                 return True
         return False
-
-    async def room(self) -> None:
-        """Wait until there is room."""
-        while self.is_full:
-            await self._next_progress()
 
     async def paid(self) -> None:
         """Wait until it no longer `owes_much`."""
@@ -121,8 +168,8 @@ class Outbox:
 
     def end(self) -> None:
         """Let nobody wait for room any more: few lines are to come."""
-        self._ending = True
-        self._tell_progress()
+        self.is_ending = True
+        self._dismiss()
 
     async def flush(self) -> None:
         """Wait until all lines are written, or no more can be."""
@@ -143,9 +190,10 @@ class Outbox:
             self.broken.set()
             self.is_broken = True
             self._lines, self._size, self._owed, self._writing = [], 0, 0, False
-            self._tell_progress()
+            self._dismiss()
 
     def _write_at_once(self) -> None:
+        # No sender waits for room now: while one does, `run` is writing or the last write is stuck.
         if self._at_once:
             data = b"".join(self._lines)
             rest = data[self._at_once(data) :]
@@ -158,9 +206,27 @@ class Outbox:
         lines, self._lines = self._lines, []
         self._size = self._owed = 0
         self._writing = True
+        self._admit()
         self._tell_progress()
         await self._sink.send(b"".join(lines))
         self._writing = self._stuck = False
+        self._tell_progress()
+
+    def _admit(self) -> None:
+        """Take the lines of those who wait, in order, as long as there is room."""
+        while self._queue and self._size < _FULL:
+            place, _ = self._queue.popitem(last=False)
+            for line in place.lines:
+                if self._trace:
+                    self._trace(line)
+                self._lines.append(line)
+                self._size += len(line)
+            place.taken = True
+            place.leave()
+
+    def _dismiss(self) -> None:
+        for place in [*self._queue]:
+            place.leave()
         self._tell_progress()
 
     async def _next_progress(self) -> None:

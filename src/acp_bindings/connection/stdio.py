@@ -14,7 +14,7 @@ from collections.abc import AsyncGenerator, Generator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any
 
-from acp_bindings.connection.connection import GRACE, LONGEST, MOST_REQUESTS, ByteSource, Connection, Trace
+from acp_bindings.connection.connection import GRACE, LONGEST, MOST_BYTES, MOST_REQUESTS, ByteSource, Connection, Trace
 from acp_bindings.connection.handlers import Handle, Handlers
 from acp_bindings.connection.outbox import ByteSink
 from acp_bindings.connection.processes.threaded import ThreadedSink, ThreadedSource
@@ -37,6 +37,7 @@ async def connect_stdio(
     pass_unknown: bool = False,
     limit: int = LONGEST,
     most_requests: int = MOST_REQUESTS,
+    most_bytes: int = MOST_BYTES,
     grace: float = GRACE,
     trace: Trace | None = None,
 ) -> AsyncGenerator[Connection]:
@@ -54,9 +55,11 @@ async def connect_stdio(
         handlers: the handlers of what the peer sends, as `Handlers`, or by class of params or method.
         pass_unknown: let methods through that the protocol does not have, as if they were extensions.
         limit: bytes that a line may have. A longer one is answered with an error, and ends the connection.
-        most_requests: requests of the peer that are handled at a time. While there are as many, nothing is read. More
-            are taken while a handler waits for an answer, or anybody waits until the peer reads: otherwise both sides
-            might wait for ever.
+        most_requests: how many requests of the peer are handled at a time. While there are as many, nothing is read.
+            While a handler waits for a response of the peer, ten times as many (at least 10,000) are handled: otherwise
+            both sides might wait for ever.
+        most_bytes: how many bytes the peer's requests in progress may have. Another one is refused with an error; a
+            single request may have more.
         grace: seconds that handlers get for the peer's last requests when standard input has ended.
         trace: called with who sends it and each line, as it is read or about to be written. Lines hold secrets.
     """
@@ -71,6 +74,7 @@ async def connect_stdio(
                 pass_unknown=pass_unknown,
                 limit=limit,
                 most_requests=most_requests,
+                most_bytes=most_bytes,
                 grace=grace,
                 trace=trace,
             )

@@ -660,6 +660,20 @@ def test_an_answer_that_is_none_is_told(more: dict[str, Any], told: str) -> None
     assert (where(found), found.message) == ("4", told)
 
 
+def test_a_batch_is_reported_with_the_reason() -> None:
+    found = the("schema.message", *opening(), [call("session/list", {}, id=1)])
+    assert where(found) == "3"
+    assert found.message == (
+        "Invalid request: batches are not supported (the v2 draft allows them, but the SDKs reject them); send each "
+        "message on its own line"
+    )
+
+
+def test_a_request_with_a_result_is_reported() -> None:
+    found = the("schema.message", *opening(), call("session/list", {}, id=1) | {"result": {}})
+    assert (where(found), found.message) == ("3", "Invalid request: it has both a method and a result")
+
+
 def test_r60_history_after_the_answer_to_the_load_is_an_error() -> None:
     found = the("lifecycle.replay-after-answer", *opening(), *load(1), update(USER, "late"))
     assert (where(found), found.severity) == ("5 params.update", "error")

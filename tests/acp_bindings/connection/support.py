@@ -1,5 +1,7 @@
 """Both ends of a connection, ours or bare, over real pipes and sockets, and what they are made to handle and say."""
 
+# pyright: reportPrivateUsage=false
+
 from __future__ import annotations
 
 import json
@@ -10,6 +12,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import anyio
+import anyio.lowlevel
 from anyio.abc import UNIXSocketStream
 
 from acp_bindings import v1
@@ -87,6 +90,16 @@ async def against(
         Connection(one, one, protocol=protocol, role=role, handlers=handlers, **options) as connection,
     ):
         yield connection, Bare(other)
+
+
+async def fill(connection: Connection) -> None:
+    """Tell a peer that reads nothing more than there is room for."""
+    await connection.notify("x" * 1_000_000, method="_acme/told")
+    while connection._outbox._lines:
+        await anyio.lowlevel.checkpoint()
+    await connection.notify("x" * 100_000, method="_acme/told")
+    assert connection._outbox.is_full
+    await anyio.wait_all_tasks_blocked()
 
 
 async def new_session(request: v1.NewSessionRequest, connection: Connection) -> v1.NewSessionResponse:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import sys
 import threading
 import traceback
@@ -75,6 +76,80 @@ async def test_a_flood_of_garbage_lets_other_tasks_have_their_turns(junk: bytes)
                 turns += 1
             tasks.cancel_scope.cancel()
     assert turns > 10
+
+
+class Eager:
+    """A sink that takes everything at once."""
+
+    def __init__(self) -> None:
+        self.sent = b""
+
+    def send_at_once(self, item: bytes) -> int:
+        self.sent += item
+        return len(item)
+
+    async def send(self, item: bytes, /) -> None:
+        self.sent += item
+
+    async def aclose(self) -> None:
+        """Nothing is open."""
+
+    async def last(self) -> Any:
+        """The response, which is the last message."""
+        while not self.sent.endswith(b"\n") or b'"id":' not in self.sent.splitlines()[-1]:
+            await anyio.lowlevel.checkpoint()
+        return json.loads(self.sent.splitlines()[-1])
+
+
+async def test_a_stream_to_a_fast_peer_lets_other_tasks_run() -> None:
+    turns = 0
+
+    async def stream(params: Any, connection: Connection) -> int:
+        seen = 0
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(count)
+            for number in range(20_000):
+                await connection.notify([number], method="_acme/did")
+            seen = turns
+            tasks.cancel_scope.cancel()
+        return seen
+
+    async def count() -> None:
+        nonlocal turns
+        while True:
+            await anyio.lowlevel.checkpoint()
+            turns += 1
+
+    sink = Eager()
+    one, other = await streams()
+    with anyio.fail_after(20):
+        async with other, Connection(one, sink, protocol=v1, role="agent", handlers={"_acme/do": stream}):
+            await other.send(json.dumps({"jsonrpc": "2.0", **doing(1)}).encode() + b"\n")
+            assert (await sink.last())["result"] > 70
+
+
+async def test_a_stream_to_a_fast_peer_can_be_cancelled_and_may_clean_up() -> None:
+    async def stream(params: Any, connection: Connection) -> None:
+        try:
+            for _ in range(1_000_000):
+                await connection.notify(method="_acme/did")
+        finally:
+            # Without a shield, which is needed only where this may have to wait.
+            for number in range(600):
+                await connection.notify([number], method="_acme/cleaned")
+
+    sink = Eager()
+    one, other = await streams()
+    with anyio.fail_after(20):
+        async with other, Connection(one, sink, protocol=v1, role="agent", handlers={"_acme/do": stream}):
+            await other.send(json.dumps({"jsonrpc": "2.0", **doing(1)}).encode() + b"\n")
+            while b"_acme/did" not in sink.sent:
+                await anyio.lowlevel.checkpoint()
+            cancel = {"jsonrpc": "2.0", "method": "$/cancel_request", "params": {"requestId": 1}}
+            await other.send(json.dumps(cancel).encode() + b"\n")
+            assert (await sink.last())["error"]["code"] == -32800
+    assert sink.sent.count(b"_acme/cleaned") == 600
+    assert sink.sent.count(b"_acme/did") < 1_000_000
 
 
 async def _read_all(stream: UNIXSocketStream) -> None:

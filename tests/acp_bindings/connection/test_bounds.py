@@ -5,8 +5,10 @@
 from __future__ import annotations
 
 import json
+import logging
 from functools import partial
-from typing import Any
+from itertools import pairwise
+from typing import Any, ClassVar
 
 import anyio
 import anyio.lowlevel
@@ -15,18 +17,21 @@ from anyio.abc import UNIXSocketStream
 
 from acp_bindings import v1
 from acp_bindings.connection import Connection, ConnectionClosed
-from acp_bindings.jsonrpc import PARSE_ERROR
+from acp_bindings.jsonrpc import INTERNAL_ERROR, PARSE_ERROR
 from tests.acp_bindings.connection.support import (
+    Bare,
     against,
     an_answer,
     an_x,
     both,
     doing,
+    fill,
     forever,
     much,
     nothing,
     one,
     same,
+    streams,
 )
 
 pytestmark = pytest.mark.anyio
@@ -46,6 +51,13 @@ async def flood(stream: UNIXSocketStream, chunk: bytes) -> int:
             if sent > 50_000_000:
                 break
     return sent
+
+
+async def ask_without_end(peer: Bare) -> None:
+    """Send requests for as long as they are read."""
+    line = json.dumps({"jsonrpc": "2.0", **doing(1)}).encode() + b"\n"
+    while True:
+        await peer.stream.send(line * 100)
 
 
 async def test_a_line_that_is_too_long_is_answered_and_ends_the_connection() -> None:
@@ -92,9 +104,172 @@ async def test_requests_of_a_peer_that_does_not_read_answers_are_not_read_withou
 
 
 @pytest.mark.usefixtures("hasty")
+async def test_a_pending_request_does_not_raise_the_limit_of_running_handlers() -> None:
+    begun = 0
+
+    async def stay(params: Any, connection: Connection) -> None:
+        nonlocal begun
+        begun += 1
+        await anyio.sleep_forever()
+
+    async with against({"_acme/do": stay}, most_requests=100) as (agent, peer), anyio.create_task_group() as tasks:
+        tasks.start_soon(partial(agent.request, method="_acme/back"))
+        await peer.hear()
+        await fill(agent)
+        tasks.start_soon(ask_without_end, peer)
+        with anyio.fail_after(30):
+            while not agent._serving.is_crowded:
+                await anyio.lowlevel.checkpoint()
+            await anyio.wait_all_tasks_blocked()
+        assert begun == 100
+        assert 10_000 <= agent._serving._requests <= 10_000 + 250
+        tasks.cancel_scope.cancel()
+
+
+@pytest.mark.usefixtures("hasty")
+async def test_unread_responses_are_limited_in_bytes() -> None:
+    size = 100_000
+    made = 0
+
+    async def make(params: Any, connection: Connection) -> str:
+        nonlocal made
+        made += 1
+        return "x" * size
+
+    async with against({"_acme/do": make}) as (agent, peer), anyio.create_task_group() as tasks:
+        tasks.start_soon(partial(agent.request, method="_acme/back"))
+        await peer.hear()
+        tasks.start_soon(ask_without_end, peer)
+        with anyio.fail_after(30):
+            while not agent._serving.is_crowded:
+                await anyio.lowlevel.checkpoint()
+            await anyio.wait_all_tasks_blocked()
+        # And what the socket has taken.
+        assert made * size < 8 * 1024 * 1024 + 2_000_000
+        tasks.cancel_scope.cancel()
+
+
+@pytest.mark.usefixtures("hasty")
+async def test_requests_held_back_by_unread_responses_are_answered_later() -> None:
+    async with against({"_acme/do": much}) as (agent, peer):
+        await fill(agent)
+        for start in range(0, 900, 100):
+            await peer.say(*(doing(number) for number in range(start, start + 100)))
+        await anyio.wait_all_tasks_blocked()
+        assert [(await peer.hear())["method"] for _ in range(2)] == ["_acme/told"] * 2
+        answered = [(await peer.hear())["id"] for _ in range(900)]
+    assert sorted(answered) == list(range(900))
+
+
+async def test_a_request_beyond_most_bytes_is_refused(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    release = anyio.Event()
+
+    async def stay(params: Any, connection: Connection) -> int:
+        await release.wait()
+        return len(params)
+
+    def let_go(params: Any, connection: Connection) -> None:
+        release.set()
+
+    async with against({"_acme/do": stay, "_acme/did": let_go}, most_bytes=10_000) as (_, peer):
+        await peer.say(doing(1, "x" * 20_000), doing(2, "x"))
+        refused = await peer.hear()
+        assert refused["id"] == 2
+        assert refused["error"] == {
+            "code": INTERNAL_ERROR,
+            "message": "Too much at a time: the requests in progress and this one have more than 10000 bytes",
+        }
+        await peer.say({"method": "_acme/did"})
+        assert await peer.hear() == {"id": 1, "result": 20_000}
+        release = anyio.Event()
+        await peer.say(*(doing(number, "x" * 3000) for number in range(3, 7)), {"method": "_acme/did"})
+        answers = {(answer := await peer.hear())["id"]: answer for _ in range(4)}
+    assert ["error" in answers[number] for number in range(3, 7)] == [False, False, False, True]
+    warned = [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING]
+    assert warned == [
+        "_acme/do was refused: the requests in progress and this one have more than 10000 bytes",
+    ]
+
+
+@pytest.mark.parametrize("asks", [True, False])
+async def test_limits_are_checked_within_a_large_chunk(*, asks: bool) -> None:
+    class All:
+        """A source that gives everything at once."""
+
+        chunks: ClassVar[list[bytes]] = []
+
+        async def receive(self, max_bytes: int = 65536, /) -> bytes:
+            if not self.chunks:
+                await anyio.sleep_forever()
+            return self.chunks.pop()
+
+        async def aclose(self) -> None:
+            """Nothing is open."""
+
+    line = json.dumps({"jsonrpc": "2.0", "method": "_acme/did", **({"id": 1} if asks else {})}).encode() + b"\n"
+    All.chunks = [line * 20_000]
+    sink, other = await streams()
+    async with other, Connection(All(), sink, protocol=v1, role="agent", handlers={"_acme/did": forever}) as agent:
+        await anyio.wait_all_tasks_blocked()
+        waiting = agent._serving._requests if asks else len(agent._serving._backlog)
+        assert 1000 <= waiting <= 1000 + 250
+
+
+@pytest.mark.usefixtures("hasty")
 async def test_garbage_of_a_peer_that_does_not_read_answers_is_not_read_without_end() -> None:
     async with against() as (_, peer):
         assert await flood(peer.stream, b"garbage\n" * 1000) < 3_000_000
+
+
+@pytest.mark.parametrize("waits", [True, False])
+async def test_a_stream_to_a_slow_reader_does_not_delay_other_responses(*, waits: bool) -> None:
+    line = "x" * 10_000
+
+    async def stream(params: Any, connection: Connection) -> None:
+        for number in range(2000):
+            await connection.notify([number, line], method="_acme/did")
+
+    async def pong(params: Any, connection: Connection) -> str:
+        if waits:
+            await anyio.lowlevel.checkpoint()
+        return "pong"
+
+    async with against({"_acme/stream": stream, "_acme/ping": pong}) as (agent, peer):
+        await peer.say({"id": 1, "method": "_acme/stream"})
+        while not agent._outbox.is_full:
+            await anyio.lowlevel.checkpoint()
+        await anyio.wait_all_tasks_blocked()
+        await peer.say({"id": 2, "method": "_acme/ping"})
+        await anyio.wait_all_tasks_blocked()
+        before: list[Any] = []
+        while (message := await peer.hear()) != {"id": 2, "result": "pong"}:
+            before.append(message["params"])
+        # Those that were on their way: in the socket, being written, and queued.
+        assert before == [[number, line] for number in range(len(before))]
+        assert len(before) < 150
+        while (await peer.hear()).get("id") != 1:
+            pass
+
+
+async def test_waiting_senders_take_turns() -> None:
+    async def stream(params: Any, connection: Connection) -> None:
+        for _ in range(200):
+            await connection.notify([*params, "x" * 10_000], method="_acme/did")
+
+    async with against({"_acme/stream": stream}) as (agent, peer):
+        await peer.say(*({"id": id_, "method": "_acme/stream", "params": [id_]} for id_ in range(5)))
+        while not agent._outbox.is_full:
+            await anyio.lowlevel.checkpoint()
+        await anyio.wait_all_tasks_blocked()
+        heard = [message for message in [await peer.hear() for _ in range(1005)] if "params" in message]
+    turns = [message["params"][0] for message in heard]
+    places = [[place for place, turn in enumerate(turns) if turn == sender] for sender in range(5)]
+    until = min(each[-1] for each in places)
+    # Between two messages of one sender: what the outbox has room for, once or twice, and one of each other sender.
+    assert max(b - a for each in places for a, b in pairwise(each) if a < until) < 40
+    assert len(turns) == 1000
 
 
 async def test_a_flood_is_read_no_further_than_handlers_come() -> None:
@@ -241,6 +416,10 @@ async def test_nothing_waits_for_who_has_an_answer_but_no_room_to_ask() -> None:
     async def hear(params: Any, connection: Connection) -> None:
         heard.set()
 
+    async def ask() -> None:
+        answers.append(await client.request(method="_acme/do"))
+
+    answers: list[Any] = []
     heard = anyio.Event()
     with anyio.fail_after(5):
         async with (
@@ -251,10 +430,12 @@ async def test_nothing_waits_for_who_has_an_answer_but_no_room_to_ask() -> None:
             while not client._outbox.is_full:
                 await anyio.lowlevel.checkpoint()
             await anyio.wait_all_tasks_blocked()
-            tasks.start_soon(partial(client.request, method="_acme/do"))
+            tasks.start_soon(ask)
             await anyio.wait_all_tasks_blocked()
             [id_] = client._calls._open
             await peer.say({"id": id_, "result": {}}, {"method": "_acme/did"})
             await heard.wait()
+            await anyio.wait_all_tasks_blocked()
+            assert answers == [{}]
             tasks.cancel_scope.cancel()
             await peer.stream.aclose()

@@ -48,7 +48,7 @@ async def test_a_task_that_is_cancelled_has_its_request_cancelled() -> None:
 
     async with both(agent={"_acme/do": work}) as (agent, client), anyio.create_task_group() as tasks:
         tasks.start_soon(partial(client.request, method="_acme/do"))
-        while not agent._serving._scopes:
+        while not agent._serving._unanswered:
             await anyio.lowlevel.checkpoint()
         tasks.cancel_scope.cancel()
         with anyio.CancelScope(shield=True), anyio.fail_after(5):
@@ -64,7 +64,7 @@ async def test_a_request_that_the_peer_cancels_is_answered_so() -> None:
         assert await peer.hear() == {"id": "two", "error": error}
         await peer.say({"method": "$/cancel_request", "params": {"requestId": 1}})
         assert await peer.hear() == {"id": 1, "error": error}
-        assert not agent._serving._scopes
+        assert not agent._serving._unanswered
 
 
 async def test_a_request_by_the_id_of_one_that_has_ended_can_be_cancelled() -> None:
@@ -100,7 +100,7 @@ async def test_a_request_that_is_cancelled_before_its_turn_is_not_begun() -> Non
             doing(2, [2]),
             {"method": "$/cancel_request", "params": {"requestId": 1}},
         )
-        while not agent._serving._scopes:
+        while not agent._serving._unanswered:
             await anyio.lowlevel.checkpoint()
         await anyio.wait_all_tasks_blocked()
         release.set()

@@ -16,7 +16,7 @@ import pytest
 
 from acp_bindings.connection import Connection, Handlers, RequestFailed, TimedOut
 from acp_bindings.jsonrpc import METHOD_NOT_FOUND
-from tests.acp_bindings.connection.support import against, both, much, same
+from tests.acp_bindings.connection.support import against, both, fill, much, same
 
 pytestmark = pytest.mark.anyio
 
@@ -81,6 +81,17 @@ class TestFloodsOfBothSides:
                     tasks.start_soon(talk, side)
                 await done.wait()
         assert heard == {"agent": [*range(3000)], "client": [*range(3000)]}
+
+    async def test_a_peer_that_writes_everything_before_it_reads_is_read(self) -> None:
+        async def echo(params: Any, connection: Connection) -> None:
+            await connection.notify([*params, "x" * 1000], method="_acme/echo")
+
+        with anyio.fail_after(30):
+            async with against({"_acme/did": echo}) as (_, peer):
+                for number in range(3000):
+                    await peer.say({"method": "_acme/did", "params": [number]})
+                echoes = [(await peer.hear())["params"][0] for _ in range(3000)]
+        assert echoes == list(range(3000))
 
 
 class TestBounds:
@@ -166,16 +177,6 @@ class TestBounds:
                 while not client._serving.is_crowded:
                     await anyio.lowlevel.checkpoint()
                 tasks.cancel_scope.cancel()
-
-
-async def fill(connection: Connection) -> None:
-    """Tell a peer that reads nothing more than there is room for."""
-    await connection.notify("x" * 1_000_000, method="_acme/told")
-    while connection._outbox._lines:
-        await anyio.lowlevel.checkpoint()
-    await connection.notify("x" * 100_000, method="_acme/told")
-    assert connection._outbox.is_full
-    await anyio.wait_all_tasks_blocked()
 
 
 class Proxy:

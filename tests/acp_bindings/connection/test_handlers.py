@@ -12,7 +12,8 @@ import pytest
 
 from acp_bindings import v1, v1_unstable, v2, v2_unstable
 from acp_bindings.connection import Connection, Handlers
-from tests.acp_bindings.connection.support import NEW, PROMPT, SECRET, against, both, new_session, nothing
+from acp_bindings.jsonrpc import CANCEL
+from tests.acp_bindings.connection.support import NEW, PROMPT, SECRET, against, both, doing, new_session, nothing
 
 pytestmark = pytest.mark.anyio
 
@@ -157,6 +158,12 @@ async def test_a_second_one_for_the_same_is_refused_and_the_first_one_stays(call
         assert (await client.request(NEW)).session_id == "by name"
 
 
+@pytest.mark.parametrize("calls", [v1.CancelRequestNotification, v2.CancelRequestNotification, "$/cancel_request"])
+def test_a_handler_for_cancel_request_is_refused(calls: Any) -> None:
+    with pytest.raises(ValueError, match=r"^\$/cancel_request is handled by the connection itself, which cancels"):
+        Handlers({calls: nothing})
+
+
 @pytest.mark.parametrize(
     ("name", "meant"),
     [
@@ -178,7 +185,7 @@ def test_a_name_that_is_like_one_of_the_protocol_is_taken_with_a_warning(
 def test_a_name_of_any_package_or_of_an_extension_or_like_none_is_taken_without(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    methods = {name for package in (v1, v1_unstable, v2, v2_unstable) for name in package.METHODS}
+    methods = {name for package in (v1, v1_unstable, v2, v2_unstable) for name in package.METHODS} - {CANCEL}
     # One of them an earlier draft had, and peers may still ask for it.
     for name in (*methods, "session/set_model", "_session/nwe", "tools/list", "newer/than/this", ""):
         Handlers({name: nothing})
@@ -225,3 +232,20 @@ async def test_an_object_with_an_async_call_is_a_handler() -> None:
 
     async with both(agent={"_acme/do": Handle()}) as (_, client):
         assert await client.request([1], method="_acme/do") == [1]
+
+
+async def test_handlers_that_wait_run_in_separate_tasks() -> None:
+    async def wait(params: Any, connection: Connection) -> None:
+        # The coroutine of the task; as long as it is kept, no other is it.
+        tasks.append(anyio.get_current_task().coro)
+        if len(tasks) == 5:
+            last.set()
+        await last.wait()
+
+    tasks: list[object] = []
+    last = anyio.Event()
+    async with against({"_acme/do": wait, "_acme/did": wait}) as (_, peer):
+        await peer.say(*(doing(number) for number in range(4)), {"method": "_acme/did"})
+        for _ in range(4):
+            await peer.hear()
+    assert len(set(tasks)) == 5

@@ -1,5 +1,7 @@
 """What comes is handled in the order in which it came: updates, requests, and answers for those who wait for them."""
 
+# pyright: reportPrivateUsage=false
+
 from __future__ import annotations
 
 from functools import partial
@@ -11,7 +13,9 @@ import pytest
 
 from acp_bindings import v1
 from acp_bindings.connection import Connection, Handlers
-from tests.acp_bindings.connection.support import PROMPT, against, an_answer, both, doing, into, nothing, same
+from acp_bindings.jsonrpc import INTERNAL_ERROR, REQUEST_CANCELLED
+from acp_bindings.setup import RequestError
+from tests.acp_bindings.connection.support import NEW, PROMPT, against, an_answer, both, doing, into, nothing, same
 
 pytestmark = pytest.mark.anyio
 
@@ -226,3 +230,139 @@ async def test_the_handler_of_a_notification_may_ask_the_peer() -> None:
     async with both(agent=agent, client={"_acme/did": hear}) as (_, client):
         await client.request(PROMPT, timeout=10)
     assert answers == [[0], [1], [2]]
+
+
+@pytest.mark.parametrize("exclusive", [False, True])
+@pytest.mark.parametrize("full", [False, True])
+@pytest.mark.usefixtures("hasty")
+async def test_after_response_notifications_directly_follow_the_response(*, full: bool, exclusive: bool) -> None:
+    heard: list[Any] = []
+    async with anyio.create_task_group() as tasks:
+
+        async def send(connection: Connection, number: int) -> None:
+            await connection.notify([number], method="_acme/after", after_response=True)
+
+        async def send_all(connection: Connection) -> None:
+            for number in range(10, 60):
+                await send(connection, number)
+                await anyio.lowlevel.checkpoint()
+
+        async def begin(params: Any, connection: Connection) -> str:
+            await send(connection, 0)
+            tasks.start_soon(send_all, connection)
+            for number in range(1, 10):
+                await send(connection, number)
+            await anyio.lowlevel.checkpoint()
+            return "begun"
+
+        async def chat(connection: Connection) -> None:
+            while True:
+                await connection.notify(["x" * 10_000], method="_acme/other")
+                await anyio.lowlevel.checkpoint()
+
+        handlers = Handlers()
+        handlers.on("_acme/begin", exclusive=exclusive)(begin)
+        async with against(handlers) as (agent, peer):
+            if full:
+                for _ in range(3):
+                    tasks.start_soon(chat, agent)
+                while not agent._outbox.is_full:
+                    await anyio.lowlevel.checkpoint()
+                await anyio.wait_all_tasks_blocked()
+            await peer.say({"id": 1, "method": "_acme/begin"})
+            await anyio.wait_all_tasks_blocked()
+            with anyio.fail_after(30):
+                while not heard or heard[-1].get("params") != [59]:
+                    heard.append(await peer.hear())
+            tasks.cancel_scope.cancel()
+    (place,) = [place for place, message in enumerate(heard) if "result" in message]
+    after = [message["params"][0] for message in heard if message.get("method") == "_acme/after"]
+    assert after == list(range(60))
+    assert heard[place] == {"id": 1, "result": "begun"}
+    # What was sent before the handler returned, which are ten at least.
+    assert [message.get("params") for message in heard[place + 1 : place + 11]] == [[number] for number in range(10)]
+
+
+@pytest.mark.parametrize("end", ["an error", "an exception", "a cancellation"])
+async def test_after_response_notifications_are_dropped_if_the_response_is_an_error(end: str) -> None:
+    begun = anyio.Event()
+
+    async def begin(params: Any, connection: Connection) -> None:
+        await connection.notify([1], method="_acme/after", after_response=True)
+        begun.set()
+        if end == "a cancellation":
+            await anyio.sleep_forever()
+        raise RequestError(-7, "refused") if end == "an error" else ValueError
+
+    async with against({"_acme/do": begin, "_acme/next": nothing}) as (_, peer):
+        await peer.say(doing(1))
+        with anyio.fail_after(5):
+            await begun.wait()
+        await peer.say({"method": "$/cancel_request", "params": {"requestId": 1}})
+        answers = [await peer.hear()]
+        await peer.say({"id": 2, "method": "_acme/next"})
+        answers.append(await peer.hear())
+    codes = {"an error": -7, "an exception": INTERNAL_ERROR, "a cancellation": REQUEST_CANCELLED}
+    assert answers[0]["error"]["code"] == codes[end]
+    assert answers[1] == {"id": 2, "result": None}
+
+
+async def test_after_response_sends_at_once_if_the_response_was_sent() -> None:
+    go_on = anyio.Event()
+
+    async def send(connection: Connection) -> None:
+        await go_on.wait()
+        await connection.notify([1], method="_acme/after", after_response=True)
+
+    async with anyio.create_task_group() as tasks:
+
+        async def begin(params: Any, connection: Connection) -> None:
+            tasks.start_soon(send, connection)
+
+        async with against({"_acme/do": begin}) as (_, peer):
+            await peer.say(doing(1))
+            assert await peer.hear() == {"id": 1, "result": None}
+            go_on.set()
+            assert await peer.hear() == {"method": "_acme/after", "params": [1]}
+
+
+async def test_after_response_outside_of_a_request_handler_is_refused() -> None:
+    refused: list[str] = []
+
+    async def send(connection: Connection) -> None:
+        with pytest.raises(RuntimeError, match="after_response") as error:
+            await connection.notify([1], method="_acme/after", after_response=True)
+        refused.append(str(error.value))
+
+    async def hear(params: Any, connection: Connection) -> None:
+        await send(connection)
+
+    async def through_another(params: Any, connection: Connection) -> None:
+        await send(other)
+
+    async with against() as (other, _), against({"_acme/did": hear, "_acme/do": through_another}) as (agent, peer):
+        await send(agent)
+        await peer.say({"method": "_acme/did"}, doing(1))
+        assert await peer.hear() == {"id": 1, "result": None}
+    assert len(refused) == 3
+
+
+async def test_commands_of_a_new_session_arrive_after_its_id() -> None:
+    commands = v1.AvailableCommandsUpdate(available_commands=[])
+    heard: list[str] = []
+
+    async def new_session(request: v1.NewSessionRequest, connection: Connection) -> v1.NewSessionResponse:
+        await connection.notify(v1.SessionNotification(session_id="s", update=commands), after_response=True)
+        return v1.NewSessionResponse(session_id="s")
+
+    def hear(notification: v1.SessionNotification, connection: Connection) -> None:
+        heard.append(f"commands of {notification.session_id}")
+        told.set()
+
+    told = anyio.Event()
+    handlers: dict[Any, Any] = {v1.NewSessionRequest: new_session}
+    async with both(agent=handlers, client={v1.SessionNotification: hear}) as (_, client):
+        heard.append((await client.request(NEW)).session_id)
+        with anyio.fail_after(5):
+            await told.wait()
+    assert heard == ["s", "commands of s"]

@@ -125,9 +125,9 @@ async def test_what_was_stuck_is_tried_at_once_again_when_it_has_been_written() 
     with anyio.fail_after(5):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(outbox.run)
-            await outbox.put(b"first", hurry=True)
+            await outbox.respond([b"first"], hurry=True)
             await outbox.flush()
-            await outbox.put(b"two", hurry=True)
+            await outbox.respond([b"two"], hurry=True)
             tasks.cancel_scope.cancel()
 
     assert (sink.taken, sink.sent) == ([b"fir", b"two"], [b"st"])
@@ -189,7 +189,7 @@ async def test_there_is_room_as_soon_as_what_has_waited_is_being_written() -> No
     with anyio.fail_after(5):
         async with anyio.create_task_group() as tasks:
             async with anyio.create_task_group() as waiting:
-                waiting.start_soon(outbox.room)
+                waiting.start_soon(outbox.respond, [LINE])
                 waiting.start_soon(outbox.paid)
                 await anyio.wait_all_tasks_blocked()
                 tasks.start_soon(outbox.run)
@@ -231,7 +231,7 @@ async def test_a_sink_is_sent_whole_lines() -> None:
         tasks.start_soon(outbox.run)
         with anyio.fail_after(5):
             for number, line in enumerate(lines):
-                await outbox.put(line, hurry=number % 2 == 0)
+                await outbox.respond([line], hurry=number % 2 == 0)
             await outbox.flush()
         tasks.cancel_scope.cancel()
     assert b"".join(sink.sent) == b"".join(lines)
@@ -252,7 +252,6 @@ async def test_it_is_full_and_owes_much_at_its_bounds_and_no_more_when_it_has_wr
     with anyio.fail_after(20):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(outbox.run)
-            await outbox.room()
             await outbox.paid()
             assert (outbox.is_full, outbox.owes_much) == (False, False)
             tasks.cancel_scope.cancel()
@@ -264,7 +263,7 @@ async def test_once_nothing_can_be_written_nobody_waits() -> None:
         outbox.add(b"x")
         await outbox.run()
         for _ in range(100):
-            await outbox.put(LINE)
+            await outbox.respond([LINE])
         outbox.owe(b"x" * OWED)
         await outbox.paid()
         await outbox.flush()
@@ -276,7 +275,7 @@ async def test_who_waits_when_nothing_can_be_written_any_more_waits_no_longer(er
     outbox.owe(b"x" * OWED)
     with anyio.fail_after(5):
         async with anyio.create_task_group() as tasks:
-            for wait in (outbox.room, outbox.paid, outbox.flush, outbox.broken.wait):
+            for wait in (outbox.line_up(LINE).wait, outbox.paid, outbox.flush, outbox.broken.wait):
                 tasks.start_soon(wait)
             await anyio.wait_all_tasks_blocked()
             tasks.start_soon(outbox.run)
@@ -290,8 +289,8 @@ async def test_at_the_bound_there_is_no_room() -> None:
     ended: list[str] = []
 
     async def wait_for_room() -> None:
-        await outbox.put(b"y")
-        ended.append("put")
+        await outbox.respond([b"y"])
+        ended.append("sent")
 
     async def wait_until_paid() -> None:
         await outbox.paid()
@@ -314,8 +313,98 @@ async def test_many_that_wait_for_room_do_not_take_it_all_at_once() -> None:
             tasks.start_soon(outbox.run)
             async with anyio.create_task_group() as senders:
                 for _ in range(100):
-                    senders.start_soon(outbox.put, LINE)
+                    senders.start_soon(outbox.respond, [LINE])
             await outbox.flush()
             tasks.cancel_scope.cancel()
 
     assert sink.most < FULL + len(LINE)
+
+
+async def test_waiting_senders_are_served_in_order() -> None:
+    sink = Held()
+    outbox = Outbox(sink)
+
+    async def send(number: int) -> None:
+        for _ in range(3):
+            await outbox.respond([b"%d" % number * FULL])
+
+    with anyio.fail_after(5):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(outbox.run)
+            async with anyio.create_task_group() as senders:
+                for number in range(4):
+                    senders.start_soon(send, number)
+                    await anyio.wait_all_tasks_blocked()
+                for _ in range(12):
+                    sink.may_end.release()
+            await outbox.flush()
+            tasks.cancel_scope.cancel()
+    sent = b"".join(sink.sent)
+    # The first has sent two lines before the others began: one is being written, and one fills the outbox.
+    assert sent[::FULL] == b"000123" + b"123123"
+
+
+async def test_a_cancelled_sender_sends_nothing_and_blocks_no_other() -> None:
+    sink = Held()
+    outbox = Outbox(sink)
+    outbox.add(b"0" * FULL)
+    places = [outbox.line_up(b"%d" % number) for number in range(1, 4)]
+    taken: list[bool] = []
+
+    async def wait(number: int) -> None:
+        taken.append(await places[number].wait())
+
+    with anyio.fail_after(5):
+        async with anyio.create_task_group() as tasks:
+            async with anyio.create_task_group() as cancelled:
+                cancelled.start_soon(wait, 1)
+                await anyio.wait_all_tasks_blocked()
+                cancelled.cancel_scope.cancel()
+            tasks.start_soon(wait, 0)
+            tasks.start_soon(wait, 2)
+            tasks.start_soon(outbox.run)
+            for _ in range(2):
+                sink.may_end.release()
+            await outbox.flush()
+            tasks.cancel_scope.cancel()
+    assert b"".join(sink.sent)[FULL:] == b"13"
+    assert taken == [True, True]
+
+
+async def test_lines_after_a_response_stay_together_when_there_is_no_room() -> None:
+    sink = Held()
+    traced: list[bytes] = []
+    outbox = Outbox(sink, trace=traced.append)
+    outbox.add(b"0" * FULL)
+    with anyio.fail_after(5):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(outbox.respond, [b"response", b"first", b"second"])
+            tasks.start_soon(outbox.respond, [b"other"])
+            await anyio.wait_all_tasks_blocked()
+            tasks.start_soon(outbox.run)
+            for _ in range(2):
+                sink.may_end.release()
+            await outbox.flush()
+            tasks.cancel_scope.cancel()
+    assert traced[1:] in (
+        [b"response", b"first", b"second", b"other"],
+        [b"other", b"response", b"first", b"second"],
+    )
+    assert b"".join(sink.sent)[FULL:] == b"".join(traced[1:])
+
+
+async def test_waiting_responses_are_counted_in_bytes() -> None:
+    sink = Held()
+    outbox = Outbox(sink)
+    outbox.add(b"0" * FULL)
+    with anyio.fail_after(5):
+        async with anyio.create_task_group() as tasks:
+            for count in range(3):
+                assert outbox.responses == count * 1000
+                tasks.start_soon(outbox.respond, [b"x" * 900, b"y" * 100])
+                await anyio.wait_all_tasks_blocked()
+            tasks.start_soon(outbox.run)
+            sink.may_end.release()
+            await anyio.wait_all_tasks_blocked()
+            assert outbox.responses == 0
+            tasks.cancel_scope.cancel()

@@ -13,6 +13,7 @@ import pytest
 
 from acp_bindings import v1
 from acp_bindings.connection import Connection, ConnectionClosed
+from acp_bindings.jsonrpc import REQUEST_CANCELLED
 from tests.acp_bindings.connection.support import HELLO, NEW, against, both, doing, forever, into
 
 pytestmark = pytest.mark.anyio
@@ -90,6 +91,62 @@ async def test_a_handler_that_takes_too_long_after_the_end_is_ended() -> None:
         await peer.stream.send_eof()
         with anyio.fail_after(4):
             await agent.wait_ended()
+
+
+@pytest.mark.parametrize("how", ["lets itself be cancelled", "returns what it has", "does not stop"])
+async def test_a_request_still_running_after_grace_gets_a_response(how: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def stay(params: Any, connection: Connection) -> str:
+        if how == "does not stop":
+            with anyio.CancelScope(shield=True):
+                await release.wait()
+        try:
+            await anyio.sleep_forever()
+        except anyio.get_cancelled_exc_class():
+            if how == "lets itself be cancelled":
+                raise
+        return "what it has"
+
+    monkeypatch.setattr("acp_bindings.connection.serving._MOMENT", 0.05)
+    release = anyio.Event()
+    said: list[str] = []
+
+    def trace(who: str, line: bytes) -> None:
+        said.append(who)
+
+    async with against({"_acme/do": stay}, grace=0.05, trace=trace) as (agent, peer):
+        await peer.say(doing(1), doing("two"))
+        await peer.stream.send_eof()
+        answers = [await peer.hear(), await peer.hear()]
+        release.set()
+        with anyio.fail_after(5):
+            await agent.wait_ended()
+    cancelled = {"code": REQUEST_CANCELLED, "message": "Request cancelled"}
+    expected = {"result": "what it has"} if how == "returns what it has" else {"error": cancelled}
+    assert sorted(answers, key=str) == [{"id": "two"} | expected, {"id": 1} | expected]
+    assert said.count("us") == 2
+
+
+@pytest.mark.parametrize("reads", [True, False])
+@pytest.mark.usefixtures("hasty")
+async def test_unread_responses_are_limited_after_the_end_and_do_not_hold_it_up(*, reads: bool) -> None:
+    begun = 0
+
+    async def make(params: Any, connection: Connection) -> str:
+        nonlocal begun
+        begun += 1
+        return "x" * 1_000_000
+
+    async with against({"_acme/do": make}, grace=20 if reads else 0.05) as (agent, peer):
+        await peer.say(*(doing(number) for number in range(30)))
+        await peer.stream.send_eof()
+        while not agent._outbox.is_full:
+            await anyio.lowlevel.checkpoint()
+        await anyio.wait_all_tasks_blocked()
+        with anyio.fail_after(15):
+            if reads:
+                assert {len((await peer.hear())["result"]) for _ in range(30)} == {1_000_000}
+            await agent.wait_ended()
+    assert begun == 30 if reads else begun < 15
 
 
 async def test_when_one_handler_finds_that_nobody_listens_all_are_ended() -> None:

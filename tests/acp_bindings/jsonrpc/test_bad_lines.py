@@ -45,6 +45,11 @@ from tests.acp_bindings.schemas import PACKAGES, load
         ('{"jsonrpc":2.0,"id":"x","method":"logout"}', INVALID_REQUEST, "x"),
         ('{"jsonrpc":"2.0","id":1,"method":5}', INVALID_REQUEST, 1),
         ('{"jsonrpc":"2.0","method":null,"params":{}}', INVALID_REQUEST, None),
+        ('{"jsonrpc":"2.0","id":1,"method":"logout","result":{}}', INVALID_REQUEST, 1),
+        ('{"jsonrpc":"2.0","id":1,"method":"logout","params":{},"result":{}}', INVALID_REQUEST, 1),
+        ('{"jsonrpc":"2.0","id":1,"result":{},"method":"logout","params":{}}', INVALID_REQUEST, 1),
+        ('{"jsonrpc":"2.0","id":1,"method":"logout","error":{"code":1,"message":""}}', INVALID_REQUEST, 1),
+        ('{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"s"},"result":0}', INVALID_REQUEST, None),
         ('{"jsonrpc":"2.0","id":1,"method":"no/such"}', METHOD_NOT_FOUND, 1),
         ('{"jsonrpc":"2.0","id":1,"method":"","params":{}}', METHOD_NOT_FOUND, 1),
         ('{"jsonrpc":"2.0","id":1,"method":"session/update","params":{}}', METHOD_NOT_FOUND, 1),
@@ -73,6 +78,8 @@ def test_a_bad_line_is_answered_and_the_next_is_read(text: str | bytes, code: in
         ("5", INVALID_REQUEST, "Invalid request: a message is an object"),
         ("{}", INVALID_REQUEST, 'Invalid request: it lacks "jsonrpc": "2.0"'),
         ('{"jsonrpc":"2.0"}', INVALID_REQUEST, "Invalid request: it has no method"),
+        (line(id=1, method="x", result=False), INVALID_REQUEST, "Invalid request: it has both a method and a result"),
+        (line(id=1, method="x", error="e"), INVALID_REQUEST, "Invalid request: it has both a method and an error"),
         (line(id=1, method="no/such"), METHOD_NOT_FOUND, "Method not found"),
         (
             line(id=1, method="session/cancel"),
@@ -100,10 +107,21 @@ def test_a_bad_line_says_what_is_wrong(text: str, code: int, message: str) -> No
         assert (said["code"], said["message"]) == (code, message)
 
 
-def test_a_batch_is_refused_as_one() -> None:
+def test_a_batch_is_refused_with_a_reason() -> None:
     refused = agent().read('[{"jsonrpc":"2.0","id":1,"method":"logout"},{"jsonrpc":"2.0","id":2,"method":"logout"}]')
 
-    assert answered(refused) == error(None, INVALID_REQUEST, "Invalid request: batches are not supported")
+    told = (
+        "Invalid request: batches are not supported (the v2 draft allows them, but the SDKs reject them); send each "
+        "message on its own line"
+    )
+    assert answered(refused) == error(None, INVALID_REQUEST, told)
+
+
+def test_a_request_with_null_result_and_error_is_accepted() -> None:
+    # As with responses, of which some peers write `error: null`.
+    text = line(id=1, method="logout", params={}, result=None, error=None)
+
+    assert agent().read(text) == Request(1, "logout", v1.LogoutRequest())
 
 
 def test_bad_params_are_named_in_the_answer_without_their_values() -> None:

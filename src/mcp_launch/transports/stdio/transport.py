@@ -191,7 +191,7 @@ class StdioTransport:
             if request is None or not self._outbox.withdraw(request):
                 self._outbox.add(line, hurry=True)
         elif isinstance(message, JSONRPCNotification):
-            await self._outbox.put(line, hurry=True)
+            await self._outbox.respond([line], hurry=True)
         else:
             self._outbox.owe(line)
 
