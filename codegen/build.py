@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from codegen import vocabulary
-from codegen.completion import check_completes
+from codegen import checks as vocabulary
+from codegen.checks import check_shape
 from codegen.partition import partition
 from codegen.passes import normalise
 from codegen.passes.tidy import drop_envelopes, open_booleans
 from codegen.render import Package, render
-from codegen.shape import check_shape
+from codegen.verify import check_completes
 
 PACKAGES = {
     "v1/schema.json": ("v1", "v1"),

@@ -6,6 +6,31 @@ import re
 
 from codegen.tree import CodegenError
 
+TYPES = "acp_bindings._models.types."
+BASES = "acp_bindings._models.base."
+
+WRAPPERS = ("Absent", "Lenient", "LenientList", "NullAsEmpty", "Omittable", "Secret", "SkipInvalid")
+"""Aliases around the type of a member, which type checkers see as the type itself."""
+
+MARKS = ("FirstMatch", "Implied", "Tagged", "Unlike", "Unsaid", "When", "Within")
+"""What stands beside a type in `Annotated`."""
+
+INTEGERS = {
+    "int32": "Int32",
+    "int64": "Int64",
+    "uint16": "UInt16",
+    "uint32": "UInt32",
+    "uint64": "UInt64",
+}
+"""The type for each format of integers."""
+
+NUMBER = "Number"
+
+MODEL, EXTENSIBLE, RESPONSE = "Model", "Extensible", "Response"
+"""The base classes: of every object, of those with `_meta`, and of what answers a request."""
+
+ANSWERED_BY, TOLD = "AnsweredBy", "Told"
+
 
 def words(text: str) -> list[str]:
     """The words of a tag, a title or a definition's name: `tool_call`, `ToolCall` and `Tool call` all have two."""

@@ -12,17 +12,50 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from codegen.history import PACKAGE
-from codegen.sources import SourceError, lock
-from codegen.sources.npm import newest_version, published_versions
+from codegen.sources import LOCK, Delivery, LockedFile, LockError, SourceError, lock, replace_together
+from codegen.sources.npm import NpmSource, newest_version, published_versions
 from codegen.update import Update, update
 
-__all__ = ["GATES", "Gate", "main"]
+PACKAGE = "@agentclientprotocol/sdk"
+
+
+def deliveries(kept: Path, *, versions: Sequence[str] = (), timeout: float = 120.0) -> Iterator[Delivery]:
+    """Yield what each version of the package ships, oldest first.
+
+    Args:
+        kept: the folder in which every version has a folder of its own, so that it is fetched once only.
+        versions: those that are wanted; all that npm has, when empty.
+        timeout: the seconds that npm may take for each of its answers.
+
+    Raises:
+        SourceError: npm cannot say which versions there are, or has one no longer.
+    """
+    for version in versions or published_versions(PACKAGE, timeout=timeout):
+        yield _kept(kept / version, version) or _fetched(kept / version, version, timeout=timeout)
+
+
+def _kept(folder: Path, version: str) -> Delivery | None:
+    """What an earlier run has fetched, unless it is not what was fetched any more."""
+    try:
+        files = {file: lock.verified_bytes(folder, file) for file in lock.read(folder)}
+    except LockError:
+        return None
+    return Delivery(source=f"npm:{PACKAGE}@{version}", version=version, files=files)
+
+
+def _fetched(folder: Path, version: str, *, timeout: float) -> Delivery:
+    delivery = NpmSource(package=f"{PACKAGE}@{version}", timeout=timeout).fetch(())
+    records = {
+        file: LockedFile.of(data, source=delivery.source, version=version) for file, data in delivery.files.items()
+    }
+    replace_together(folder, {**delivery.files, LOCK: lock.render(records).encode()})
+    return delivery
+
 
 ROOT = Path(__file__).resolve().parents[1]
 

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 
-from benchmarks.bindings.contestants import CONTESTANTS
+from benchmarks.bindings.decoders import CONTESTANTS
 from benchmarks.bindings.messages import MESSAGES, TURN
 from benchmarks.race import ROOT, race, seconds_of
 
@@ -71,7 +71,7 @@ def main() -> None:
 
 def report_messages(rounds: int) -> None:
     tasks = [f"{doing} {name}" for doing in ("read", "write") for name in MESSAGES]
-    figures = race("benchmarks.bindings.contestants", CONTESTANTS, dict.fromkeys([*tasks, "line", "hold"], rounds))
+    figures = race("benchmarks.bindings.decoders", CONTESTANTS, dict.fromkeys([*tasks, "line", "hold"], rounds))
     best = {key: min(seen) for key, seen in figures.items()}
     head(f"read: JSON text to objects, µs for one message; the stream is a turn of {len(TURN)} mixed updates")
     for task in tasks[: len(MESSAGES)]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import argparse
 
-from benchmarks.connection.contestants import CONTESTANTS, IN_FLIGHT, TRIPS
+from benchmarks.connection.clients import CONTESTANTS, IN_FLIGHT, TRIPS
 from benchmarks.connection.updates import LONG, SHORT
 from benchmarks.race import Figures, race
 
@@ -58,7 +58,7 @@ def main() -> None:
     options.add_argument("--only", nargs="+", choices=CONTESTANTS, default=list(CONTESTANTS), metavar="CONTESTANT")
     chosen = options.parse_args()
     print(WHO)
-    figures = race("benchmarks.connection.contestants", chosen.only, dict.fromkeys(TASKS, chosen.rounds))
+    figures = race("benchmarks.connection.clients", chosen.only, dict.fromkeys(TASKS, chosen.rounds))
     for task in TASKS:
         report(task, figures)
 

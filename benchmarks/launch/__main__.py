@@ -16,7 +16,7 @@ from itertools import repeat
 from statistics import median
 from typing import NamedTuple
 
-from benchmarks.launch.contestants import CALLS, CONTESTANTS, SERVER, SESSIONS
+from benchmarks.launch.launchers import CALLS, CONTESTANTS, SERVER, SESSIONS
 from benchmarks.race import Figures, race, seconds_of
 
 WHO = """\
@@ -126,7 +126,7 @@ def report_first_use(names: list[str], rounds: Rounds) -> None:
 
 
 def contest(names: list[str], tasks: dict[str, int], origin: str) -> Figures:
-    return race("benchmarks.launch.contestants", names, tasks, origin)
+    return race("benchmarks.launch.launchers", names, tasks, origin)
 
 
 def head(what: str, names: list[str]) -> None:

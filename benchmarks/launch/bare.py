@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from benchmarks.race import ROOT
 
 if TYPE_CHECKING:
-    from benchmarks.launch.contestants import Call, Server
+    from benchmarks.launch.launchers import Call, Server
 
 ABOUT = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "bare", "version": "1"}}
 

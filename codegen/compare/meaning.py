@@ -3,17 +3,74 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal, TypeAlias
 
-from codegen.compare.limits import narrows_values
-from codegen.compare.methods import compare_methods
-from codegen.compare.overlap import json_types
 from codegen.compare.report import Change, as_code
-from codegen.compare.spelling import NOTHING, OMITTED, ORDER, OVERLAP, TEXT, UNIONS, is_about, same, spelt
+from codegen.compare.spelling import NOTHING, OMITTED, ORDER, OVERLAP, TEXT, UNIONS, is_about, json_types, same, spelt
+from codegen.passes.numbers import RANGES
 from codegen.tree import Node, without
 
-__all__ = ["compare"]
+
+def narrows_values(keyword: str, limit: Any, before: Node) -> bool:
+    """Whether a keyword with this value narrows what `before` allows; True too where there is no proof."""
+    least, most = _range(before)
+    match keyword:
+        case "minimum":
+            return bool(limit > least)
+        case "maximum":
+            return bool(limit < most)
+        case "minLength" | "minItems":
+            return bool(limit > before.get(keyword, 0))
+        case "format" if limit in RANGES:
+            return RANGES[limit][0] > least or RANGES[limit][1] < most
+        case _:
+            return True
+
+
+def _range(node: Node) -> tuple[float, float]:
+    """The least and the greatest number that a schema allows."""
+    least, most = RANGES.get(node.get("format", ""), (-math.inf, math.inf))
+    return max(node.get("minimum", least), least), min(node.get("maximum", most), most)
+
+
+Sides: TypeAlias = dict[str, str]
+"""The definitions of one method, each with the side that handles it: a notification may go the other way."""
+
+
+def compare_methods(old: Mapping[str, Mapping[str, Any]], new: Mapping[str, Mapping[str, Any]]) -> Iterator[Change]:
+    """Compare the methods that two versions of the definitions have, by name."""
+    before, after = _methods(old), _methods(new)
+    for method in sorted(before.keys() | after.keys()):
+        if method not in after:
+            yield Change(kind="method", where=method, what="method removed", breaking=True)
+        elif method not in before:
+            sides = " and by ".join(f"{side} ({names})" for side, names in _by_side(after[method]))
+            yield Change(kind="method", where=method, what=f"method added, handled by {sides}", breaking=False)
+        elif before[method] != after[method]:
+            what = f"method: {_text(before[method])} became {_text(after[method])}"
+            kept = before[method].items() <= after[method].items()
+            yield Change(kind="method", where=method, what=what, breaking=not kept)
+
+
+def _methods(definitions: Mapping[str, Mapping[str, Any]]) -> dict[str, Sides]:
+    found: dict[str, Sides] = {}
+    for name, node in sorted(definitions.items()):
+        if "x-method" in node:
+            found.setdefault(node["x-method"], {})[name] = node.get("x-side", "?")
+    return found
+
+
+def _text(sides: Sides) -> str:
+    return " and ".join(f"{names} on {side}" for side, names in _by_side(sides))
+
+
+def _by_side(sides: Sides) -> list[tuple[str, str]]:
+    """The sides in the order of their names, each with the definitions that it handles, as Markdown."""
+    every = {side: as_code(name for name in sides if sides[name] == side) for side in sides.values()}
+    return [("both sides" if side == "both" else f"the {side}", names) for side, names in sorted(every.items())]
+
 
 Alternatives: TypeAlias = dict[str, Node]
 """What a value may be, by label."""

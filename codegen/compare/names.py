@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from codegen.compare.report import Change, NameKind, as_code
-from codegen.runtime import EXTENSIBLE, INTEGERS, MODEL, NUMBER, RESPONSE, WRAPPERS
+from codegen.naming import EXTENSIBLE, INTEGERS, MODEL, NUMBER, RESPONSE, WRAPPERS
 
 __all__ = ["Attribute", "Name", "Names", "compare_names", "names_of"]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from codegen.runtime import BASES, EXTENSIBLE, MODEL, RESPONSE
+from codegen.naming import BASES, EXTENSIBLE, MODEL, RESPONSE
 from codegen.tree import Definitions, Node, is_class, kind, target
 
 

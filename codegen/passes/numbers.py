@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from codegen.runtime import INTEGERS, NUMBER, TYPES
+from codegen.naming import INTEGERS, NUMBER, TYPES
 from codegen.tree import Definitions, Node, rewrite_all, without
 
 RANGES = {

@@ -11,11 +11,9 @@ from pathlib import Path
 from codegen.sources.delivery import Delivery, Source, check_digest, fetch, parse_schema
 from codegen.sources.errors import LockError, ReplaceError, SourceError, UnknownSourceError
 from codegen.sources.folder import FolderSource
-from codegen.sources.github import GitHubSource
-from codegen.sources.lock import FILES, LOCK, LockedFile, load_schemas, verified_bytes
+from codegen.sources.lock import FILES, LOCK, LockedFile, load_schemas, replace_together, verified_bytes
 from codegen.sources.npm import NpmSource
-from codegen.sources.replace import replace_together
-from codegen.sources.web import WebSource
+from codegen.sources.web import GitHubSource, WebSource
 
 __all__ = [
     "FILES",

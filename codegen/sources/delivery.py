@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, cast
 
-from codegen.shape import check_shape
+from codegen.checks import check_shape
 from codegen.sources.errors import MissingFilesError, NotAnAcpSchemaError, WrongDigestError
 from codegen.tree import CodegenError
 

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
+import os
 import re
+import shutil
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from codegen.sources.errors import LockError
-
-__all__ = ["FILES", "LOCK", "UNKNOWN_VERSION", "LockedFile", "load_schemas", "read", "render", "verified_bytes"]
+from codegen.sources.errors import LockError, ReplaceError
 
 FILES = ("v1/schema.json", "v1/schema.unstable.json", "v2/schema.json", "v2/schema.unstable.json")
 """The schemas that this project is generated from, by their path inside the schema folder."""
@@ -126,3 +127,62 @@ def _record(file: str, entry: object) -> LockedFile:
             return LockedFile(source=source, version=version, size=size, sha256=sha256)
         case _:
             raise LockError(LOCK, f"{file!r} needs source, version, size and sha256")
+
+
+def replace_together(folder: Path, contents: Mapping[str, bytes]) -> None:
+    """Write every file of `contents` (paths relative to `folder`), in their order.
+
+    New and old versions are complete on disk before the first file changes, so that neither the
+    way forward nor the way back needs space or a second write.
+
+    Raises:
+        ReplaceError: the file system refused; every file is as it was.
+    """
+    targets = {folder / file: data for file, data in contents.items()}
+    touched: list[Path] = []
+    lost: list[Path] = []
+    at = folder
+    try:
+        for at, data in targets.items():
+            at.parent.mkdir(parents=True, exist_ok=True)
+            _new(at).write_bytes(data)
+            if at.is_file():
+                shutil.copymode(at, _new(at))
+                shutil.copy2(at, _old(at))
+        for at in targets:
+            # Noted first: an interrupt may come between the two lines, and putting back twice does no harm.
+            touched.append(at)
+            os.replace(_new(at), at)
+    except OSError as error:
+        lost += _put_back(touched)
+        raise ReplaceError(at, error, lost=[_old(target) for target in lost]) from error
+    except BaseException:
+        lost += _put_back(touched)
+        raise
+    finally:
+        leftover = [_new(target) for target in targets] + [_old(target) for target in targets if target not in lost]
+        for path in leftover:
+            with contextlib.suppress(OSError):
+                path.unlink()
+
+
+def _put_back(touched: list[Path]) -> list[Path]:
+    """Undo the replacements; the files for which that failed."""
+    lost: list[Path] = []
+    for target in touched:
+        try:
+            if _old(target).exists():
+                os.replace(_old(target), target)
+            elif target.is_file():
+                target.unlink()
+        except OSError:
+            lost.append(target)
+    return lost
+
+
+def _new(target: Path) -> Path:
+    return target.with_name(f".{target.name}.new")
+
+
+def _old(target: Path) -> Path:
+    return target.with_name(f".{target.name}.old")

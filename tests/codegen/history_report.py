@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from pathlib import Path
 
-from codegen.history import deliveries
 from codegen.sources import SourceError
+from codegen.watch import deliveries
 from tests.codegen.replay import Gates, Replayed, replay
 
 EMPTY = Replayed(verdict="refused", said="it has no schema where one was expected")

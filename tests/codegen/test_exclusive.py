@@ -1,6 +1,6 @@
 import pytest
 
-from codegen.exclusive import check_exclusive
+from codegen.passes.unions import check_exclusive
 from codegen.tree import CodegenError, Definitions, Node
 from tests.codegen.small import INTEGER, TEXT, listed, obj, ref
 

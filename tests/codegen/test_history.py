@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from codegen.history import PACKAGE, deliveries
 from codegen.sources.errors import NpmError
 from codegen.sources.npm import published_versions
+from codegen.watch import PACKAGE, deliveries
 from tests.codegen import history_report, publishing
 from tests.codegen.replay import Gates, Replayed, replay
 from tests.codegen.small import META, TEXT, obj

@@ -5,7 +5,7 @@ import pytest
 from pydantic_core import SchemaValidator
 from pydantic_core import core_schema as cs
 
-from codegen.patterns import is_portable
+from codegen.checks import is_portable
 
 TEXTS = [
     *(

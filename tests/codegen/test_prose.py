@@ -3,7 +3,7 @@ import inspect
 
 import pytest
 
-from codegen.prose import WIDTH, docstring
+from codegen.render import WIDTH, docstring
 
 LONG = "It " + "goes on and on " * 20 + "until here"
 

@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from codegen.build import PACKAGES
-from codegen.shape import check_shape
+from codegen.checks import check_shape
 from codegen.sources.delivery import parse_schema
 from codegen.sources.errors import NotAnAcpSchemaError
 from codegen.tree import CodegenError

@@ -35,9 +35,8 @@ from codegen.sources.errors import (
     WrongDigestError,
 )
 from codegen.sources.folder import FolderSource
-from codegen.sources.github import RELEASES_VARIABLE, GitHubSource
 from codegen.sources.npm import NpmSource
-from codegen.sources.web import WebSource
+from codegen.sources.web import RELEASES_VARIABLE, GitHubSource, WebSource
 from tests.codegen import publishing
 from tests.codegen.publishing import PACKAGE, Page, Site
 

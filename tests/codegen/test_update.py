@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from codegen.sources import FILES, LOCK, LockedFile, lock
-from codegen.sources.github import RELEASES_VARIABLE
+from codegen.sources.web import RELEASES_VARIABLE
 from codegen.update import main
 from tests.codegen import publishing
 from tests.codegen.publishing import PACKAGE, Page, Site

@@ -1,6 +1,6 @@
 import pytest
 
-from codegen import vocabulary
+from codegen import checks as vocabulary
 from codegen.build import PACKAGES
 from codegen.passes.tidy import drop_envelopes, open_booleans
 from codegen.tree import CodegenError, Node

@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from codegen import watch
-from codegen.history import PACKAGE
 from codegen.sources import FILES, LOCK, LockedFile, lock
-from codegen.watch import Gate, main
+from codegen.watch import PACKAGE, Gate, main
 from tests.codegen import publishing
 
 ROOT = Path(__file__).resolve().parents[2]

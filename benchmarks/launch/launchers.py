@@ -1,4 +1,4 @@
-"""How each contestant opens MCP servers; `python -m benchmarks.launch.contestants NAME ORIGIN` answers tasks on stdin.
+"""How each contestant opens MCP servers; `python -m benchmarks.launch.launchers NAME ORIGIN` answers tasks on stdin.
 
 A contestant is one context manager: it connects to all servers that it is given and lists their tools, at once, in the
 fastest way that its users have. What is measured is the same code for all.

@@ -1,4 +1,4 @@
-"""How each client talks to an agent; `python -m benchmarks.connection.contestants NAME` answers tasks on stdin.
+"""How each client talks to an agent; `python -m benchmarks.connection.clients NAME` answers tasks on stdin.
 
 A contestant is a client of one library, which starts an agent of one. What is measured is the same code for all.
 """
