@@ -42,7 +42,7 @@ class _Misnamed:
         self.package, self.name = package, name
 
     def __str__(self) -> str:
-        from acp_bindings._misnamed import misnamed  # noqa: PLC0415 - what only this error needs
+        from acp_bindings.setup._versions import misnamed  # noqa: PLC0415 - what only this error needs
 
         return misnamed(self.package, self.name)
 

@@ -2,23 +2,70 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, overload
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from acp_bindings._models.base import Model, Response
+from acp_bindings._json import may_be_out_of_range, refuse_infinite, refuse_read_names
+from acp_bindings._models.base import Model, Response, complete
 from acp_bindings._models.reading import notes
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
     from typing_extensions import TypeForm
 
-    from acp_bindings._json.text import Validate
     from acp_bindings._problems.findings import Witness
     from acp_bindings.errors import Finding
 
 __all__ = ["decode"]
+
+
+Validate: TypeAlias = Callable[[bytes | bytearray], Any]
+"""A `validate_json`: gives the object, or raises `ValueError`."""
+
+
+def read_text(validate: Validate, text: bytes | bytearray) -> Any:
+    """What *validate* reads in *text*, and what has to be done for it.
+
+    `decode` and `Codec.read` have these lines too: a call would take a twentieth of their time.
+    """
+    odd, incomplete = notes
+    value = validate(text)
+    if notes[0] is not odd:
+        look_again(text, value, incomplete)
+    return value
+
+
+def look_again(text: bytes | bytearray, value: object, incomplete: object) -> None:
+    """Refuse *text* that was read as *value* although it is no JSON, or complete *value*.
+
+    Args:
+        text: what was read.
+        value: what it was read as.
+        incomplete: the second of the `notes` before.
+
+    Raises:
+        ValueError: a number in *text* is none of JSON, or none that Python has.
+    """
+    refuse_read_names(text)
+    if may_be_out_of_range(text):
+        refuse_infinite(value)
+    if notes[1] is not incomplete:
+        complete(value)
+
+
+def unsure(validate: Validate) -> Validate:
+    """The same as *validate*, where not all that it reads is in objects of the generated classes."""
+
+    def read(text: bytes | bytearray) -> Any:
+        value = validate(text)
+        notes[0] = object()
+        return value
+
+    return read
+
 
 T = TypeVar("T")
 
@@ -66,8 +113,6 @@ def decode(type_: Any, data: Any, *, strict: bool = False, findings: list[Findin
         odd, incomplete = notes
         value = validate(text)
         if notes[0] is not odd:
-            from acp_bindings._json.text import look_again  # noqa: PLC0415 - only what is odd needs it
-
             look_again(text, value, incomplete)
     except ValueError as error:
         return _excused(type_, data, text, error, strict=strict, findings=findings)
@@ -129,7 +174,6 @@ def _new_validate(type_: Any, **how: Any) -> Validate:
     validate = partial(compiled.validate_json, **how) if how else compiled.validate_json
     if _is_class(type_, Model) and type_.__module__.startswith("acp_bindings."):
         return validate
-    from acp_bindings._json.text import unsure  # noqa: PLC0415 - only unions, aliases and classes of others need it
 
     return unsure(validate)
 

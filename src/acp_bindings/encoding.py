@@ -13,10 +13,9 @@ from typing import Any, TypeAlias
 from pydantic import BaseModel
 from pydantic_core import SchemaSerializer, core_schema
 
-from acp_bindings._json.numbers import LONGEST_INTEGER, refuse_long_integers, refuse_names
+from acp_bindings._json import LONGEST_INTEGER, refuse_long_integers, refuse_names
 from acp_bindings._models.base import Model, when_derived
-from acp_bindings._writing.filled import note_filled
-from acp_bindings._writing.fitting import fit, may_have_maps
+from acp_bindings._writing import fit, may_have_maps, note_filled
 
 __all__ = ["encode"]
 

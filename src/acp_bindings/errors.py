@@ -9,13 +9,37 @@ AcpError
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
-from acp_bindings._problems.few import few
-from acp_bindings._problems.message_path import at
-
 __all__ = ["AcpError", "DecodeError", "EncodeError", "Finding", "Issue", "Path", "ReadingRule"]
+
+
+_SHOWN = 3
+
+
+def few(told: Sequence[str]) -> str:
+    """`a; b; c; 4 more`: the first three, and how many are not shown."""
+    more = [f"{len(told) - _SHOWN} more"] if len(told) > _SHOWN else []
+    return "; ".join([*told[:_SHOWN], *more])
+
+
+def at(path: tuple[str | int, ...]) -> str:
+    """`mcpServers[0].url: `, the beginning of a line; nothing for the whole."""
+    where = "".join(map(_step, path)).removeprefix(".")
+    return f"{where}: " if where else ""
+
+
+def _step(step: str | int) -> str:
+    # The names in a map are anybody's, also the ones with line breaks.
+    if isinstance(step, str) and re.fullmatch(r"[\w$-]+", step):
+        return f".{step}"
+    import json  # noqa: PLC0415 - two milliseconds that only odd names need
+
+    return f"[{json.dumps(step)}]"
+
 
 Path: TypeAlias = tuple[str | int, ...]
 """The way to a value in a message, by wire name and index; empty for the whole."""

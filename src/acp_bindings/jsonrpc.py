@@ -17,14 +17,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from types import EllipsisType, MappingProxyType
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar, cast, get_args, overload
+from typing import Any, Generic, Literal, NamedTuple, Protocol, TypeAlias, TypeVar, cast, get_args, overload
 
 from pydantic import BaseModel
 from pydantic_core import from_json, to_json
 
-from acp_bindings._json.numbers import may_be_out_of_range, refuse_infinite, refuse_read_names
-from acp_bindings._json.text import Validate, look_again, read_text
-from acp_bindings._lines.envelope import (
+from acp_bindings._envelope import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
     INVALID_REQUEST,
@@ -39,11 +37,10 @@ from acp_bindings._lines.envelope import (
     start_of_notification,
     version_fault,
 )
-from acp_bindings._lines.heads import HEAD, LONGEST_HEAD, value_after
-from acp_bindings._lines.roles import Role, handles, sends
+from acp_bindings._json import may_be_out_of_range, refuse_infinite, refuse_read_names
 from acp_bindings._models.base import Told
 from acp_bindings._models.reading import notes
-from acp_bindings.decoding import decode, validate_of
+from acp_bindings.decoding import Validate, decode, look_again, read_text, validate_of
 from acp_bindings.encoding import encode
 from acp_bindings.errors import DecodeError, Finding
 from acp_bindings.messages import (
@@ -79,6 +76,61 @@ __all__ = [
     "Role",
     "Sent",
 ]
+
+
+Role: TypeAlias = Literal["agent", "client", "proxy", "conductor"]
+"""Who we are on a connection. A conductor is what the proxies of a chain talk to."""
+
+_PEERS: dict[Role, Role] = {"agent": "client", "client": "agent", "proxy": "conductor", "conductor": "proxy"}
+
+_SIDES = {
+    "agent": {"agent", "both", "protocol"},
+    "client": {"client", "both", "protocol"},
+    "proxy": {"agent", "proxy", "both", "protocol"},
+    "conductor": {"client", "proxy", "both", "protocol"},
+}
+"""The sides (`x-side`) whose methods each role handles."""
+
+
+def handles(role: Role, type_: NotificationType) -> bool:
+    """Whether a method is for *role* to handle."""
+    return type_.side in _SIDES[role]
+
+
+def sends(role: Role, type_: NotificationType) -> bool:
+    """Whether a method is for the peer of *role* to handle."""
+    return type_.side in _SIDES[_PEERS[role]]
+
+
+HEAD = re.compile(
+    rb"""
+    \s* \{
+    (?: \s* (?: (?P<marked> "jsonrpc" \s*:\s* "2\.0" )
+              | "id"      \s*:\s* (?P<id> 0 | -?[1-9]\d* | "[\x20!#-\[\]-~]*" | null )
+              | "method"  \s*:\s* "(?P<method> [!#-\[\]-~]* )" )
+        \s* , ){1,3}
+    \s* "(?: params | (?P<result> result ) )" \s* :
+    """.replace(rb"\s", rb"[\x20\t\r\n]"),  # which is all the white space that JSON has
+    re.VERBOSE,
+)
+"""What a line begins with when the members before `params` or `result` are those of JSON-RPC, in any order.
+
+Three at most: matching takes memory for each, and a line may have millions.
+"""
+
+LONGEST_HEAD = 200
+"""How far into a line its head may go, to be remembered."""
+
+_BRACE = b"}"[0]
+
+
+def value_after(line: bytes, head: int) -> bytes:
+    """What stands in *line* between its first *head* bytes and the brace at its end; nothing where that is missing."""
+    if line[-1] == _BRACE:
+        return line[head:-1]
+    brace = line.rfind(b"}")
+    return b"" if line[brace + 1 :].strip(b" \t\r\n") else line[head:brace]
+
 
 Result = TypeVar("Result")
 Result_co = TypeVar("Result_co", covariant=True)
@@ -389,7 +441,7 @@ class Codec:
         except ValueError as error:
             if not line.strip():
                 return BadLine(PARSE_ERROR, "The line is empty", None)
-            from acp_bindings._problems.not_json import hint_about  # noqa: PLC0415 - only errors need it
+            from acp_bindings._problems.mistakes import hint_about  # noqa: PLC0415 - only errors need it
 
             hint = hint_about(line, str(error))
             return refuse(None, PARSE_ERROR, f"Parse error: {error}{hint}")
@@ -468,7 +520,7 @@ class Codec:
                 return ErrorResponse(None, None, _typed(self.protocol.Error, error))
             except DecodeError:
                 pass
-        from acp_bindings._problems.answer_ids import issues_with_id  # noqa: PLC0415 - only errors need it
+        from acp_bindings._envelope import issues_with_id  # noqa: PLC0415 - only errors need it
 
         issues = issues_with_id(id_, self._open)
         return BadLine(INVALID_REQUEST, "It answers no request that is open", None, issues=issues)
@@ -540,6 +592,6 @@ def _typed(type_: Any, value: object, findings: list[Finding] | None = None) -> 
 
 
 def _kind_of(value: object) -> str:
-    from acp_bindings._problems.class_names import kind_of  # noqa: PLC0415 - only errors need it
+    from acp_bindings._json import kind_of  # noqa: PLC0415 - only errors need it
 
     return kind_of(value)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields
 from typing import Any, TypeAlias, cast
 
-from acp_bindings._models.shown import without_secrets
+from acp_bindings._models.base import without_secrets
 from acp_bindings.errors import Finding, Issue
 from acp_bindings.methods import NotificationType, RequestType
 

@@ -25,7 +25,7 @@ from mcp_launch.shapes import Code, FailureJson, Stage
 if TYPE_CHECKING:
     from mcp_types import CallToolResult
 
-    from acp_bindings.secrets.redact import Redactor
+    from acp_bindings._redact import Redactor
     from mcp_launch.shapes import Report
 
 __all__ = [

@@ -12,7 +12,7 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import Any
 
-from acp_bindings.secrets.redact import Redactor
+from acp_bindings._redact import Redactor
 
 __all__ = ["LIBRARIES", "kept_out_of_logs"]
 

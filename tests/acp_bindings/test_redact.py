@@ -13,8 +13,8 @@ from collections.abc import Iterator
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from acp_bindings.secrets import redact
-from acp_bindings.secrets.redact import LEARNT, Redactor, shown_url
+from acp_bindings import _redact as redact
+from acp_bindings._redact import LEARNT, Redactor, shown_url
 from tests.mcp_launch.servers.leak import forms
 
 SECRET = 'p"ss wörd/42'

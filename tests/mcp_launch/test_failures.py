@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from acp_bindings.secrets import forms as secret_forms
-from acp_bindings.secrets.redact import Redactor
+from acp_bindings import _redact as secret_forms
+from acp_bindings._redact import Redactor
 from tests.mcp_launch.failures.catalogue import CASES, Case, Scenario
 from tests.mcp_launch.failures.command import check_all
 from tests.mcp_launch.failures.play import play

@@ -13,7 +13,7 @@ import pytest
 from mcp import MCPError
 
 import mcp_launch
-from acp_bindings.connection.processes import ChildProcess
+from acp_bindings._processes.process import ChildProcess
 from mcp_launch import Budgets, LaunchError, LaunchFailure, NotReady, Options, Restart, UnknownServer, UnusableInput
 from mcp_launch.servers import life
 from tests.mcp_launch.support import Marked, ask, http

@@ -13,7 +13,7 @@ import pytest
 from mcp import MCPError
 
 import mcp_launch
-from acp_bindings.secrets.redact import Redactor
+from acp_bindings._redact import Redactor
 from mcp_launch import Budgets, Options
 from mcp_launch.logs import LIBRARIES, kept_out_of_logs
 from tests.mcp_launch.servers.raw import Request, event, head, raw_server, reply, result, works

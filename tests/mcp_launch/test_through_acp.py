@@ -17,8 +17,8 @@ from mcp.server.mcpserver import Context
 
 import mcp_launch
 from acp_bindings import v1_unstable, v2_unstable
+from acp_bindings._processes.pipes import Reader, Writer
 from acp_bindings.connection import Connection, Handlers, RequestFailed
-from acp_bindings.connection.processes.pipe import Reader, Writer
 from acp_bindings.jsonrpc import ProtocolPackage
 
 pytestmark = pytest.mark.anyio

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import re
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from functools import cache, cached_property
-from inspect import Signature
+from inspect import Parameter, Signature
 from types import NoneType
 from typing import TYPE_CHECKING, Annotated, Any, Generic, Self, TypeAlias, TypeVar, cast, get_args
 
@@ -13,7 +14,125 @@ from pydantic.fields import FieldInfo
 from pydantic_core import CoreSchema, InitErrorDetails, ValidationError
 
 from acp_bindings._models.reading import LENIENT_OBJECT, UNTYPED, Key, apply_rules, counting, keys_unlike, leaving_out
-from acp_bindings._models.types import Implied, Rule, When
+from acp_bindings._models.types import Implied, Rule, Unlike, When
+
+
+def known_member(message: object, name: str) -> Any:
+    """The member of *message* with the Python name *name*; None where its class has no such member."""
+    return getattr(message, name) if name in getattr(type(message), "__pydantic_fields__", ()) else None
+
+
+def signature_of(instance: BaseModel | None, cls: type[BaseModel]) -> Signature:
+    """What `__signature__` is of *cls*: required members first; defaults are shown as they read.
+
+    Raises:
+        AttributeError: an *instance* has none, because it cannot be called, nor a class with its own `__init__`.
+    """
+    if instance is not None or not hasattr(cls.__init__, "__pydantic_base_init__"):
+        raise AttributeError("__signature__")
+    members = sorted(cls.__pydantic_fields__.items(), key=lambda member: not member[1].is_required())
+    parameters = [_parameter(name, info) for name, info in members]
+    if takes_anything(cls):
+        parameters.append(Parameter("members", Parameter.VAR_KEYWORD, annotation=Any))
+    return Signature(parameters, return_annotation=None)
+
+
+@cache
+def takes_anything(cls: type[BaseModel]) -> bool:
+    """Whether *cls* is a catch-all: it stands for what is newer than the schema, so that nobody knows its members."""
+    return any(isinstance(mark, Unlike) for info in cls.__pydantic_fields__.values() for mark in info.metadata)
+
+
+def _parameter(name: str, info: FieldInfo) -> Parameter:
+    default = Parameter.empty if info.is_required() else _default(info)
+    return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=info.annotation)
+
+
+def _default(info: FieldInfo) -> object:
+    """What a member reads as. A user's own factory may do anything, and is not called for that."""
+    made = info.default_factory
+    if made is None or str(made.__module__).startswith("acp_bindings."):
+        return info.get_default(call_default_factory=True)
+    return _FACTORY
+
+
+class _Factory:
+    """Stands for a default that is made for each object."""
+
+    def __repr__(self) -> str:
+        """As pydantic shows it."""
+        return "<factory>"
+
+
+_FACTORY = _Factory()
+
+
+HIDDEN = "…"
+"""What `repr` shows in place of a secret."""
+
+SECRET_WHEREVER = frozenset({"env", "headers"})
+"""Members that hold secrets also where the schema does not say so, as in an unknown kind of MCP server."""
+
+ADDRESSES = frozenset({"url", "baseUrl", "base_url"})
+"""Members that are URLs, in which there may be a password or a key."""
+
+
+def members(model: BaseModel, values: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Of the *values* that a model has, those which are set, so that omitted and null differ, without secrets."""
+    fields, secret = type(model).__pydantic_fields__, _secret(type(model))
+    for name, value in values.items():
+        if name not in fields:
+            # What a newer schema put beside a secret may be one too.
+            yield name, HIDDEN if secret or name in SECRET_WHEREVER else _discreet(str(name), value, values)
+        elif name in model.__pydantic_fields_set__:
+            yield name, _hide(value) if name in secret else _discreet(name, value, values)
+
+
+def without_secrets(value: Any) -> Any:
+    """A *value* that is no secret without those in it: a whole request may travel as plain JSON, in `proxy/successor`.
+
+    Models in it hide their own.
+    """
+    if isinstance(value, dict):
+        given = cast("dict[str, Any]", value)
+        hidden = {name for name, each in given.items() if name in SECRET_WHEREVER and not isinstance(each, BaseModel)}
+        return {name: HIDDEN if name in hidden else _discreet(name, each, given) for name, each in given.items()}
+    return [without_secrets(each) for each in cast("list[object]", value)] if isinstance(value, list) else value
+
+
+@cache
+def _secret(cls: type[BaseModel]) -> frozenset[str]:
+    return frozenset(name for name, info in cls.__pydantic_fields__.items() if Rule.SECRET in info.metadata)
+
+
+def _discreet(name: str, value: Any, beside: Container[str]) -> Any:
+    """The *value* of the member *name* without the secrets in it, where other members are *beside* it."""
+    if name in ADDRESSES and isinstance(value, str):
+        return _address(value)
+    if name == "args" and "command" in beside:
+        # Where keys are given that whoever lists the processes may see, but not whoever has the log.
+        return [HIDDEN for _ in cast("list[object]", value)] if isinstance(value, list) else HIDDEN
+    return without_secrets(value)
+
+
+_URL = re.compile(r"(?P<scheme>(([\w+.-]+:)?//)?)(?P<authority>[^/?#]*)(?P<path>[^?#]*)((?P<mark>[?#]).*)?", re.DOTALL)
+_AUTHORITY = re.compile(r"(?P<user>.*@)?(?P<host>([^@:\[\]]*|\[[^@\[\]]*\])(:\d*)?)", re.DOTALL)
+
+
+def _address(url: str) -> str:
+    """`https://…@example.com/mcp?…`: a URL without user-info, query and fragment; nothing of what is no URL."""
+    found = _URL.fullmatch(url)
+    authority = found and _AUTHORITY.fullmatch(found["authority"])
+    if not found or not authority:
+        # Such as a password in which "/" or "?" is not escaped: where it ends, nobody can tell.
+        return HIDDEN
+    user = f"{HIDDEN}@" if authority["user"] else ""
+    rest = f"{found['mark']}{HIDDEN}" if found["mark"] else ""
+    return f"{found['scheme']}{user}{authority['host']}{found['path']}{rest}"
+
+
+def _hide(value: Any) -> Any:
+    return dict.fromkeys(cast("dict[str, Any]", value), HIDDEN) if isinstance(value, dict) else HIDDEN
 
 
 @cache
@@ -91,7 +210,6 @@ class _Signature:
     """The signature of a constructor, worked out when somebody asks for it."""
 
     def __get__(self, instance: BaseModel | None, owner: type[BaseModel]) -> Signature:
-        from acp_bindings._models.signature import signature_of  # noqa: PLC0415 - only who asks for it needs it
 
         return signature_of(instance, owner)
 
@@ -265,13 +383,11 @@ class Model(BaseModel):  # noqa: PLW1641 - what can change has no hash
 
     def __repr_args__(self) -> Any:
         """What is set, so that omitted and null differ, without the values of secrets."""
-        from acp_bindings._models import shown  # noqa: PLC0415 - only what is shown needs it
-
         values: dict[str, Any] = {}
         for name, value in super().__repr_args__():
             # Known members come first: one whose name is there already is an unknown member.
             values[Key(name) if name in values else cast("str", name)] = value
-        yield from shown.members(self, values)
+        yield from members(self, values)
 
 
 def _assign(model: Model, name: str, value: Any) -> None:
@@ -409,8 +525,6 @@ def _refuse_unknown(cls: type[Model], unknown: set[str]) -> None:
 
 def _is_newer(cls: type[Model], name: str) -> bool:
     """Whether *cls* is a catch-all, in which *name* may be a member that the schema does not know."""
-    from acp_bindings._models.signature import takes_anything  # noqa: PLC0415 - only this needs it
-
     return takes_anything(cls) and all(info.alias != name for info in cls.__pydantic_fields__.values())
 
 

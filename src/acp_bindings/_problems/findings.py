@@ -20,7 +20,7 @@ from pydantic_core import CoreSchema, SchemaValidator, ValidationError, to_json
 from pydantic_core import core_schema as cs
 
 from acp_bindings._models.reading import EXCUSED_BY
-from acp_bindings._problems.complaints import OF_NO_CLASS, Complaints
+from acp_bindings._problems.blame import OF_NO_CLASS, Complaints
 from acp_bindings._problems.mistakes import explained
 from acp_bindings.errors import Finding, Issue, Path, ReadingRule
 

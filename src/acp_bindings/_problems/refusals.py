@@ -13,10 +13,9 @@ from typing import Annotated, Any, Union, cast, get_args, get_origin
 from pydantic import BaseModel, ValidationError
 from pydantic_core import PydanticSerializationError, from_json
 
-from acp_bindings._problems.class_names import full_name
-from acp_bindings._problems.complaints import LONGEST, Complaints
-from acp_bindings._problems.mistakes import explained, is_encoded_twice, mistake_in
-from acp_bindings._problems.not_json import hint_about
+from acp_bindings._json import full_name
+from acp_bindings._problems.blame import LONGEST, Complaints
+from acp_bindings._problems.mistakes import explained, hint_about, is_encoded_twice, mistake_in
 from acp_bindings._problems.unfit import misplaced
 from acp_bindings.decoding import core_schema_of, decode
 from acp_bindings.encoding import write_unchecked

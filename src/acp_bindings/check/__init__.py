@@ -10,32 +10,23 @@ It needs pydantic alone, and does no I/O but for the command.
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .checking import Check as Check
-    from .found import Found as Found
-    from .inputs import Unusable as Unusable
-    from .report import SCHEMA as SCHEMA
-    from .rules import RULES as RULES
-    from .rules import Rule as Rule
+    from ._checking import Check as Check
+    from ._checking import Found as Found
+    from ._inputs import Unusable as Unusable
+    from ._report import SCHEMA as SCHEMA
+    from ._rules import RULES as RULES
+    from ._rules.rule import Rule as Rule
 else:
     from acp_bindings._lazy import lazy_names
 
     __all__, __getattr__, __dir__ = lazy_names(
         __name__,
         {
-            "checking": "Check",
+            "_checking": "Check Found",
             "command": "",
-            "conversation": "",
-            "found": "Found",
-            "inputs": "Unusable",
-            "likeness": "",
-            "lines": "",
-            "payloads": "",
-            "places": "",
-            "reading": "",
-            "report": "SCHEMA",
-            "rules": "RULES Rule",
-            "said": "",
-            "sessions": "",
-            "speakers": "",
+            "_inputs": "Unusable",
+            "_report": "SCHEMA",
+            "_rules": "RULES",
+            "_rules.rule": "Rule",
         },
     )

@@ -13,8 +13,11 @@ from typing import TYPE_CHECKING, Any
 from acp_bindings._lazy import lazy_names
 
 if TYPE_CHECKING:
-    from acp_bindings.connection.command import ProcessConnection, connect_process
-    from acp_bindings.connection.connection import Connection
+    from acp_bindings.connection._child import ProcessConnection, connect_process
+    from acp_bindings.connection._connection import Connection
+    from acp_bindings.connection._handlers import Handlers
+    from acp_bindings.connection._opening import AgentHandlers, initialize
+    from acp_bindings.connection._stdio import connect_stdio
     from acp_bindings.connection.errors import (
         BadAnswer,
         CannotStart,
@@ -23,19 +26,16 @@ if TYPE_CHECKING:
         StrayLines,
         TimedOut,
     )
-    from acp_bindings.connection.handlers import Handlers
-    from acp_bindings.connection.opening import AgentHandlers, initialize
-    from acp_bindings.connection.stdio import connect_stdio
 else:
     _, _load, __dir__ = lazy_names(
         __name__,
         {
-            "command": "ProcessConnection connect_process",
-            "connection": "Connection",
+            "_child": "ProcessConnection connect_process",
+            "_connection": "Connection",
             "errors": "BadAnswer CannotStart ConnectionClosed RequestFailed StrayLines TimedOut",
-            "handlers": "Handlers",
-            "opening": "AgentHandlers initialize",
-            "stdio": "connect_stdio",
+            "_handlers": "Handlers",
+            "_opening": "AgentHandlers initialize",
+            "_stdio": "connect_stdio",
         },
     )
 

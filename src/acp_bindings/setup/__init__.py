@@ -11,9 +11,9 @@ and `claude_code` asks the environment where sessions are; all other modules kno
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .answers import error_from as error_from, is_closed as is_closed
-    from .auth import auth_methods_for as auth_methods_for, login as login, logout as logout
-    from .commands import CommandNotFound as CommandNotFound, resolve_command as resolve_command
+    from ._responses import error_from as error_from, is_closed as is_closed
+    from ._auth import auth_methods_for as auth_methods_for, login as login, logout as logout
+    from ._paths import CommandNotFound as CommandNotFound, resolve_command as resolve_command
     from .errors import (
         AuthMethodRefused as AuthMethodRefused,
         AuthRequired as AuthRequired,
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
         UnknownCapability as UnknownCapability,
         UnsupportedProtocolVersion as UnsupportedProtocolVersion,
     )
-    from .gates import (
+    from ._gates import (
         GatedServers as GatedServers,
         check_capability as check_capability,
         check_message as check_message,
@@ -39,25 +39,21 @@ if TYPE_CHECKING:
         gate_mcp_servers as gate_mcp_servers,
         refuse_unadvertised as refuse_unadvertised,
     )
-    from .initialization.handshake import (
-        AgentHandshake as AgentHandshake,
-        ClientHandshake as ClientHandshake,
-        Settled as Settled,
-    )
-    from .initialization.lifecycle import Lifecycle as Lifecycle
-    from .initialization.opening import OPENING as OPENING
-    from .paths import (
+    from ._handshake import AgentHandshake as AgentHandshake, ClientHandshake as ClientHandshake, Settled as Settled
+    from ._handshake import Lifecycle as Lifecycle
+    from ._handshake import OPENING as OPENING
+    from ._paths import (
         Flavour as Flavour,
         NotAbsolute as NotAbsolute,
         check_paths as check_paths,
         is_absolute as is_absolute,
         require_absolute as require_absolute,
     )
-    from .peer import AgentPeer as AgentPeer, ClientPeer as ClientPeer, Peer as Peer, method_id as method_id
-    from .remarks import Remark as Remark, Severity as Severity
-    from .roots import OutsideRoots as OutsideRoots, Roots as Roots
-    from .servers import servers_for as servers_for, servers_remarks as servers_remarks
-    from .sessions.history import (
+    from ._peer import AgentPeer as AgentPeer, ClientPeer as ClientPeer, Peer as Peer, method_id as method_id
+    from .errors import Remark as Remark, Severity as Severity
+    from ._paths import OutsideRoots as OutsideRoots, Roots as Roots
+    from ._servers import servers_for as servers_for, servers_remarks as servers_remarks
+    from ._history import (
         asks_for_history as asks_for_history,
         history_line as history_line,
         is_history as is_history,
@@ -65,13 +61,9 @@ if TYPE_CHECKING:
         replay as replay,
         user_chunks as user_chunks,
     )
-    from .sessions.listing import SessionListing as SessionListing
-    from .sessions.records import (
-        ServersMissing as ServersMissing,
-        SessionRecord as SessionRecord,
-        load_remarks as load_remarks,
-    )
-    from .sessions.requests import (
+    from ._requests import SessionListing as SessionListing
+    from ._records import ServersMissing as ServersMissing, SessionRecord as SessionRecord, load_remarks as load_remarks
+    from ._requests import (
         close_session as close_session,
         delete_session as delete_session,
         fork_session as fork_session,
@@ -80,55 +72,43 @@ if TYPE_CHECKING:
         new_session as new_session,
         resume_session as resume_session,
     )
-    from .sessions.updates import (
-        ReplayCollector as ReplayCollector,
-        SessionIdReused as SessionIdReused,
-        Update as Update,
-    )
-    from .versions import latest_supported as latest_supported, negotiate as negotiate, version_of as version_of
+    from ._updates import ReplayCollector as ReplayCollector, SessionIdReused as SessionIdReused, Update as Update
+    from ._versions import latest_supported as latest_supported, negotiate as negotiate, version_of as version_of
 else:
     from acp_bindings._lazy import lazy_names
 
     __all__, __getattr__, __dir__ = lazy_names(
         __name__,
         {
-            "answers": "error_from is_closed",
-            "auth": "auth_methods_for login logout",
+            "_auth": "auth_methods_for login logout",
             "capabilities": "",
             "claude_code": "",
-            "commands": "CommandNotFound resolve_command",
             "errors": """
                 AuthMethodRefused AuthRequired BadProtocolVersion CapabilityNotAdvertised
                 EndlessListing InitializedAlready InvalidParams McpServersRefused
-                MethodNotAdvertised NotInitialized RefusedServer RequestError SessionNotFound
-                UnknownCapability UnsupportedProtocolVersion
+                MethodNotAdvertised NotInitialized RefusedServer Remark RequestError
+                SessionNotFound Severity UnknownCapability UnsupportedProtocolVersion
             """,
-            "gates": """
+            "_gates": """
                 GatedServers check_capability check_message check_method gate_mcp_servers
                 refuse_unadvertised
             """,
-            "headers": "",
-            "initialization.handshake": "AgentHandshake ClientHandshake Settled",
-            "initialization.lifecycle": "Lifecycle",
-            "initialization.misspelt": "",
-            "initialization.newer": "",
-            "initialization.opening": "OPENING",
-            "paths": "Flavour NotAbsolute check_paths is_absolute require_absolute",
-            "peer": "AgentPeer ClientPeer Peer method_id",
-            "remarks": "Remark Severity",
-            "roots": "OutsideRoots Roots",
-            "servers": "servers_for servers_remarks",
-            "sessions.history": "asks_for_history history_line is_history read_history replay user_chunks",
-            "sessions.listing": "SessionListing",
-            "sessions.records": "ServersMissing SessionRecord load_remarks",
-            "sessions.requests": """
-                close_session delete_session fork_session list_sessions load_session new_session
-                resume_session
+            "_handshake": "AgentHandshake ClientHandshake Lifecycle OPENING Settled",
+            "_history": "asks_for_history history_line is_history read_history replay user_chunks",
+            "_paths": """
+                CommandNotFound Flavour NotAbsolute OutsideRoots Roots check_paths is_absolute
+                require_absolute resolve_command
             """,
-            "sessions.updates": "ReplayCollector SessionIdReused Update",
-            "shown": "",
-            "transports": "",
+            "_peer": "AgentPeer ClientPeer Peer method_id",
+            "_records": "ServersMissing SessionRecord load_remarks",
+            "_requests": """
+                SessionListing close_session delete_session fork_session list_sessions
+                load_session new_session resume_session
+            """,
+            "_responses": "error_from is_closed",
+            "_servers": "servers_for servers_remarks",
             "unions": "",
-            "versions": "latest_supported negotiate version_of",
+            "_updates": "ReplayCollector SessionIdReused Update",
+            "_versions": "latest_supported negotiate version_of",
         },
     )

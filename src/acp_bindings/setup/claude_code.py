@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from pydantic_core import from_json
 
-from acp_bindings.setup.remarks import Remark
+from acp_bindings.setup.errors import Remark
 
 if TYPE_CHECKING:
     from acp_bindings.jsonrpc import ProtocolPackage

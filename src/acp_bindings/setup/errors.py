@@ -28,19 +28,78 @@ one to answer with it, and `error_from` makes one of the `RequestFailed` that a 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from acp_bindings._lines.envelope import INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND
+from acp_bindings._envelope import INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND
+from acp_bindings._json import items_of, members_of
 from acp_bindings.decoding import decode
 from acp_bindings.encoding import encode
-from acp_bindings.errors import AcpError, Issue
-from acp_bindings.setup.told import told_in
+from acp_bindings.errors import AcpError, Issue, Path, at, few
 
 if TYPE_CHECKING:
     from acp_bindings.jsonrpc import ProtocolPackage
     from acp_bindings.setup.unions import AuthMethod
+
+__all__ = ["one_line"]
+
+
+Severity: TypeAlias = Literal["error", "warning", "info"]
+"""Whether it breaks a rule, is likely to go wrong, or is only good to know."""
+
+
+@dataclass(frozen=True)
+class Remark:
+    """One thing that most likely was not meant."""
+
+    path: Path
+    """The way to it in the message, by wire name and index; empty for the whole."""
+
+    rule: str
+    """What it is: `unknown-capability`, `relative-command`, …"""
+
+    message: str
+    """What is odd, and what to do. It holds no secret: no value of `env` or `headers`, no query of a URL."""
+
+    severity: Severity = "warning"
+
+    facts: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """What it is about, by name, as JSON has it."""
+
+    def __str__(self) -> str:
+        """`agentCapabilities.mcp: there is no such capability; did you mean mcpCapabilities?`."""
+        return f"{at(self.path)}{self.message}"
+
+
+_MOST = 200
+
+
+def one_line(text: str) -> str:
+    """*text* in letters that any log takes, line breaks escaped, and cut off where it is long."""
+    short = text if len(text) <= _MOST else text[:_MOST] + "…"
+    return "".join(each if each.isprintable() else repr(each)[1:-1] for each in short)
+
+
+def told_in(data: object) -> str:
+    """`: mcpServers[0].headers: Field required`, where *data* has issues as this package answers with; else nothing.
+
+    Nothing else of *data* is shown: nobody knows what a peer puts there.
+    """
+    told = few([one_line(str(issue)) for issue in _issues(data)])
+    return f": {told}" if told else ""
+
+
+def _issues(data: object) -> Iterator[Issue]:
+    for each in items_of(members_of(data).get("issues")):
+        match each:
+            case {"path": list(), "rule": str(rule), "message": str(message)}:
+                path: list[Any] = each["path"]
+                if all(type(step) in (str, int) for step in path):
+                    yield Issue(tuple(path), rule, message)
+            case _:
+                pass
+
 
 AUTH_REQUIRED, NOT_FOUND, UNSUPPORTED_VERSION = -32000, -32002, -32022
 """The codes that ACP has beside those of JSON-RPC (`ErrorCode`)."""

@@ -54,7 +54,7 @@ def main() -> None:
     # Behind -- stands the command of a server, whose options are not for typer to read.
     end = typed.index("--") if "--" in typed else len(typed)
     command = typed[end + 1 :] if end < len(typed) else None
-    from acp_bindings.command.standard_streams import written_by  # noqa: PLC0415
+    from acp_bindings._cli import written_by  # noqa: PLC0415
     from mcp_launch.failures import UnusableInput  # noqa: PLC0415
 
     with written_by("mcp-launch"):
@@ -69,7 +69,7 @@ def main() -> None:
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        from acp_bindings.command.version import version  # noqa: PLC0415
+        from acp_bindings._cli import version  # noqa: PLC0415
 
         typer.echo(f"mcp-launch {version()}")
         raise typer.Exit

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from acp_bindings.connection.processes.status import how_it_ended, signal_name
-from acp_bindings.secrets.redact import Redactor
+from acp_bindings._processes.process import how_it_ended, signal_name
+from acp_bindings._redact import Redactor
 from mcp_launch.diagnosis import Diagnosis
 from mcp_launch.diagnosis.hints import explain_end
 from mcp_launch.diagnosis.listening import explain_silence

@@ -15,7 +15,7 @@ from mcp.server import MCPServer
 from mcp.server.lowlevel import Server
 
 from acp_bindings import decode
-from acp_bindings.secrets.redact import Redactor
+from acp_bindings._redact import Redactor
 from mcp_launch.failures import UnusableInput
 from mcp_launch.local.choice import Agent, LocalTransport, choose
 from mcp_launch.local.http import Serve, http_entry, over_http

@@ -71,7 +71,7 @@ def _advice(command: str, *, cwd: str) -> str:
 def _misread(command: str) -> str | None:
     """What to change in a command that is written as something else, such as a line of shell or a path of Windows."""
     # Imported late: it brings pydantic, which takes as long as the start of a server.
-    from acp_bindings.setup.paths import likeness  # noqa: PLC0415
+    from acp_bindings.setup._paths import likeness  # noqa: PLC0415
 
     if advice := _MISREAD.get(likeness(command)):
         return advice

@@ -14,7 +14,7 @@ from typing import Any
 
 import anyio
 
-from acp_bindings.connection.processes import ChildProcess
+from acp_bindings._processes.process import ChildProcess
 from mcp_launch.processes import called
 from mcp_launch.processes.env import child_environment
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from acp_bindings.connection.processes import ChildProcess
+from acp_bindings._processes.process import ChildProcess
 from mcp_launch.failures import LaunchFailure
 from mcp_launch.processes import ahead
 from mcp_launch.processes.command import CommandError, resolve_command

@@ -12,7 +12,7 @@ from mcp import Client, ClientSession, MCPError
 from mcp.server import MCPServer, Server
 from mcp_types import CONNECTION_CLOSED, Implementation
 
-from acp_bindings.command.version import version
+from acp_bindings._cli import version
 from mcp_launch.failures import LaunchFailure
 from mcp_launch.limits import Limits
 from mcp_launch.options import Options

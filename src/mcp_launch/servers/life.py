@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import anyio
 import anyio.to_thread
 
-from acp_bindings.connection.processes import ChildProcess
+from acp_bindings._processes.process import ChildProcess
 from mcp_launch.failures import LaunchFailure
 from mcp_launch.processes.spawn import spawn
 from mcp_launch.restart import Restart

@@ -11,7 +11,7 @@ from functools import partial
 
 import anyio
 
-from acp_bindings.connection.processes import ChildProcess
+from acp_bindings._processes.process import ChildProcess
 from mcp_launch.diagnosis.session import diagnose_session, server_answered
 from mcp_launch.failures import LaunchFailure, Stage
 from mcp_launch.logs import kept_out_of_logs

@@ -15,7 +15,7 @@ from mcp.shared.dispatcher import Dispatcher
 from mcp_types import CallToolResult, ClientRequest, ErrorData, Request
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from acp_bindings.secrets.redact import Redactor
+from acp_bindings._redact import Redactor
 from mcp_launch.budgets import Budgets
 from mcp_launch.diagnosis.session import invalid_field
 from mcp_launch.failures import InvalidResult

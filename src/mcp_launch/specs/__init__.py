@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import ClassVar, TypeAlias
 
-from acp_bindings.secrets.redact import Redactor, shown_url
+from acp_bindings._redact import Redactor, shown_url
 from mcp_launch.processes.env import inherited_proxies
 from mcp_launch.shapes import TransportName
 

@@ -14,7 +14,7 @@ from typing import get_args
 from pydantic import BaseModel
 
 from acp_bindings import DecodeError, EncodeError, decode, encode, v1, v2
-from acp_bindings.setup.transports import type_fault
+from acp_bindings._problems.transports import type_fault
 from mcp_launch.failures import LaunchFailure
 from mcp_launch.json_values import as_members
 from mcp_launch.shapes import TransportName

@@ -12,7 +12,7 @@ from typing import Any, cast
 import pytest
 from anyio.from_thread import BlockingPortal
 
-from acp_bindings.command.standard_streams import without_ci_commands
+from acp_bindings._cli import without_ci_commands
 from mcp_launch.budgets import Budgets
 from mcp_launch.config import Entry, Finding
 from mcp_launch.failures import LaunchFailure, UnusableInput

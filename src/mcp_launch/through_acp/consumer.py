@@ -21,8 +21,8 @@ from mcp_types import (
     RequestId,
 )
 
+from acp_bindings._redact import Redactor
 from acp_bindings.connection import BadAnswer, Connection, ConnectionClosed, RequestFailed
-from acp_bindings.secrets.redact import Redactor
 from mcp_launch.budgets import Budgets
 from mcp_launch.diagnosis.session import diagnose_session
 from mcp_launch.failures import LaunchFailure

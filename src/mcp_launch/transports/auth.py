@@ -15,7 +15,7 @@ from urllib.parse import parse_qsl
 
 import httpx2
 
-from acp_bindings.secrets.redact import Redactor
+from acp_bindings._redact import Redactor
 from mcp_launch.diagnosis.no_answer import TooLong
 from mcp_launch.transports.bodies import bound
 from mcp_launch.transports.media import EVENT_STREAM, FORM, JSON, media_type

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import httpx2
 
-from acp_bindings.setup.headers import is_owned
+from acp_bindings.setup._servers import is_owned
 from mcp_launch.failures import LaunchFailure
 from mcp_launch.specs import HttpServer
 from mcp_launch.transports.either_httpx import Request, Url

@@ -13,7 +13,7 @@ from urllib.parse import urljoin
 
 import anyio
 
-from acp_bindings.secrets.redact import Redactor, shown_url
+from acp_bindings._redact import Redactor, shown_url
 from mcp_launch.diagnosis import Diagnosis
 from mcp_launch.diagnosis.http import Answer, judge
 from mcp_launch.diagnosis.no_answer import trouble

@@ -15,7 +15,7 @@ from urllib.request import getproxies, proxy_bypass
 
 import httpx2
 
-from acp_bindings.secrets.redact import Redactor, shown_url
+from acp_bindings._redact import Redactor, shown_url
 from mcp_launch.failures import LaunchFailure
 from mcp_launch.options import Options
 from mcp_launch.specs import HttpServer

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCMessage
 
-from acp_bindings.secrets.redact import Redactor
+from acp_bindings._redact import Redactor
 from mcp_launch.options import Direction
 from mcp_launch.transports.messages import UnwritableError, written
 from mcp_launch.transports.streams import ReadStream, Sink, Source, WriteStream

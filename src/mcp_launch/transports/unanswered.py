@@ -20,7 +20,7 @@ from mcp_types import (
     RequestId,
 )
 
-from acp_bindings.secrets.redact import Redactor
+from acp_bindings._redact import Redactor
 from mcp_launch.diagnosis import Diagnosis
 from mcp_launch.failures import Code
 

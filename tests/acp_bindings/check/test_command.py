@@ -208,7 +208,7 @@ def test_only_what_a_signal_ends_says_so_although_it_could_not_write_either(
     status: int, told: int, says: bytes
 ) -> None:
     code = f"""
-from acp_bindings.command.standard_streams import written_by
+from acp_bindings._cli import written_by
 with written_by("acp-bindings"):
     print("that the terminal is gone")
     raise SystemExit({status})

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from acp_bindings.check import Check, Unusable, likeness
-from acp_bindings.check.likeness import EXPECTED
+from acp_bindings.check import Check, Unusable
+from acp_bindings.check import _inputs as likeness
+from acp_bindings.check._inputs import EXPECTED
 from tests.acp_bindings.check.conversations import (
     AGENT,
     CLEAN,

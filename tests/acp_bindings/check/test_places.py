@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from acp_bindings.check.places import Places
+from acp_bindings.check._checking import Places
 
 DOCUMENT = """
 {

@@ -20,7 +20,7 @@ def anyio_backend(request: pytest.FixtureRequest) -> str:
 @pytest.fixture
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     """At its end, a connection does not wait long for a peer that reads nothing."""
-    monkeypatch.setattr("acp_bindings.connection.connection._FLUSH", 0.1)
+    monkeypatch.setattr("acp_bindings.connection._connection._FLUSH", 0.1)
 
 
 @pytest.fixture(autouse=True)

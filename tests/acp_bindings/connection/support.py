@@ -16,8 +16,8 @@ import anyio.lowlevel
 from anyio.abc import UNIXSocketStream
 
 from acp_bindings import v1
+from acp_bindings._processes.pipes import Reader, Writer
 from acp_bindings.connection import Connection, Handlers
-from acp_bindings.connection.processes.pipe import Reader, Writer
 from acp_bindings.jsonrpc import ProtocolPackage, Role
 
 HELLO = v1.SessionNotification(session_id="s", update=v1.AgentMessageChunk(content=v1.TextContent(text="hello")))

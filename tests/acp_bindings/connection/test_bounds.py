@@ -332,7 +332,7 @@ async def test_a_flood_is_bounded_although_a_handler_waits_for_an_answer(
     async with against({"_acme/did": hear}) as (agent, peer):
         line = json.dumps({"jsonrpc": "2.0", "method": "_acme/did", "params": "x" * size}).encode() + b"\n"
         with monkeypatch.context() as smaller:
-            smaller.setattr("acp_bindings.connection.serving._WHILE_ASKING", 2)
+            smaller.setattr("acp_bindings.connection._serving._WHILE_ASKING", 2)
             await peer.say({"method": "_acme/did"})
             await peer.hear()
             assert await flood(peer.stream, line * max(1, 10_000 // size)) < 25_000_000
@@ -361,7 +361,7 @@ async def test_what_was_sent_at_once_takes_up_no_room() -> None:
 
 
 async def test_what_has_been_handled_takes_up_no_room(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("acp_bindings.connection.serving._MOST_BYTES", 10_000)
+    monkeypatch.setattr("acp_bindings.connection._serving._MOST_BYTES", 10_000)
     heard: list[Any] = []
 
     async def hear(params: Any, connection: Connection) -> None:

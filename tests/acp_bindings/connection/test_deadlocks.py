@@ -360,7 +360,7 @@ class TestWhatIsTold:
         async def ask_back(params: Any, connection: Connection) -> Any:
             return await connection.request(params, method="_acme/same")
 
-        monkeypatch.setattr("acp_bindings.connection.serving._LONG", 0.1)
+        monkeypatch.setattr("acp_bindings.connection._serving._LONG", 0.1)
         caplog.set_level(logging.WARNING, "acp_bindings.connection")
         with anyio.fail_after(5):
             async with both(agent={"_acme/do": ask_back}, client={"_acme/told": hear, "_acme/same": same}) as (
@@ -411,7 +411,7 @@ class TestWhatIsTold:
         async def stay(params: Any, connection: Connection) -> None:
             await release.wait()
 
-        monkeypatch.setattr("acp_bindings.connection.serving._LONG", 0.05)
+        monkeypatch.setattr("acp_bindings.connection._serving._LONG", 0.05)
         release = anyio.Event()
         handlers = {"_acme/did": stay, "_acme/do": stay, "_acme/echo": same}
         caplog.set_level(logging.WARNING, "acp_bindings.connection")

@@ -10,8 +10,8 @@ from collections.abc import Callable
 import anyio
 import pytest
 
-from acp_bindings.connection.processes.forward import LineForwarder
-from acp_bindings.secrets.redact import Redactor
+from acp_bindings._processes.forward import LineForwarder
+from acp_bindings._redact import Redactor
 
 pytestmark = pytest.mark.anyio
 

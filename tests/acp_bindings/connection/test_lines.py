@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from acp_bindings.connection.lines import LineBuffer
+from acp_bindings._processes.process import LineBuffer
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 7, 1000])

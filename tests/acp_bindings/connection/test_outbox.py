@@ -6,7 +6,7 @@ import anyio
 import anyio.lowlevel
 import pytest
 
-from acp_bindings.connection.outbox import Outbox
+from acp_bindings.connection._outbox import Outbox
 
 pytestmark = pytest.mark.anyio
 

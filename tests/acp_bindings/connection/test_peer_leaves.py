@@ -106,7 +106,7 @@ async def test_a_request_still_running_after_grace_gets_a_response(how: str, mon
                 raise
         return "what it has"
 
-    monkeypatch.setattr("acp_bindings.connection.serving._MOMENT", 0.05)
+    monkeypatch.setattr("acp_bindings.connection._serving._MOMENT", 0.05)
     release = anyio.Event()
     said: list[str] = []
 

@@ -8,7 +8,7 @@ import anyio
 import anyio.lowlevel
 import pytest
 
-from acp_bindings.connection.processes.pipe import InputPipe, Reader, Writer
+from acp_bindings._processes.pipes import InputPipe, Reader, Writer
 
 pytestmark = pytest.mark.anyio
 

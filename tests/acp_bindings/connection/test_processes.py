@@ -16,6 +16,8 @@ import anyio
 import pytest
 
 from acp_bindings import v1
+from acp_bindings._processes.posix import ProcessTree
+from acp_bindings._processes.process import ChildProcess, Tail, how_it_ended
 from acp_bindings.connection import (
     CannotStart,
     Connection,
@@ -24,10 +26,7 @@ from acp_bindings.connection import (
     RequestFailed,
     connect_process,
 )
-from acp_bindings.connection import command as command_module
-from acp_bindings.connection.processes import ChildProcess, Tail
-from acp_bindings.connection.processes.posix import ProcessTree
-from acp_bindings.connection.processes.status import how_it_ended
+from acp_bindings.connection import _child as command_module
 from tests.acp_bindings.connection.support import NEW
 from tests.leftovers import marked_processes, open_files
 
@@ -126,7 +125,7 @@ async def test_a_child_that_holds_the_output_of_a_dead_process_holds_up_nobody()
 
 async def test_a_child_may_go_on_as_the_agent_when_its_parent_leaves_in_peace(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(command_module, "_LAST_WORDS", 0)
-    monkeypatch.setattr("acp_bindings.connection.processes.process._HEARD", 0.001)
+    monkeypatch.setattr("acp_bindings._processes.process._HEARD", 0.001)
     child = (
         "import sys\nfor id, _ in enumerate(sys.stdin):\n"
         '    print(f\'{{"jsonrpc":"2.0","id":{id},"result":{{"sessionId":"s"}}}}\', flush=True)'
@@ -153,7 +152,7 @@ async def test_a_child_that_holds_only_the_output_of_a_process_that_left_in_peac
 async def test_what_a_process_leaves_behind_is_asked_to_leave_before_it_is_ended(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("acp_bindings.connection.processes.process._TREE_GRACE", 1.5)
+    monkeypatch.setattr("acp_bindings._processes.process._TREE_GRACE", 1.5)
     code = (
         "import os, signal, sys, time\n"
         "def leave(*_): time.sleep(0.1); open('asked', 'w').close(); os._exit(0)\n"
@@ -294,7 +293,7 @@ async def test_the_tree_of_a_process_is_ended_whatever_goes_wrong_before(
         assert await child.receive_line(longest=10) == b"up"
         await child.wait()
         if not reads:
-            monkeypatch.setattr("acp_bindings.connection.processes.process._drain", broken)
+            monkeypatch.setattr("acp_bindings._processes.process._drain", broken)
         with pytest.raises(ExceptionGroup):
             await child.stop(patience=patience)
     assert marked_processes("FAMILY", value) == []
@@ -326,7 +325,7 @@ async def test_the_last_words_of_a_process_are_waited_for(monkeypatch: pytest.Mo
 
 
 async def test_the_status_of_a_process_that_was_killed_is_known_in_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("acp_bindings.connection.processes.process._TREE_GRACE", 0)
+    monkeypatch.setattr("acp_bindings._processes.process._TREE_GRACE", 0)
     with anyio.fail_after(10):
         async with script("import time; time.sleep(60)", patience=0) as connection:
             pass

@@ -19,9 +19,9 @@ import pytest
 from anyio.abc import TaskGroup
 
 from acp_bindings import v1
+from acp_bindings._processes.pipes import Reader, Writer
 from acp_bindings.connection import Connection, Handlers, RequestFailed
-from acp_bindings.connection.outbox import Place
-from acp_bindings.connection.processes.pipe import Reader, Writer
+from acp_bindings.connection._outbox import Place
 from acp_bindings.jsonrpc import REQUEST_CANCELLED
 
 pytestmark = pytest.mark.anyio

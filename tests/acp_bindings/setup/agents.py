@@ -3,7 +3,7 @@
 from typing import Any
 
 from acp_bindings import v1, v1_unstable, v2, v2_unstable
-from acp_bindings.setup.peer import AgentPeer
+from acp_bindings.setup._peer import AgentPeer
 
 V1_SESSION: dict[str, Any] = {
     name: {} for name in ("list", "resume", "close", "delete", "fork", "additionalDirectories")

@@ -25,7 +25,7 @@ from acp_bindings.setup import (
     error_from,
     is_closed,
 )
-from acp_bindings.setup.peer import parsed
+from acp_bindings.setup._peer import parsed
 from tests.acp_bindings.setup.peers import agent, client
 
 

@@ -8,6 +8,8 @@ import pytest
 from acp_bindings import v1, v1_unstable, v2, v2_unstable
 from acp_bindings._models.base import Model
 from acp_bindings.setup import capabilities
+from acp_bindings.setup._gates import FIELDS
+from acp_bindings.setup._versions import version_of
 from acp_bindings.setup.capabilities import (
     AGENT,
     ALWAYS,
@@ -21,8 +23,6 @@ from acp_bindings.setup.capabilities import (
     members,
 )
 from acp_bindings.setup.errors import UnknownCapability
-from acp_bindings.setup.gates import FIELDS
-from acp_bindings.setup.versions import version_of
 from tests.acp_bindings.schemas import load
 
 PACKAGES: list[Any] = [v1, v1_unstable, v2, v2_unstable]

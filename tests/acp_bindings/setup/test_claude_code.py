@@ -9,13 +9,12 @@ from typing import Any
 import pytest
 
 from acp_bindings import encode, v1, v2
+from acp_bindings.setup._history import replay
+from acp_bindings.setup._records import SessionRecord, load_remarks
+from acp_bindings.setup._requests import load_session
+from acp_bindings.setup._updates import ReplayCollector
 from acp_bindings.setup.claude_code import candidate_paths, encode_project_path, read_transcript
-from acp_bindings.setup.errors import SessionNotFound
-from acp_bindings.setup.remarks import Remark
-from acp_bindings.setup.sessions.history import replay
-from acp_bindings.setup.sessions.records import SessionRecord, load_remarks
-from acp_bindings.setup.sessions.requests import load_session
-from acp_bindings.setup.sessions.updates import ReplayCollector
+from acp_bindings.setup.errors import Remark, SessionNotFound
 from tests.acp_bindings.setup.agents import ABLE
 
 PACKAGES: dict[str, Any] = {"v1": v1, "v2": v2}

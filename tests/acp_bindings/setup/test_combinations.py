@@ -19,7 +19,7 @@ from acp_bindings.setup import (
     ClientPeer,
     check_message,
 )
-from acp_bindings.setup.peer import parsed
+from acp_bindings.setup._peer import parsed
 from tests.acp_bindings.setup.peers import agent, client
 
 Json = dict[str, Any]

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from acp_bindings.setup.commands import CommandNotFound, resolve_command
-from acp_bindings.setup.paths import is_absolute
+from acp_bindings.setup._paths import CommandNotFound, is_absolute, resolve_command
 
 EXTENSION = ".CMD" if sys.platform == "win32" else ""
 

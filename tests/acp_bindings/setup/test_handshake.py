@@ -22,8 +22,8 @@ from acp_bindings.setup import (
     error_from,
     version_of,
 )
+from acp_bindings.setup._peer import parsed
 from acp_bindings.setup.capabilities import AGENT, CLIENT
-from acp_bindings.setup.peer import parsed
 
 EDITOR = v1.Implementation(name="editor", title="The Editor", version="3.1")
 HELPER = v2.Implementation(name="helper", version="0.9")

@@ -6,19 +6,11 @@ import pytest
 
 from acp_bindings import decode, encode, v1, v1_unstable, v2, v2_unstable
 from acp_bindings.jsonrpc import ProtocolPackage
-from acp_bindings.setup.errors import InvalidParams
-from acp_bindings.setup.remarks import Remark
-from acp_bindings.setup.sessions.history import (
-    asks_for_history,
-    history_line,
-    is_history,
-    read_history,
-    replay,
-    user_chunks,
-)
-from acp_bindings.setup.sessions.records import SessionRecord
-from acp_bindings.setup.sessions.requests import load_session, resume_session
-from acp_bindings.setup.sessions.updates import ReplayCollector
+from acp_bindings.setup._history import asks_for_history, history_line, is_history, read_history, replay, user_chunks
+from acp_bindings.setup._records import SessionRecord
+from acp_bindings.setup._requests import load_session, resume_session
+from acp_bindings.setup._updates import ReplayCollector
+from acp_bindings.setup.errors import InvalidParams, Remark
 from tests.acp_bindings.setup.agents import ABLE
 
 PACKAGES: dict[str, Any] = {"v1": v1, "v1_unstable": v1_unstable, "v2": v2, "v2_unstable": v2_unstable}

@@ -11,8 +11,7 @@ import pytest
 from acp_bindings import v1, v2
 from acp_bindings.connection import AgentHandlers
 from acp_bindings.setup import AgentHandshake
-from acp_bindings.setup.errors import InvalidParams
-from acp_bindings.setup.paths import (
+from acp_bindings.setup._paths import (
     Flavour,
     Likeness,
     NotAbsolute,
@@ -21,6 +20,7 @@ from acp_bindings.setup.paths import (
     require_absolute,
     require_directories,
 )
+from acp_bindings.setup.errors import InvalidParams
 
 POSIX = ["/", "/home/me", "//net/share", "/with space/ü", "/~", "/a/../b", "/file:/x", "/C:/x", "/a\nb"]
 WINDOWS = [

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from acp_bindings import DecodeError, decode, v1, v2
-from acp_bindings.setup.sessions.records import ServersMissing, SessionRecord, load_remarks, new_session_remarks
-from acp_bindings.setup.sessions.requests import load_session, new_session
+from acp_bindings.setup._records import ServersMissing, SessionRecord, load_remarks, new_session_remarks
+from acp_bindings.setup._requests import load_session, new_session
 from tests.acp_bindings.setup.agents import ABLE
 
 SECRET = "hunter2-hunter2"

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from acp_bindings import AcpError
-from acp_bindings.setup.paths import NotAbsolute
-from acp_bindings.setup.roots import OutsideRoots, Roots
+from acp_bindings.setup._paths import NotAbsolute, OutsideRoots, Roots
 
 
 @pytest.fixture

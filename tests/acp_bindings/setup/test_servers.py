@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from acp_bindings import DecodeError, decode, encode, v1, v1_unstable, v2, v2_unstable
-from acp_bindings.setup.servers import servers_for, servers_remarks
+from acp_bindings.setup._servers import servers_for, servers_remarks
 
 SECRET = "hunter2-hunter2"
 PAIRS = [{"name": "TOKEN", "value": SECRET}]

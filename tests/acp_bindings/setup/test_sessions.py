@@ -9,11 +9,10 @@ import pytest
 import acp_bindings
 from acp_bindings import DecodeError, decode, encode, v1
 from acp_bindings.jsonrpc import Codec
-from acp_bindings.setup.errors import CapabilityNotAdvertised, McpServersRefused, UnknownCapability
-from acp_bindings.setup.paths import NotAbsolute
-from acp_bindings.setup.peer import AgentPeer
-from acp_bindings.setup.sessions.records import SessionRecord
-from acp_bindings.setup.sessions.requests import (
+from acp_bindings.setup._paths import NotAbsolute
+from acp_bindings.setup._peer import AgentPeer
+from acp_bindings.setup._records import SessionRecord
+from acp_bindings.setup._requests import (
     close_session,
     delete_session,
     fork_session,
@@ -22,6 +21,7 @@ from acp_bindings.setup.sessions.requests import (
     new_session,
     resume_session,
 )
+from acp_bindings.setup.errors import CapabilityNotAdvertised, McpServersRefused, UnknownCapability
 from tests.acp_bindings.setup.agents import ABLE, BARE, V1_ALL, V1_SESSION, agent
 
 FILES = v1.McpServerStdio(name="files", command="/bin/files", args=[], env=[])

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from acp_bindings.setup.transports import type_fault
+from acp_bindings._problems.transports import type_fault
 
 URL, COMMAND = {"url": "https://example.com/mcp"}, {"command": "/usr/bin/files-mcp"}
 

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from acp_bindings import v1, v2
-from acp_bindings.setup.sessions.records import SessionRecord
-from acp_bindings.setup.sessions.requests import load_session, resume_session
-from acp_bindings.setup.sessions.updates import ReplayCollector, SessionIdReused, Update
+from acp_bindings.setup._records import SessionRecord
+from acp_bindings.setup._requests import load_session, resume_session
+from acp_bindings.setup._updates import ReplayCollector, SessionIdReused, Update
 from tests.acp_bindings.setup.agents import ABLE
 
 Collector = ReplayCollector[v1.SessionNotification]

@@ -7,7 +7,7 @@ import pytest
 import acp_bindings
 from acp_bindings import v1, v1_unstable, v2, v2_unstable
 from acp_bindings.setup import BadProtocolVersion, UnsupportedProtocolVersion, latest_supported, negotiate, version_of
-from acp_bindings.setup.versions import PACKAGES, by_version, read_version
+from acp_bindings.setup._versions import PACKAGES, by_version, read_version
 
 
 def test_r20_every_protocol_package_has_the_version_of_its_name() -> None:

@@ -13,7 +13,7 @@ from mcp_types import (
     ToolListChangedNotification,
 )
 
-from acp_bindings.secrets.redact import Redactor
+from acp_bindings._redact import Redactor
 from mcp_launch.command.explore.notices import Notices
 from tests.mcp_launch.support import SECRET
 

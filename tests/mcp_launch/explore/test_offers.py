@@ -8,7 +8,7 @@ import sys
 import pytest
 from mcp_types import Prompt, Resource, Tool
 
-from acp_bindings.secrets.redact import Redactor
+from acp_bindings._redact import Redactor
 from mcp_launch.command.explore.offered import blocks_of, tool_lines
 from mcp_launch.servers.offer import Offer
 from tests.mcp_launch.explore.here import ODD, PLAIN, Command

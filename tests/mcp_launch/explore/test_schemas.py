@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from mcp_types import Tool
 
-from acp_bindings.secrets.redact import Redactor
+from acp_bindings._redact import Redactor
 from mcp_launch import Budgets
 from mcp_launch.command.explore import arguments, offered
 from mcp_launch.command.explore.completing import candidates

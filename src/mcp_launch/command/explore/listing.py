@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from acp_bindings.secrets.redact import Redactor
+from acp_bindings._redact import Redactor
 from mcp_launch.command.explore.offered import blocks_of, in_short, kinds_of, offer_of, write_blocks
 from mcp_launch.command.explore.opened import redactors_of
 from mcp_launch.command.inputs import Session

@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from acp_bindings.secrets.redact import Redactor
+from acp_bindings._redact import Redactor
 from mcp_launch.command.explore.signature import Argument, described_arguments, signature
 from mcp_launch.command.show.text import Styled, harmless, printable, write
 from mcp_launch.servers.launched import LaunchedServer

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Literal, TypeVar
 
-from acp_bindings.secrets.redact import Redactor
+from acp_bindings._redact import Redactor
 from mcp_launch.command.explore.nearest import did_you_mean, there_are
 from mcp_launch.command.explore.notices import Notices
 from mcp_launch.command.inputs import Session

@@ -31,7 +31,7 @@ def source_of(given: str) -> str:
     """What messages call it, without the secrets that a URL may hold."""
     if is_url(given) or "://" in given:
         # Imported late: it takes as long as the start of a server.
-        from acp_bindings.secrets.redact import shown_url  # noqa: PLC0415
+        from acp_bindings._redact import shown_url  # noqa: PLC0415
 
         try:
             return shown_url(given)

@@ -18,7 +18,7 @@ from typing import Any, TextIO, cast
 from jinja2 import Environment, StrictUndefined, Template
 from markupsafe import Markup
 
-from acp_bindings.command.version import version
+from acp_bindings._cli import version
 from mcp_launch.command.show.advice import ADVICE
 from mcp_launch.command.show.findings import of_files, placed, with_findings
 from mcp_launch.command.show.timeline import Span, elapsed, spans, ticks

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import Any, TextIO, cast
 from xml.etree.ElementTree import Element, ElementTree, SubElement, indent
 
-from acp_bindings.command.standard_streams import without_ci_commands
+from acp_bindings._cli import without_ci_commands
 from mcp_launch.command.show.advice import ADVICE
 from mcp_launch.command.show.findings import of_files, shown, with_findings
 from mcp_launch.command.show.timeline import elapsed

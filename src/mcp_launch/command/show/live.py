@@ -10,7 +10,7 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.live import Live
 from rich.text import Text
 
-from acp_bindings.command.standard_streams import without_ci_commands
+from acp_bindings._cli import without_ci_commands
 from mcp_launch.changes import Change
 from mcp_launch.command.show.text import printable
 from mcp_launch.fleet import Fleet

@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Iterable, Iterator
 from typing import TypedDict
 
-from acp_bindings.check.rules.secret import secret_arguments
+from acp_bindings.check._rules.secret import secret_arguments
 from mcp_launch.command.inputs import Session
 from mcp_launch.command.show.text import printable
 from mcp_launch.config.entries import Entry

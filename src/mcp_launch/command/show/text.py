@@ -10,7 +10,7 @@ import threading
 from collections.abc import Generator
 from typing import TextIO, TypeAlias
 
-from acp_bindings.command.standard_streams import discard_unwritable, shown_on
+from acp_bindings._cli import discard_unwritable, shown_on
 from mcp_launch.failures import UnusableInput
 
 __all__ = ["Styled", "complain", "harmless", "printable", "remark", "write", "write_file", "write_json"]

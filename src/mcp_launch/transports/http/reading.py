@@ -25,7 +25,7 @@ from mcp_types import (
     RequestId,
 )
 
-from acp_bindings.secrets.redact import Redactor
+from acp_bindings._redact import Redactor
 from mcp_launch.diagnosis import Diagnosis
 from mcp_launch.transports.events import EventBuffer, EventTooLong, event_of
 from mcp_launch.transports.messages import Invalid, Reader, dropped, written

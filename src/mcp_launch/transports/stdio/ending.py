@@ -6,7 +6,7 @@ from typing import Literal
 
 import anyio
 
-from acp_bindings.connection.processes import ChildProcess
+from acp_bindings._processes.process import ChildProcess
 
 __all__ = ["Ending"]
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from mcp_types import JSONRPCMessage, RequestId
 
-from acp_bindings.secrets.redact import Redactor
+from acp_bindings._redact import Redactor
 from mcp_launch.diagnosis import Diagnosis
 from mcp_launch.diagnosis.process import SHOWN
 from mcp_launch.transports.messages import Invalid, Reader, dropped

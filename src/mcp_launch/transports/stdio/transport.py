@@ -25,11 +25,10 @@ from mcp_types import (
     RequestId,
 )
 
-from acp_bindings.connection.outbox import Outbox
-from acp_bindings.connection.processes import ChildProcess
-from acp_bindings.connection.processes.attended import attended
-from acp_bindings.connection.processes.forward import LineForwarder
-from acp_bindings.secrets.redact import Redactor
+from acp_bindings._processes.forward import LineForwarder
+from acp_bindings._processes.process import ChildProcess, attended
+from acp_bindings._redact import Redactor
+from acp_bindings.connection._outbox import Outbox
 from mcp_launch.diagnosis import Diagnosis
 from mcp_launch.diagnosis.process import Seen, diagnose_process
 from mcp_launch.transports.era import bound_probe

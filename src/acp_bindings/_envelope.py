@@ -1,0 +1,111 @@
+"""What stands around the params and results of JSON-RPC: codes, faults of a message, lines to be sent."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from functools import lru_cache
+from typing import Any
+
+from pydantic_core import to_json
+
+from acp_bindings.encoding import encode
+from acp_bindings.errors import Issue
+from acp_bindings.messages import BadLine, Id
+
+PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS, INTERNAL_ERROR = -32700, -32600, -32601, -32602, -32603
+REQUEST_CANCELLED = -32800
+"""What a request that was given up is answered with (`Codec.fail`)."""
+
+
+def version_fault(message: dict[str, Any]) -> str | None:
+    """What is wrong with the member `jsonrpc`, which every message has."""
+    return None if message.get("jsonrpc") == "2.0" else 'it lacks "jsonrpc": "2.0"'
+
+
+def call_fault(message: dict[str, Any]) -> str | None:
+    """Return what is wrong with a request or notification: it needs a method, and has neither result nor error.
+
+    Null does no harm, as in responses.
+    """
+    if not isinstance(message.get("method"), str):
+        return "it has no method"
+    if message.get("error") is not None:
+        return "it has both a method and an error"
+    return "it has both a method and a result" if message.get("result") is not None else None
+
+
+def outcome_fault(response: dict[str, Any]) -> str | None:
+    """What is wrong with the members `result` and `error`, of which a response has one.
+
+    Peers that always write both leave one of them null.
+    """
+    if response.get("error") is not None:
+        return "it has both a result and an error" if response.get("result") is not None else None
+    return None if "result" in response else "it has neither a result nor an error"
+
+
+def refuse(
+    id_: Id, code: int, message: str, method: str | None = None, issues: tuple[Issue, ...] = (), *, answer: bool = True
+) -> BadLine:
+    """A line that cannot be used, and the reply that says so, or none without *answer*."""
+    error: dict[str, Any] = {"code": code, "message": message}
+    if issues:
+        error["data"] = {"issues": [asdict(issue) for issue in issues]}
+    return BadLine(code, message, line_of({"id": id_}, "error", error) if answer else None, method, issues)
+
+
+def notification_line(method: str, params: Any) -> bytes:
+    """The line of a notification, without `params` if they are None."""
+    start = start_of_notification(method)
+    return start[: -len(_PARAMS)] + b"}\n" if params is None else start + encode(params) + b"}\n"
+
+
+@lru_cache
+def start_of_notification(method: str) -> bytes:
+    """What stands before the params in every notification by *method*."""
+    return encode({"jsonrpc": "2.0", "method": method})[:-1] + _PARAMS
+
+
+_PARAMS = b',"params":'
+
+
+def line_of(head: dict[str, Any], member: str, value: Any) -> bytes:
+    """The line with the members of *head*, and with *value* as *member*; without `params` if they are None."""
+    try:
+        # A head holds no models, and `encode` would take longer.
+        start = to_json({"jsonrpc": "2.0", **head})
+    except ValueError:
+        start = encode({"jsonrpc": "2.0", **head})
+    if value is None and member == "params":
+        return start + b"\n"
+    return start[:-1] + b',"' + member.encode() + b'":' + encode(value) + b"}\n"
+
+
+def issues_with_id(id_: object, open_: Mapping[Id, tuple[str, object]]) -> tuple[Issue, ...]:
+    """What is wrong with *id_*, which is that of none of the *open_* requests; nothing where that cannot be told.
+
+    Args:
+        id_: any JSON value.
+        open_: the method of each open request, and what else is known of it, by its id.
+    """
+    if isinstance(id_, bool) or not isinstance(id_, str | int | float):
+        return ()
+    # Not by going through those that are open: a peer that answers so may do so to very many.
+    meant = next((each for each in _in_other_types(id_) if each in open_), ...)
+    if meant is ...:
+        return ()
+    wrong, right = encode(id_).decode(), encode(meant).decode()
+    return (Issue(("id",), "id_type", f"{wrong} is no id of ours; that of {open_[meant][0]} is {right}"),)
+
+
+def _in_other_types(id_: str | float) -> Iterator[Id]:
+    """What *id_* would be as an id of another type."""
+    yield str(id_)
+    if isinstance(id_, str) and re.fullmatch(r"0|-?[1-9]\d{0,18}", id_, re.ASCII):
+        yield int(id_)
+    elif id_ == "None":  # null, as Python spells it
+        yield None
+    elif isinstance(id_, float) and id_.is_integer():
+        yield int(id_)

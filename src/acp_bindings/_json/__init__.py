@@ -1,1 +1,0 @@
-"""JSON itself: its text, its numbers, its shapes."""

@@ -1,1 +1,0 @@
-"""What a line of JSON-RPC is made of, and who may send it."""

@@ -1,0 +1,83 @@
+"""Which transport an entry of `mcpServers` is meant to have, where its `type` does not say it or says another."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+AS_PAIRS = 'write [{"name": …, "value": …}], not a map'
+"""What to do about an `env` or `headers` that is a map, as in the files of desktop clients."""
+
+ARGUMENTS_APART = 'it is one path, and its arguments belong in "args"'
+"""What to do about a `command` with white space in it."""
+
+
+class TypeFault(NamedTuple):
+    """What is wrong with the `type` of an entry, or with having none."""
+
+    message: str
+    """What is wrong, and what was most likely meant. It shows the type where that is a word, and nothing else."""
+    meant: str | None
+    """`stdio`, `http` or `sse`; None where nothing tells."""
+    unknown: bool
+    """Whether there is no such type; otherwise there is, and the members are those of another."""
+
+
+def type_fault(entry: Mapping[str, Any], *, called: Mapping[str, str] = MappingProxyType({})) -> TypeFault | None:
+    """What is wrong with the `type` of an entry, in the form of any version; None where nothing is.
+
+    A type that some version has is one, also where the version at hand does not have it. *called* is for entries that
+    were written in another way than that of ACP: by which names they have which types.
+    """
+    named, by_members = entry.get("type"), _by_members(entry)
+    if named is None:
+        if by_members in (None, "stdio"):
+            return None
+        return TypeFault(f'without a type it is read as stdio; write "type": "{by_members}"', by_members, unknown=False)
+    word = named if isinstance(named, str) else ""
+    if word in _MEMBER:
+        if by_members is None or _MEMBER[word] in entry:
+            return None
+        told = f"{word} has a {_MEMBER[word]} and no {_MEMBER[by_members]}; {_ask(by_members, called)}"
+        return TypeFault(told, by_members, unknown=False)
+    if word == "acp":
+        return None
+    meant = _by_spelling(word) or by_members
+    shown = f'"{word}"' if re.fullmatch(r"[\w.:/-]{1,40}", word) else "this"
+    *others, last = (called.get(each, each) for each in _MEMBER)
+    told = f"{shown} is none of the transports, which are {', '.join(others)} and {last}"
+    return TypeFault(f"{told}; {_ask(meant, called)}" if meant else told, meant, unknown=True)
+
+
+_MEMBER = {"stdio": "command", "http": "url", "sse": "url"}
+"""The member of each type that tells it from the others, or from stdio."""
+
+_ALIASES = {"streamable": "http", "remote": "http", "https": "http", "local": "stdio", "process": "stdio"}
+"""What others call the types, other than by similar names."""
+
+
+def _by_members(entry: Mapping[str, Any]) -> str | None:
+    if "command" in entry:
+        return "stdio"
+    if not isinstance(url := entry.get("url"), str):
+        return "http" if "url" in entry else None
+    if not url.lower().startswith(("http:", "https:")) and "://" in url:
+        return None  # as of a web socket, which is none of these
+    return "sse" if re.fullmatch(r"[^?#]*/sse/?([?#].*)?", url) else "http"
+
+
+def _by_spelling(name: str) -> str | None:
+    plain = "".join(filter(str.isalnum, name[:100])).lower()
+    if plain in _ALIASES:
+        return _ALIASES[plain]
+    if held := next((each for each in _MEMBER if each in plain), None):
+        return held
+    return next(iter(difflib.get_close_matches(plain, _MEMBER, n=1)), None)
+
+
+def _ask(meant: str, called: Mapping[str, str]) -> str:
+    form = ', which v1 writes without a type, and v2 with "type": "stdio"' if meant == "stdio" and not called else ""
+    return f'did you mean "{called.get(meant, meant)}"{form}?'

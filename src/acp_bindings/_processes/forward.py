@@ -1,0 +1,110 @@
+"""Forwards what a child writes to standard error, line by line, to a listener, and never waits for it."""
+
+from __future__ import annotations
+
+import contextlib
+from collections import deque
+from collections.abc import Callable
+
+import anyio
+import anyio.to_thread
+
+_LONGEST = 16384
+"""Bytes of a line. Of a longer one not even the start is forwarded, since a secret in it may be cut in two."""
+_WAITING = 1000
+"""Lines kept for a slow listener: the last ones, which are of most use."""
+_LAST_LINES = 1.0
+"""Seconds a listener gets for the rest once the child has gone."""
+
+
+class LineForwarder:
+    """Takes bytes by `feed`, which never waits; forwards lines in `run`, a task of its own, until `finish`."""
+
+    def __init__(
+        self,
+        listener: Callable[[str], object],
+        *,
+        hide: Callable[[str], str],
+        failed: Callable[[Exception], object] | None = None,
+    ) -> None:
+        """A forwarder that has forwarded nothing yet.
+
+        Args:
+            listener: called with each line, from a thread, one at a time.
+            hide: gives the line as it may be shown. Called from that thread too.
+            failed: called with what the listener raised, when `run` ends for it.
+        """
+        self.error: Exception | None = None
+        """What the listener raised. It has not been called since."""
+        self._listener = listener
+        self._hide = hide
+        self._failed = failed
+        self._rest = b""
+        self._too_long = False
+        self._lines: deque[tuple[int, str]] = deque(maxlen=_WAITING)
+        """Each with its number: a gap between two is what the listener was too slow for."""
+        self._taken = 0
+        self._told_up_to = 0
+        self._news = anyio.Event()
+        self._ended = False
+        self._told = anyio.Event()
+
+    def feed(self, chunk: bytes) -> None:
+        """Take what was written."""
+        if self.error is not None:
+            return
+        *lines, rest = (self._rest + chunk).split(b"\n")
+        for line in lines:
+            self._take(line)
+        self._too_long = self._too_long or len(rest) > _LONGEST
+        self._rest = b"" if self._too_long else rest
+        self._news.set()
+
+    async def run(self) -> None:
+        """Forward the lines as they come, until `finish`."""
+        # A limit of its own: listeners that hang must not use up the threads of everybody else.
+        limiter = anyio.CapacityLimiter(1)
+        try:
+            while self.error is None and not (self._ended and not self._lines):
+                await self._news.wait()
+                self._news = anyio.Event()
+                if self._lines:
+                    await anyio.to_thread.run_sync(self._tell, abandon_on_cancel=True, limiter=limiter)
+            if self.error is not None and self._failed:
+                self._failed(self.error)
+        finally:
+            # So that a thread that was left behind ends.
+            self._lines.clear()
+            self._told.set()
+
+    async def finish(self) -> None:
+        """Nothing more will come: give the listener a moment for the rest."""
+        if self._rest or self._too_long:
+            self._take(self._rest)
+        self._ended = True
+        self._news.set()
+        with anyio.move_on_after(_LAST_LINES):
+            await self._told.wait()
+
+    def _take(self, line: bytes) -> None:
+        if self._too_long or len(line) > _LONGEST:
+            text = f"[a line of more than {_LONGEST} bytes]"
+            self._too_long = False
+        else:
+            text = line.decode(errors="replace").rstrip("\r")
+        self._taken += 1
+        self._lines.append((self._taken, text))
+
+    def _tell(self) -> None:
+        with contextlib.suppress(IndexError):
+            while True:
+                number, line = self._lines.popleft()
+                left_out = number - self._told_up_to - 1
+                self._told_up_to = number
+                try:
+                    if left_out:
+                        self._listener(f"[{left_out} lines left out]")
+                    self._listener(self._hide(line))
+                except Exception as error:  # noqa: BLE001 - theirs, and no reason to lose the child
+                    self.error = error
+                    return

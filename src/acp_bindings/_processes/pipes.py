@@ -1,0 +1,333 @@
+"""Our ends of pipes, such as those to a child. They cost little, and tell whether the child has read anything.
+
+So a child that leaves because of a request can be told from one that never got as far as reading it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import fcntl
+import os
+import select
+import struct
+import sys
+import termios
+from collections.abc import Awaitable, Callable
+from concurrent.futures import Future
+from functools import partial
+from queue import SimpleQueue
+from threading import Thread
+from typing import TypeVar
+
+import anyio
+import anyio.from_thread
+import anyio.lowlevel
+
+if sys.platform == "win32":
+    raise ImportError("acp_bindings._processes.pipes is not for Windows")
+
+
+class _End:
+    """A descriptor that is ours to close."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._end = descriptor
+        self._open = True
+        self._waiting: anyio.CancelScope | None = None
+
+    async def aclose(self) -> None:
+        """Close it, also while somebody waits for it."""
+        if self._open:
+            self._open = False
+            if self._waiting is None:
+                os.close(self._end)
+            else:
+                # Not `anyio.notify_closing`, which on asyncio does not reach a waiter in another task.
+                self._waiting.cancel()
+        await anyio.lowlevel.checkpoint()
+
+    async def _wait(self, until_ready: Callable[[int], Awaitable[None]]) -> None:
+        if not self._open:
+            raise anyio.ClosedResourceError
+        try:
+            with anyio.CancelScope() as self._waiting:
+                await until_ready(self._end)
+        finally:
+            self._waiting = None
+            if not self._open:
+                os.close(self._end)
+        if not self._open:
+            raise anyio.ClosedResourceError
+
+
+class Writer(_End):
+    """An end that is written to. The descriptor must not block."""
+
+    def __init__(self, descriptor: int) -> None:
+        super().__init__(descriptor)
+        self._sent = 0
+        self._unsent = b""
+        self._turn = anyio.Lock(fast_acquire=True)
+
+    async def send(self, data: bytes) -> None:
+        """Write all of *data*. If this is cancelled, the rest of it is written before what is sent next.
+
+        Raises:
+            OSError: nobody reads any more.
+            anyio.ClosedResourceError: it was closed here.
+        """
+        async with self._turn:
+            await self._write(self._unsent + data)
+
+    def send_at_once(self, data: bytes) -> int:
+        """Write what can be written without waiting, and return how many bytes. Errors are left to `send`."""
+        if self._unsent or not self._open or self._turn.locked():
+            return 0
+        try:
+            written = os.write(self._end, data)
+        except OSError:
+            return 0
+        self._sent += written
+        return written
+
+    async def _write(self, data: bytes) -> None:
+        rest = memoryview(data)
+        try:
+            while rest:
+                if not self._open:
+                    raise anyio.ClosedResourceError
+                try:
+                    written = os.write(self._end, rest)
+                except BlockingIOError:
+                    await self._wait(anyio.wait_writable)
+                else:
+                    self._sent += written
+                    rest = rest[written:]
+        finally:
+            self._unsent = bytes(rest)
+
+
+class Reader(_End):
+    """An end that is read from. The descriptor may block, since it is only read when there is something."""
+
+    def __init__(self, descriptor: int) -> None:
+        super().__init__(descriptor)
+        self._arrivals: _Arrivals | None = None
+
+    async def receive(self, max_bytes: int = 65536) -> bytes:
+        """What was written, as it comes; a cancellation loses nothing of it.
+
+        Raises:
+            anyio.EndOfStream: nobody writes any more.
+            anyio.ClosedResourceError: it was closed here.
+        """
+        if self._arrivals is None and _on_asyncio():
+            self._arrivals = _Arrivals(self._end)
+        chunk = await (self._arrivals.next(max_bytes) if self._arrivals and self._open else self._read(max_bytes))
+        if not self._open:
+            raise anyio.ClosedResourceError
+        if not chunk:
+            raise anyio.EndOfStream
+        return chunk
+
+    async def aclose(self) -> None:
+        """Close it, also while somebody waits for it."""
+        if self._arrivals:
+            self._arrivals.stop()
+        await super().aclose()
+
+    async def _read(self, max_bytes: int) -> bytes:
+        while True:
+            # Before each read, not only when there is nothing to read: a flood must let other tasks run.
+            await self._wait(anyio.wait_readable)
+            with contextlib.suppress(BlockingIOError):
+                return os.read(self._end, max_bytes)
+
+
+class _Arrivals:
+    """Reads on asyncio, with one registration for all reads: to register for each takes longer than to read."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self._loop = asyncio.get_running_loop()
+        self._listening = False
+        self._max_bytes = 0
+        self._waiter: asyncio.Future[None] | None = None
+        self._chunk: bytes | None = None
+        """What was read and not taken yet; who waited for it may have been cancelled."""
+
+    async def next(self, max_bytes: int) -> bytes | None:
+        """The next chunk, empty at the end; None after `stop`."""
+        if self._waiter:
+            raise anyio.BusyResourceError("reading from")
+        if self._chunk is not None:
+            await anyio.lowlevel.checkpoint()
+        else:
+            self._max_bytes = max_bytes
+            self._waiter = self._loop.create_future()
+            if not self._listening:
+                self._loop.add_reader(self._descriptor, self._take)
+                self._listening = True
+            try:
+                await self._waiter
+            finally:
+                self._waiter = None
+        chunk, self._chunk = self._chunk, None
+        return chunk
+
+    def stop(self) -> None:
+        """Let go of the descriptor; whoever waits is told."""
+        self._ignore()
+        if self._waiter and not self._waiter.done():
+            self._waiter.set_result(None)
+
+    def _take(self) -> None:
+        if self._waiter is None or self._waiter.done():
+            # Nobody is there to take it, and the loop would go on telling that there is something.
+            self._ignore()
+            return
+        try:
+            self._chunk = os.read(self._descriptor, self._max_bytes)
+        except BlockingIOError:
+            return
+        except OSError as error:
+            self._waiter.set_exception(error)
+        else:
+            self._waiter.set_result(None)
+
+    def _ignore(self) -> None:
+        if self._listening:
+            self._loop.remove_reader(self._descriptor)
+            self._listening = False
+
+
+def _on_asyncio() -> bool:
+    try:
+        return asyncio.current_task() is not None
+    except RuntimeError:
+        return False
+
+
+class InputPipe(Writer):
+    """Our end of the standard input of a child.
+
+    Without *our_end* this makes the pipe. Give the child `child_end`, and close it here.
+    """
+
+    def __init__(self, our_end: int | None = None) -> None:
+        self.child_end = -1
+        if our_end is None:
+            self.child_end, our_end = os.pipe()
+            os.set_blocking(our_end, False)
+        super().__init__(our_end)
+
+    def was_read(self) -> bool:
+        """Whether anything that was sent has been read. Where the system does not tell, everything was."""
+        if not self._open:
+            return False
+        unread: int = struct.unpack("i", fcntl.ioctl(self._end, termios.FIONREAD, bytes(4)))[0]
+        return unread < self._sent
+
+    def has_reader(self) -> bool:
+        """Whether anybody holds the other end."""
+        if not self._open:
+            return False
+        poll = select.poll()
+        poll.register(self._end, 0)
+        return not poll.poll(0)
+
+
+class OutputPipe(Reader):
+    """Our end of the standard output or error of a child.
+
+    Without *our_end* this makes the pipe. Give the child `child_end`, and close it here.
+    """
+
+    def __init__(self, our_end: int | None = None) -> None:
+        self.child_end = -1
+        if our_end is None:
+            our_end, self.child_end = os.pipe()
+            os.set_blocking(our_end, False)
+        super().__init__(our_end)
+
+
+T = TypeVar("T")
+
+
+class _Threaded:
+    """A descriptor that is read or written in a thread of its own.
+
+    When the task that waits is cancelled, the thread is left behind, since nobody knows when a read or write ends. At
+    its end a program does not wait for this thread, as it would for one of anyio's on asyncio.
+    """
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self._jobs: SimpleQueue[Callable[[], object] | None] = SimpleQueue()
+        self._is_busy = False
+        Thread(target=self._work, name=f"descriptor {descriptor}", daemon=True).start()
+
+    async def aclose(self) -> None:
+        """Close the descriptor; after a read or write that was left behind, which would block the closing."""
+        closing = partial(os.close, self._descriptor)
+        try:
+            if self._is_busy:
+                self._jobs.put(closing)
+            else:
+                # It takes no time, and the thread must not be left to an event loop that ends meanwhile.
+                with anyio.CancelScope(shield=True):
+                    await self._do(closing)
+        finally:
+            self._jobs.put(None)
+
+    async def _do(self, job: Callable[[], T]) -> T:
+        future: Future[T] = Future()
+        done, token = anyio.Event(), anyio.lowlevel.current_token()
+
+        def work() -> None:
+            try:
+                future.set_result(job())
+            except BaseException as error:  # noqa: BLE001 - it is for who waits
+                future.set_exception(error)
+            with contextlib.suppress(anyio.RunFinishedError):
+                anyio.from_thread.run_sync(done.set, token=token)
+
+        self._is_busy = True
+        self._jobs.put(work)
+        await done.wait()
+        self._is_busy = False
+        return future.result()
+
+    def _work(self) -> None:
+        while job := self._jobs.get():
+            job()
+
+
+class ThreadedSource(_Threaded):
+    """What is read from a descriptor, which is closed with it."""
+
+    async def receive(self, max_bytes: int = 65536, /) -> bytes:
+        """The next bytes.
+
+        Raises:
+            anyio.EndOfStream: there are no more.
+            OSError: it cannot be read.
+        """
+        if chunk := await self._do(partial(os.read, self._descriptor, max_bytes)):
+            return chunk
+        raise anyio.EndOfStream
+
+
+class ThreadedSink(_Threaded):
+    """What is written to a descriptor, which is closed with it."""
+
+    async def send(self, item: bytes, /) -> None:
+        """Write all of it.
+
+        Raises:
+            OSError: it cannot be written.
+        """
+        rest = memoryview(item)
+        while rest:
+            rest = rest[await self._do(partial(os.write, self._descriptor, rest)) :]

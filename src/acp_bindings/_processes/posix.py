@@ -1,0 +1,170 @@
+"""Ctrl-C while a process is being started: raised there, it would leave a process that nobody knows of."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
+from typing import Any, TypeVar
+
+import anyio
+import anyio.lowlevel
+
+from acp_bindings._processes.pipes import InputPipe, OutputPipe
+
+
+@contextmanager
+def held_back() -> Generator[None]:
+    """Have Ctrl-C interrupt the event loop after the block, not the block itself, which must not wait for anything.
+
+    This holds where Ctrl-C raises `KeyboardInterrupt` in whatever runs. Other handlers of the signal are left alone.
+    """
+    handler = signal.getsignal(signal.SIGINT)
+    deliver = _delivery(handler)
+    if deliver is None or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[int] = []
+    try:
+        signal.signal(signal.SIGINT, lambda number, _frame: came.append(number))
+        yield
+    finally:
+        signal.signal(signal.SIGINT, handler)
+        if came:
+            deliver()
+
+
+def _delivery(handler: Any) -> Callable[[], object] | None:
+    """What interrupts the event loop by *handler*, if that raises wherever it is called."""
+    if getattr(handler, "__module__", "").partition(".")[0] == "trio":
+        # Without a frame it gives it to the main task, at its next checkpoint.
+        return partial(handler, signal.SIGINT, None)
+    if handler is not signal.default_int_handler:
+        return None
+    try:
+        loop = asyncio.get_running_loop()
+    except RuntimeError:
+        return None
+    return lambda: loop.call_soon(signal.raise_signal, signal.SIGINT)
+
+
+if sys.platform == "win32":
+    raise ImportError("acp_bindings._processes.posix is not for Windows")
+
+P = TypeVar("P", InputPipe, OutputPipe)
+
+_LOOK = 0.02
+"""How often to look whether a process has exited, where there is no event for that (macOS)."""
+
+
+async def start(
+    command: Sequence[str], *, cwd: str, env: Mapping[str, str]
+) -> tuple[Child, InputPipe, OutputPipe, OutputPipe]:
+    """Start the command in a process group of its own.
+
+    Returns:
+        The process, and our ends of its standard input, output and error.
+
+    Raises:
+        OSError: it could not be started.
+    """
+    await anyio.lowlevel.checkpoint()
+    async with contextlib.AsyncExitStack() as on_failure:
+        with held_back():
+            with contextlib.ExitStack() as child_ends:
+
+                def kept(pipe: P) -> P:
+                    on_failure.push_async_callback(pipe.aclose)
+                    child_ends.callback(os.close, pipe.child_end)
+                    return pipe
+
+                stdin, stdout, stderr = kept(InputPipe()), kept(OutputPipe()), kept(OutputPipe())
+                child = Child(
+                    subprocess.Popen(
+                        list(command),
+                        stdin=stdin.child_end,
+                        stdout=stdout.child_end,
+                        stderr=stderr.child_end,
+                        cwd=cwd,
+                        env=dict(env),
+                        start_new_session=True,
+                    )
+                )
+            on_failure.pop_all()
+        return child, stdin, stdout, stderr
+    raise AssertionError("the stack lets every exception pass")
+
+
+class Child:
+    """A running process.
+
+    Not anyio's: on asyncio before Python 3.12 that starts a thread for each, which takes longer than all the rest.
+    """
+
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+        self._process = process
+        self.pid = process.pid
+
+    @property
+    def returncode(self) -> int | None:
+        """The exit status, negative for a signal, or None while it runs."""
+        return self._process.poll()
+
+    async def wait(self) -> int:
+        """Wait for it to exit, and return its status."""
+        while (status := self.returncode) is None:
+            try:
+                # One for each call: no two tasks may wait for the same descriptor.
+                descriptor = os.pidfd_open(self.pid)
+            except (AttributeError, OSError):
+                await anyio.sleep(_LOOK)
+                continue
+            try:
+                await anyio.wait_readable(descriptor)
+            finally:
+                os.close(descriptor)
+        return status
+
+    def kill(self) -> None:
+        """End it."""
+        self._process.kill()
+
+    async def aclose(self) -> None:
+        """Nothing: it has no streams of its own."""
+
+
+class ProcessTree:
+    """The process group that a process leads; it outlives its leader."""
+
+    def __init__(self, pid: int) -> None:
+        self._pid = pid
+
+    def ask(self) -> bool:
+        """Ask all of it to leave; whether there was anyone."""
+        return self._signal(signal.SIGTERM)
+
+    def kill(self) -> bool:
+        """End all of it; whether there was anyone."""
+        return self._signal(signal.SIGKILL)
+
+    def lives(self) -> bool:
+        """Whether anyone is left."""
+        return self._signal(0)
+
+    def close(self) -> None:
+        """Let go of it."""
+
+    def _signal(self, number: int) -> bool:
+        try:
+            os.killpg(self._pid, number)
+        except (ProcessLookupError, PermissionError):
+            # macOS answers EPERM for a group of zombies.
+            return False
+        return True

@@ -1,0 +1,417 @@
+"""What the exit status of a process says."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import subprocess
+import sys
+from collections import deque
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Mapping, Sequence
+from contextlib import asynccontextmanager
+from typing import Any, Protocol
+
+import anyio
+import anyio.lowlevel
+
+from acp_bindings._processes.forward import LineForwarder
+
+
+def how_it_ended(status: int) -> str:
+    """How a process left, to stand behind its name."""
+    return f"was ended by {signal_name(status)}" if status < 0 else f"exited with status {status}"
+
+
+def signal_name(status: int) -> str:
+    """The signal that a negative status stands for, as far as this system knows it."""
+    try:
+        return signal.Signals(-status).name
+    except ValueError:
+        return f"signal {-status}"
+
+
+async def to_the_end(work: Callable[[], Awaitable[None]]) -> None:
+    """Do *work* in a task of its own, and wait for it.
+
+    A shield alone would not do: asyncio's own `Task.cancel` reaches through it.
+
+    Raises:
+        ExceptionGroup: what *work* raised, as any task of a group.
+    """
+
+    async def shielded() -> None:
+        with anyio.CancelScope(shield=True):
+            await work()
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(shielded)
+
+
+_BEGUN = 65536
+"""Bytes that are shown of a line that has not ended."""
+
+
+class LineBuffer:
+    """Splits a stream at its newlines; `feed` it, and take the `rest` at the end."""
+
+    def __init__(self, *, limit: int) -> None:
+        """An empty buffer.
+
+        Args:
+            limit: the bytes that a line may have. After a longer one nothing more is given.
+        """
+        self.limit = limit
+        self.overflowed = False
+        """Whether there was a line that was longer than that."""
+        self._rest = bytearray()
+
+    def feed(self, chunk: bytes) -> list[bytes]:
+        """The lines that *chunk* ends, without their newlines."""
+        if self.overflowed:
+            return []
+        *lines, last = chunk.split(b"\n")
+        if lines and self._rest:
+            self._rest += lines[0]
+            lines[0] = bytes(self._rest)
+            self._rest.clear()
+        self._rest += last
+        too_long = next((index for index, line in enumerate(lines) if len(line) > self.limit), None)
+        if too_long is not None or len(self._rest) > self.limit:
+            self.overflowed = True
+            self._rest.clear()
+            return lines[:too_long]
+        return lines
+
+    @property
+    def begun(self) -> bytes:
+        """The beginning of the line that has not ended yet."""
+        return bytes(self._rest[:_BEGUN])
+
+    def rest(self) -> bytes:
+        """What stands behind the last newline, which is taken out of here."""
+        rest = bytes(self._rest)
+        self._rest.clear()
+        return rest
+
+
+if sys.platform == "win32":
+    from anyio.abc import Process as Child
+
+    from acp_bindings._processes.windows import ProcessTree, start
+else:
+    from acp_bindings._processes.pipes import InputPipe, OutputPipe
+    from acp_bindings._processes.posix import Child, ProcessTree, start
+
+_CHUNK = 65536
+_POLL = 0.01
+"""How often to look whether a process group is empty, for which there is no event."""
+_HEARD = 0.5
+"""How often to look whether anybody still reads the input of a process that has left."""
+_REAP = 1.0
+"""Seconds for the event loop to notice that a killed process has ended."""
+_TREE_GRACE = 0.2
+"""Seconds for the children of a process that has left to end after SIGTERM, and again after SIGKILL."""
+
+
+class Tail:
+    """The last bytes of a stream, however much was written."""
+
+    def __init__(self, limit: int = 16384) -> None:
+        self._limit = limit
+        self._chunks: deque[bytes] = deque()
+        self._size = 0
+        self.dropped = False
+
+    def add(self, chunk: bytes) -> None:
+        """Append, and forget what is too old."""
+        self._chunks.append(chunk)
+        self._size += len(chunk)
+        while self._size - len(self._chunks[0]) >= self._limit:
+            self._size -= len(self._chunks.popleft())
+            self.dropped = True
+
+    def lines(self) -> list[str]:
+        """The whole lines. If bytes were dropped, the first line is not whole, and might show half of a secret."""
+        lines = b"".join(self._chunks).decode(errors="replace").splitlines()
+        if not self.dropped:
+            return lines
+        return lines[1:] or [f"[a line of more than {self._limit} bytes]"]
+
+
+class Input(Protocol):
+    """Where a process reads."""
+
+    async def send(self, data: bytes, /) -> None: ...
+    async def aclose(self) -> None: ...
+    def was_read(self) -> bool: ...
+    def has_reader(self) -> bool: ...
+
+
+class Output(Protocol):
+    """Where a process writes."""
+
+    async def receive(self, max_bytes: int, /) -> bytes: ...
+    async def aclose(self) -> None: ...
+
+
+class ChildProcess:
+    """One running child. `start` it, `receive_line`, `send`, and always `stop` it."""
+
+    def __init__(self, process: Child, stdin: Input, stdout: Output, stderr: Output) -> None:
+        self._process = process
+        self._tree = ProcessTree(process.pid)
+        self._stdin, self._stdout, self._stderr = stdin, stdout, stderr
+        self.stderr = Tail()
+        self._lines: deque[bytes] = deque()
+        self._buffer = LineBuffer(limit=0)
+        self._stdout_ended = False
+        self._stderr_ended = anyio.Event()
+        self._stopped = False
+
+    @classmethod
+    async def start(cls, command: Sequence[str], *, cwd: str, env: Mapping[str, str]) -> ChildProcess:
+        """Start the command in a process tree of its own.
+
+        Raises:
+            OSError: it could not be started.
+        """
+        # Shielded: a cancellation between fork and return would leave a process that nobody knows of.
+        with anyio.CancelScope(shield=True):
+            return cls(*await start(command, cwd=cwd, env=env))
+        raise AssertionError("nobody cancels that scope")
+
+    @classmethod
+    def adopt(cls, process: subprocess.Popen[bytes], *, stdin: int, stdout: int, stderr: int) -> ChildProcess:
+        """Take over a process that was started elsewhere, as the leader of a process group.
+
+        Our ends of its pipes must not block, and will be closed here.
+        """
+        if sys.platform != "win32":
+            return cls(Child(process), InputPipe(stdin), OutputPipe(stdout), OutputPipe(stderr))
+        raise NotImplementedError("pipes of Windows cannot be waited for like that")
+
+    @property
+    def pid(self) -> int:
+        """The process id, which is the id of its process group too."""
+        return self._process.pid
+
+    @property
+    def read_input(self) -> bool:
+        """Whether it has read anything of what it was sent, as far as the system can tell."""
+        return self._stdin.was_read()
+
+    @property
+    def is_heard(self) -> bool:
+        """Whether anybody can read what is sent, as far as the system can tell."""
+        return self._stdin.has_reader()
+
+    @property
+    def returncode(self) -> int | None:
+        """The exit status, negative for a signal, or None while it runs."""
+        return self._process.returncode
+
+    @property
+    def overflowed(self) -> bool:
+        """Whether it wrote a line that was too long to go on."""
+        return self._buffer.overflowed
+
+    @property
+    def unfinished(self) -> bytes:
+        """The start of a line that has not ended yet."""
+        return self._buffer.begun
+
+    async def receive(self, max_bytes: int = _CHUNK, /) -> bytes:
+        """What it wrote on standard output, as it comes. Do not mix this with `receive_line`.
+
+        Raises:
+            anyio.EndOfStream: standard output is closed.
+            anyio.ClosedResourceError: it was closed here.
+        """
+        return await self._stdout.receive(max_bytes)
+
+    async def receive_line(self, *, longest: int) -> bytes | None:
+        """The next line on standard output without its end; None when it is closed or a line has more bytes than that.
+
+        A cancellation loses nothing.
+        """
+        self._buffer.limit = longest
+        if self._lines:
+            # First other tasks begin what the last line caused: a notification is handled before the answer after it.
+            await anyio.lowlevel.checkpoint()
+        while not self._lines:
+            if self._stdout_ended:
+                return None
+            try:
+                chunk = await self._stdout.receive(_CHUNK)
+            except (anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError):
+                self._stdout_ended = True
+                return self._buffer.rest() or None
+            self._lines.extend(self._buffer.feed(chunk))
+            self._stdout_ended = self._buffer.overflowed
+        return self._lines.popleft()
+
+    async def send(self, data: bytes) -> None:
+        """Write to standard input.
+
+        Raises:
+            anyio.BrokenResourceError: the process no longer reads.
+        """
+        try:
+            await self._stdin.send(data)
+        except (OSError, anyio.ClosedResourceError) as error:
+            raise anyio.BrokenResourceError from error
+
+    @property
+    def send_at_once(self) -> Callable[[bytes], int] | None:
+        """Writes what can be written without waiting, and returns how many bytes; None where that is not possible."""
+        return getattr(self._stdin, "send_at_once", None)
+
+    async def drain_stderr(self, *, tell: Callable[[bytes], None] | None = None) -> None:
+        """Read standard error until it is closed, since a full pipe would stop the process, and keep its tail.
+
+        Args:
+            tell: called with each chunk.
+        """
+
+        def keep(chunk: bytes) -> None:
+            self.stderr.add(chunk)
+            if tell:
+                tell(chunk)
+
+        try:
+            await _drain(self._stderr, keep)
+        finally:
+            self._stderr_ended.set()
+
+    async def hang_up(self) -> None:
+        """Close our end of its standard output. Who waits for a line gets None."""
+        await self._stdout.aclose()
+
+    async def wait(self) -> int:
+        """Wait for the process to exit, and return its status."""
+        return await self._process.wait()
+
+    async def wait_lost(self) -> None:
+        """Wait until no answer can come from it, even if its output does not end because a child holds that open.
+
+        A process that exits with 0 may have left its streams to that child. Then this waits until nobody can read its
+        input any more. One that fails has not.
+        """
+        if await self.wait() == 0:
+            # To begin with, a child has all that its parent had open. It may close the input later.
+            while self.is_heard:
+                await anyio.sleep(_HEARD)
+
+    async def settle(self, seconds: float) -> None:
+        """After the output ended, wait at most *seconds* for the process to exit and standard error to end."""
+        with anyio.move_on_after(seconds):
+            await self.wait()
+            await self._stderr_ended.wait()
+
+    async def stop(self, *, patience: float) -> bool:
+        """End the process and its tree, within about `patience` seconds; cancellation does not interrupt it.
+
+        Closing standard input asks it to leave, SIGTERM asks the tree, SIGKILL does not ask. What it writes meanwhile
+        is read, so that it is not stuck in a write. Returns whether the process left by itself when asked by the
+        closed input.
+        """
+        if self._stopped:
+            return True
+        self._stopped = True
+        left = True
+
+        async def end() -> None:
+            nonlocal left
+            try:
+                async with anyio.create_task_group() as drain:
+                    drain.start_soon(_drain, self._stdout, len)
+                    try:
+                        left = await self._leaves(patience)
+                    finally:
+                        # Whatever went wrong, also where the output is read: that cancels what is awaited here.
+                        with anyio.CancelScope(shield=True):
+                            await self._end_tree()
+                    if self._process.returncode is None:
+                        await self._gone_within(max(patience / 4, _REAP))
+                    drain.cancel_scope.cancel()
+            finally:
+                await self._let_go()
+
+        await to_the_end(end)
+        return left
+
+    async def _leaves(self, patience: float) -> bool:
+        """Ask the process to leave, then its tree, and return whether the first was enough."""
+        await _close(self._stdin)
+        if await self._gone_within(patience / 2):
+            return True
+        self._tree.ask()
+        await self._gone_within(patience / 4)
+        return False
+
+    async def _let_go(self) -> None:
+        """Close what we hold of it; a process that left the tree may hold the pipes open for ever."""
+        self._tree.close()
+        for stream in (self._stdout, self._stderr):
+            await _close(stream)
+        if self._process.returncode is not None:
+            await self._process.aclose()
+
+    async def _gone_within(self, seconds: float) -> bool:
+        with anyio.move_on_after(seconds):
+            await self._process.wait()
+        return self._process.returncode is not None
+
+    async def _end_tree(self) -> None:
+        """End what the process left behind (npx leaves node), and itself if it is still there."""
+        if self._process.returncode is not None:
+            if not self._tree.ask():
+                # Nobody is left, and the number of the group is free for others.
+                return
+            await self._tree_gone_within(_TREE_GRACE)
+        if self._tree.kill():
+            # Dying takes a moment, and whoever looks afterwards should find nobody.
+            await self._tree_gone_within(_TREE_GRACE)
+        if self._process.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                self._process.kill()
+
+    async def _tree_gone_within(self, seconds: float) -> None:
+        with anyio.move_on_after(seconds):
+            while self._tree.lives():
+                await anyio.sleep(_POLL)
+
+
+async def _drain(output: Output, keep: Callable[[bytes], object]) -> None:
+    with contextlib.suppress(anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError):
+        while True:
+            keep(await output.receive(_CHUNK))
+
+
+async def _close(stream: Input | Output) -> None:
+    with contextlib.suppress(OSError, anyio.BrokenResourceError, anyio.ClosedResourceError):
+        await stream.aclose()
+
+
+@asynccontextmanager
+async def attended(
+    process: ChildProcess, *, watch: Callable[[], Coroutine[Any, Any, object]], lines: LineForwarder | None
+) -> AsyncGenerator[None]:
+    """A block for the use and the end of a process, beside which `watch` runs and `lines` gets its standard error."""
+    # Shielded: the process may still write while it ends, also after a cancellation.
+    beside = anyio.CancelScope(shield=True)
+
+    async def attend() -> None:
+        with beside:
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(watch)
+                if lines:
+                    tasks.start_soon(lines.run)
+                await process.drain_stderr(tell=lines.feed if lines else None)
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(attend)
+        try:
+            yield
+        finally:
+            beside.cancel()

@@ -1,0 +1,118 @@
+"""A process and all that belongs to it on Windows: a job object, which ends its members when it is closed.
+
+What the process starts in its first moment, before it is put into the job, is not in it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import anyio
+from anyio.abc import ByteReceiveStream, ByteSendStream, Process
+
+if sys.platform != "win32":
+    raise ImportError("acp_bindings._processes.windows is for Windows")
+
+pywintypes: Any = importlib.import_module("pywintypes")
+win32api: Any = importlib.import_module("win32api")
+win32con: Any = importlib.import_module("win32con")
+win32job: Any = importlib.import_module("win32job")
+
+
+async def start(
+    command: Sequence[str], *, cwd: str, env: Mapping[str, str]
+) -> tuple[Process, Input, ByteReceiveStream, ByteReceiveStream]:
+    """Start the command without a console window.
+
+    Returns:
+        The process, and our ends of its standard input, output and error.
+
+    Raises:
+        OSError: it could not be started.
+    """
+    try:
+        no_window = subprocess.CREATE_NO_WINDOW
+        process = await anyio.open_process(list(command), cwd=cwd, env=dict(env), creationflags=no_window)
+    except NotImplementedError as error:
+        raise OSError("asyncio's SelectorEventLoop starts no processes; use its ProactorEventLoop") from error
+    stdin, stdout, stderr = process.stdin, process.stdout, process.stderr
+    if stdin is None or stdout is None or stderr is None:
+        raise OSError("the process has no pipes")
+    return process, Input(stdin), stdout, stderr
+
+
+class Input:
+    """Standard input of the process. Windows does not tell whether it was read: it is taken to be."""
+
+    def __init__(self, stream: ByteSendStream) -> None:
+        self._stream = stream
+
+    async def send(self, data: bytes) -> None:
+        """Write all of it."""
+        await self._stream.send(data)
+
+    async def aclose(self) -> None:
+        """Close it."""
+        await self._stream.aclose()
+
+    def was_read(self) -> bool:
+        """Whether anything that was sent has been read."""
+        return True
+
+    def has_reader(self) -> bool:
+        """Whether anybody holds the other end."""
+        return True
+
+
+class ProcessTree:
+    """The job that a process is in, with what it starts; none where the system refuses."""
+
+    def __init__(self, pid: int) -> None:
+        self._job: Any = None
+        job = win32job.CreateJobObject(None, "")
+        try:
+            kind = win32job.JobObjectExtendedLimitInformation
+            limits = win32job.QueryInformationJobObject(job, kind)
+            limits["BasicLimitInformation"]["LimitFlags"] |= win32job.JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE
+            win32job.SetInformationJobObject(job, kind, limits)
+            process = win32api.OpenProcess(win32con.PROCESS_SET_QUOTA | win32con.PROCESS_TERMINATE, False, pid)
+            try:
+                win32job.AssignProcessToJobObject(job, process)
+            finally:
+                win32api.CloseHandle(process)
+        except pywintypes.error:
+            # It may be gone already. What it started is then not ours to end.
+            win32api.CloseHandle(job)
+        else:
+            self._job = job
+
+    def ask(self) -> bool:
+        """Whether anyone is left: nothing on Windows asks a process to leave but its closed input."""
+        return self.lives()
+
+    def kill(self) -> bool:
+        """End all of it; whether there was anyone."""
+        if not self.lives():
+            return False
+        with contextlib.suppress(pywintypes.error):
+            win32job.TerminateJobObject(self._job, 1)
+        return True
+
+    def lives(self) -> bool:
+        """Whether anyone is left."""
+        if self._job is None:
+            return False
+        kind = win32job.JobObjectBasicAccountingInformation
+        active: int = win32job.QueryInformationJobObject(self._job, kind)["ActiveProcesses"]
+        return active > 0
+
+    def close(self) -> None:
+        """Let go of it, which ends whoever is left."""
+        if self._job is not None:
+            win32api.CloseHandle(self._job)
+            self._job = None

@@ -1,0 +1,199 @@
+"""The ways in which a secret may come back from a peer that repeats it."""
+
+from __future__ import annotations
+
+import base64
+import html
+import json
+import re
+import threading
+from collections import deque
+from collections.abc import Iterable, Iterator
+from typing import Any, cast
+from urllib.parse import parse_qsl, quote, quote_plus, unquote, urlsplit
+
+SHORTEST = 3
+"""Shorter values are not searched for."""
+INSIDE_WORDS = 8
+"""Values this long are replaced inside words too; shorter ones only where they stand alone."""
+WHOLE = 131072
+"""Longer values are searched for as a whole only. No process can be given one (Linux), and no HTTP server takes it."""
+
+
+def forms_of(value: str) -> Iterator[str]:
+    """The ways in which a value may come back: itself, its lines and words, quoted, or in another coding."""
+    if len(value) > WHOLE:
+        yield value
+        return
+    lines = [line.strip() for line in value.splitlines()]
+    words = [word for line in lines for word in line.split() if len(word) >= INSIDE_WORDS]
+    login = tuple(_login(value))
+    # Of a certificate nobody codes single lines.
+    coded = {value, *login, *(words if len(lines) == 1 else ())}
+    for part in {value, value.strip(), *lines, *words, *login}:
+        for form in (*_quoted(part), *(_coded(part) if part in coded else ())):
+            if len(part) >= SHORTEST and len(form) >= SHORTEST:
+                yield form
+
+
+def _quoted(part: str) -> Iterator[str]:
+    yield part
+    yield unquote(part)
+    yield html.escape(part)
+    for said in (json.dumps(part)[1:-1], json.dumps(part, ensure_ascii=False)[1:-1], *_in_python(part)):
+        yield said
+        # Quoted twice, as where what a server said in JSON is logged.
+        yield json.dumps(said)[1:-1]
+        yield from _in_python(said)
+    for quoted in (quote, quote_plus):
+        for safe in ("", "/"):
+            escaped = quoted(part, safe=safe, errors="replace")
+            yield escaped
+            yield _ESCAPE.sub(lambda escape: escape[0].lower(), escaped)
+    # As a server reads it that takes headers for Latin-1, as HTTP once did.
+    yield part.encode(errors="replace").decode("latin-1")
+
+
+def _in_python(text: str) -> tuple[str, str]:
+    """As `repr` writes it, and as it does where a text around it has both kinds of quotation marks."""
+    return repr(text)[1:-1], repr(f"{text}'\"")[1:-4]
+
+
+_ESCAPE = re.compile("%[0-9A-F]{2}")
+
+
+def _coded(part: str) -> Iterator[str]:
+    for altchars in (b"+/", b"-_"):
+        coded = base64.b64encode(part.encode(errors="replace"), altchars).decode()
+        yield coded
+        yield coded.rstrip("=")
+
+
+def _login(value: str) -> Iterator[str]:
+    """The user, the password and both of them, if it is the header for Basic authentication."""
+    scheme, _, coded = value.strip().partition(" ")
+    if scheme.lower() == "basic":
+        try:
+            pair = base64.b64decode(coded).decode()
+        except ValueError:
+            return
+        yield from (pair, *pair.split(":", 1))
+
+
+MASK = "[redacted]"
+LEARNT = 32
+"""Secrets that are remembered of those which an authentication makes up as it goes, perhaps one for each request."""
+
+
+class Redactor:
+    """Replaces the secrets of one peer in text and JSON that came from outside."""
+
+    def __init__(self, values: Iterable[str] = (), *, urls: Iterable[str] = ()) -> None:
+        # Asked from any thread that logs; again from within, where the garbage collector makes somebody log.
+        self._changing = threading.RLock()
+        self._added: set[str] = set()
+        """What was added since it was last worked in: most peers never say anything that has to be looked through."""
+        self._given: set[str] = set()
+        self._learnt: deque[frozenset[str]] = deque(maxlen=LEARNT)
+        self._long: list[str] = []
+        self._short: re.Pattern[str] | None = None
+        self.add(values, urls=urls)
+
+    def add(self, values: Iterable[str] = (), *, urls: Iterable[str] = ()) -> None:
+        """Hide these too."""
+        with self._changing:
+            self._added = {*self._added, *values, *_url_secrets(urls)}
+
+    def learn(self, value: str) -> None:
+        """Hide this too, which is one of many: of those that come and go, the last are remembered."""
+        with self._changing:
+            self._work_in()
+            known = value in self._given or any(value in forms for forms in self._learnt)
+            if not known and len(value) >= SHORTEST:
+                self._learnt.append(frozenset(forms_of(value)))
+                self._order()
+
+    def _work_in(self) -> None:
+        if not self._added:
+            return
+        with self._changing:
+            self._given = self._given.union(form for value in self._added for form in forms_of(value))
+            self._order()
+            # Last, because who finds nothing there does not wait for us.
+            self._added = set()
+
+    def _order(self) -> None:
+        secrets = self._given.union(*self._learnt)
+        # Longest first, so that a secret which contains another is replaced whole.
+        ordered = sorted(secrets, key=len, reverse=True)
+        # Not one pattern of all: the lines of a certificate are thousands of branches, tried at each character.
+        self._long = [secret for secret in ordered if len(secret) >= INSIDE_WORDS]
+        words = [re.escape(secret) for secret in ordered if len(secret) < INSIDE_WORDS]
+        self._short = re.compile(rf"(?<!\w)(?:{'|'.join(words)})(?!\w)") if words else None
+
+    def __call__(self, text: str) -> str:
+        """The text without the secrets."""
+        self._work_in()
+        if self._long or self._short:
+            text = _without_inputs(text)
+        for secret in self._long:
+            text = text.replace(secret, MASK)
+        return self._short.sub(MASK, text) if self._short else text
+
+    def json(self, value: Any) -> Any:
+        """The JSON value with every text in it, keys too, without the secrets."""
+        match value:
+            case str():
+                return self(value)
+            case dict():
+                items = cast("dict[str, Any]", value).items()
+                return {self(str(key)): self.json(item) for key, item in items}
+            case list() | tuple():
+                return [self.json(item) for item in cast("list[Any]", value)]
+            case _:
+                return value
+
+    def start(self, text: str, characters: int) -> str:
+        """The start of the text without the secrets: of one that is cut in two, neither half would be recognised."""
+        return self(text)[:characters]
+
+    def hides(self, text: str) -> bool:
+        """Whether the text holds a secret."""
+        return self(text) != text
+
+
+def shown_url(url: str) -> str:
+    """The URL as it may be shown: without user-info, query and fragment."""
+    parts = urlsplit(url)
+    return parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="").geturl()
+
+
+_CUT = re.compile(r"(?<=input_value=).*?(?=, input_type=)", re.DOTALL)
+"""What pydantic quotes of a value in its errors. It cuts long ones, and half a secret would not be recognised."""
+
+
+def _without_inputs(text: str) -> str:
+    # Behind the last end of one nothing is looked for: each beginning there would be followed to the end of the text.
+    quoted, end, rest = text.rpartition(", input_type=")
+    return _CUT.sub(_without_input, quoted + end) + rest
+
+
+def _without_input(found: re.Match[str]) -> str:
+    return MASK if "..." in found[0] else found[0]
+
+
+def _url_secrets(urls: Iterable[str]) -> Iterator[str]:
+    for url in urls:
+        try:
+            # Proxies are often named without a scheme.
+            parts = urlsplit(url if "://" in url else f"//{url}")
+        except ValueError:
+            yield from url.rpartition("@")[0].rpartition("/")[2].split(":", 1)
+            continue
+        yield from (secret for secret in (parts.username, parts.password, parts.query) if secret)
+        for _, value in parse_qsl(parts.query):
+            yield value
+        if parts.username or parts.password:
+            # What is sent of them.
+            pair = f"{unquote(parts.username or '')}:{unquote(parts.password or '')}"
+            yield f"Basic {base64.b64encode(pair.encode(errors='replace')).decode()}"

@@ -1,0 +1,340 @@
+"""The classes of the objects that an object may hold, at any depth, by its annotations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import cache
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, TypeAlias, Union, cast, get_args, get_origin
+
+from pydantic import BaseModel, BeforeValidator
+from pydantic.fields import FieldInfo
+from pydantic_core import SchemaValidator
+from pydantic_core import core_schema as cs
+
+from acp_bindings._models.base import Model, generated, is_as_given, tags_of, when_derived
+from acp_bindings._models.types import FirstMatch, Rule, Tagged
+
+
+def reached_from(annotation: Any) -> set[type[Model]]:
+    """Every class of models whose instances a value of the type *annotation* may be or hold, at any depth."""
+    reached: set[type[Model]] = set()
+    waiting = _classes_among(_within(annotation))
+    while waiting:
+        each = waiting.pop()
+        if each not in reached:
+            reached.add(each)
+            waiting += _classes_among(parts_of(each)) + _of_users(each)
+    return reached
+
+
+def _of_users(cls: type[Model]) -> list[type[Model]]:
+    """The classes that users have derived from *cls*, whose objects may stand in its place."""
+    return [each for each in type.__subclasses__(cls) if not each.__module__.startswith("acp_bindings.")]
+
+
+@cache
+def parts_of(cls: type[Model]) -> list[Any]:
+    """The annotations of *cls* and all parts of them."""
+    return [part for field in cls.__pydantic_fields__.values() for part in _within(field.annotation)]
+
+
+def _within(annotation: Any) -> Iterator[Any]:
+    yield annotation
+    for part in get_args(annotation):
+        yield from _within(part)
+
+
+def _classes_among(parts: Iterable[Any]) -> list[type[Model]]:
+    # `issubclass` with a class of pydantic runs Python.
+    return [part for part in parts if isinstance(part, type) and Model in part.__mro__]
+
+
+def note_filled(value: object) -> None:
+    """Count each default list, map or object in *value* that was filled in place as set, so that it is written."""
+    fillable = _FILLABLE.get(type(value))
+    if fillable is None:
+        _note_first(value)
+        return
+    model: Any = value
+    members: dict[str, object] = model.__dict__
+    for name, unfilled, is_deep in fillable:
+        held = members.get(name)
+        if not held and not unfilled:
+            continue
+        if is_deep and _FILLABLE.get(type(held), True):
+            note_filled(held)
+        if name not in model.__pydantic_fields_set__ and _unfilled(held) != unfilled:
+            model.__pydantic_fields_set__.add(name)
+
+
+def _note_first(value: object) -> None:
+    """The same for the first object of a class, and for anything else but an object."""
+    if isinstance(value, list | tuple):
+        for each in cast("Iterable[object]", value):
+            note_filled(each)
+    elif isinstance(value, dict):
+        for each in cast("dict[str, object]", value).values():
+            note_filled(each)
+    # Last, because `isinstance` with a class of pydantic runs Python.
+    elif isinstance(value, Model):
+        _FILLABLE[type(value)] = tuple(_fillable(type(value)))
+        note_filled(value)
+
+
+_FilledField: TypeAlias = tuple[str, object, bool]
+"""A member that may be filled in place, or hold something that may:
+
+- its name;
+- its unfilled state, by `_unfilled`;
+- whether what it holds may be filled.
+"""
+
+_FILLABLE: dict[type, tuple[_FilledField, ...]] = {}
+"""Those of each class that was written, so that an object costs one look-up."""
+
+when_derived.append(_FILLABLE.clear)
+
+
+def _fillable(cls: type[Model]) -> Iterator[_FilledField]:
+    for name, field in cls.__pydantic_fields__.items():
+        # A default that depends on other members has no state to compare with: whatever is in it counts as filled.
+        depends = field.default_factory_takes_validated_data
+        default = None if depends else field.get_default(call_default_factory=True)
+        is_deep = any(map(_has_fillable, reached_from(field.annotation)))
+        if depends or is_deep or isinstance(default, _CONTAINERS):
+            yield name, _unfilled(default), is_deep
+
+
+@cache
+def _has_fillable(cls: type[Model]) -> bool:
+    """Whether members of *cls* itself have defaults that can be filled in place."""
+    fields = cls.__pydantic_fields__.values()
+    return any(field.default_factory is not None or isinstance(field.default, _CONTAINERS) for field in fields)
+
+
+_CONTAINERS = (list, dict, Model)
+
+
+def _unfilled(default: Any) -> object:
+    """The state of *default* that changes when it is filled: of an object its set members. None if it cannot be."""
+    if isinstance(default, Model):
+        return default.__pydantic_fields_set__
+    return cast("object", default) if isinstance(default, list | dict) else None
+
+
+def fit(value: object) -> bool:
+    """Check the lists and maps in *value*, and count the tags of the objects in them as set.
+
+    Returns:
+        Whether a tag was not counted before, so that text written earlier lacks it.
+
+    Raises:
+        ValueError: a list or map holds what does not belong there.
+    """
+    plan = _PLANS.get(type(value))
+    if plan is None:
+        return _fit_first(value)
+    return _fit_members(value, plan) if plan else False
+
+
+def _fit_members(model: Any, plan: tuple[_Member, ...]) -> bool:
+    members: dict[str, Any] = model.__dict__
+    changed = False
+    for name, kinds, least, is_deep in plan:
+        held = members.get(name)
+        if held is None:
+            continue
+        kind = held.__class__
+        if kind is list or kind is dict:
+            parts: Iterable[object] = held if kind is list else held.values()
+            if kinds is not None and not (kinds and kinds.issuperset(map(type, parts)) and len(held) >= least):
+                _check(model, name)
+            if is_deep and _fit_parts(parts):
+                changed = True
+        elif (below := _PLANS.get(kind)) is None:
+            changed |= _fit_first(held)
+        elif below:
+            changed |= _fit_members(held, below)
+    return changed
+
+
+_Member: TypeAlias = tuple[str, frozenset[type] | None, int, bool]
+"""A member that may be a list or a map, or hold one:
+
+- its name;
+- its kinds, the classes whose instances all are valid items, so that nothing else has to be checked of these: None if
+  any item is valid, empty if every item needs a closer look;
+- how many items it has to have;
+- whether its items may hold lists or maps, or have a tag.
+"""
+
+_PLANS: dict[type, tuple[_Member, ...]] = dict.fromkeys((str, bool, int, float, NoneType), ())
+"""The members to look at in each class, so that an object costs one look-up."""
+
+_TAGS: dict[type, frozenset[str]] = {}
+"""The tags of each class of models in `_PLANS`."""
+
+
+def _forget() -> None:
+    may_have_maps.cache_clear()
+    for cls in _TAGS.copy():
+        _PLANS.pop(cls, None)
+
+
+when_derived.append(_forget)
+
+
+def _fit_first(value: object) -> bool:
+    """The same for the first object of its class, or for what is no object."""
+    if isinstance(value, list | tuple):
+        return _fit_parts(cast("Iterable[object]", value))
+    if isinstance(value, dict):
+        return _fit_parts(cast("dict[str, object]", value).values())
+    if isinstance(value, Model):
+        _TAGS[type(value)] = frozenset(tags_of(type(value)))
+        _PLANS[type(value)] = tuple(_members(type(value)))
+        return fit(value)
+    return False
+
+
+def _fit_parts(parts: Iterable[object]) -> bool:
+    changed = False
+    for part in parts:
+        kind = type(part)
+        if (plan := _PLANS.get(kind)) is None:
+            changed |= _fit_first(part)
+        elif plan:
+            changed |= _fit_members(part, plan)
+        if (tags := _TAGS.get(kind)) and not tags <= cast("Model", part).__pydantic_fields_set__:
+            cast("Model", part).__pydantic_fields_set__.update(tags)
+            changed = True
+    return changed
+
+
+def _check(model: Model, name: str) -> None:
+    """Refuse what the member *name* holds, unless the constructor would take it.
+
+    A member of a user's own may have validators that do not take what they gave themselves: of that only the classes of
+    its objects are looked at.
+    """
+    held: Any = vars(model)[name]
+    if not _is_ours(type(model), name):
+        kinds = tuple(_named(type(model).__pydantic_fields__[name].annotation) or ())
+        parts = cast("Iterable[object]", held.values() if isinstance(held, dict) else held)
+        if any(isinstance(part, BaseModel) and not isinstance(part, kinds) for part in parts):
+            raise ValueError("an object stands where one of another class belongs")
+    elif not is_as_given(held, _validator(type(model), name).validate_python(held, strict=True)):
+        raise ValueError("a dict stands where an object belongs")
+
+
+@cache
+def _validator(cls: type[Model], name: str) -> SchemaValidator:
+    schema: Any = cls.__pydantic_core_schema__
+    definitions: list[Any] = []
+    while schema["type"] != "model-fields":
+        definitions += schema.get("definitions", ())
+        if schema["type"] == "definition-ref":
+            schema = next(each for each in definitions if each["ref"] == schema["schema_ref"])
+        else:
+            schema = schema["schema"]
+    member = schema["fields"][name]["schema"]
+    return SchemaValidator(cs.definitions_schema(member, definitions))
+
+
+@cache
+def may_have_maps(cls: type[Model]) -> bool:
+    """Whether objects of *cls* may hold a map, at any depth, other than one whose values may be any JSON."""
+    return any(map(_has_maps, reached_from(cls)))
+
+
+@cache
+def _has_maps(cls: type[Model]) -> bool:
+    return any(get_origin(part) is dict and _kinds(part) is not None for part in parts_of(cls))
+
+
+def _members(cls: type[Model]) -> Iterator[_Member]:
+    for name, info in cls.__pydantic_fields__.items():
+        kinds = _kinds(info.annotation) if _is_ours(cls, name) else _named(info.annotation)
+        below = reached_from(info.annotation)
+        is_deep = any(tags_of(each) or _has_lists(each) for each in below)
+        if kinds is not None or any(map(_has_lists, below)):
+            yield name, kinds, _least(info), is_deep
+
+
+def _is_ours(cls: type[Model], name: str) -> bool:
+    """Whether the member *name* is as in the generated class that *cls* is or comes from."""
+    own = generated(cls).__pydantic_fields__.get(name)
+    return own is not None and own.annotation == cls.__pydantic_fields__[name].annotation
+
+
+def _least(info: FieldInfo) -> int:
+    """How many items there have to be; 0 where a reader may have left out some, as what is left is written back."""
+    if any(isinstance(mark, Rule) for mark in info.metadata):
+        return 0
+    return max((getattr(mark, "min_length", None) or 0 for mark in info.metadata), default=0)
+
+
+@cache
+def _has_lists(cls: type[Model]) -> bool:
+    """Whether members of *cls* itself are lists or maps to be checked."""
+    return any(_kinds(field.annotation) is not None for field in cls.__pydantic_fields__.values())
+
+
+def _kinds(annotation: Any) -> frozenset[type] | None:
+    """The kinds of a `_Member`; None also if *annotation* has neither a list nor a map.
+
+    Texts that have to be one of a few, numbers in a range, and maps need a closer look.
+    """
+    holders = _holders(annotation)
+    if not holders or any(Any in get_args(holder) for holder in holders):
+        return None
+    if len(holders) > 1 or get_origin(holders[0]) is dict:
+        return frozenset()
+    kinds = [kind for kind in _alternatives(get_args(holders[0])[0]) if get_origin(kind) is not Literal]
+    return frozenset(kinds) if all(map(_is_sure, kinds)) else frozenset()
+
+
+def _named(annotation: Any) -> frozenset[type] | None:
+    """The classes of what a user's own lists and maps may have in them; None if that may be anything."""
+    kinds = [kind for holder in _holders(annotation) for kind in _alternatives(get_args(holder)[-1])]
+    if any(map(_may_stand_for_any, kinds)):
+        return None
+    return frozenset(_without_arguments(kind) for kind in kinds if isinstance(kind, type)) or None
+
+
+def _may_stand_for_any(kind: Any) -> bool:
+    """Whether objects of any class may stand there."""
+    # What typing has besides, such as `Any` and the names of types.
+    if get_origin(kind) is None and type(kind).__module__.startswith("typing"):
+        return True
+    # What decides by itself what it takes; but what comes before that is no more than a way to it.
+    decides = hasattr(kind, "__get_pydantic_core_schema__") and not isinstance(kind, BeforeValidator)
+    return decides and not (isinstance(kind, type) and issubclass(kind, BaseModel))
+
+
+def _without_arguments(kind: type) -> type:
+    """The class of which a generic one with arguments is made: pydantic takes objects of that too."""
+    return getattr(kind, "__pydantic_generic_metadata__", {}).get("origin") or kind
+
+
+def _holders(annotation: Any) -> list[Any]:
+    return [part for part in _alternatives(annotation) if get_origin(part) in (list, dict)]
+
+
+def _is_sure(kind: Any) -> bool:
+    """Whether every instance of that class is valid."""
+    return kind in (str, bool, int, NoneType) or (isinstance(kind, type) and issubclass(kind, Model))
+
+
+def _alternatives(annotation: Any) -> Iterator[Any]:
+    """The alternatives of a union; what else it says, such as bounds, counts as one more."""
+    origin = get_origin(annotation)
+    if origin in (Union, UnionType):
+        for each in get_args(annotation):
+            yield from _alternatives(each)
+    elif origin is Annotated:
+        yield from _alternatives(get_args(annotation)[0])
+        yield from (mark for mark in annotation.__metadata__ if not isinstance(mark, Tagged | FirstMatch))
+    else:
+        yield annotation

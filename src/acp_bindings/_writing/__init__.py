@@ -1,1 +1,0 @@
-"""Checks before a model is written: its lists and maps may have been changed in place, which nothing noticed."""

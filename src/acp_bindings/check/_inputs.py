@@ -1,0 +1,271 @@
+"""The message in a line of a recording: bare, or in a wrapper that tells who sent it."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+from typing import Any, NamedTuple, TypeAlias, get_args
+
+from pydantic_core import from_json, to_json
+
+from acp_bindings._json import members_of
+from acp_bindings._problems.mistakes import hint_about, is_json
+from acp_bindings.errors import Path
+from acp_bindings.setup.capabilities import Side
+
+
+class Line(NamedTuple):
+    """A message without the wrapper of the recorder."""
+
+    text: bytes
+    """The message as JSON, or what stands in its place."""
+    value: Any
+    """The message, parsed; None where it is no JSON."""
+    sender: Side | None
+    """Who sent it, where the wrapper tells."""
+    at: Path
+    """The path to it in the line."""
+
+
+def is_message(value: Any) -> bool:
+    """Whether this is a message of JSON-RPC, or meant as one."""
+    members = members_of(value)
+    return (
+        "jsonrpc" in members
+        or isinstance(members.get("method"), str)
+        or ("id" in members and not members.keys().isdisjoint(("result", "error")))
+    )
+
+
+def unwrap(text: bytes, value: Any) -> Line:
+    """The message in a line that may have a wrapper, such as `{"direction": "client", "message": …}`.
+
+    The direction, by one of several names, begins with the sender: `client`, `client->agent`, `fromAgent`. The message,
+    by any name, is an object, or its line as text. What is no such wrapper is itself the message.
+    """
+    wrapper = members_of(value)
+    if "jsonrpc" in wrapper:
+        return Line(text, value, None, ())
+    said = next((wrapper[each] for each in ("direction", "from", "dir", "sender") if each in wrapper), None)
+    told = isinstance(said, str)
+    for name, inner in wrapper.items():
+        # Without a direction only what calls itself a message makes a wrapper: parameters have members of any kind.
+        meant = told and name == "message"
+        if isinstance(inner, str) and (meant or _MESSAGE.match(inner)):
+            line = _parsed(inner.encode(errors="surrogatepass"))
+        elif meant or "jsonrpc" in members_of(inner):
+            line = Line(to_json(inner), inner, None, ())
+        else:
+            continue
+        return line._replace(sender=_side(said) if isinstance(said, str) else None, at=(name,))
+    return Line(text, value, None, ())
+
+
+_MESSAGE = re.compile(r'\s*\{.{0,100}"jsonrpc"', re.DOTALL)
+
+
+def _parsed(text: bytes) -> Line:
+    try:
+        return Line(text, from_json(text), None, ())
+    except ValueError:
+        return Line(text, None, None, ())
+
+
+def _side(said: str) -> Side | None:
+    plain = said.strip().lower().removeprefix("from").strip(" _-:")
+    return next((each for each in get_args(Side) if plain.startswith(each)), None)
+
+
+EXPECTED = "A recording has one JSON-RPC message on each line; a JSON document is one message, one payload, or a list"
+"""What should have been given."""
+
+
+def likeness_of(lines: Sequence[bytes]) -> str | None:
+    """What the *lines* at the beginning of a file look like; None where nothing tells. It shows nothing of them."""
+    start = b"".join(lines)[:_LOOKED_AT]
+    for begins, likeness in _BEGINNINGS.items():
+        if start.startswith(begins):
+            return likeness
+    if b"\0" in start:
+        # Of UTF-16 mostly every other byte is 0, and no others.
+        zeros = sorted((start[::2].count(0), start[1::2].count(0)))
+        return "UTF-16; write it as UTF-8" if zeros[0] * 10 < zeros[1] > len(start) // 4 else "binary data"
+    if all(map(is_json, lines)):
+        return "payloads or other JSON on each line; of payloads name the --type"
+    if looks_logged(lines):
+        return "a log, in which no line ends in a message"
+    text = start.decode(errors="replace")
+    if _PYTHON.search(text):
+        return "Python source"
+    return "Markdown" if _MARKDOWN.search(text) else None
+
+
+def looks_logged(lines: Sequence[bytes]) -> bool:
+    """Whether the *lines* at the beginning of a file look like those of a log."""
+    return bool(_LOG.search(b"".join(lines[:3])[:_LOOKED_AT].decode(errors="replace")))
+
+
+_LOOKED_AT = 50_000
+
+_BEGINNINGS = {
+    b"\x1f\x8b": "a file that is compressed with gzip; unpack it first",
+    b"(\xb5/\xfd": "a file that is compressed with zstd; unpack it first",
+    b"PK\x03\x04": "a zip archive; unpack it first",
+    b"Content-Length:": "messages with headers as of LSP; ACP has none of them, but one message on each line",
+    b"event:": "an event stream of HTTP",
+    b"data:": "an event stream of HTTP",
+    b"#!": "a script",
+    b"<": "HTML or XML",
+}
+
+_LOG = re.compile(r"(?m)^\W{0,9}(\d{4}-\d\d-\d\d|\d\d:\d\d:\d\d|(TRACE|DEBUG|INFO|WARN|ERROR)\b)")
+_PYTHON = re.compile(r"(?m)^(import \w+|from [\w.]+ import |def \w+\(|class \w.*:$)")
+_MARKDOWN = re.compile(r"(?m)^(```|#{1,6} \w|[-*] .*\]\()")
+
+
+class Document(NamedTuple):
+    """One JSON value, over however many lines."""
+
+    text: bytes
+    value: Any
+
+
+Numbered: TypeAlias = tuple[int, Line]
+"""A line and its number, from 1."""
+
+
+class Unusable(Exception):  # noqa: N818 - says what it is, which a suffix would not
+    """The input cannot be used, for the reason that it is made with."""
+
+    def __init__(self, reason: str, *, lines: Sequence[int] = ()) -> None:
+        super().__init__(reason)
+        self.lines = tuple(lines)
+        """The first lines that hold no message, where none does."""
+
+
+MOST_WITHOUT = 20
+"""How many lines may come before the first message."""
+
+
+def read_input(raw: Iterable[bytes], *, of_messages: bool = True) -> Document | Iterator[Numbered]:
+    """What the lines of a file are: a document, or the lines of a conversation, which are read as they are asked for.
+
+    It is a document when it has but one line that is not empty; or when its first line is no JSON, but the beginning of
+    some, and the whole file is. A byte order mark in front is left out, and so are empty lines. Of a log only those
+    lines are taken that end in a message, without what stands before it.
+
+    Args:
+        raw: the lines.
+        of_messages: whether lines are to hold messages, and not any JSON.
+
+    Raises:
+        Unusable: it is empty, of an encoding other than UTF-8, or neither document nor conversation.
+    """
+    numbered = enumerate(_without_mark(raw), start=1)
+    lines = _filled(numbered)
+    first = next(lines, None)
+    if first is None:
+        raise Unusable("it is empty")
+    if _is_cut_short(first[1]):
+        kept = [first, *numbered]
+        try:
+            return _document(kept)
+        except ValueError as error:
+            if not any(is_message(line_of(line).value) for _, line in kept[1:]):
+                raise _no_json(error, kept) from None
+        return _conversation(_filled(kept), of_messages=of_messages)
+    second = next(lines, None)
+    if second is None:
+        try:
+            return _document([first])
+        except ValueError as error:
+            raise _no_json(error, [first]) from None
+    return _conversation(chain((first, second), lines), of_messages=of_messages)
+
+
+def line_of(text: bytes) -> Line:
+    """The message on a line."""
+    text = text.rstrip(b"\r\n")  # which would be what is wrong with one that was cut off
+    try:
+        return unwrap(text, from_json(text))
+    except ValueError:
+        return Line(text, None, None, ())
+
+
+def _filled(lines: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, bytes]]:
+    return (each for each in lines if each[1].strip())
+
+
+def _document(lines: Sequence[tuple[int, bytes]]) -> Document:
+    text = _text_of(lines)
+    return Document(text, from_json(text))
+
+
+def _text_of(lines: Sequence[tuple[int, bytes]]) -> bytes:
+    return b"\n" * (lines[0][0] - 1) + b"".join(line for _, line in lines)
+
+
+def _no_json(error: ValueError, lines: Sequence[tuple[int, bytes]]) -> Unusable:
+    hint = _like([lines[0][1]]) or hint_about(_text_of(lines), str(error))
+    several = f". {EXPECTED}" if str(error).startswith("trailing characters") else ""
+    return Unusable(f"it is no JSON: {error}{hint}{several}")
+
+
+def _conversation(lines: Iterator[tuple[int, bytes]], *, of_messages: bool) -> Iterator[Numbered]:
+    head: list[tuple[int, bytes]] = []
+    for each in lines:
+        head.append(each)
+        if head[0][1].startswith(b"Content-Length:"):
+            break
+        value = line_of(each[1]).value
+        if is_message(value) or _begins_message(each[1]) or (value is not None and not of_messages):
+            return ((number, line_of(line)) for number, line in chain(head, lines))
+        if len(head) == MOST_WITHOUT:
+            break
+    texts = [line for _, line in head]
+    if looks_logged(texts):
+        logged = ((number, found) for number, line in chain(head, lines) if (found := _logged(line)))
+        if beginning := next(logged, None):
+            return chain((beginning,), logged)
+    which = f"{'' if len(head) < MOST_WITHOUT else 'first '}{len(head)} line{'s' if len(head) > 1 else ''}"
+    what = "a message" if of_messages else "JSON"
+    told = f"it is no recording: none of its {which} is {what}{_like(texts)}. {EXPECTED}"
+    raise Unusable(told, lines=[number for number, _ in head])
+
+
+def _begins_message(line: bytes) -> bool:
+    """Whether it is the beginning of a message, also of one that was cut off."""
+    return line.lstrip().startswith(b"{") and b'"jsonrpc"' in line[:100]
+
+
+def _logged(line: bytes) -> Line | None:
+    """The message at the end of a line of a log."""
+    if b'"jsonrpc"' not in line:
+        return None
+    found = line_of(line[line.index(b"{") :]) if b"{" in line else None
+    return found if found and is_message(found.value) else None
+
+
+def _like(lines: Sequence[bytes]) -> str:
+    likeness = likeness_of(lines)
+    return f"; it looks like {likeness}" if likeness else ""
+
+
+def _without_mark(raw: Iterable[bytes]) -> Iterator[bytes]:
+    for index, line in enumerate(raw):
+        if index == 0:
+            if line.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+                raise Unusable("it is UTF-16; write it as UTF-8")
+            yield line.removeprefix(codecs.BOM_UTF8)
+        else:
+            yield line
+
+
+def _is_cut_short(line: bytes) -> bool:
+    try:
+        from_json(line)
+    except ValueError as error:
+        return str(error).startswith("EOF")
+    return False

@@ -1,0 +1,127 @@
+"""Secrets where others see them: in arguments, in URLs, on the way; and that there are some in the input at all."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+from acp_bindings._json import items_of, members_of
+from acp_bindings.check._conversation import Said
+from acp_bindings.check._rules.rule import Look, rule
+from acp_bindings.errors import Path
+from acp_bindings.setup.errors import Remark
+
+
+@rule("secret.argument", "warning")
+def argument(said: Said) -> Iterator[Remark]:
+    """An argument of an MCP server looks like a secret, and whoever lists the processes of a system sees it."""
+    for entry, path in _entries(said):
+        for index in secret_arguments([each if isinstance(each, str) else "" for each in items_of(entry.get("args"))]):
+            told = "it looks like a secret, which whoever lists processes sees; give it in env, if the server takes it"
+            yield Remark((*path, "args", index), "secret.argument", told)
+
+
+@rule("secret.url", "warning")
+def url(said: Said) -> Iterator[Remark]:
+    """The URL of an MCP server holds a password or a token, and URLs end up in logs."""
+    for entry, path in _entries(said):
+        if isinstance(address := entry.get("url"), str) and (_has_login(address) or _has_token(address)):
+            told = "it holds what looks like a secret, and URLs end up in logs; send it in headers"
+            yield Remark((*path, "url"), "secret.url", told)
+
+
+@rule("secret.cleartext", "warning")
+def cleartext(said: Said) -> Iterator[Remark]:
+    """Headers with a secret go over `http://` to another machine, where everybody on the way can read them."""
+    for entry, path in _entries(said):
+        address = entry.get("url")
+        if isinstance(address, str) and _is_cleartext(address) and [*_secrets(entry.get("headers"))]:
+            told = "headers with a secret go over http:// to another machine, for all on the way to read; use https://"
+            yield Remark((*path, "url"), "secret.cleartext", told)
+
+
+@rule("secret.recorded", "info")
+def recorded(said: Said) -> Iterator[Remark]:
+    """The input itself holds a secret in `env` or `headers`; take it out before the file is given to others."""
+    for entry, path in _entries(said):
+        for name in ("env", "headers"):
+            for index in _secrets(entry.get(name)):
+                told = "its value looks like a secret; take it out before you give this file to others"
+                yield Remark((*path, name, index), "secret.recorded", told, "info")
+
+
+def secret_arguments(arguments: Sequence[str]) -> Iterator[int]:
+    """Return the indices of the arguments that look like secrets, by themselves or by the name of their option."""
+    for index, (before, each) in enumerate(zip(["", *arguments], arguments, strict=False)):
+        option, _, value = each.partition("=")
+        given = _NAME.search(option) and len(value) >= _SHORTEST
+        follows = before.startswith("-") and "=" not in before and _NAME.search(before) and not each.startswith("-")
+        if given or follows or _TOKEN.search(each) or _has_login(each):
+            yield index
+
+
+_SHORTEST = 4
+
+_NAME = re.compile(
+    r"(?i)(^|[^a-z])(api[-_]?key|access[-_]?key|auth|authorization|bearer|cookie|credentials?|pass(word|wd|phrase)?|pat|"
+    r"private[-_]?key|secret|token)s?($|[^a-z])|apikey|(?<=[a-z_-])(key|token|secret|password)$"
+)
+"""What options, variables, headers and parameters are called that hold a secret."""
+
+_TOKEN = re.compile(
+    r"(?<![\w-])(sk-[\w-]{16,}|gh[opsur]_\w{20,}|github_pat_\w{20,}|glpat-[\w-]{16,}|xox[abeprs]-[\w-]{10,}|"
+    r"AKIA[0-9A-Z]{16}|AIza[\w-]{30,}|eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*|(?i:bearer|basic) [\w.~+/=-]{8,})"
+)
+"""What secrets of widely used services look like."""
+
+_LOOPBACK = re.compile(r"localhost|.*\.localhost|127(\.\d+){3}|::1")
+
+
+def _entries(said: Said) -> Iterator[tuple[dict[str, Any], Path]]:
+    servers, path = said.servers
+    for index, each in enumerate(servers):
+        if entry := members_of(each):
+            yield entry, path if said.type_name == "McpServer" else (*path, index)
+
+
+def _secrets(pairs: object) -> Iterator[int]:
+    """Where in a list of names and values, or in a map that stands for one, there is a secret."""
+    mapped = [{"name": name, "value": value} for name, value in members_of(pairs).items()]
+    for index, each in enumerate(mapped or items_of(pairs)):
+        match each:
+            case {"name": str(name), "value": str(value)} if _is_secret(name, value):
+                yield index
+            case _:
+                pass
+
+
+def _is_secret(name: str, value: str) -> bool:
+    return bool((_NAME.search(name) and len(value) >= _SHORTEST) or _TOKEN.search(value))
+
+
+def _has_login(text: str) -> bool:
+    try:
+        return "://" in text and bool(urlsplit(text).password)
+    except ValueError:
+        return False
+
+
+def _has_token(address: str) -> bool:
+    try:
+        query = parse_qsl(urlsplit(address).query, max_num_fields=1000)
+    except ValueError:
+        return bool(_TOKEN.search(address))
+    return any(_is_secret(name, value) for name, value in query) or bool(_TOKEN.search(address))
+
+
+def _is_cleartext(address: str) -> bool:
+    try:
+        parts = urlsplit(address)
+        return parts.scheme.lower() == "http" and not _LOOPBACK.fullmatch(parts.hostname or "localhost")
+    except ValueError:
+        return False
+
+
+LOOKS: tuple[Look, ...] = (argument, url, cleartext, recorded)

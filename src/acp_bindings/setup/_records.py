@@ -1,0 +1,258 @@
+"""What a client remembers of a session to come back to it, and what is known to go wrong when it does."""
+
+from __future__ import annotations
+
+import ntpath
+import posixpath
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from pydantic_core import from_json
+
+from acp_bindings._models.base import Model, known_member
+from acp_bindings.decoding import decode
+from acp_bindings.encoding import encode
+from acp_bindings.errors import AcpError
+from acp_bindings.setup._paths import is_absolute
+from acp_bindings.setup.errors import Remark
+
+if TYPE_CHECKING:
+    from acp_bindings.setup.unions import (
+        ForkSessionRequest,
+        LoadSessionRequest,
+        McpServer,
+        McpServerLike,
+        NewSessionRequest,
+        ResumeSessionRequest,
+        SessionInfo,
+    )
+
+
+class ServersMissing(AcpError, ValueError):  # noqa: N818 - says what is wrong, which a suffix would not
+    """A record names servers without saying what they are, as one that was stored does."""
+
+    def __init__(self, session_id: str, names: tuple[str, ...]) -> None:
+        super().__init__(session_id, names)
+        self.session_id = session_id
+        self.names = names
+
+    def __str__(self) -> str:
+        """Which they are, and what to do."""
+        names = ", ".join(f'"{each}"' for each in self.names)
+        return (
+            f'session "{self.session_id}": of the MCP servers {names} only the names are there, because a record is '
+            "stored without secrets; fill them in by record.with_servers(…), or give mcp_servers="
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class SessionRecord:
+    """A session as its client knows it, from which `load_session` and `resume_session` ask for it again.
+
+    An agent finds a session by its id and its `cwd`, gets the roots and the servers anew each time, and restores
+    neither from earlier requests; so a record has all of them. The id is opaque and kept to the letter.
+    """
+
+    session_id: str
+    cwd: str
+    additional_directories: tuple[str, ...] = ()
+    mcp_servers: tuple[McpServer | str, ...] = ()
+    """Each server, or the name of one that is still to be filled in."""
+    prompted: bool = False
+    """Whether it had a prompt, before which many agents store nothing that could be loaded."""
+
+    def __post_init__(self) -> None:
+        """Refuse what would only be noticed when the record is stored, or sent.
+
+        Raises:
+            TypeError: the id or the directory is no text, or the servers are one text.
+        """
+        for name, value in (("session_id", self.session_id), ("cwd", self.cwd)):
+            if not isinstance(value, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+                raise TypeError(f"{name} of a SessionRecord is a text, not a {type(value).__name__}")
+        if isinstance(self.mcp_servers, str):
+            raise TypeError("mcp_servers of a SessionRecord is a tuple, of servers or their names")
+
+    @classmethod
+    def of(
+        cls,
+        request: NewSessionRequest | ForkSessionRequest | LoadSessionRequest | ResumeSessionRequest,
+        session_id: str | None = None,
+    ) -> SessionRecord:
+        """The session that *request* made or came back to.
+
+        Args:
+            request: what was sent.
+            session_id: the id in the answer, where the request has none (`session/new`) or that of another session
+                (`session/fork`).
+        """
+        asked_for: str | None = known_member(request, "session_id")
+        id_ = session_id if session_id is not None else asked_for
+        if id_ is None:
+            raise TypeError("of session/new the id is in the answer: SessionRecord.of(request, response.session_id)")
+        return cls(
+            session_id=id_,
+            cwd=request.cwd,
+            additional_directories=tuple(request.additional_directories),
+            # Copies, because the models of the request may be changed later.
+            mcp_servers=tuple(each.model_copy(deep=True) for each in request.mcp_servers),
+            prompted=asked_for is not None,
+        )
+
+    @classmethod
+    def of_listed(cls, info: SessionInfo, *, mcp_servers: Iterable[McpServer | str]) -> SessionRecord:
+        """The session that `session/list` told of, which does not say what servers it should have."""
+        return cls(
+            session_id=info.session_id,
+            cwd=info.cwd,
+            additional_directories=tuple(info.additional_directories),
+            mcp_servers=tuple(mcp_servers),
+            prompted=True,
+        )
+
+    def after_prompt(self) -> SessionRecord:
+        """The same session, when its first prompt has been answered."""
+        return replace(self, prompted=True)
+
+    def with_servers(self, servers: Iterable[McpServer]) -> SessionRecord:
+        """The same, with each server that is only a name replaced by the one of that name in *servers*.
+
+        *servers* may be all that the client has configured; those that the session did not have are not added.
+        """
+        known: dict[str, list[McpServer]] = {}
+        for each in servers:
+            known.setdefault(_name(each), []).append(each)
+
+        def filled(server: McpServer | str) -> McpServer | str:
+            if not isinstance(server, str) or server not in known:
+                return server
+            # v1 allows several of one name, which are told apart by their order alone.
+            named = known[server]
+            return named.pop(0) if len(named) > 1 else named[0]
+
+        return replace(self, mcp_servers=tuple(map(filled, self.mcp_servers)))
+
+    @property
+    def server_names(self) -> tuple[str, ...]:
+        """The names of its servers; one without a name goes by its type."""
+        return tuple(each if isinstance(each, str) else _name(each) for each in self.mcp_servers)
+
+    def servers(self) -> list[McpServerLike]:
+        """Its servers, to be sent.
+
+        Raises:
+            ServersMissing: of some it has only the names.
+        """
+        if missing := tuple(each for each in self.mcp_servers if isinstance(each, str)):
+            raise ServersMissing(self.session_id, missing)
+        return [each for each in self.mcp_servers if not isinstance(each, str)]
+
+    def to_json(self) -> dict[str, Any]:
+        """The record as JSON that may be stored, with the names of its servers only.
+
+        Environment, headers, arguments and addresses of servers may hold secrets. The client gets them again from where
+        it had them.
+        """
+        stored = _Stored(
+            session_id=self.session_id,
+            cwd=self.cwd,
+            additional_directories=list(self.additional_directories),
+            mcp_servers=list(self.server_names),
+            prompted=self.prompted,
+        )
+        data: dict[str, Any] = from_json(encode(stored))
+        return data
+
+    @classmethod
+    def from_json(cls, data: str | bytes | bytearray | Mapping[str, Any]) -> SessionRecord:
+        """The record that `to_json` gave *data* of, as text or parsed. Of its servers it has the names only.
+
+        Raises:
+            DecodeError: it is no record.
+        """
+        stored = decode(_Stored, data)
+        return cls(
+            session_id=stored.session_id,
+            cwd=stored.cwd,
+            additional_directories=tuple(stored.additional_directories),
+            mcp_servers=tuple(stored.mcp_servers),
+            prompted=stored.prompted,
+        )
+
+
+class _Stored(Model):
+    """A record as JSON."""
+
+    session_id: str
+    cwd: str
+    additional_directories: list[str]
+    mcp_servers: list[str]
+    prompted: bool
+
+
+def load_remarks(record: SessionRecord, *, listed: Iterable[SessionInfo] | None = None) -> list[Remark]:
+    """What is likely to go wrong when *record* is loaded or resumed, by these rules.
+
+    - `load-before-prompt`: it had no prompt yet, before which agents such as Claude Code store nothing.
+    - `session-not-listed`: the agent lists sessions, and not this one.
+    - `session-id-altered`: it lists one whose id is the same but for case, white space, or a file name around it.
+    - `cwd-mismatch`: it lists this one for another directory; Claude Code looks for a session by that.
+
+    Args:
+        record: what is to be loaded.
+        listed: what the agent answers `session/list` with, all pages of it, where it does.
+    """
+    found: list[Remark] = []
+    if not record.prompted:
+        told = "it had no prompt yet; many agents store a session with the first one, and do not find it before"
+        found.append(Remark(("sessionId",), "load-before-prompt", told, facts={"sessionId": record.session_id}))
+    if listed is not None:
+        found += _listing_remarks(record, list(listed))
+    return found
+
+
+def new_session_remarks(session_id: str, known: Collection[str]) -> list[Remark]:
+    """What is wrong with the id of a new session: `session-id-reused`, when it is among the *known* ones."""
+    if session_id not in known:
+        return []
+    told = "the agent gave a new session the id of another one; what follows cannot be told apart"
+    return [Remark(("sessionId",), "session-id-reused", told, "error", {"sessionId": session_id})]
+
+
+def _listing_remarks(record: SessionRecord, listed: list[SessionInfo]) -> list[Remark]:
+    facts = {"sessionId": record.session_id}
+    found = [each for each in listed if each.session_id == record.session_id]
+    if not found:
+        alike = [each.session_id for each in listed if loosely(each.session_id) == loosely(record.session_id)]
+        if alike:
+            told = f'the agent has "{alike[0]}"; an id is sent to the letter'
+            return [Remark(("sessionId",), "session-id-altered", told, "error", facts | {"listed": alike[0]})]
+        told = "the agent does not list it; it may not be stored yet, or belong to another directory"
+        return [Remark(("sessionId",), "session-not-listed", told, facts=facts)]
+    listed_cwd = found[0].cwd
+    if listed_cwd == record.cwd:
+        return []
+    facts |= {"cwd": record.cwd, "listed": listed_cwd}
+    if _normal(listed_cwd) == _normal(record.cwd):
+        told = f'the agent has it spelled "{listed_cwd}", and may not find it by another spelling'
+        return [Remark(("cwd",), "cwd-mismatch", told, "warning", facts)]
+    told = f'the session is of "{listed_cwd}"; send that'
+    return [Remark(("cwd",), "cwd-mismatch", told, "error", facts)]
+
+
+def loosely(session_id: str) -> str:
+    """The id without what is easily altered: case, white space, and parts of a file name around it."""
+    return session_id.strip().casefold().removesuffix(".jsonl").removeprefix("session-")
+
+
+def _normal(path: str) -> str:
+    """The path in a normal form, by the rules of the system that it is of."""
+    if is_absolute(path, flavour="windows"):
+        return ntpath.normcase(ntpath.normpath(path))
+    return posixpath.normpath(path)
+
+
+def _name(server: object) -> str:
+    """What to call a server in a record; a transport of the future may have no name."""
+    return str(getattr(server, "name", None) or getattr(server, "type", ""))

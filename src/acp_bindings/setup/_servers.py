@@ -1,0 +1,229 @@
+"""Which headers of a request to an MCP server belong to the transport, whatever its entry in `mcpServers` says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, cast, overload
+
+from pydantic_core import from_json, to_json
+
+from acp_bindings._json import items_of, members_of
+from acp_bindings._models.base import Model
+from acp_bindings._problems.transports import ARGUMENTS_APART, AS_PAIRS, type_fault
+from acp_bindings.decoding import decode
+from acp_bindings.encoding import encode
+from acp_bindings.errors import DecodeError, Issue, Path
+from acp_bindings.methods import is_of
+from acp_bindings.setup._paths import Flavour, is_absolute
+from acp_bindings.setup.errors import Remark
+
+if TYPE_CHECKING:
+    from acp_bindings.jsonrpc import ProtocolPackage
+    from acp_bindings.setup.unions import HasServers, McpServer, McpServerLike, T
+
+
+_OWNED = frozenset(
+    (
+        "accept",
+        "connection",
+        "content-length",
+        "content-type",
+        "host",
+        "last-event-id",
+        "mcp-method",
+        "mcp-name",
+        "mcp-protocol-version",
+        "mcp-session-id",
+        "transfer-encoding",
+    )
+)
+
+
+def is_owned(name: str) -> bool:
+    """Whether the transport writes the header *name*, so that an entry has no say in it (v2 `McpServerHttp.headers`).
+
+    Those of HTTP itself, and those that MCP's Streamable HTTP transport defines.
+    """
+    lowered = name.lower()
+    return lowered in _OWNED or lowered.startswith("mcp-param-")
+
+
+@overload
+def servers_for(protocol: HasServers[T], servers: Iterable[McpServerLike]) -> list[T]: ...
+@overload
+def servers_for(protocol: ProtocolPackage, servers: Iterable[McpServerLike]) -> list[McpServer]: ...
+def servers_for(protocol: Any, servers: Iterable[McpServerLike]) -> list[Any]:
+    """The *servers* as *protocol* has them, in their order, ready for the `mcp_servers` of its requests.
+
+    Each may be a model of any protocol package, or JSON in the form of any version. Lists that are missing are empty
+    ones; nothing else is mended.
+
+    Raises:
+        DecodeError: one cannot be said in that version, or is no MCP server; each issue says which and what to write.
+        TypeError: it is one server, not several.
+    """
+    if isinstance(servers, Mapping | Model | str | bytes):
+        raise TypeError("mcp_servers is a list of servers, not one of them and not a map")
+    return [_server_for(protocol, each, ("mcpServers", index)) for index, each in enumerate(servers)]
+
+
+def servers_remarks(
+    servers: Iterable[McpServerLike], *, version: int = 1, flavour: Flavour = "any", path: Path = ("mcpServers",)
+) -> list[Remark]:
+    """What is known to go wrong with *servers* in a request of *version*, whether the schema takes them or not.
+
+    Args:
+        servers: models, or the JSON as it was sent, in which more can be seen.
+        version: of the protocol: 1 or 2.
+        flavour: whose paths the commands should be.
+        path: the way to the list.
+
+    Returns:
+        Remarks with the rules `server-type`, `server-list`, `server-map`, `server-name`, `duplicate-server`,
+        `relative-command`, `duplicate-env`, `transport-header`, `header-line-break` and `sse-deprecated`.
+    """
+    entries = [_entry(each) for each in servers]
+    found: list[Remark] = []
+    names: set[str] = set()
+    for index, entry in enumerate(entries):
+        here = (*path, index)
+        found += _of_form(entry, here, version)
+        found += _of_name(entry, names, here, version)
+        found += _of_process(entry, here, flavour)
+        found += _of_headers(entry, here)
+    return found
+
+
+_LISTS = {"stdio": ("args", "env"), "http": ("headers",), "sse": ("headers",)}
+"""What v1 wants also when it is empty."""
+
+
+def _server_for(protocol: ProtocolPackage, server: McpServerLike, path: Path) -> McpServer:
+    type_: Any = cast("Any", protocol).McpServer
+    if not isinstance(server, Mapping) and is_of(server, type_):
+        return server
+    raw = _raw(server)
+    try:
+        read: McpServer = decode(type_, _as_said(raw))
+    except DecodeError as error:
+        issues = [replace(each, path=path + each.path, message=_advised(each, raw)) for each in error.issues]
+        raise DecodeError("McpServer", issues) from None
+    return read
+
+
+def _as_said(raw: object) -> Any:
+    """A server with the lists that v1 requires also when they are empty, and with the type that v2 requires."""
+    if not isinstance(raw, dict):
+        # A text is no server, also where it holds the JSON of one.
+        return to_json(raw)
+    entry = cast("dict[str, Any]", raw)
+    unsaid = {"type": "stdio"} if "command" in entry else {}
+    lists: dict[str, Any] = {name: [] for name in _LISTS.get(_transport(entry), ())}
+    return unsaid | lists | entry
+
+
+def _advised(issue: Issue, raw: object) -> str:
+    """The message, or what to write instead where the type is one that others have."""
+    fault = type_fault(members_of(raw)) if issue.path == ("type",) else None
+    return fault.message if fault else issue.message
+
+
+def _of_form(entry: Mapping[str, Any], path: Path, version: int) -> Iterator[Remark]:
+    fault = type_fault(entry)
+    transport = fault.meant or "" if fault else _transport(entry)
+    facts = {"transport": transport}
+    here = (*path, "type")
+    if fault:
+        # v2 keeps a type that it does not know, which may be a newer one.
+        kept = version >= 2 and fault.unknown and isinstance(entry["type"], str)
+        if fault.meant or not kept:
+            yield Remark(here, "server-type", fault.message, "warning" if kept else "error", facts)
+    elif "type" not in entry and version >= 2:
+        yield Remark(here, "server-type", f'v2 wants a type; write "type": "{transport}"', "error", facts)
+    elif entry.get("type") == "stdio" and version == 1:
+        told = "v1 has none for stdio, and some agents take any entry with a type for a remote server; leave it out"
+        yield Remark(here, "server-type", told, "warning", facts)
+    if entry.get("type") == "sse":
+        told = "v2 has no sse; use the http url of the server"
+        if version == 1:
+            told = "MCP has deprecated sse; use the http url of the server if it has one"
+        yield Remark(here, "sse-deprecated", told, "warning" if version == 1 else "error", facts)
+    for name in _LISTS.get(transport, ()):
+        if name not in entry and version == 1:
+            yield Remark((*path, name), "server-list", "v1 wants it also when it is empty; send []", "error", facts)
+        elif isinstance(entry.get(name), Mapping):
+            yield Remark((*path, name), "server-map", AS_PAIRS, "error", facts)
+
+
+def _of_name(entry: Mapping[str, Any], names: set[str], path: Path, version: int) -> Iterator[Remark]:
+    """What is wrong with its name, which is then added to *names*, those of the entries before it."""
+    name = entry.get("name")
+    if not isinstance(name, str):
+        return
+    path, facts = (*path, "name"), {"name": name}
+    if not name.strip():
+        yield Remark(path, "server-name", "it is empty; agents make the names of tools of it", "warning", facts)
+    elif any(each.isspace() for each in name):
+        told = "white space is legal, but some agents refuse it (codex); letters, digits, - and _ are safe"
+        yield Remark(path, "server-name", told, "warning", facts)
+    elif "." in name:
+        told = "a dot is legal, but some agents refuse it (agy); letters, digits, - and _ are safe"
+        yield Remark(path, "server-name", told, "warning", facts)
+    if name in names:
+        told = "another server of the request has this name" + ("" if version == 1 else ", which agents refuse")
+        yield Remark(path, "duplicate-server", told, "warning" if version == 1 else "error", facts)
+    names.add(name)
+
+
+def _of_process(entry: Mapping[str, Any], path: Path, flavour: Flavour) -> Iterator[Remark]:
+    command = entry.get("command")
+    if isinstance(command, str) and not is_absolute(command, flavour=flavour):
+        told = "it is no absolute path; send the one that `which` finds (`where` on Windows, resolve_command in Python)"
+        if any(map(str.isspace, command)):
+            told += f"; {ARGUMENTS_APART}"
+        yield Remark((*path, "command"), "relative-command", told, "warning", {"command": command})
+    seen: set[str] = set()
+    for index, name, _ in _pairs(entry.get("env")):
+        # On Windows, names that differ in case alone are one variable.
+        same = name.upper() if flavour == "windows" else name
+        if same in seen:
+            told = "an earlier entry has this name; the last one wins, and some agents refuse both"
+            yield Remark((*path, "env", index, "name"), "duplicate-env", told, "warning", {"name": name})
+        seen.add(same)
+
+
+def _of_headers(entry: Mapping[str, Any], path: Path) -> Iterator[Remark]:
+    for index, name, value in _pairs(entry.get("headers")):
+        here = (*path, "headers", index)
+        if is_owned(name):
+            told = "the transport writes this header itself; what stands here is not sent"
+            yield Remark((*here, "name"), "transport-header", told, "warning", {"name": name})
+        if any(each in name or each in value for each in "\r\n"):
+            yield Remark(here, "header-line-break", "a header cannot hold a line break", "error", {"name": name})
+
+
+def _pairs(pairs: object) -> Iterator[tuple[int, str, str]]:
+    """The items of a list that are `{"name": …, "value": …}`: the index, the name and the value of each."""
+    for index, each in enumerate(items_of(pairs)):
+        match each:
+            case {"name": str(name), "value": str(value)}:
+                yield index, name, value
+            case _:
+                pass
+
+
+def _transport(entry: Mapping[str, Any]) -> str:
+    """The transport that an entry is read as, by its `type` or by having none."""
+    named = entry.get("type", "stdio")
+    return named if isinstance(named, str) else ""
+
+
+def _raw(server: object) -> object:
+    """The JSON of a server."""
+    return dict(cast("Mapping[str, Any]", server)) if isinstance(server, Mapping) else from_json(encode(server))
+
+
+def _entry(server: McpServerLike) -> Mapping[str, Any]:
+    """The members of a server; what is no object has none."""
+    return members_of(_raw(server))

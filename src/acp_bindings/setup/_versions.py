@@ -1,0 +1,190 @@
+"""The versions of the protocol, and the one on which two sides settle."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable
+from difflib import SequenceMatcher
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
+import acp_bindings
+from acp_bindings._json import members_of
+from acp_bindings.jsonrpc import ProtocolPackage
+from acp_bindings.setup.errors import BadProtocolVersion, UnsupportedProtocolVersion
+
+HIGHEST = 0xFFFF
+"""The highest number that the protocol has room for (`ProtocolVersion`)."""
+
+V1_ONLY = frozenset({1})
+"""The versions of an agent that settles by the rule of v1."""
+
+_PACKAGE = re.compile(r"v(\d+)(_unstable)?")
+
+PACKAGES = tuple(name for name in acp_bindings.__all__ if _PACKAGE.fullmatch(name))
+"""The names of the protocol packages, as they stand in `acp_bindings`."""
+
+
+def package_named(name: str) -> Any:
+    """The protocol package of this name, such as `v1`, loaded; None where there is none."""
+    return import_module(f"acp_bindings.{name}") if name in PACKAGES else None
+
+
+def name_of(protocol: object) -> str:
+    """The name of a protocol package: `v1`."""
+    return str(getattr(protocol, "__name__", "")).rpartition(".")[2]
+
+
+def version_of(protocol: ProtocolPackage) -> int:
+    """The version that a protocol package is of: 1 for `v1` and `v1_unstable`.
+
+    Raises:
+        TypeError: *protocol* is no protocol package.
+    """
+    name: str = getattr(protocol, "__name__", "")
+    match = _PACKAGE.fullmatch(name.removeprefix("acp_bindings."))
+    if match is None:
+        raise TypeError(f"{protocol!r} is no protocol package; they are {', '.join(PACKAGES)}")
+    return int(match[1])
+
+
+def latest_supported(*protocols: ProtocolPackage) -> int:
+    """The latest version among *protocols*; without any, the latest that this library has."""
+    if protocols:
+        return max(map(version_of, protocols))
+    return max(int(match[1]) for match in map(_PACKAGE.fullmatch, PACKAGES) if match)
+
+
+def by_version(protocols: Iterable[ProtocolPackage]) -> dict[int, ProtocolPackage]:
+    """The packages that one side offers, by their versions, the latest first.
+
+    Raises:
+        TypeError: one of them is no protocol package.
+        ValueError: there is none, or two of them are of one version.
+    """
+    if isinstance(protocols, ModuleType):
+        raise TypeError(f"protocols is a list: [{name_of(protocols)}]")
+    found: dict[int, ProtocolPackage] = {}
+    for each in protocols:
+        if found.setdefault(version_of(each), each) is not each:
+            raise ValueError("offer a version once: the stable package or the unstable one, which has more")
+    if not found:
+        raise ValueError("offer at least one protocol package, such as acp_bindings.v1")
+    return dict(sorted(found.items(), reverse=True))
+
+
+def negotiate(requested: int, supported: Collection[int]) -> int:
+    """The version that an agent answers with that supports *supported*, when a client requests *requested*.
+
+    The rule of v1, for agents that have nothing newer: the same, or else the latest. That of v2, for agents that have
+    it: the highest that is not above the requested one (`InitializeResponse.protocolVersion` of either).
+
+    Raises:
+        UnsupportedProtocolVersion: by the rule of v2 there is none.
+        ValueError: *supported* is empty.
+    """
+    if not supported:
+        raise ValueError("an agent supports at least one version")
+    if V1_ONLY.issuperset(supported):
+        return 1
+    below = [each for each in supported if each <= requested]
+    if not below:
+        raise UnsupportedProtocolVersion(requested=requested, answered=None, supported=supported)
+    return max(below)
+
+
+def read_version(message: Any) -> int:
+    """The `protocolVersion` of the params or of the result of `initialize`, as parsed JSON.
+
+    Raises:
+        BadProtocolVersion: there is none, or what stands there is no version of ACP; the message says what it looks
+            like instead.
+    """
+    members = members_of(message)
+    value: object = members.get("protocolVersion")
+    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= HIGHEST:
+        return value
+    raise BadProtocolVersion(value, _missing(members) if value is None else _reason(value))
+
+
+def _missing(members: Iterable[str]) -> str:
+    """Why there is none, of something with these *members*."""
+    from acp_bindings._problems.mistakes import other_spelling  # noqa: PLC0415 - only errors need it
+
+    if "jsonrpc" in members:
+        return "this is a whole JSON-RPC message; give its params, or its result"
+    if spelt := other_spelling("protocolVersion", members):
+        return f'it is missing, spelt "{spelt}"; {_WANTED}'
+    return f"it is missing; {_WANTED}"
+
+
+def _reason(value: object) -> str:
+    if isinstance(value, str):
+        return f"{_WANTED}; {_text(value)}"
+    if isinstance(value, float):
+        return f"{_WANTED}; {value!r} is no integer" + ("" if value % 1 else ", write it without the point")
+    if isinstance(value, int) and not isinstance(value, bool):
+        return f"{_WANTED}; this one is not between 0 and {HIGHEST}"
+    kind = "a boolean" if isinstance(value, bool) else "a list" if isinstance(value, list) else "an object"
+    return f"{_WANTED}; this is {kind}"
+
+
+def _text(value: str) -> str:
+    if len(value) <= LONGEST_SHOWN:
+        for pattern, likeness in _LOOKS_LIKE:
+            if re.fullmatch(pattern, value, re.ASCII):
+                return f'"{value}" {likeness}'
+    return "this is text"
+
+
+_WANTED = "ACP versions are integers, such as 1"
+
+_LOOKS_LIKE = (
+    (r"\d{4}-\d\d-\d\d", "looks like an MCP version"),
+    (r"[vV]?\d+(\.\d+)+[\w.+-]*", "looks like the version of a program"),
+    (r"[vV]?\d+", "is text, write it without the quotes"),
+)
+
+LONGEST_SHOWN = 20
+"""How many characters a version may have to be quoted."""
+
+
+CLOSE = 0.7
+"""How alike, of 1, names must be for one to be a guess at what the other should have been."""
+
+
+_BESIDE = ("acp_bindings.setup", "acp_bindings.connection", "acp_bindings.jsonrpc")
+"""What has names that no protocol package has."""
+
+
+def misnamed(package: str, name: str) -> str:
+    """The text of the error."""
+    said = [f"module {package!r} has no attribute {name!r}"]
+    if beside := next((each for each in _BESIDE if name in import_module(each).__all__), None):
+        return f"{said[0]}; it is in {beside}"
+    if homes := [f"acp_bindings.{each}" for each in PACKAGES if name in package_named(each).__all__]:
+        said.append(f"it is in {_listed(homes, 'and')}")
+    if close := _closest(name, import_module(package).__all__):
+        said.append(f"did you mean {_listed(close, 'or')}?")
+    return "; ".join(said)
+
+
+def _closest(name: str, known: list[str]) -> list[str]:
+    """At most three of the *known* names, the likest first."""
+    found = sorted(((_likeness(name, each), each) for each in known), reverse=True)
+    return [each for likeness, each in found[:3] if likeness >= CLOSE]
+
+
+def _likeness(one: str, other: str) -> float:
+    """Of the letters, or of the words in any order: the schema's `McpServerStdio` is a `StdioMcpServer` elsewhere."""
+    spelt = SequenceMatcher(None, one.lower(), other.lower()).ratio()
+    return max(spelt, SequenceMatcher(None, _words(one), _words(other)).ratio())
+
+
+def _words(name: str) -> str:
+    return " ".join(sorted(re.findall(r"[A-Z]?[^A-Z_]+|[A-Z]+", name))).lower()
+
+
+def _listed(names: list[str], last: str) -> str:
+    return f" {last} ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
