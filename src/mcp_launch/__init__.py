@@ -12,12 +12,13 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from mcp_launch.agents.capabilities import capabilities
-    from mcp_launch.agents.catalogue import Catalogue, CatalogueEntry, UnknownTool
-    from mcp_launch.agents.content import to_acp, to_mcp, tool_call_update
-    from mcp_launch.agents.kept import ContentError
-    from mcp_launch.budgets import Budgets
-    from mcp_launch.changes import Change, Changes
+    from mcp_launch._catalogue import Catalogue, CatalogueEntry, UnknownTool, capabilities
+    from mcp_launch._local.serve import LocalServer, serve_local
+    from mcp_launch._servers.launched import LaunchedServer
+    from mcp_launch._servers.record import Change, Changes
+    from mcp_launch._through_acp.consumer import AcpConsumer
+    from mcp_launch._through_acp.provider import AcpProvider, AcpServer
+    from mcp_launch.content import ContentError, to_acp, to_mcp, tool_call_update
     from mcp_launch.failures import (
         InvalidResult,
         LaunchError,
@@ -28,15 +29,9 @@ if TYPE_CHECKING:
         UnusableInput,
     )
     from mcp_launch.fleet import Fleet, launch
-    from mcp_launch.limits import Limits
-    from mcp_launch.local.serve import LocalServer, serve_local
-    from mcp_launch.options import Options
-    from mcp_launch.restart import Restart
-    from mcp_launch.servers.launched import LaunchedServer
+    from mcp_launch.options import Budgets, Limits, Options, Restart
+    from mcp_launch.report import Report, report_schema
     from mcp_launch.session import open_session
-    from mcp_launch.shapes import Report, report_schema
-    from mcp_launch.through_acp.consumer import AcpConsumer
-    from mcp_launch.through_acp.provider import AcpProvider, AcpServer
 
 __all__ = [
     "AcpConsumer",
@@ -77,38 +72,38 @@ if not TYPE_CHECKING:
     # Imported on first use, so that the command can say what to install when the extra is missing. Hidden from type
     # checkers, to which a module with a `__getattr__` has every name there is.
     _HOMES = {
-        "AcpConsumer": "through_acp.consumer",
-        "AcpProvider": "through_acp.provider",
-        "AcpServer": "through_acp.provider",
-        "Budgets": "budgets",
-        "Catalogue": "agents.catalogue",
-        "CatalogueEntry": "agents.catalogue",
-        "Change": "changes",
-        "Changes": "changes",
-        "ContentError": "agents.kept",
+        "AcpConsumer": "_through_acp.consumer",
+        "AcpProvider": "_through_acp.provider",
+        "AcpServer": "_through_acp.provider",
+        "Budgets": "options",
+        "Catalogue": "_catalogue",
+        "CatalogueEntry": "_catalogue",
+        "Change": "_servers.record",
+        "Changes": "_servers.record",
+        "ContentError": "content",
         "Fleet": "fleet",
         "InvalidResult": "failures",
         "LaunchError": "failures",
         "LaunchFailure": "failures",
-        "LaunchedServer": "servers.launched",
-        "Limits": "limits",
-        "LocalServer": "local.serve",
+        "LaunchedServer": "_servers.launched",
+        "Limits": "options",
+        "LocalServer": "_local.serve",
         "NoTransport": "failures",
         "NotReady": "failures",
         "Options": "options",
-        "Report": "shapes",
-        "Restart": "restart",
+        "Report": "report",
+        "Restart": "options",
         "UnknownServer": "failures",
-        "UnknownTool": "agents.catalogue",
+        "UnknownTool": "_catalogue",
         "UnusableInput": "failures",
-        "capabilities": "agents.capabilities",
+        "capabilities": "_catalogue",
         "launch": "fleet",
         "open_session": "session",
-        "report_schema": "shapes",
-        "serve_local": "local.serve",
-        "to_acp": "agents.content",
-        "to_mcp": "agents.content",
-        "tool_call_update": "agents.content",
+        "report_schema": "report",
+        "serve_local": "_local.serve",
+        "to_acp": "content",
+        "to_mcp": "content",
+        "tool_call_update": "content",
     }
 
     def __getattr__(name: str) -> Any:
@@ -118,7 +113,8 @@ if not TYPE_CHECKING:
         try:
             module = importlib.import_module(f"{__name__}.{home}")
         except ModuleNotFoundError as error:
-            raise ImportError(f"mcp_launch needs {error.name}: pip install 'acp-bindings[launch]'") from error
+            needed = (error.name or "").partition(".")[0]
+            raise ImportError(f"mcp_launch needs {needed}: pip install 'acp-bindings[launch]'") from error
         return getattr(module, name)
 
     def __dir__() -> list[str]:

@@ -5,19 +5,19 @@ from __future__ import annotations
 import gc
 import sys
 
-from mcp_launch.extra import what_is_missing
+from mcp_launch._extra import what_is_missing
 
 
 def main() -> None:
     """Run the command."""
     # Imported here, because what they import may be missing; the signals first, since the rest takes time.
-    from mcp_launch.command.signals import exit_on_signals  # noqa: PLC0415
+    from mcp_launch._command.signals import exit_on_signals  # noqa: PLC0415
 
     exit_on_signals()
     if told := what_is_missing("mcp-launch"):
         sys.stderr.write(f"{told}\n")
         raise SystemExit(2)
-    from mcp_launch.command import cli  # noqa: PLC0415
+    from mcp_launch._command import cli  # noqa: PLC0415
 
     # Nearly all objects made from now on belong to imported modules, and stay. To search them for garbage again and
     # again, and once more at the end, would take a sixth of the time.

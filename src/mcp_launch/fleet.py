@@ -7,24 +7,59 @@ from collections.abc import AsyncGenerator, Collection, Iterable, Iterator, Sequ
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
-from mcp_launch.agents.catalogue import Catalogue
-from mcp_launch.budgets import Budgets
-from mcp_launch.changes import Changes
+from acp_bindings._redact import Redactor
+from mcp_launch._catalogue import Catalogue
+from mcp_launch._servers.launched import LaunchedServer
+from mcp_launch._servers.record import Changes, Record, Terms
+from mcp_launch._servers.roster import Roster, entries_of
 from mcp_launch.failures import LaunchFailure, NotReady, UnusableInput
-from mcp_launch.numbers import refuse_no_numbers
-from mcp_launch.options import OptionsFor
-from mcp_launch.report import report
-from mcp_launch.servers.entries import entries_of
-from mcp_launch.servers.launched import LaunchedServer
-from mcp_launch.servers.roster import Roster
-from mcp_launch.shapes import Report, TransportName
-from mcp_launch.terms import TOOLS, Listing, Terms, Transports
+from mcp_launch.options import TOOLS, Budgets, Listing, OptionsFor, Transports, refuse_no_numbers
+from mcp_launch.report import Era, Report, ServerReport, ToolReport, TransportName
 
 if TYPE_CHECKING:
     from mcp.shared.dispatcher import ProgressFnT
-    from mcp_types import CallToolResult
+    from mcp_types import CallToolResult, Tool
 
-__all__ = ["Fleet", "Policy", "launch"]
+__all__ = ["Fleet", "Policy", "launch", "report"]
+
+
+def report(records: Sequence[Record]) -> Report:
+    """The report of a launch."""
+    return Report(ok=all(record.failure is None for record in records), servers=[_server(record) for record in records])
+
+
+def _server(record: Record) -> ServerReport:
+    spec, failure, offer = record.spec, record.failure, record.offer
+    hide = spec.redactor if spec else Redactor()
+    return ServerReport(
+        name=record.name,
+        transport=record.transport,
+        target=spec.target if spec else None,
+        state=record.state,
+        stage=record.stage,
+        seconds={stage: round(seconds, 3) for stage, seconds in record.times.items()},
+        era=_era(record.protocol_version),
+        protocol_version=record.protocol_version,
+        server=hide.json(record.server),
+        capabilities=hide.json(record.capabilities),
+        counts=offer.counts,
+        tools=None if offer.tools is None else [_tool(tool, hide) for tool in offer.tools],
+        restarts=record.restarts,
+        warnings=[hide(warning) for warning in record.warnings],
+        failure=failure.to_json() if failure else None,
+    )
+
+
+def _tool(tool: Tool, hide: Redactor) -> ToolReport:
+    return ToolReport(name=hide(tool.name), description=hide(tool.description) if tool.description else None)
+
+
+def _era(protocol_version: str | None) -> Era | None:
+    if protocol_version is None:
+        return None
+    # Versions are dates.
+    return "2026-07-28" if protocol_version >= "2026-07-28" else "handshake"
+
 
 Policy: TypeAlias = Literal["best effort", "all"]
 """Whether the servers that do not become ready cost only themselves, or the launch."""

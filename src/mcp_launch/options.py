@@ -4,14 +4,145 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from inspect import iscoroutinefunction
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from mcp_launch.failures import UnusableInput
-from mcp_launch.limits import Limits
-from mcp_launch.restart import Restart
-from mcp_launch.wording import Wording
+from mcp_launch.failures import UnusableInput, Wording
+from mcp_launch.report import TransportName
+
+__all__ = [
+    "DEEPEST",
+    "EVERYTHING",
+    "TOOLS",
+    "Budgets",
+    "Direction",
+    "Limits",
+    "Listing",
+    "Options",
+    "OptionsFor",
+    "Restart",
+    "Transports",
+    "allow_more",
+    "megabytes",
+    "options_for",
+    "refuse_no_numbers",
+]
+
+
+def refuse_no_numbers(**given: object) -> None:
+    """Refuse, by the name of its argument, what is no number of at least 0: nobody would wait for it in the end.
+
+    Raises:
+        UnusableInput: one of them is negative, NaN, or no number.
+    """
+    for argument, value in given.items():
+        # Not `value < 0`, which is false for NaN.
+        if not (isinstance(value, int | float) and value >= 0):
+            raise UnusableInput(f"{argument} must be a number of at least 0, not {value!r}")
+
+
+DEEPEST = 200
+"""Levels of nesting in a message. The JSON parser has this limit, and it cannot be changed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """Limits of one message of a server, and of all pages of a list together.
+
+    A response beyond a limit fails its request with the code `invalid_response`. Any other message beyond a limit is
+    dropped with a warning, and a list is cut with a warning. The defaults are for a hostile server: less than 700 MB
+    of memory for any message. The tools of GitHub's whole REST API, 1,223 with all schemas, need 12 MB and 0.9 million
+    values.
+
+    Raises:
+        UnusableInput: one of them is not a positive integer.
+    """
+
+    bytes: int = 64 * 1024 * 1024
+    """Bytes, after decompression."""
+    values: int = 2_000_000
+    """JSON values, where the keys of objects count too, and an empty array or object counts twice."""
+    items: int = 20_000
+    """Items of arrays that MCP itself defines, such as tools, resources or content blocks. Arrays in schemas,
+    structured content and metadata do not count."""
+
+    def __post_init__(self) -> None:
+        for each in fields(self):
+            value: object = getattr(self, each.name)
+            if type(value) is not int or value < 1:
+                raise UnusableInput(f"Limits.{each.name} must be a positive integer, not {value!r}")
+
+
+def allow_more(limit: str) -> str:
+    """Return how to raise a limit, as the end of a message."""
+    return f"Options(limits=Limits({limit}=…)) allows more"
+
+
+def megabytes(size: int) -> str:
+    """Return a number of bytes as text."""
+    return f"{size / (1 << 20):g} MB" if size >= 1 << 20 else f"{size:,} bytes"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Budgets:
+    """Seconds for each stage; the `timeout` of a launch bounds connect, handshake and list together.
+
+    Raises:
+        UnusableInput: one of them is negative, or no number.
+    """
+
+    connect: float = 10.0
+    """Until an HTTP connection stands, or an SSE server has named its endpoint."""
+    handshake: float = 30.0
+    """Until the session is initialised. A first `npx` or `uvx` run downloads its package in this time."""
+    probe: float = 0.7
+    """Until the probe of the 2026-07-28 era is answered, from when the server has received it; then the older handshake
+    is tried."""
+    list: float = 15.0
+    """Until the tools are listed."""
+    call: float = 300.0
+    """From a request on a ready session to its response, including the time for writing it and for waiting for a
+    connection. Each call can ask for another time."""
+    validate: float = 5.0
+    """For validating the result of a tool against its output schema; a schema that takes longer is rejected."""
+    close: float = 5.0
+    """Until the server is gone. Half of it is for leaving by itself, the rest for SIGTERM and SIGKILL."""
+
+    def __post_init__(self) -> None:
+        refuse_no_numbers(**{each.name: getattr(self, each.name) for each in fields(self)})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Restart:
+    """Start a server again that was ready and died, after a wait that doubles from one time to the next.
+
+    Raises:
+        UnusableInput: one of them is negative, or no number.
+    """
+
+    tries: int = 5
+    """Attempts in a row; they are counted anew once the server has been ready for as long as the `longest` wait."""
+    first: float = 0.5
+    """Seconds before the first attempt."""
+    longest: float = 30.0
+    """Seconds that no wait exceeds."""
+
+    def __post_init__(self) -> None:
+        refuse_no_numbers(tries=self.tries, first=self.first, longest=self.longest)
+
+    def wait(self, tried: int) -> float | None:
+        """Seconds until the next attempt, after `tried` of them; None when the server is given up."""
+        # The exponent is bounded, because a float overflows.
+        return None if tried >= self.tries else min(self.longest, self.first * 2 ** min(tried, 30))
+
+
+Listing: TypeAlias = Literal["tools", "resources", "prompts"]
+TOOLS: tuple[Listing, ...] = ("tools",)
+EVERYTHING: tuple[Listing, ...] = ("tools", "resources", "prompts")
+
+Transports: TypeAlias = Collection[TransportName]
+
 
 if TYPE_CHECKING:
     import ssl
@@ -23,8 +154,6 @@ if TYPE_CHECKING:
     Auth: TypeAlias = httpx2.Auth | tuple[str, str] | Callable[[httpx2.Request], httpx2.Request]
 
 Direction: TypeAlias = Literal["sent", "received"]
-
-__all__ = ["Direction", "Options", "OptionsFor", "options_for"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +205,7 @@ class Options:
     """Further values to redact, such as keys in arguments. The values of `env` and headers, and the user-info and query
     of a URL, are redacted in any case. `mcp_launch.config.Entry.secrets` has what a file takes from variables."""
     wording: Wording = field(default_factory=Wording)
-    """How its failure says what to try, where it was not named as ACP does it: `mcp_launch.wording.Wording`."""
+    """How its failure says what to try, where it was not named as ACP does it: `mcp_launch.failures.Wording`."""
     auth: Auth | None = field(default=None, repr=False)
     """Who logs in to a server with a URL: a `(user, password)` pair, a function that changes each request, or an
     `httpx2.Auth`, of which the SDK's `OAuthClientProvider` is one. It goes before an `Authorization` header of the
@@ -114,7 +243,7 @@ class Options:
             raise UnusableInput("secrets must be a collection of strings")
         given = self.wording
         if not isinstance(given, Wording):
-            raise UnusableInput(f"wording must be mcp_launch.wording.Wording, not a {type(given).__name__}")
+            raise UnusableInput(f"wording must be mcp_launch.failures.Wording, not a {type(given).__name__}")
 
 
 OptionsFor: TypeAlias = Options | Mapping[str, Options] | Callable[[str], Options]

@@ -7,10 +7,9 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
-from mcp_launch.budgets import Budgets
 from mcp_launch.failures import UnusableInput
 from mcp_launch.fleet import launch
-from mcp_launch.options import Options
+from mcp_launch.options import Budgets, Options
 
 if TYPE_CHECKING:
     from mcp import Client

@@ -166,7 +166,7 @@ def _commands(command: str) -> list[str]:
         return []
     import typer
 
-    from mcp_launch.command.cli import app
+    from mcp_launch._command.cli import app
 
     group: Any = typer.main.get_command(app)
     return [f"{command} {name}" for name in group.list_commands(None) if not group.commands[name].hidden]
@@ -187,7 +187,7 @@ def _codes() -> str:
 
 
 def _advice(code: str) -> str:
-    from mcp_launch.command.show.advice import ADVICE
+    from mcp_launch._command.show.html import ADVICE
 
     return "".join(f"{line}\n" for line in ["", *textwrap.wrap(ADVICE[cast("Code", code)], PAGE_WIDTH), ""])
 

@@ -139,7 +139,7 @@ def test_a_command_prints_what_its_document_says(command: str, output: str) -> N
 
 
 def test_the_help_of_every_subcommand_is_in_a_document() -> None:
-    from mcp_launch.command.cli import app
+    from mcp_launch._command.cli import app
 
     subcommands = {command.name or command.callback.__name__ for command in app.registered_commands if command.callback}
     page = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")

@@ -12,8 +12,8 @@ import anyio
 import pytest
 
 import mcp_launch
-from mcp_launch.processes import ahead
-from mcp_launch.processes.env import child_environment
+from mcp_launch import _spawn_ahead as ahead
+from mcp_launch._executable import child_environment
 from tests.leftovers import open_files
 from tests.mcp_launch.support import Marked, ask, wait_until
 

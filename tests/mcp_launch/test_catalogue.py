@@ -92,7 +92,7 @@ def test_names_that_meet_although_they_should_not_still_differ(monkeypatch: pyte
     def the_same(server: str, tool: str, attempt: int) -> str:
         return f"aaaaaaa{attempt + 2}"
 
-    monkeypatch.setattr("mcp_launch.agents.tool_names._digest", the_same)
+    monkeypatch.setattr("mcp_launch._catalogue._digest", the_same)
 
     found = Catalogue([("é", [tool("é")]), ("e", [tool("é"), tool("e ")])])
 

@@ -19,11 +19,11 @@ from typing import Any
 import pytest
 
 from mcp_launch import Budgets, Fleet, Options, launch
-from mcp_launch.command import running
-from mcp_launch.command.inputs import Session
-from mcp_launch.command.schema import FILE, schema_text
-from mcp_launch.extra import NEEDED
-from mcp_launch.shapes import check_schema
+from mcp_launch._command import run as running
+from mcp_launch._command.inputs import Session
+from mcp_launch._command.schema import FILE, schema_text
+from mcp_launch._extra import NEEDED
+from mcp_launch.report import check_schema
 from tests.mcp_launch.support import SECRET, SERVERS, SOURCE, Marked, run_python, wait_until, web_server
 
 PLAIN = [str(SERVERS / "plain.py")]
@@ -233,7 +233,7 @@ def test_without_the_extra_it_says_what_to_install() -> None:
     script = """
 import sys
 from mcp_launch.__main__ import main
-from mcp_launch.extra import NEEDED
+from mcp_launch._extra import NEEDED
 sys.modules.update(dict.fromkeys(NEEDED))
 main()
 """
@@ -474,7 +474,7 @@ def test_what_cannot_be_typed_exits_2(args: tuple[str, ...]) -> None:
 def test_the_schema_of_a_report_is_that_which_is_printed() -> None:
     done = run("schema")
 
-    # When it is not: python -m mcp_launch.command.schema
+    # When it is not: python -m mcp_launch._command.schema
     assert FILE.read_text(encoding="utf-8") == schema_text()
     assert (done.returncode, done.stdout) == (0, schema_text())
     assert check_schema().items() <= json.loads(done.stdout).items()
@@ -528,7 +528,7 @@ def test_servers_are_started_before_the_libraries_are_imported(args: tuple[str, 
 
     before, spawned, after = done.stderr.partition("SPAWNED")
     assert spawned
-    assert imported_by(before) & (SLOW | {"ruamel.yaml", "mcp_launch.config.locations"}) == set()
+    assert imported_by(before) & (SLOW | {"ruamel.yaml", "mcp_launch.config._locations"}) == set()
     assert imported_by(after) & SLOW == SLOW - {"rich"}
 
 
@@ -536,7 +536,7 @@ def imported_by(stderr: str) -> set[str]:
     return {line.rpartition("|")[2].strip() for line in stderr.splitlines() if line.startswith("import time:")}
 
 
-@pytest.mark.parametrize("module", ["typer.main", "mcp_launch.command.check", "mcp_launch.fleet", "mcp.client"])
+@pytest.mark.parametrize("module", ["typer.main", "mcp_launch._command.check", "mcp_launch.fleet", "mcp.client"])
 def test_ctrl_c_while_something_is_imported_leaves_nothing(module: str) -> None:
     marked = Marked()
     config = json.dumps([marked.plain("mute"), marked.stdio("stubborn", "/bin/sh", "-c", STUBBORN)])

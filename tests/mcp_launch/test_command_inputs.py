@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from mcp_launch import UnusableInput
-from mcp_launch.command.inputs import Session, Typed
-from mcp_launch.command.inputs.read import read_inputs
+from mcp_launch._command.find_servers import read_inputs
+from mcp_launch._command.inputs import Session, Typed
 from mcp_launch.config import Entry, Place
-from mcp_launch.wording import Wording
+from mcp_launch.failures import Wording
 from tests.mcp_launch.support import SECRET
 
 

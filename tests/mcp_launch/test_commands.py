@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mcp_launch.processes.command import CommandError, resolve_command
+from mcp_launch._executable import CommandError, resolve_command
 
 
 def test_r75_an_absolute_command_is_taken_as_it_is(tmp_path: Path) -> None:

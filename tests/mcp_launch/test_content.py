@@ -12,7 +12,7 @@ import pytest
 
 from acp_bindings import decode, encode, v1, v1_unstable, v2, v2_unstable
 from mcp_launch import ContentError, to_acp, to_mcp, tool_call_update
-from mcp_launch.agents.kept import KEPT
+from mcp_launch.content import KEPT
 from tests.acp_bindings.exact_json import Json, is_array, is_object
 from tests.acp_bindings.instances import TEXTS, URIS, Instances
 from tests.acp_bindings.schemas import load

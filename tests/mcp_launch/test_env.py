@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mcp_launch.processes.env import child_environment
+from mcp_launch._executable import child_environment
 
 PARENT = {
     "PATH": "/bin",

@@ -17,7 +17,7 @@ from mcp_types import ErrorData, JSONRPCError, JSONRPCRequest
 
 import mcp_launch
 from mcp_launch import Budgets, Options
-from mcp_launch.transports.era import bound_probe
+from mcp_launch._transports.era import bound_probe
 from tests.mcp_launch.servers.raw import Request, head, raw_server, reply, works
 from tests.mcp_launch.support import SERVERS, Marked, http
 

@@ -7,12 +7,11 @@ import sys
 
 import pytest
 
-from mcp_launch.config.formats import format_called
-from mcp_launch.diagnosis.hints import explain_end
-from mcp_launch.diagnosis.listening import explain_silence
-from mcp_launch.diagnosis.variables import explain_variable
-from mcp_launch.processes.env import INHERITED
-from mcp_launch.wording import Wording
+from mcp_launch._diagnosis.hints import explain_end, explain_variable
+from mcp_launch._diagnosis.process import explain_silence
+from mcp_launch._executable import INHERITED
+from mcp_launch.config._formats import format_called
+from mcp_launch.failures import Wording
 
 NPM_404 = """\
 npm error code E404

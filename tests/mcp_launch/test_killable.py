@@ -8,8 +8,8 @@ from collections.abc import AsyncGenerator
 import anyio
 import pytest
 
-from mcp_launch.processes import killable
-from mcp_launch.processes.killable import CallFailed, KillableProcess
+from mcp_launch import _killable as killable
+from mcp_launch._killable import CallFailed, KillableProcess
 from tests.mcp_launch.support import Marked, wait_until
 
 pytestmark = pytest.mark.anyio

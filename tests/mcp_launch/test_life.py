@@ -15,7 +15,7 @@ from mcp import MCPError
 import mcp_launch
 from acp_bindings._processes.process import ChildProcess
 from mcp_launch import Budgets, LaunchError, LaunchFailure, NotReady, Options, Restart, UnknownServer, UnusableInput
-from mcp_launch.servers import life
+from mcp_launch._servers import roster as life
 from tests.mcp_launch.support import Marked, ask, http
 
 pytestmark = pytest.mark.anyio

@@ -21,9 +21,9 @@ from pydantic import ValidationError
 import mcp_launch
 from acp_bindings import v1
 from mcp_launch import Budgets, Limits, Options, UnusableInput
-from mcp_launch.limits import DEEPEST
-from mcp_launch.transports.events import Event, EventBuffer, EventTooLong, event_of
-from mcp_launch.transports.messages import Invalid, Reader
+from mcp_launch._transports.events import Event, EventBuffer, EventTooLong, event_of
+from mcp_launch._transports.messages import Invalid, Reader
+from mcp_launch.options import DEEPEST
 from tests.mcp_launch.servers.raw import Request, event, head, raw_server, reply
 from tests.mcp_launch.servers.sends import answers
 from tests.mcp_launch.support import SERVERS, Marked, http
@@ -382,7 +382,7 @@ async def test_values_are_counted_outside_of_strings(monkeypatch: pytest.MonkeyP
     seed = random.Random(3)
     for _ in range(300):
         # Whatever is cut at the end of a piece.
-        monkeypatch.setattr("mcp_launch.transports.messages._PIECE", seed.randint(1, 40))
+        monkeypatch.setattr("mcp_launch._transports.messages._PIECE", seed.randint(1, 40))
         value = {"jsonrpc": "2.0", "method": "a", "params": {"v": _random_value(seed)}}
         text = json.dumps(value, ensure_ascii=seed.random() < 0.5).encode()
         count = _count(value)

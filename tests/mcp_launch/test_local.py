@@ -28,7 +28,7 @@ from pydantic import BaseModel
 
 import mcp_launch
 from acp_bindings import encode, v1, v1_unstable, v2, v2_unstable
-from mcp_launch.local import relay, serve
+from mcp_launch._local import relay, serve
 from tests.mcp_launch.support import SOURCE, Marked, ask
 
 pytestmark = pytest.mark.anyio
@@ -291,8 +291,8 @@ async def test_r90_over_stdio_who_does_not_have_the_token_is_let_go(
 async def test_r90_the_oldest_connections_without_the_token_make_room_for_others(
     transport: Kind, marked: Marked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in ("asgi", "stdio"):
-        monkeypatch.setattr(f"mcp_launch.local.{module}._FIRST", 3600)
+    for module in ("listener", "bridge"):
+        monkeypatch.setattr(f"mcp_launch._local.{module}._FIRST", 3600)
     async with (
         mcp_launch.serve_local(Own().server, transport=transport) as local,
         mcp_launch.open_session(spec := local.spec(v1.McpServer), cwd=tmp_path) as session,

@@ -10,8 +10,8 @@ import anyio
 import pytest
 from anyio.abc import SocketAttribute, SocketStream
 
-from mcp_launch.local import asgi
-from mcp_launch.local.asgi import Application, Message, Receive, Scope, Send, serve_http
+from mcp_launch._local import listener as asgi
+from mcp_launch._local.listener import Application, Message, Receive, Scope, Send, serve_http
 
 pytestmark = pytest.mark.anyio
 

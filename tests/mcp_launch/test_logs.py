@@ -15,7 +15,7 @@ from mcp import MCPError
 import mcp_launch
 from acp_bindings._redact import Redactor
 from mcp_launch import Budgets, Options
-from mcp_launch.logs import LIBRARIES, kept_out_of_logs
+from mcp_launch._logs import LIBRARIES, kept_out_of_logs
 from tests.mcp_launch.servers.raw import Request, event, head, raw_server, reply, result, works
 from tests.mcp_launch.support import SECRET, Marked, ask, http, run_python
 
@@ -184,7 +184,7 @@ def test_records_are_left_alone_once_no_server_is_open(records: Records) -> None
 
 def test_every_logger_that_exists_when_all_transports_are_used_is_known() -> None:
     script = """
-import logging, mcp_launch.servers.owner, mcp_launch.transports.sse.transport, mcp.client.auth, httpcore, httpcore2
+import logging, mcp_launch._servers.owner, mcp_launch._transports.sse, mcp.client.auth, httpcore, httpcore2
 import httpcore._async.http11, httpcore._async.http_proxy, httpcore2._async.http11, httpcore2._async.http_proxy
 print(*sorted({name.partition(".")[0] for name in logging.root.manager.loggerDict}))
 """

@@ -22,8 +22,8 @@ from mcp.shared.auth import OAuthClientInformationFull, OAuthToken
 import mcp_launch
 from acp_bindings import v1
 from mcp_launch import Budgets, LaunchFailure, Options
-from mcp_launch.transports import bodies
-from mcp_launch.transports.network import is_loopback
+from mcp_launch._transports import web
+from mcp_launch._transports.network import is_loopback
 from tests.mcp_launch.servers.raw import Request, event, head, raw_server, reply, result, works
 from tests.mcp_launch.servers.tls import Certificates, certificates
 from tests.mcp_launch.support import SECRET, Marked, http
@@ -540,7 +540,7 @@ async def test_a_login_that_fails_is_the_failure_of_its_server(
 async def test_what_a_login_reads_has_an_end(
     *, kind: str, squeezed: bool, where: str, marked: Marked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bodies, "LONGEST", 1 << 20)
+    monkeypatch.setattr(web, "LONGEST", 1 << 20)
     body = gzip.compress(bytes(8 << 20)) if squeezed else bytes(2 << 20)
     compressed = {"Content_Encoding": "gzip"} if squeezed else {}
 

@@ -9,7 +9,7 @@ import jsonschema_rs
 import pytest
 
 import mcp_launch
-from mcp_launch.terms import EVERYTHING
+from mcp_launch.options import EVERYTHING
 from tests.mcp_launch.support import Marked, http
 
 pytestmark = pytest.mark.anyio

@@ -6,7 +6,7 @@ import pytest
 from mcp import MCPError
 from mcp_types import CONNECTION_CLOSED, REQUEST_TIMEOUT
 
-from mcp_launch.diagnosis.session import diagnose_session, server_answered
+from mcp_launch._diagnosis.protocol import diagnose_session, server_answered
 
 
 @pytest.mark.parametrize(

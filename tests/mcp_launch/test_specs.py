@@ -11,9 +11,7 @@ import pytest
 from acp_bindings import Issue as SchemaIssue
 from acp_bindings import decode, v1, v1_unstable, v2, v2_unstable
 from mcp_launch import LaunchFailure, launch
-from mcp_launch.specs import HttpServer, SseServer, StdioServer
-from mcp_launch.specs.issues import schema_issue
-from mcp_launch.specs.parse import parse_server, transport_meant
+from mcp_launch._spec import HttpServer, SseServer, StdioServer, parse_server, schema_issue, transport_meant
 from tests.mcp_launch.support import SECRET
 
 STDIO: dict[str, Any] = {"name": "n", "command": "/c", "args": ["a"], "env": [{"name": "K", "value": "v"}]}

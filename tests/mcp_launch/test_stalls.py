@@ -18,10 +18,10 @@ from typing_extensions import TypeIs
 
 import mcp_launch
 from mcp_launch import Budgets, Options
-from mcp_launch.transports import posts, server_requests
-from mcp_launch.transports.http import client as http_client
-from mcp_launch.transports.server_requests import limited
-from mcp_launch.transports.sse import client as sse_client
+from mcp_launch._transports import http as http_client
+from mcp_launch._transports import posts, sse_client
+from mcp_launch._transports import streams as server_requests
+from mcp_launch._transports.streams import limited
 from tests.mcp_launch.servers.raw import Answer, Request, event, head, raw_server
 from tests.mcp_launch.servers.stalls import Web, handler
 from tests.mcp_launch.support import SERVERS, Marked, ask, http

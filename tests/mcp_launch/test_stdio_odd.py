@@ -19,7 +19,7 @@ from mcp_types import LoggingMessageNotificationParams
 
 import mcp_launch
 from mcp_launch import Budgets, LaunchFailure
-from mcp_launch.servers import listing
+from mcp_launch._servers import owner as listing
 from tests.mcp_launch.support import SERVERS, Marked, ask
 
 pytestmark = pytest.mark.anyio

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from mcp_launch.diagnosis.telling import telling
+from mcp_launch._diagnosis.hints import telling
 
 NODE_THROWS = """\
 /srv/index.js:4

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from mcp_types import ErrorData, JSONRPCMessage, jsonrpc_message_adapter
 
-from mcp_launch.diagnosis import Diagnosis
+from mcp_launch._diagnosis import Diagnosis
+from mcp_launch._transports.streams import Unanswered, Unsaid
 from mcp_launch.failures import Code
-from mcp_launch.transports.unanswered import Unanswered, Unsaid
 
 ENDED = ErrorData(code=-32000, message="it ended")
 SLOW = Diagnosis("timeout", "did not answer")

@@ -16,10 +16,11 @@ import pytest
 from mcp import Client, MCPError
 from mcp_types import PromptReference
 
-from mcp_launch import Budgets, InvalidResult, launch, validation
-from mcp_launch.processes.killable import KillableProcess
-from mcp_launch.servers.session import ResultValidator
-from mcp_launch.validation import STEPS, InvalidSchema, is_plain, is_small
+from mcp_launch import Budgets, InvalidResult, launch
+from mcp_launch import _validation as validation
+from mcp_launch._killable import KillableProcess
+from mcp_launch._servers.sdk_session import ResultValidator
+from mcp_launch._validation import STEPS, InvalidSchema, is_plain, is_small
 from tests.leftovers import children
 from tests.mcp_launch.servers.raw import Request, raw_server, reply, works
 from tests.mcp_launch.support import SECRET, SERVERS, Marked, ask, http
@@ -468,7 +469,7 @@ def taken(monkeypatch: pytest.MonkeyPatch) -> Generator[list[int]]:
     module: Any = validation
     real, find = module._counted, validation.problem_of
     monkeypatch.setattr(validation, "_counted", counted)
-    monkeypatch.setattr("mcp_launch.servers.session.problem_of", started)
+    monkeypatch.setattr("mcp_launch._servers.sdk_session.problem_of", started)
     module._counting.cache_clear()
     yield taken
     module._counting.cache_clear()
@@ -496,7 +497,7 @@ async def test_an_evaluation_that_takes_too_many_steps_is_left_to_another_proces
 
     assert len(taken) == 1, "it began in this process"
     assert taken[0] <= STEPS
-    assert left == ["mcp_launch.validation:validate"], "and was left to the other one"
+    assert left == ["mcp_launch._validation:validate"], "and was left to the other one"
 
 
 class Shapes:

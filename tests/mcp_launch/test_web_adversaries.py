@@ -17,12 +17,11 @@ from mcp import MCPError
 
 import mcp_launch
 from mcp_launch import Budgets, LaunchFailure, Limits, Options
-from mcp_launch.specs import HttpServer
-from mcp_launch.transports.bodies import ENOUGH, start_of
-from mcp_launch.transports.headers import follows
-from mcp_launch.transports.http import client as http_client
-from mcp_launch.transports.network import network
-from mcp_launch.transports.sse.client import EventClient
+from mcp_launch._spec import HttpServer
+from mcp_launch._transports import http as http_client
+from mcp_launch._transports.network import network
+from mcp_launch._transports.sse_client import EventClient
+from mcp_launch._transports.web import ENOUGH, follows, start_of
 from tests.mcp_launch.servers.raw import Answer, Request, event, head, raw_server, reply, result, works
 from tests.mcp_launch.support import SECRET, Marked, http
 
@@ -40,8 +39,8 @@ KINDS = pytest.mark.parametrize("kind", ["http", "sse"])
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is waited for in vain, for the body of an error and an answer over TLS, is not waited for long."""
-    for module in ("bodies", "memory"):
-        monkeypatch.setattr(f"mcp_launch.transports.{module}._PATIENCE", 0.3)
+    for module in ("web", "memory"):
+        monkeypatch.setattr(f"mcp_launch._transports.{module}._PATIENCE", 0.3)
 
 
 async def failure_of(

@@ -15,10 +15,10 @@ from mcp_types import InitializedNotification
 
 import mcp_launch
 from mcp_launch import Budgets, LaunchedServer, LaunchFailure, Limits, Options
-from mcp_launch.specs import HttpServer
-from mcp_launch.transports.http.client import WebClient
-from mcp_launch.transports.network import network
-from mcp_launch.transports.sse.client import EventClient
+from mcp_launch._spec import HttpServer
+from mcp_launch._transports.http import WebClient
+from mcp_launch._transports.network import network
+from mcp_launch._transports.sse_client import EventClient
 from tests.mcp_launch.servers.web import Web, misbehaving_web
 from tests.mcp_launch.support import SECRET, Marked, ask, http
 

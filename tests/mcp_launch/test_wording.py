@@ -10,7 +10,7 @@ import pytest
 
 import mcp_launch
 from mcp_launch import Budgets, Options
-from mcp_launch.wording import Wording
+from mcp_launch.failures import Wording
 from tests.mcp_launch.servers.web import Web, misbehaving_web
 from tests.mcp_launch.support import Marked, http
 
@@ -80,5 +80,5 @@ async def test_what_to_try_is_said_in_the_words_of_who_launches(
 async def test_a_wording_that_is_none_is_refused() -> None:
     wording: Any = {"longer": "more time"}
 
-    with pytest.raises(mcp_launch.UnusableInput, match=r"^wording must be mcp_launch\.wording\.Wording, not a dict$"):
+    with pytest.raises(mcp_launch.UnusableInput, match=r"^wording must be mcp_launch\.failures\.Wording, not a dict$"):
         Options(wording=wording)

@@ -60,7 +60,7 @@ def test_the_wheel_holds_the_two_packages_and_nothing_else(wheel: Path) -> None:
     expected = set(listed.stdout.splitlines())
     packed = {name for name in files(wheel) if ".dist-info/" not in name}
     assert packed == expected
-    assert {"acp_bindings/py.typed", "mcp_launch/py.typed", "mcp_launch/command/show/page.html"} <= packed
+    assert {"acp_bindings/py.typed", "mcp_launch/py.typed", "mcp_launch/_command/show/page.html"} <= packed
 
 
 def test_the_wheel_carries_both_licences(wheel: Path) -> None:

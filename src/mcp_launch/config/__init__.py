@@ -13,12 +13,11 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from mcp_launch.config.entries import Config, Entry, Finding
-    from mcp_launch.config.formats import FORMATS
-    from mcp_launch.config.locations import Candidate, discover
-    from mcp_launch.config.places import Place
-    from mcp_launch.config.read import read_config
-    from mcp_launch.config.write import write_config
+    from mcp_launch.config._documents import Place
+    from mcp_launch.config._entries import Config, Entry, Finding
+    from mcp_launch.config._formats import FORMATS
+    from mcp_launch.config._locations import Candidate, discover
+    from mcp_launch.config._read import read_config, write_config
 
 __all__ = [
     "FORMATS",
@@ -35,15 +34,15 @@ __all__ = [
 if not TYPE_CHECKING:
     # Hidden from type checkers: for them a module with a `__getattr__` would have every name.
     _HOMES = {
-        "FORMATS": "formats",
-        "Candidate": "locations",
-        "Config": "entries",
-        "Entry": "entries",
-        "Finding": "entries",
-        "Place": "places",
-        "discover": "locations",
-        "read_config": "read",
-        "write_config": "write",
+        "FORMATS": "_formats",
+        "Candidate": "_locations",
+        "Config": "_entries",
+        "Entry": "_entries",
+        "Finding": "_entries",
+        "Place": "_documents",
+        "discover": "_locations",
+        "read_config": "_read",
+        "write_config": "_read",
     }
 
     def __getattr__(name: str) -> Any:

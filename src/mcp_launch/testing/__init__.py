@@ -9,14 +9,13 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from mcp_launch.testing.fixture import McpServerFixture
-    from mcp_launch.testing.items import McpServerWarning
-    from mcp_launch.testing.session import McpSession
+    from mcp_launch.testing._fixture import McpServerFixture, McpSession
+    from mcp_launch.testing._items import McpServerWarning
 
 __all__ = ["McpServerFixture", "McpServerWarning", "McpSession"]
 
 if not TYPE_CHECKING:
-    _HOMES = {"McpServerFixture": "fixture", "McpServerWarning": "items", "McpSession": "session"}
+    _HOMES = {"McpServerFixture": "_fixture", "McpServerWarning": "_items", "McpSession": "_fixture"}
 
     def __getattr__(name: str) -> Any:
         home = _HOMES.get(name)

@@ -7,9 +7,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from acp_bindings.check import Check, Unusable
-from acp_bindings.check import _inputs as likeness
-from acp_bindings.check._inputs import EXPECTED
+from acp_bindings.check import (
+    Check,
+    Unusable,
+)
+from acp_bindings.check._inputs import EXPECTED, likeness_of
 from tests.acp_bindings.check.conversations import (
     AGENT,
     CLEAN,
@@ -147,10 +149,10 @@ def test_what_is_no_recording_is_told_what_it_looks_like(text: bytes, likeness: 
 
 def test_a_long_word_that_might_begin_a_class_is_looked_through_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Cut in two at each of its letters, one as long as this would take a quarter of an hour."""
-    monkeypatch.setattr(likeness, "_LOOKED_AT", 2_000_000)
+    monkeypatch.setattr("acp_bindings.check._inputs._LOOKED_AT", 2_000_000)
 
-    assert likeness.likeness_of([b"class " + b"a" * 1_000_000]) is None
-    assert likeness.likeness_of([b"class A(B):"]) == "Python source"
+    assert likeness_of([b"class " + b"a" * 1_000_000]) is None
+    assert likeness_of([b"class A(B):"]) == "Python source"
 
 
 def test_what_looks_like_nothing_is_no_recording_either() -> None:

@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 from mcp_launch import Options, UnusableInput, launch
-from mcp_launch.command.inputs import Session, Typed
-from mcp_launch.command.inputs.read import read_inputs
+from mcp_launch._command.find_servers import read_inputs
+from mcp_launch._command.inputs import Session, Typed
 from mcp_launch.config import FORMATS, read_config
-from mcp_launch.config.formats import format_called
-from mcp_launch.config.formats.words import Words
+from mcp_launch.config._formats import format_called
+from mcp_launch.config._formats.format import Words
 from tests.mcp_launch.servers.raw import raw_server, reply
 from tests.mcp_launch.support import SECRET, SERVERS, run_python, web_server
 

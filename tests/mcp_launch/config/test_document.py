@@ -6,7 +6,8 @@ import pytest
 
 from mcp_launch import UnusableInput
 from mcp_launch.config import Place
-from mcp_launch.config.document import Grammar, read_document
+from mcp_launch.config._documents import Grammar
+from mcp_launch.config._read import read_document
 
 JSON: Grammar = "json"
 COMMENTS: Grammar = "json with comments"

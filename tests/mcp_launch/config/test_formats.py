@@ -11,8 +11,8 @@ import pytest
 
 from mcp_launch import UnusableInput
 from mcp_launch.config import FORMATS, Config, Entry, Finding, Place, read_config
-from mcp_launch.config.formats import format_called
-from mcp_launch.config.formats.mapped import MapFormat
+from mcp_launch.config._formats import format_called
+from mcp_launch.config._formats.map import MapFormat
 
 SAMPLES = Path(__file__).parent / "samples"
 

@@ -14,8 +14,8 @@ import pytest
 
 from mcp_launch import UnusableInput
 from mcp_launch.config import FORMATS, read_config, write_config
-from mcp_launch.config.document import read_document
-from mcp_launch.config.formats import format_called
+from mcp_launch.config._formats import format_called
+from mcp_launch.config._read import read_document
 
 SAMPLES = Path(__file__).parent / "samples"
 FILES = {

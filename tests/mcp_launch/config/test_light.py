@@ -19,7 +19,7 @@ def test_nothing_heavy_is_imported() -> None:
     there = imported(f"c.write_config(c.read_config('{entry}', source='f', env={{}}), 'vscode')")
 
     assert there & (HEAVY | {"ruamel.yaml"}) == set()
-    home = "mcp_launch.config.formats"
+    home = "mcp_launch.config._formats"
     assert [each for each in FORMATS if f"{home}.{each.replace('-', '_')}" in there] == ["claude-code", "vscode"]
 
 

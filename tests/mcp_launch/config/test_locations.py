@@ -7,8 +7,8 @@ from pathlib import Path, PurePath
 import pytest
 
 from mcp_launch.config import FORMATS, discover
-from mcp_launch.config.locations import Candidate, places
-from mcp_launch.config.recognise import format_of_path
+from mcp_launch.config._entries import format_of_path
+from mcp_launch.config._locations import Candidate, places
 
 
 def test_without_a_variable_for_it_the_home_directory_is_pythons() -> None:

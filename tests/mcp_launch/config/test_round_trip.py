@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from mcp_launch.config import FORMATS, Config, Entry, Place, read_config, write_config
-from mcp_launch.config.formats import format_called
-from mcp_launch.config.references import Reference, Text
+from mcp_launch.config._formats import format_called
+from mcp_launch.config._references import Reference, Text
 
 CAN: dict[str, set[str]] = {
     "acp": {"http", "sse"},

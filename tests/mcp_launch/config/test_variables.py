@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from mcp_launch.config import FORMATS, Config, Place, read_config, write_config
-from mcp_launch.config.references import Reference, Text
+from mcp_launch.config._references import Reference, Text
 
 
 def config(

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from mcp_launch.command.cli import main
-from mcp_launch.command.signals import ENDING
+from mcp_launch._command.cli import main
+from mcp_launch._command.signals import ENDING
 from tests.mcp_launch.explore.here import ODD, Command, Done
 
 

@@ -9,9 +9,8 @@ from typing import Any
 
 import pytest
 
-from mcp_launch.command.explore.contents import Piece, pieces_of, save_piece
-from mcp_launch.command.explore.results import with_structured
-from mcp_launch.command.show.text import harmless
+from mcp_launch._command.explore.calling import Piece, pieces_of, save_piece, with_structured
+from mcp_launch._command.show.text import harmless
 
 DATA = base64.b64encode(b"\0\1").decode()
 

@@ -14,7 +14,7 @@ from mcp_types import (
 )
 
 from acp_bindings._redact import Redactor
-from mcp_launch.command.explore.notices import Notices
+from mcp_launch._command.explore.opened import Notices
 from tests.mcp_launch.support import SECRET
 
 

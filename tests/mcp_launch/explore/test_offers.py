@@ -9,8 +9,8 @@ import pytest
 from mcp_types import Prompt, Resource, Tool
 
 from acp_bindings._redact import Redactor
-from mcp_launch.command.explore.offered import blocks_of, tool_lines
-from mcp_launch.servers.offer import Offer
+from mcp_launch._command.explore.listing import blocks_of, tool_lines
+from mcp_launch._servers.record import Offer
 from tests.mcp_launch.explore.here import ODD, PLAIN, Command
 from tests.mcp_launch.support import SECRET, web_server
 

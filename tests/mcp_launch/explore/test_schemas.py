@@ -16,12 +16,13 @@ from mcp_types import Tool
 
 from acp_bindings._redact import Redactor
 from mcp_launch import Budgets
-from mcp_launch.command.explore import arguments, offered
-from mcp_launch.command.explore.completing import candidates
-from mcp_launch.command.explore.offered import tool_lines
-from mcp_launch.command.explore.signature import ARGUMENTS, DESCRIBING_STEPS, described_arguments, signature
-from mcp_launch.servers.offer import Offer
-from mcp_launch.validation import TooManySteps, limited_steps, spend
+from mcp_launch._command.explore import arguments
+from mcp_launch._command.explore import listing as offered
+from mcp_launch._command.explore.listing import tool_lines
+from mcp_launch._command.explore.prompt import candidates
+from mcp_launch._command.explore.schemas import ARGUMENTS, DESCRIBING_STEPS, described_arguments, signature
+from mcp_launch._servers.record import Offer
+from mcp_launch._validation import TooManySteps, limited_steps, spend
 from tests.mcp_launch.explore.here import Command
 from tests.mcp_launch.servers.raw import raw_server, reply
 from tests.mcp_launch.support import SECRET, SERVERS, Marked, wait_until
@@ -219,7 +220,7 @@ def test_describing_a_tool_is_limited_in_steps(schema: Schema, monkeypatch: pyte
         steps += count
         spend(count)
 
-    monkeypatch.setattr("mcp_launch.command.explore.json_schema.spend", count)
+    monkeypatch.setattr("mcp_launch._command.explore.schemas.spend", count)
     signature("t", schema)
     in_signature, steps = steps, 0
     described_arguments(schema)

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from mcp_launch.command.explore.completing import candidates
-from mcp_launch.servers.offer import Offer
+from mcp_launch._command.explore.prompt import candidates
+from mcp_launch._servers.record import Offer
 from tests.mcp_launch.explore.here import ODD, Command
 from tests.mcp_launch.servers.offers import TYPED
 from tests.mcp_launch.support import SECRET

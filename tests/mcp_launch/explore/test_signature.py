@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from mcp_launch.command.explore.json_schema import alternatives
-from mcp_launch.command.explore.signature import all_arguments_of, arguments_of, signature, type_text
+from mcp_launch._command.explore.schemas import all_arguments_of, alternatives, arguments_of, signature, type_text
 from tests.mcp_launch.servers.offers import TYPED
 
 ROOT: dict[str, Any] = {

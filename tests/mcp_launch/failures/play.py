@@ -17,7 +17,7 @@ import anyio
 
 import mcp_launch
 from mcp_launch import Fleet, LaunchFailure, NotReady
-from mcp_launch.specs.parse import parse_server
+from mcp_launch._spec import parse_server
 from tests.mcp_launch.failures.catalogue import Case, Scenario
 from tests.mcp_launch.failures.recording import everything_logged
 from tests.mcp_launch.failures.scene import Entry, Scene

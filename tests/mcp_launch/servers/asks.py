@@ -25,7 +25,7 @@ from mcp_types import (
 )
 from pydantic import BaseModel
 
-from mcp_launch.transports.streams import ReadStream, Sink, Source
+from mcp_launch._transports.streams import ReadStream, Sink, Source
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
 from tests.mcp_launch.servers.echo import serve

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta, timezone
 from typing import Any, Literal
 
 from mcp_launch.failures import Code, FailureJson, Stage
-from mcp_launch.shapes import CheckReport, FindingReport, ServerReport, ToolReport
+from mcp_launch.report import CheckReport, FindingReport, ServerReport, ToolReport
 
 __all__ = ["WHEN", "failed", "finding", "report", "starting", "tool", "works"]
 

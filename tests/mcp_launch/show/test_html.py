@@ -12,14 +12,14 @@ from typing import Any, get_args
 
 import pytest
 
-from mcp_launch.command.show import html
-from mcp_launch.command.show.advice import ADVICE
+from mcp_launch._command.show import html
+from mcp_launch._command.show.html import ADVICE
 from mcp_launch.failures import Code
-from mcp_launch.shapes import CheckReport, ServerReport
+from mcp_launch.report import CheckReport, ServerReport
 from tests.mcp_launch.show.page import Element, parse
 from tests.mcp_launch.show.reports import WHEN, failed, finding, report, starting, tool, works
 
-STYLE = files("mcp_launch.command.show").joinpath("page.css").read_text(encoding="utf-8")
+STYLE = files("mcp_launch._command.show").joinpath("page.css").read_text(encoding="utf-8")
 NASTY = "</title></style><script>alert(1)</script><img src=x onerror='alert(2)'>\"'`{{ 7 * 7 }}{% raw %}&lt;&#60;<!--"
 
 

@@ -10,10 +10,10 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from mcp_launch.command.show import junit
-from mcp_launch.command.show.advice import ADVICE
+from mcp_launch._command.show import junit
+from mcp_launch._command.show.html import ADVICE
 from mcp_launch.failures import Code
-from mcp_launch.shapes import CheckReport, ServerReport
+from mcp_launch.report import CheckReport, ServerReport
 from tests.mcp_launch.show.reports import WHEN, failed, finding, report, starting, tool, works
 
 # What junit-10.xsd of Jenkins' xUnit plugin allows, of which GitLab and others read a part.

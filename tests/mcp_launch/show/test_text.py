@@ -7,7 +7,7 @@ import sys
 
 WRITE = """
 import sys, threading
-from mcp_launch.command.show.text import remark
+from mcp_launch._command.show.text import remark
 sys.setswitchinterval(1e-6)
 def tell(number):
     for _ in range(500):

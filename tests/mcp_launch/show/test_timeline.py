@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mcp_launch.command.show.timeline import Span, elapsed, spans, ticks
+from mcp_launch._command.show.html import Span, elapsed, spans, ticks
 from tests.mcp_launch.show.reports import failed, starting, works
 
 

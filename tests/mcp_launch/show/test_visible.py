@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from mcp_launch.command.show.visible import visible
+from mcp_launch._command.show.text import visible
 
 
 @pytest.mark.parametrize(

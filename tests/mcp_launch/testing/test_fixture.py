@@ -37,7 +37,7 @@ def anyio_backend(request):
 INTERRUPTED = """
 import signal
 from contextlib import asynccontextmanager
-from mcp_launch.testing.kept import Kept
+from mcp_launch.testing._loop import Kept
 
 @asynccontextmanager
 async def session(name, when="open"):
@@ -614,11 +614,11 @@ import sys, pytest
 import _pytest.config
 config = _pytest.config.get_config([])
 before = set(sys.modules)
-import mcp_launch.testing.plugin
+import mcp_launch.testing._plugin
 print(sorted(set(sys.modules) - before))
 """
     assert run_python("-c", code).stdout.strip() == str(
-        ["mcp_launch", "mcp_launch.testing", "mcp_launch.testing.plugin"]
+        ["mcp_launch", "mcp_launch.testing", "mcp_launch.testing._plugin"]
     )
 
 

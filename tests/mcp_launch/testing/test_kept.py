@@ -10,7 +10,7 @@ import anyio
 import anyio.lowlevel
 import pytest
 
-from mcp_launch.testing.kept import Kept
+from mcp_launch.testing._loop import Kept
 
 pytestmark = pytest.mark.anyio
 

@@ -1,0 +1,136 @@
+"""`mcp-launch check`: starts all servers and says of each whether it works, and why not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from functools import partial
+from typing import TYPE_CHECKING
+
+from mcp_launch._command.ahead import started_ahead
+from mcp_launch._command.find_servers import read_inputs
+from mcp_launch._command.inputs import Session, Typed
+from mcp_launch._command.show.text import complain, found_in, write, write_json, write_refusal
+from mcp_launch.failures import UnusableInput
+from mcp_launch.report import CheckReport
+
+if TYPE_CHECKING:
+    from mcp_launch.fleet import Fleet
+
+
+def check(
+    typed: Typed,
+    *,
+    timeout: float,
+    strict: bool,
+    as_json: bool,
+    junit: str | None,
+    html: str | None,
+    verbose: bool,
+    watch: bool,
+    list_only: bool,
+) -> int:
+    """Check the servers that are meant, or only list them, and show the report; the exit status.
+
+    Raises:
+        UnusableInput: what was typed or a file cannot be used, or the report not be written.
+        SystemExit: a signal came.
+    """
+    if list_only:
+        if given := [name for name, value in (("junit", junit), ("html", html), ("watch", watch)) if value]:
+            raise UnusableInput(f"--list starts nothing, so that --{given[0]} has nothing to report")
+        return _list(typed, as_json=as_json)
+    once = partial(
+        _once, typed, timeout=timeout, strict=strict, as_json=as_json, junit=junit, html=html, verbose=verbose
+    )
+    if watch:
+        from mcp_launch._command.run import again_and_again  # noqa: PLC0415
+
+        again_and_again(typed, once)
+    return once()
+
+
+def _once(
+    typed: Typed, *, timeout: float, strict: bool, as_json: bool, junit: str | None, html: str | None, verbose: bool
+) -> int:
+    when = datetime.now(UTC)
+    unusable: list[str] = []
+    # A report in a file has no place for an input that could not be read, and a server that --only names may be in one.
+    sessions = _sessions(typed, unusable, as_json=as_json, needs_all=bool(junit or html or typed.only))
+    with started_ahead(sessions, strict=strict):
+        # Imported late: it takes time, in which the servers get going.
+        from mcp_launch._command.run import run, with_traffic  # noqa: PLC0415
+        from mcp_launch.options import Options  # noqa: PLC0415
+
+        options = Options(strict=strict)
+        report = run(
+            sessions,
+            partial(_report, sessions, unusable=unusable, quiet=as_json),
+            timeout=timeout,
+            options=with_traffic(options) if verbose else options,
+        )
+    if as_json:
+        write_json(report)
+    else:
+        from mcp_launch._command.show.text import print_lines  # noqa: PLC0415
+
+        print_lines(report)
+    if junit or html:
+        from mcp_launch._command.show.files import write_files  # noqa: PLC0415
+
+        source = ", ".join(dict.fromkeys(session.source for session in sessions))
+        write_files(report, junit=junit, html=html, source=source, when=when, strict=strict)
+    if unusable:
+        return 2
+    warned = any(server["warnings"] for server in report["servers"])
+    warned |= any(each["level"] == "warning" for each in report["findings"])
+    return 0 if report["ok"] and not (strict and warned) else 1
+
+
+def _list(typed: Typed, *, as_json: bool) -> int:
+    from mcp_launch._command.show.text import print_findings  # noqa: PLC0415 - with the libraries that need time
+    from mcp_launch._command.trust import lines_of, planned  # noqa: PLC0415
+
+    unusable: list[str] = []
+    sessions = _sessions(replace(typed, trust=True), unusable, as_json=as_json)
+    found = [each for session in sessions for each in found_in(session.source, session.findings)]
+    servers = planned(sessions)
+    if as_json:
+        write_json({"ok": not unusable, "servers": servers, "findings": found, "unusable": unusable})
+    else:
+        print_findings(found)
+        for line in lines_of(servers):
+            write(line)
+    return 2 if unusable else 0
+
+
+def _sessions(typed: Typed, unusable: list[str], *, as_json: bool, needs_all: bool = False) -> list[Session]:
+    """The servers that are meant; why files cannot be used is told, and added to `unusable`."""
+
+    def leave_out(error: UnusableInput) -> None:
+        complain(str(error))
+        unusable.append(str(error))
+
+    try:
+        return read_inputs(typed, unusable=None if needs_all else leave_out)
+    except UnusableInput as error:
+        if as_json:
+            write_refusal("check", [*unusable, str(error)])
+        raise
+
+
+async def _report(
+    sessions: Sequence[Session], fleets: Sequence[Fleet], *, unusable: Sequence[str], quiet: bool
+) -> CheckReport:
+    from mcp_launch._command.run import settled  # noqa: PLC0415 - slow to import
+
+    await settled(fleets, quiet=quiet)
+    # Before the servers are closed: afterwards, one that works would be reported as closed.
+    reports = [fleet.report for fleet in fleets]
+    return CheckReport(
+        ok=all(report["ok"] for report in reports) and not unusable,
+        servers=[each for report in reports for each in report["servers"]],
+        findings=[each for session in sessions for each in found_in(session.source, session.findings)],
+        unusable=list(unusable),
+    )

@@ -1,0 +1,349 @@
+"""Suggests the known name that was most likely meant by a misspelt one."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, cast
+
+from mcp_launch._command.explore.schemas import (
+    Schema,
+    alternatives,
+    arguments_of,
+    fixed_values,
+    kind_of,
+    member_of,
+    properties_of,
+    short,
+    type_text,
+)
+from mcp_launch._command.inputs import did_you_mean, nearest, there_are
+from mcp_launch._json_values import as_items
+from mcp_launch._validation import STEPS, TooManySteps, compiled, errors_of, is_plain, limited_steps, steps_are_limited
+from mcp_launch.options import Budgets
+
+
+def misfits(arguments: dict[str, Any], schema: Schema) -> Iterator[str]:
+    """What the schema does not allow in the arguments; nothing if it is not a valid schema.
+
+    Raises:
+        TooManySteps: steps are limited, and these were too many.
+    """
+    try:
+        errors = list(errors_of(compiled(schema, counted=steps_are_limited()), arguments))
+    except (TooManySteps, MemoryError):
+        raise
+    except Exception:  # noqa: BLE001 - an invalid schema, or a reference to one, may raise anything
+        return
+    for error in errors:
+        yield from _misfit(error, schema)
+
+
+def _misfit(error: Any, root: Schema) -> Iterator[str]:
+    path = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in error.absolute_path).lstrip(".")
+    within = f"{path}." if path else ""
+    match error.validator:
+        case "required" if (name := _missing(error)) is not None:
+            about = next((each for each in arguments_of({**root, **error.schema}) if each.name == name), None)
+            first = about.description.strip().partition("\n")[0] if about else ""
+            says = f": {first}" if first else ""
+            yield f"{within}{name}: is missing, must be {about.type if about else 'any'}{says}"
+        case "additionalProperties":
+            known = properties_of(error.schema, root)
+            for name in error.instance:
+                if member_of(name, error.schema, root) is None:
+                    yield f"{within}{name}: there is no such argument{did_you_mean(name, known)}"
+        case "type" | "enum" | "const" | "anyOf" | "oneOf":
+            yield f"{path or 'arguments'}: must be {type_text(error.schema, root)}, not {short(error.instance)}"
+        case _:
+            yield f"{path or 'arguments'}: {error.message}"
+
+
+def _missing(error: Any) -> str | None:
+    """The name that is missing. Each has an error of its own, of which only the message has the name."""
+    return next((each for each in as_items(error.validator_value) if error.message.startswith(f"{each!r} is ")), None)
+
+
+class Fault(ValueError):  # noqa: N818 - says what is wrong, and is always told with others like it
+    """One mistake in what was typed."""
+
+
+def typed_value(text: str, schema: object, root: Schema, *, called: str, checked: bool) -> Any:
+    """The value that a text means for the argument `called`, whose *schema* is a part of *root*.
+
+    Raises:
+        Fault: the schema allows no such value; if it is not `checked`, the text stays a text.
+    """
+    choices = alternatives(schema, root)
+    for choice in choices:
+        for value in fixed_values(choice):
+            if text == (value if isinstance(value, str) else json.dumps(value)):
+                return value
+    free = {kind_of(choice): choice for choice in reversed(choices) if not fixed_values(choice)}
+    bracket = {"[": "array", "{": "object"}.get(text[:1])
+    if bracket and bracket in free and ("string" not in free or _is_json(text)):
+        return json_value(text, called=called)
+    for kind, read in _READERS.items():
+        if kind in free and (value := read(text)) is not _NONE:
+            return value
+    if "array" in free:
+        item = free["array"].get("items", {})
+        return [typed_value(text, item, root, called=called, checked=checked)]
+    if None in free or not choices:
+        return json_value(text, called=called) if _is_json(text) else text
+    if not checked:
+        return text
+    values = [value for choice in choices for value in fixed_values(choice) if isinstance(value, str)]
+    wants = type_text(schema, root)
+    example = f""", such as {called}:='{{"name": "value"}}'""" if wants == "object" else ""
+    raise Fault(f"{called}: must be {wants}{example}, not {short(text)}{did_you_mean(text, values)}")
+
+
+def json_value(text: str, *, called: str) -> Any:
+    """The JSON value of a text, or of the file that `@FILE` names.
+
+    Raises:
+        Fault: there is none.
+    """
+    text = with_file(text, called=called)
+    try:
+        return json.loads(text, parse_constant=_no_constant)
+    except json.JSONDecodeError as error:
+        raise Fault(f"{called}: not JSON at character {error.pos + 1}: {error.msg}") from None
+    except (ValueError, RecursionError):
+        raise Fault(f"{called}: not JSON: a number or a nesting beyond what can be read") from None
+
+
+def with_file(text: str, *, called: str) -> str:
+    """The text, or what is in the file that `@FILE` names.
+
+    Raises:
+        Fault: it cannot be read.
+    """
+    if not text.startswith("@"):
+        return text
+    try:
+        return Path(text[1:]).expanduser().read_text(encoding="utf-8-sig")
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else "not UTF-8"
+        raise Fault(f"{called}: {text[1:]}: {why}") from None
+
+
+_NONE = object()
+_TRUTH = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+
+
+def _integer(text: str) -> Any:
+    # Longer ones would be refused by Python, and are no numbers that anybody types.
+    return int(text) if re.fullmatch(r"[+-]?\d{1,1000}", text, re.ASCII) else _NONE
+
+
+def _number(text: str) -> Any:
+    if (whole := _integer(text)) is not _NONE:
+        return whole
+    if re.fullmatch(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", text, re.ASCII) and math.isfinite(float(text)):
+        return float(text)
+    return _NONE
+
+
+def _boolean(text: str) -> Any:
+    return _TRUTH.get(text.lower(), _NONE)
+
+
+def _null(text: str) -> Any:
+    return None if text == "null" else _NONE
+
+
+def _string(text: str) -> Any:
+    return text
+
+
+# In this order: where text is allowed, it is text.
+_READERS: dict[str, Callable[[str], Any]] = {
+    "string": _string,
+    "null": _null,
+    "integer": _integer,
+    "number": _number,
+    "boolean": _boolean,
+}
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text, parse_constant=_no_constant)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _no_constant(name: str) -> float:
+    raise ValueError(name)
+
+
+class WrongArguments(ValueError):  # noqa: N818 - says what is wrong, which a suffix would not
+    """What was typed cannot be the arguments of the tool."""
+
+    def __init__(self, faults: Iterable[str]) -> None:
+        self.faults = tuple(faults)
+        """What is wrong, one text for each mistake."""
+        super().__init__("; ".join(self.faults))
+
+
+def read_arguments(
+    words: Iterable[str], schema: Schema, *, whole: str | None = None, checked: bool = True
+) -> dict[str, Any]:
+    """The arguments of a tool, from words such as `name=value`.
+
+    Args:
+        words: `name=value` by the type in the schema, again for each item of an array; `name:=JSON` and
+            `name:=@FILE` for the exact value; `outer.inner=value` for a member of an object.
+        schema: the tool's input schema.
+        whole: a JSON object of arguments, or `@FILE` with one; `words` replace members of it.
+        checked: False for a server that is to be tried with arguments that its schema does not allow.
+
+    Raises:
+        WrongArguments: the schema does not allow something; every mistake is listed.
+    """
+    try:
+        arguments = {} if whole is None else _object(whole)
+    except Fault as fault:
+        raise WrongArguments([str(fault)]) from None
+    faults: list[str] = []
+    typed: set[tuple[str, ...]] = set()
+    for word in words:
+        try:
+            _add(word, arguments, typed, schema, checked=checked)
+        except Fault as fault:
+            faults.append(str(fault))
+    if checked and not faults:
+        faults.extend(misfits(arguments, schema))
+    if faults:
+        raise WrongArguments(faults)
+    return arguments
+
+
+async def read_untrusted(
+    words: list[str], schema: Schema, *, whole: str | None = None, checked: bool = True
+) -> dict[str, Any]:
+    """The same for the schema of a server, which may be made to keep its reader busy for years.
+
+    Raises:
+        WrongArguments: as for `read_arguments`, or the schema cannot be evaluated within the limits.
+    """
+    if is_plain(schema):
+        with suppress(TooManySteps), limited_steps(STEPS):
+            return read_arguments(words, schema, whole=whole, checked=checked)
+    # Imported late: most schemas need no process, and most commands no schema.
+    from mcp_launch._killable import CallFailed, KillableProcess  # noqa: PLC0415
+
+    try:
+        # Here, because the other process has another standard input, and none of our other descriptors.
+        whole = None if whole is None else _with_file(whole, called="--args")
+        words = [_with_its_file(word) for word in words]
+    except Fault as fault:
+        raise WrongArguments([str(fault)]) from None
+    process = KillableProcess(seconds=Budgets().validate)
+    try:
+        found: dict[str, Any] = await process.call(f"{__name__}:read_elsewhere", words, schema, whole, checked)
+    except CallFailed as failed:
+        if not checked:
+            return read_arguments(words, {}, whole=whole, checked=False)
+        why = "reading the arguments " + (f"fails ({failed.kind})" if failed.kind else str(failed))
+        hint = "mcp-launch call --unchecked sends them without looking at it"
+        raise WrongArguments([f"its inputSchema was rejected: {why}; {hint}"]) from None
+    finally:
+        await process.aclose()
+    if faults := found["faults"]:
+        raise WrongArguments(faults)
+    arguments: dict[str, Any] = found["arguments"]
+    return arguments
+
+
+def read_elsewhere(words: list[str], schema: Schema, whole: str | None, checked: bool) -> dict[str, Any]:
+    """The arguments, or the faults, for calls in the other process."""
+    try:
+        return {"arguments": read_arguments(words, schema, whole=whole, checked=checked), "faults": ()}
+    except WrongArguments as wrong:
+        return {"arguments": {}, "faults": wrong.faults}
+
+
+def _with_its_file(word: str) -> str:
+    """The word with what is in the file that it names, if it is `name:=@FILE`."""
+    name, _, text = word.partition("=")
+    return f"{name}={_with_file(text, called=name[:-1])}" if name.endswith(":") else word
+
+
+def _with_file(text: str, *, called: str) -> str:
+    # A file that begins with "@" does not name another one.
+    return f" {with_file(text, called=called)}" if text.startswith("@") else text
+
+
+def _object(whole: str) -> dict[str, Any]:
+    value = json_value(whole, called="--args")
+    if not isinstance(value, dict):
+        raise Fault(f"--args: must be a JSON object of arguments, not {short(value)}")
+    return cast("dict[str, Any]", value)
+
+
+def _add(word: str, arguments: dict[str, Any], typed: set[tuple[str, ...]], root: Schema, *, checked: bool) -> None:
+    name, equals, text = word.partition("=")
+    exact = name.endswith(":") and name not in properties_of(root, root)
+    name = name[:-1] if exact else name
+    if not equals or not name:
+        hint = "; give a whole object with --args" if word.startswith("{") else ""
+        raise Fault(f"{word}: must be name=value, or name:=JSON{hint}")
+    path, schema = _meant(name, root)
+    if schema is None and not exact and checked:
+        near = _nearest(name, root, root)
+        told = f'did you mean "{near}"?' if near else there_are(properties_of(root, root))
+        raise Fault(f"{name}: there is no such argument; {told}")
+    value = json_value(text, called=name) if exact else typed_value(text, schema, root, called=name, checked=checked)
+    holder = _holder(path, arguments, called=name)
+    if path not in typed:
+        holder[path[-1]] = value
+    elif isinstance(holder[path[-1]], list) and isinstance(value, list) and not exact:
+        holder[path[-1]] += value
+    else:
+        raise Fault(f"{name}: is given twice")
+    typed.add(path)
+
+
+def _holder(path: tuple[str, ...], arguments: dict[str, Any], *, called: str) -> dict[str, Any]:
+    """The object that the last step of the path is a member of; made if it is not there yet."""
+    holder = arguments
+    for step in path[:-1]:
+        inner: Any = holder.setdefault(step, {})
+        if not isinstance(inner, dict):
+            raise Fault(f"{called}: {step} is given as {short(inner)} already")
+        holder = cast("dict[str, Any]", inner)
+    return holder
+
+
+def _meant(name: str, root: Schema) -> tuple[tuple[str, ...], object]:
+    """The path of the argument and its schema; None as the schema where the tool has no such argument."""
+    schema = member_of(name, root, root)
+    if schema is not None:
+        return (name,), schema
+    # A member of an object, unless the name of an argument has a dot in it.
+    path: tuple[str, ...] = ()
+    schema, rest = root, name
+    while rest:
+        step, _, rest = rest.partition(".")
+        schema = member_of(step, schema, root)
+        if schema is None:
+            return (name,), None
+        path = (*path, step)
+    return path, schema
+
+
+def _nearest(name: str, schema: object, root: Schema) -> str | None:
+    """The known argument that is most like this one; each step of its path is compared on its own."""
+    known = properties_of(schema, root)
+    step, _, rest = name.partition(".")
+    holder = nearest(step, known)
+    inner = _nearest(rest, known[holder], root) if rest and holder else None
+    return nearest(name, known) if inner is None else f"{holder}.{inner}"

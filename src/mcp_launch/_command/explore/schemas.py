@@ -1,0 +1,395 @@
+"""Reads JSON schemas: follows references, and lists the alternatives that a value has."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import islice
+from typing import Any, TypeAlias, cast
+from urllib.parse import unquote
+
+from mcp_launch._json_values import as_items, as_members
+from mcp_launch._validation import TooManySteps, limited_steps, spend
+
+Schema: TypeAlias = Mapping[str, Any]
+_MOST = 1000
+"""Schemas that are looked at for one value: nested alternatives multiply, and a server may do so on purpose."""
+_KINDS: dict[type, str] = {
+    bool: "boolean",
+    int: "integer",
+    float: "number",
+    str: "string",
+    list: "array",
+    dict: "object",
+    type(None): "null",
+}
+"""The type of a JSON value, as a schema calls it."""
+
+
+def resolved(schema: object, root: Schema) -> Schema:
+    """The schema with its `$ref` replaced by what that names within *root*; members beside the `$ref` win.
+
+    A `$ref` that leads nowhere, or out of the document, adds nothing. The schema `false` becomes `{"not": {}}`.
+    """
+    return _followed(schema, root)[0]
+
+
+def alternatives(schema: object, root: Schema) -> list[Schema]:
+    """The alternatives for a value: schemas without `$ref`, `anyOf`, `oneOf`, `allOf`, and with one `type` at most."""
+    return list(_alternatives(schema, root, frozenset(), iter(range(_MOST))))
+
+
+def kind_of(schema: Schema) -> str | None:
+    """The one type that an alternative has, said or implied; None for any."""
+    said = schema.get("type")
+    if isinstance(said, str):
+        return said
+    kinds = {_KINDS[type(value)] for value in fixed_values(schema)}
+    if len(kinds) == 1:
+        return kinds.pop()
+    if any(word in schema for word in ("properties", "patternProperties", "additionalProperties", "required")):
+        return "object"
+    return "array" if "items" in schema or "prefixItems" in schema else None
+
+
+def fixed_values(schema: Schema) -> list[Any]:
+    """The values of `const` or `enum`; none where an alternative has neither."""
+    return [schema["const"]] if "const" in schema else as_items(schema.get("enum"))
+
+
+def properties_of(schema: object, root: Schema) -> dict[str, Any]:
+    """The properties of an object, those of all its alternatives together."""
+    found: dict[str, Any] = {}
+    for each in alternatives(schema, root):
+        spend(_size(each))
+        found |= as_members(each.get("properties"))
+    return found
+
+
+def member_of(name: str, schema: object, root: Schema) -> object:
+    """The schema of a member, which `properties` need not name; None where the object cannot have it."""
+    known = properties_of(schema, root)
+    if name in known:
+        return known[name]
+    for each in alternatives(schema, root):
+        for pattern, part in as_members(each.get("patternProperties")).items():
+            if _matches(pattern, name):
+                return part
+        more = each.get("additionalProperties")
+        if isinstance(more, dict) or more is True:
+            return cast("object", more)
+        # A schema that says nothing of any member allows all of them.
+        if more is None and not known and kind_of(each) in ("object", None):
+            return {}
+    return None
+
+
+def _alternatives(schema: object, root: Schema, path: frozenset[str], steps: Iterator[int]) -> Iterator[Schema]:
+    spend()
+    known, followed = _followed(schema, root)
+    # A schema that is an alternative to itself says nothing more.
+    if followed & path or next(steps, None) is None:
+        return
+    path |= followed
+    known = dict(known)
+    for part in as_items(known.pop("allOf", None)):
+        parts = list(_alternatives(part, root, path, steps))
+        known = _merged(known, parts[0]) if len(parts) == 1 else {**known, "anyOf": parts}
+    for word in ("anyOf", "oneOf"):
+        if choices := as_items(known.pop(word, None)):
+            for choice in choices:
+                for inner in _alternatives(choice, root, path, steps):
+                    yield from _alternatives(_merged(known, inner), root, path, steps)
+            return
+    kinds = as_items(known.get("type"))
+    yield from ({**known, "type": kind} for kind in kinds) if kinds else (known,)
+
+
+def _matches(pattern: str, name: str) -> bool:
+    try:
+        return re.search(pattern, name) is not None
+    except re.error:
+        return False
+
+
+def _followed(schema: object, root: Schema) -> tuple[Schema, frozenset[str]]:
+    followed: set[str] = set()
+    beside: dict[str, Any] = {}
+    while True:
+        if not isinstance(schema, dict):
+            return ({"not": {}} if schema is False else beside), frozenset(followed)
+        known = cast("dict[str, Any]", schema)
+        spend(_size(known))
+        beside = {**known, **beside}
+        target = beside.pop("$ref", None)
+        if not isinstance(target, str) or target in followed:
+            return beside, frozenset(followed)
+        spend(len(target) // 10)
+        followed.add(target)
+        schema = _at(target, root)
+
+
+def _at(reference: str, root: Schema) -> object:
+    if reference != "#" and not reference.startswith("#/"):
+        return None
+    found: Any = root
+    for step in unquote(reference).split("/")[1:]:
+        key = step.replace("~1", "/").replace("~0", "~")
+        match found:
+            case dict():
+                found = cast("dict[str, Any]", found).get(key)
+            case [*items] if key.isdecimal() and int(key) < len(items):
+                found = items[int(key)]
+            case _:
+                return None
+    return found
+
+
+def _merged(one: Schema, other: Schema) -> dict[str, Any]:
+    spend(_size(one) + _size(other))
+    both = {**one, **other}
+    for word in ("properties", "required"):
+        if word in one and word in other:
+            parts = (one[word], other[word])
+            if all(isinstance(part, dict) for part in parts):
+                both[word] = {**one[word], **other[word]}
+            elif all(isinstance(part, list) for part in parts):
+                both[word] = [*one[word], *other[word]]
+    return both
+
+
+def _size(schema: Schema) -> int:
+    """What it costs to copy, in steps."""
+    return 1 + len(schema) // 10 + len(as_members(schema.get("properties"))) // 10
+
+
+DESCRIBING_STEPS = 50_000
+"""Steps in which a schema has to be described; the rest of it is left out."""
+ARGUMENTS = 500
+"""Arguments of one tool that are described."""
+SIGNATURE = 4000
+"""Characters of a signature."""
+
+_DEEPEST = 2
+"""Levels of objects in objects that are spelled out."""
+_LONGEST = 60
+"""Characters of an object that is spelled out; a longer one is called an object."""
+_LONGEST_TYPE = 500
+"""Characters of any type; a schema of kilobytes may have alternatives by the thousand."""
+_VALUES = 8
+"""Values of an enumeration that are shown."""
+_LIMITS = {
+    "format": "{}",
+    "pattern": "matches {}",
+    "minimum": "at least {}",
+    "exclusiveMinimum": "more than {}",
+    "maximum": "at most {}",
+    "exclusiveMaximum": "less than {}",
+    "multipleOf": "a multiple of {}",
+    "minLength": "at least {} characters",
+    "maxLength": "at most {} characters",
+    "minItems": "at least {} items",
+    "maxItems": "at most {} items",
+}
+_WIDEST = frozenset((1 - 2**53, 2**53 - 1))
+"""The bounds of integers that a JavaScript library writes where there are no others."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Argument:
+    """One argument of a tool, as a person reads it."""
+
+    name: str
+    type: str
+    required: bool
+    default: str | None
+    """As JSON; None where there is none."""
+    limits: tuple[str, ...]
+    """What else a value has to be, such as `at least 1`."""
+    description: str
+    inner: bool = False
+    """Whether it is a member of an argument, and so not in the signature."""
+
+    def __str__(self) -> str:
+        if not self.required and self.default in (None, "null"):
+            # To leave it out or to give null is the same, so that null need not be shown.
+            return f"{self.name}?: {self.type.removesuffix(' | null')}"
+        said = f"{self.name}{'' if self.required else '?'}: {self.type}"
+        return said if self.default is None else f"{said} = {self.default}"
+
+
+def signature(name: str, schema: Schema, *, result: Schema | None = None) -> str:
+    """The tool as one line of text: the types of its arguments, `?` for those that may be left out.
+
+    With the schema of its *result*, the type of that follows. What takes too long to find out is `...`.
+    """
+    try:
+        with limited_steps(DESCRIBING_STEPS):
+            said = f"{name}({', '.join(_in_signature(schema))})"
+            return _cut(said if result is None else f"{said} -> {type_text(result, result)}", SIGNATURE)
+    except TooManySteps:
+        return f"{_cut(name, SIGNATURE)}(...)"
+
+
+def arguments_of(schema: Schema) -> Iterator[Argument]:
+    """The arguments that an input schema names, in its order."""
+    for argument, _ in _members(schema, schema):
+        yield argument
+
+
+def all_arguments_of(schema: Schema) -> Iterator[Argument]:
+    """The same, with the members of an object behind it, as `outer.inner`, where the signature has no room for them."""
+    yield from _spelled_out(schema, schema, prefix="", depth=0)
+
+
+def described_arguments(schema: Schema) -> tuple[list[Argument], bool]:
+    """The same, and whether these are all; a schema of kilobytes may have millions."""
+    found: list[Argument] = []
+    try:
+        with limited_steps(DESCRIBING_STEPS):
+            found.extend(islice(all_arguments_of(schema), ARGUMENTS + 1))
+    except TooManySteps:
+        return found, False
+    return found[:ARGUMENTS], len(found) <= ARGUMENTS
+
+
+def type_text(schema: object, root: Schema, *, depth: int = 0) -> str:
+    """The type of a value, in the notation of TypeScript: `string | null`, `(integer | string)[]`, `{x: number}`."""
+    return _type_text(_Same(schema), _Same(root), depth)
+
+
+class _Same:
+    """A schema as a key of a cache: equal only to itself, and hashable, which a dict is not."""
+
+    __slots__ = ("schema",)
+
+    def __init__(self, schema: Any) -> None:
+        self.schema = schema
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and self.schema is other.schema
+
+    def __hash__(self) -> int:
+        return id(self.schema)
+
+
+# Without the cache, the time for a schema that contains itself in several places grows exponentially.
+@lru_cache(maxsize=10_000)
+def _type_text(schema: _Same, root: _Same, depth: int) -> str:
+    texts = dict.fromkeys(_one(each, root.schema, depth) for each in alternatives(schema.schema, root.schema))
+    if "any" in texts or not texts:
+        return "any"
+    return _cut(" | ".join(sorted(texts, key="null".__eq__)), _LONGEST_TYPE)
+
+
+def short(value: object) -> str:
+    """A value as JSON, or the start of it."""
+    text = json.dumps(value, ensure_ascii=False)
+    spend(len(text) // 100)
+    return _cut(text, _LONGEST)
+
+
+def _cut(text: str, longest: int) -> str:
+    return text if len(text) <= longest else f"{text[: longest - 3]}..."
+
+
+def _in_signature(schema: Schema) -> Iterator[str]:
+    yield from map(str, arguments_of(schema))
+    for each in alternatives(schema, schema):
+        more = each.get("additionalProperties")
+        if more is True or isinstance(more, dict):
+            yield f"...: {type_text(cast('object', more), schema)}"
+            return
+
+
+def _members(schema: object, root: Schema, *, prefix: str = "") -> Iterator[tuple[Argument, object]]:
+    """The members of an object, each with its schema."""
+    required = _required(schema, root)
+    for name, part in properties_of(schema, root).items():
+        known = resolved(part, root)
+        argument = Argument(
+            name=f"{prefix}{name}",
+            type=type_text(part, root),
+            required=name in required,
+            default=short(known["default"]) if "default" in known else None,
+            limits=tuple(_limits(part, root)),
+            description=known["description"] if isinstance(known.get("description"), str) else "",
+            inner=bool(prefix),
+        )
+        yield argument, part
+
+
+def _spelled_out(schema: object, root: Schema, *, prefix: str, depth: int) -> Iterator[Argument]:
+    for argument, part in _members(schema, root, prefix=prefix):
+        yield argument
+        words = argument.type.split(" | ")
+        if depth < _DEEPEST and "object" in words:
+            yield from _spelled_out(part, root, prefix=f"{argument.name}.", depth=depth + 1)
+        elif depth < _DEEPEST and "object[]" in words:
+            for each in alternatives(part, root):
+                yield from _spelled_out(each.get("items"), root, prefix=f"{argument.name}[].", depth=depth + 1)
+
+
+def _one(schema: Schema, root: Schema, depth: int) -> str:  # noqa: PLR0911 - a list of cases
+    if schema.get("not") == {}:
+        return "never"
+    if "const" in schema:
+        return short(schema["const"])
+    if shown := [short(value) for value in as_items(schema.get("enum"))[: _VALUES + 1]]:
+        return " | ".join([*shown[:_VALUES], *(["..."] if len(shown) > _VALUES else [])])
+    match kind_of(schema):
+        case None:
+            return "any"
+        case "array":
+            return _array(schema, root, depth)
+        case "object":
+            return _object(schema, root, depth)
+        case kind:
+            return kind
+
+
+def _array(schema: Schema, root: Schema, depth: int) -> str:
+    if depth > _DEEPEST:
+        return "array"
+    if first := as_items(schema.get("prefixItems")):
+        return f"[{', '.join(type_text(each, root, depth=depth + 1) for each in first)}]"
+    if "items" not in schema:
+        return "array"
+    item = type_text(schema["items"], root, depth=depth + 1)
+    return f"({item})[]" if " | " in item else f"{item}[]"
+
+
+def _object(schema: Schema, root: Schema, depth: int) -> str:
+    if depth > _DEEPEST:
+        return "object"
+    required = _required(schema, root)
+    members = [
+        f"{name}{'' if name in required else '?'}: {type_text(part, root, depth=depth + 1)}"
+        for name, part in properties_of(schema, root).items()
+    ]
+    more = schema.get("additionalProperties")
+    if isinstance(more, dict):
+        members.append(f"[name]: {type_text(cast('object', more), root, depth=depth + 1)}")
+    text = f"{{{', '.join(members)}}}"
+    return text if members and len(text) <= _LONGEST else "object"
+
+
+def _required(schema: object, root: Schema) -> frozenset[str]:
+    """The members that every alternative requires, of those that may be an object."""
+    required = [
+        frozenset(name for name in as_items(each.get("required")) if isinstance(name, str))
+        for each in alternatives(schema, root)
+        if kind_of(each) in ("object", None)
+    ]
+    return required[0].intersection(*required[1:]) if required else frozenset()
+
+
+def _limits(schema: object, root: Schema) -> Iterator[str]:
+    for each in alternatives(schema, root):
+        for word, text in _LIMITS.items():
+            if isinstance(each.get(word), str | int | float) and each[word] not in _WIDEST:
+                said = text.format(each[word])
+                yield said.removesuffix("s") if each[word] == 1 else said

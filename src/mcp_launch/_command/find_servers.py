@@ -1,0 +1,277 @@
+"""Reads a config from a file or from standard input."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, Literal
+from urllib.parse import urlsplit
+
+from mcp_launch._command.inputs import (
+    Session,
+    Typed,
+    is_like_a_url,
+    is_program,
+    is_url,
+    only_named,
+    source_of,
+    told_apart,
+)
+from mcp_launch._command.trust import trusted
+from mcp_launch.config._documents import Place
+from mcp_launch.config._entries import Config, Entry
+from mcp_launch.config._formats import format_called
+from mcp_launch.config._read import read_config
+from mcp_launch.failures import NoServers, UnusableInput, Wording
+
+LONGEST = 16 * 2**20
+"""Bytes of a config file that are read at most. The largest are those of clients that keep other things there too."""
+
+
+def read_file(given: str, *, format: str | None = None, workspace: str | None = None) -> Config:  # noqa: A002
+    """The config in a file, or on standard input if that is `-`; a workspace may be relative.
+
+    Raises:
+        UnusableInput: it cannot be read, or holds no list of servers.
+    """
+    source = source_of(given)
+    text = text_of(given, source=source, longest=LONGEST)
+    directory = None if workspace is None else os.path.abspath(workspace)
+    try:
+        return read_config(text, source=source, format=format, workspace=directory)
+    except UnusableInput as error:
+        if text.startswith("#!") or given.lower().endswith(_SCRIPTS):
+            raise UnusableInput(f"{error}{_BEHIND}") from None
+        raise
+
+
+def text_of(file: str, *, source: str, longest: int = -1) -> str:
+    """Return the text of a file, or of standard input if that is `-`; `source` is what messages call it.
+
+    Raises:
+        UnusableInput: it cannot be read, is not UTF-8, or has more than `longest` bytes, if that is not negative.
+    """
+    size = longest + 1 if longest >= 0 else -1
+    # Standard input is None when whoever started us has closed it.
+    if file == "-" and sys.stdin is None:
+        raise UnusableInput("standard input: is closed")
+    try:
+        if file == "-":
+            data = sys.stdin.buffer.read(size)
+        else:
+            with open(file, "rb") as opened:
+                data = opened.read(size)
+        if len(data) > longest >= 0:
+            raise UnusableInput(f"{source}: is larger than {longest >> 20} MB; is it a config file?")
+        return data.decode("utf-8-sig")
+    except FileNotFoundError as error:
+        raise UnusableInput(f"{source}: {error.strerror}{_instead(file)}") from None
+    except OSError as error:
+        raise UnusableInput(f"{source}: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise UnusableInput(f"{source}: not UTF-8 at byte {error.start}{_other_bytes(file, error.object)}") from None
+    except ValueError:
+        raise UnusableInput(f"{source}: is no name that a file can have") from None
+
+
+_BEHIND = "; is it a command? Those stand behind --"
+_SCRIPTS = (".py", ".js", ".mjs", ".cjs", ".ts", ".sh")
+
+
+def _other_bytes(file: str, data: bytes) -> str:
+    """What a file most likely is that is no UTF-8."""
+    # As PowerShell and Notepad write it.
+    if data[:2] in (BOM_UTF16_LE, BOM_UTF16_BE):
+        return "; is it UTF-16? Save it as UTF-8"
+    return _BEHIND if os.access(file, os.X_OK) else ""
+
+
+def _instead(file: str) -> str:
+    """What the name of a file that does not exist was most likely meant to be."""
+    if is_like_a_url(file):
+        return "; is it a URL? Those begin with http:// or https://"
+    return _BEHIND if is_program(file) else ""
+
+
+def of_url(url: str, typed: Typed) -> Session:
+    """The server at a URL.
+
+    Raises:
+        UnusableInput: what was typed for a header has no colon.
+    """
+    try:
+        name = urlsplit(url).hostname
+    except ValueError:
+        name = None
+    headers = [_header(each, number) for number, each in enumerate(typed.headers, 1)]
+    server = {"type": "sse" if typed.sse else "http", "name": name or "server", "url": url, "headers": headers}
+    wording = Wording(http="leave out --sse", sse="add --sse")
+    return Session(source=source_of(url), entries=[_entry(server)], cwd=typed.directory(), wording=wording)
+
+
+def _entry(server: dict[str, Any]) -> Entry:
+    return Entry(name=server["name"], server=server, place=Place(1, 1), written=server)
+
+
+def _header(text: str, number: int) -> dict[str, str]:
+    name, colon, value = text.partition(":")
+    if not colon:
+        # Not quoted: it may be the secret alone.
+        raise UnusableInput(f"--header number {number} must be 'NAME: VALUE', and has no colon")
+    return {"name": name.strip(), "value": value.strip()}
+
+
+def of_command(words: Sequence[str], typed: Typed) -> Session:
+    """The server that a command starts.
+
+    Raises:
+        UnusableInput: what was typed for a variable is neither NAME=VALUE nor the name of one that is set here.
+    """
+    server = {
+        "name": _called(words),
+        # Looked up as a shell does: people need not type the absolute path that ACP wants in a request.
+        "command": _found(words[0]),
+        "args": list(words[1:]),
+        "env": [_variable(each, number) for number, each in enumerate(typed.env, 1)],
+    }
+    return Session(source="--", entries=[_entry(server)], cwd=typed.directory())
+
+
+def _found(command: str) -> str:
+    found = shutil.which(command)
+    return os.path.abspath(found) if found else command
+
+
+_RUNNERS = frozenset(("bun", "bunx", "deno", "node", "npx", "pipx", "python", "python3", "uv", "uvx"))
+_CODE = frozenset(("-c", "-e", "--eval"))
+"""Options behind which stands code to run, which makes no name."""
+_SUFFIXES = frozenset((".cjs", ".cmd", ".exe", ".js", ".mjs", ".py", ".sh", ".ts"))
+
+
+def _called(words: Sequence[str]) -> str:
+    """A name for the server of a command: what is run, also if another program runs it."""
+    program = _stem(words[0])
+    if program not in _RUNNERS:
+        return program
+    verbs = ("run", "x", "tool")
+    meant = next((word for word in words[1:] if word in _CODE or not (word.startswith("-") or word in verbs)), words[0])
+    if meant in _CODE:
+        return program
+    # Without the version that was asked for; a scope begins with the same character.
+    package, _, _ = _stem(meant).partition("@")
+    return package or program
+
+
+def _stem(path: str) -> str:
+    name = os.path.basename(path)
+    stem, suffix = os.path.splitext(name)
+    return stem if suffix in _SUFFIXES else name or path
+
+
+def _variable(text: str, number: int) -> dict[str, str]:
+    name, given, value = text.partition("=")
+    if not given:
+        if not name.isidentifier():
+            # Not quoted: it may be the secret alone.
+            raise UnusableInput(f"--env number {number} must be NAME=VALUE, or the NAME of a variable")
+        if name not in os.environ:
+            raise UnusableInput(f"--env {name}: there is no such variable here; say {name}=VALUE")
+        value = os.environ[name]
+    return {"name": name, "value": value}
+
+
+def read_inputs(typed: Typed, *, unusable: Callable[[UnusableInput], object] | None = None) -> list[Session]:
+    """The servers that are meant: a session for each file, and for each server that was typed.
+
+    A file that names directories for some of its servers makes a session for each directory. `unusable` is called with
+    the error of each file that cannot be used, which is then left out.
+
+    Raises:
+        UnusableInput: nothing was typed, or what was typed does not fit together; or a file cannot be used or is not
+            trusted, and there is no `unusable` to call or nothing else to launch.
+    """
+    _refuse_contradictions(typed)
+    more = typed.command is not None or typed.discover
+    sessions: list[Session] = []
+    for each in typed.servers:
+        try:
+            sessions += _read(each, typed)
+        except UnusableInput as error:
+            if unusable is None or not (sessions or more or each != typed.servers[-1]):
+                raise
+            unusable(error)
+    sessions += _discovered(typed, unusable) if typed.discover else []
+    if typed.command is not None:
+        sessions.append(of_command(typed.command, typed))
+    sessions = told_apart(only_named(sessions, typed.only) if typed.only else sessions)
+    return sessions if typed.trust else trusted(sessions, unusable=unusable)
+
+
+def _refuse_contradictions(typed: Typed) -> None:
+    try:
+        os.getcwd()
+    except OSError as error:
+        raise UnusableInput(f"the current directory cannot be used ({error.strerror}): go to another one") from None
+    urls = [each for each in typed.servers if is_url(each)]
+    if not typed.servers and typed.command is None and not typed.discover:
+        raise UnusableInput("no server was given: name a FILE, - for standard input, a URL, or -- and a command")
+    if typed.command is not None and not typed.command:
+        raise UnusableInput("nothing stands behind --: name the command of a server there")
+    if typed.command and is_url(typed.command[0]):
+        raise UnusableInput("what stands behind -- is a URL, and no command: leave out the --")
+    if twice := next((each for each, times in Counter(typed.servers).items() if times > 1), None):
+        raise UnusableInput(f"{source_of(twice)} was given twice")
+    if typed.headers and len(urls) != 1:
+        # A secret for one of them must not be sent to the others.
+        raise UnusableInput(f"--header goes with one URL, and {len(urls) or 'none'} were given")
+    if typed.sse and not urls:
+        raise UnusableInput("--sse goes with a URL, and none was given")
+    if typed.env and typed.command is None:
+        raise UnusableInput("--env goes with a command behind --, and none was given")
+
+
+def _read(given: str, typed: Typed) -> list[Session]:
+    if is_url(given):
+        return [of_url(given, typed)]
+    return _of_config(read_file(given, workspace=typed.workspace), typed, origin="file")
+
+
+def _discovered(typed: Typed, unusable: Callable[[UnusableInput], object] | None) -> list[Session]:
+    """The servers in the files that exist; one may have none, since most clients keep other settings there too."""
+    sessions: list[Session] = []
+    for file, found in typed.found.items():
+        try:
+            config = read_file(file, format=found.format, workspace=typed.workspace or os.getcwd())
+            sessions += _of_config(config, typed, origin="project" if found.scope == "project" else "file")
+        except NoServers:
+            continue
+        except UnusableInput as error:
+            if unusable is None:
+                raise
+            unusable(error)
+    if not sessions and not typed.servers and typed.command is None:
+        raise UnusableInput("--discover found no file with servers, of the project here or of the user")
+    return sessions
+
+
+def _of_config(config: Config, typed: Typed, *, origin: Literal["file", "project"]) -> list[Session]:
+    if config.cwd is not None and not os.path.isabs(config.cwd):
+        raise UnusableInput(f'{config.source}: cwd must be an absolute path, not "{config.cwd}"')
+    shared = typed.directory(config.cwd)
+    entries: dict[str, list[Entry]] = {}
+    for entry in config.entries:
+        if not entry.disabled:
+            cwd = os.path.normpath(os.path.join(shared, entry.cwd)) if entry.cwd else shared
+            entries.setdefault(cwd, []).append(entry)
+    wording = format_called(config.format).wording
+    sessions = [
+        Session(source=config.source, entries=each, cwd=cwd, origin=origin, wording=wording)
+        for cwd, each in entries.items()
+    ]
+    first, *others = sessions or [Session(source=config.source, entries=[], cwd=shared, origin=origin)]
+    return [replace(first, findings=config.findings), *others]

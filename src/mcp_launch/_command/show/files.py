@@ -1,0 +1,94 @@
+"""Writes a report into the files that the user named: as JUnit XML, as HTML, or both."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+from contextlib import suppress
+from datetime import datetime
+from errno import EBUSY
+from io import StringIO
+from pathlib import Path
+from secrets import token_hex
+
+from mcp_launch.failures import UnusableInput
+from mcp_launch.report import CheckReport
+
+
+def write_files(
+    found: CheckReport, *, junit: str | None, html: str | None, source: str, when: datetime, strict: bool
+) -> None:
+    """Write the report as JUnit XML, as a page, or both; `source` is where the servers come from.
+
+    With `strict` a server that has a warning counts as failed.
+
+    Raises:
+        UnusableInput: a file cannot be written; the other one was written all the same.
+    """
+    troubles: list[str] = []
+    for path, form in ((junit, "junit"), (html, "html")):
+        if path is not None:
+            try:
+                _write(found, path, form=form, source=source, when=when, strict=strict)
+            except OSError as error:
+                troubles.append(f"{path}: {error.strerror}")
+    if troubles:
+        raise UnusableInput("; ".join(troubles))
+
+
+def _write(found: CheckReport, path: str, *, form: str, source: str, when: datetime, strict: bool) -> None:
+    # What they need is imported only by those who ask for it.
+    if form == "junit":
+        from mcp_launch._command.show.junit import write  # noqa: PLC0415
+    else:
+        from mcp_launch._command.show.html import write  # noqa: PLC0415
+    text = StringIO()
+    write(found, text, source=source, when=when, strict=strict)
+    _put(path, text.getvalue().encode())
+
+
+def _put(path: str, data: bytes) -> None:
+    """Write the bytes into the file, which stays as it was if that fails."""
+    if not _is_replaceable(path):
+        Path(path).write_bytes(data)
+        return
+    # The file that a link leads to is replaced, and not the link.
+    target = os.path.realpath(path)
+    beside = os.path.join(os.path.dirname(target), f".mcp-launch-{token_hex(8)}.tmp")
+    try:
+        with open(beside, "xb") as file:
+            file.write(data)
+        if os.path.exists(target):
+            shutil.copymode(target, beside)
+        os.replace(beside, target)
+    except BaseException as error:
+        with suppress(OSError):
+            os.unlink(beside)
+        if getattr(error, "errno", None) != EBUSY:
+            raise
+        # A file of its host that is mounted into a container cannot be replaced.
+        Path(path).write_bytes(data)
+
+
+def _is_replaceable(path: str) -> bool:
+    """Return False for a device, a pipe, our own output, and what we may write to but not replace."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return True
+    folder = os.path.dirname(os.path.realpath(path))
+    return (
+        stat.S_ISREG(found.st_mode)
+        and os.access(path, os.W_OK)
+        and os.access(folder, os.W_OK)
+        and not any(_is_open_as(number, found) for number in (1, 2))
+    )
+
+
+def _is_open_as(number: int, found: os.stat_result) -> bool:
+    """Return True if our standard output or error, by its number, is this file."""
+    try:
+        return os.path.samestat(os.fstat(number), found)
+    except OSError:
+        return False

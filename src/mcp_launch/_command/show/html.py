@@ -1,0 +1,217 @@
+"""What to try for each code of a failure, in general, as its page in docs/failures says it too."""
+
+from __future__ import annotations
+
+import json
+import math
+from base64 import b64encode
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from hashlib import sha256
+from importlib.resources import files
+from typing import Any, TextIO, cast
+
+from jinja2 import Environment, StrictUndefined, Template
+from markupsafe import Markup
+
+from acp_bindings._cli import version
+from mcp_launch._command.show.text import ADVICE, elapsed, of_files, placed, visible, with_findings
+from mcp_launch.failures import Stage
+from mcp_launch.options import EVERYTHING
+from mcp_launch.report import CheckReport, ServerReport
+
+_MOST_TICKS = 6
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Span:
+    """One stage of one server."""
+
+    stage: Stage
+    start: float
+    """Seconds from the start of the server."""
+    seconds: float
+    failed: bool = False
+    """Whether the server failed in this stage."""
+
+
+def spans(server: ServerReport) -> list[Span]:
+    """The stages of a server, one after the other; the last is that in which it failed, if it did."""
+    found: list[Span] = []
+    spent = 0.0
+    for stage, seconds in server["seconds"].items():
+        found.append(Span(stage=stage, start=spent, seconds=seconds))
+        spent += seconds
+    if failure := server["failure"]:
+        found.append(Span(stage=failure["stage"], start=spent, seconds=elapsed(server) - spent, failed=True))
+    return found
+
+
+def ticks(longest: float) -> list[float]:
+    """Round numbers of seconds from zero to at most `longest`, not more than `_MOST_TICKS` of them."""
+    if longest <= 0:
+        return [0.0]
+    power = 10.0 ** math.floor(math.log10(longest / _MOST_TICKS))
+    step = next(step for step in (2 * power, 5 * power, 10 * power, 20 * power) if longest / step < _MOST_TICKS)
+    return [round(step * number, 9) for number in range(int(longest / step) + 1)]
+
+
+_SHORT = 160
+"""Characters of a description that are shown before it is opened."""
+_LONGEST = 20_000
+"""Characters of one text that are shown at all: nobody reads more, and a browser must be able to open the page."""
+_FEW = 24
+"""Tools that are shown unfolded; a report with more of them shows only how many there are until it is clicked."""
+
+
+def write(report: CheckReport, file: TextIO, *, source: str, when: datetime, strict: bool = False) -> None:
+    """Write what became of the servers of `source`, started at `when`; with `strict` a warning is a failure."""
+    servers = [_Server(number, raw, strict) for number, raw in enumerate(with_findings(report), start=1)]
+    longest = max((server.elapsed for server in servers), default=0.0)
+    style = _read("page.css")
+    page = _template().stream(
+        style=Markup(style),  # noqa: S704 - our own file
+        policy=_policy(style),
+        servers=servers,
+        findings=[(each["level"].capitalize(), placed(each, named=True)) for each in of_files(report)],
+        longest=longest,
+        ticks=ticks(longest),
+        legend=_legend(servers),
+        totals=_totals(servers),
+        unfolded=sum(len(server.tools) for server in servers) <= _FEW,
+        source=source,
+        when=when.astimezone(UTC),
+        version=version(),
+    )
+    file.writelines(page)
+
+
+@dataclass(frozen=True, slots=True)
+class _Server:
+    """One server, with what the template asks of it."""
+
+    number: int
+    """Its place in the report, from which ids are made: its name may hold any character."""
+    raw: ServerReport
+    strict: bool
+
+    @property
+    def is_too_bad(self) -> bool:
+        """Whether it has failed for its warnings alone."""
+        return self.strict and bool(self.raw["warnings"]) and not self.raw["failure"]
+
+    @property
+    def kind(self) -> str:
+        if self.raw["failure"] or self.is_too_bad:
+            return "failed"
+        return "works" if self.raw["state"] in ("ready", "closed") else "unsettled"
+
+    @property
+    def outcome(self) -> str:
+        return "not ready yet" if self.kind == "unsettled" else self.kind
+
+    @property
+    def elapsed(self) -> float:
+        return elapsed(self.raw)
+
+    @property
+    def spans(self) -> list[Span]:
+        return spans(self.raw)
+
+    @property
+    def tools(self) -> list[tuple[str, str, str]]:
+        """Name, description, and the start of that if it is long."""
+        return [(tool["name"], *_described(tool["description"] or "")) for tool in self.raw["tools"] or ()]
+
+    @property
+    def advice(self) -> str:
+        return ADVICE[self.raw["failure"]["code"]] if self.raw["failure"] else ""
+
+    @property
+    def facts(self) -> list[tuple[str, str]]:
+        """The evidence of the failure, as texts of one or more lines."""
+        failure = self.raw["failure"]
+        return [(name, _fact(value)) for name, value in failure["facts"].items()] if failure else []
+
+    @property
+    def capabilities(self) -> str:
+        return _shortened(json.dumps(self.raw["capabilities"], indent=2, ensure_ascii=False))
+
+    @property
+    def offers(self) -> list[tuple[int, str]]:
+        """How many of each kind it offers."""
+        return [(count, kind.replace("_", " ")) for kind, count in self.raw["counts"].items() if count]
+
+
+def _template() -> Template:
+    # Every text goes through `visible`, and is then escaped.
+    environment = Environment(
+        autoescape=True, finalize=_seen, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    filters: dict[str, Any] = environment.filters
+    filters |= {"seconds": _seconds, "share": _share, "tick": _tick}
+    return environment.from_string(_read("page.html"))
+
+
+def _read(name: str) -> str:
+    return files("mcp_launch._command.show").joinpath(name).read_text(encoding="utf-8")
+
+
+def _seen(value: Any) -> Any:
+    return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+def _policy(style: str) -> str:
+    digest = b64encode(sha256(style.encode()).digest()).decode()
+    return f"default-src 'none'; style-src 'sha256-{digest}'; img-src data:; base-uri 'none'; form-action 'none'"
+
+
+def _totals(servers: list[_Server]) -> dict[str, int]:
+    kinds = {kind: sum(server.kind == kind for server in servers) for kind in ("failed", "works", "unsettled")}
+    warned = sum(bool(server.raw["warnings"]) for server in servers)
+    counts = [server.raw["counts"] for server in servers]
+    offered: dict[str, int] = {kind: sum(each.get(kind, 0) for each in counts) for kind in EVERYTHING}
+    return {**kinds, "warned": warned, **offered}
+
+
+def _legend(servers: list[_Server]) -> list[list[str]]:
+    """The stages in the bars, those of one colour together, in the order of a server's life."""
+    seen = {"failed" if span.failed else span.stage for server in servers for span in server.spans}
+    of_one_colour = (("spec", "spawn", "connect"), ("handshake",), ("list",), ("call", "close"), ("failed",))
+    return [found for stages in of_one_colour if (found := [stage for stage in stages if stage in seen])]
+
+
+def _described(text: str) -> tuple[str, str]:
+    first = text.strip().partition("\n")[0]
+    is_long = len(text.strip()) > 2 * _SHORT
+    return _shortened(text.strip()), f"{first[:_SHORT].rstrip()}\u2026" if is_long else ""
+
+
+def _fact(value: Any) -> str:
+    match value:
+        case str():
+            return _shortened(value)
+        case [*items] if items and all(isinstance(item, str) for item in items):
+            return _shortened("\n".join(cast("list[str]", items)))
+        case _:
+            return _shortened(json.dumps(value, ensure_ascii=False))
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}\n\u2026 and {len(text) - _LONGEST:,} characters more"
+
+
+def _share(seconds: float, longest: float, *, least: float = 0.0) -> str:
+    """A place on the scale, or a length that can still be seen."""
+    return f"{max(100 * seconds / longest if longest else 0.0, least):.3f}%"
+
+
+def _tick(seconds: float) -> str:
+    return f"{seconds:g} s" if seconds else "0"
+
+
+def _seconds(seconds: float) -> str:
+    """Seconds with only as many digits as matter."""
+    if seconds >= 10:
+        return f"{seconds:.0f} s"
+    return f"{seconds:.1f} s" if seconds >= 1 else f"{seconds * 1000:.0f} ms"

@@ -1,0 +1,87 @@
+"""A line for each server on a terminal while it starts."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Iterable, Sequence
+from contextlib import asynccontextmanager
+
+import anyio
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.live import Live
+from rich.text import Text
+
+from mcp_launch._command.show.text import printable
+from mcp_launch._servers.launched import LaunchedServer
+from mcp_launch._servers.record import Change
+from mcp_launch.fleet import Fleet
+
+_TICK = 0.1
+"""Seconds between two updates of the terminal."""
+
+
+@asynccontextmanager
+async def progress(fleets: Sequence[Fleet], console: Console) -> AsyncGenerator[None]:
+    """A block during which the terminal shows how far the servers are; afterwards it is as before."""
+    board = _Board(fleets)
+    with Live(board, console=console, transient=True, auto_refresh=False) as live:
+        async with anyio.create_task_group() as tasks:
+            for fleet in fleets:
+                tasks.start_soon(board.follow, fleet)
+            tasks.start_soon(_tick, live)
+            yield
+            tasks.cancel_scope.cancel()
+
+
+async def _tick(live: Live) -> None:
+    while True:
+        live.refresh()
+        await anyio.sleep(_TICK)
+
+
+class _Board:
+    """What is known of each server, to be drawn at any time."""
+
+    def __init__(self, fleets: Iterable[Fleet]) -> None:
+        self._servers = [server for fleet in fleets for server in fleet]
+        self._width = max((len(server.name) for server in self._servers), default=0)
+        self._latest: dict[str, tuple[Change, float]] = {}
+        """For each server's name its last change, and when its start began."""
+
+    async def follow(self, fleet: Fleet) -> None:
+        """Keep the latest change of each server."""
+        async for change in fleet.changes():
+            self._latest[change.server] = change, anyio.current_time() - change.elapsed
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """A line for each server; where there is no room for all, for those that are still starting."""
+        room = max(1, console.height - 2)
+        shown = self._servers
+        if len(shown) > room:
+            shown = [server for server in shown if server.state == "starting"][:room]
+        yield from map(self._line, shown)
+        if hidden := len(self._servers) - len(shown):
+            yield Text(f"and {hidden} more", style="dim", no_wrap=True, overflow="ellipsis")
+
+    def _line(self, server: LaunchedServer) -> Text:
+        mark, colour, said = self._about(server)
+        return Text.assemble(
+            (mark, colour),
+            " ",
+            (without_ci_commands(printable(server.name)).ljust(self._width), "bold"),
+            " ",
+            ((server.transport or "?").ljust(5), "dim"),
+            " ",
+            said,
+            no_wrap=True,
+            overflow="ellipsis",
+        )
+
+    def _about(self, server: LaunchedServer) -> tuple[str, str, str]:
+        change, began = self._latest.get(server.name, (None, anyio.current_time()))
+        match server.state, server.failure:
+            case _, failure if failure:
+                return "FAIL", "red", f"{failure.code} in {failure.stage} {failure.elapsed:.1f} s"
+            case "starting", _:
+                return "wait", "yellow", f"{change.stage if change else 'spec'} {anyio.current_time() - began:.1f} s"
+            case _:
+                return "ok  ", "green", f"ready {change.elapsed if change else 0:.1f} s"

@@ -1,0 +1,172 @@
+"""Shows which servers would be started: as their files write them, with variables by name and secrets hidden."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TypedDict
+
+from mcp_launch._command.inputs import Session
+from mcp_launch._command.show.text import printable
+from mcp_launch._json_values import as_items, as_members
+from mcp_launch.config._entries import Entry
+from mcp_launch.config._references import Text, walk
+from mcp_launch.failures import UnusableInput
+from mcp_launch.report import TransportName
+
+
+class PlannedServer(TypedDict):
+    """A server that would be started."""
+
+    name: str
+    transport: TransportName | None
+    """None if nothing in the entry tells."""
+    command: list[str] | None
+    """The program and its arguments; those that look like a secret are masked."""
+    url: str | None
+    """Without user-info and query."""
+    cwd: str
+    env: list[str]
+    """The names of its own variables."""
+    headers: list[str]
+    """The names of its headers."""
+    variables: list[str]
+    """The names of the environment variables whose values it is given, or sent."""
+    source: str
+    """The file, or what else names it."""
+    line: int | None
+    """From 1, as the column; None where it is not from a file."""
+    column: int | None
+    needs_trust: bool
+    """Whether it is started only when the user confirms it, or with `--trust`."""
+
+
+def planned(sessions: Iterable[Session]) -> list[PlannedServer]:
+    """Return what would be started."""
+    return [_planned(session, entry) for session in sessions for entry in session.entries]
+
+
+def lines_of(servers: Iterable[PlannedServer]) -> Iterator[str]:
+    """Return a line for each server, as compilers write it: `source:line:column: name: transport: what`."""
+    for each in servers:
+        place = each["source"] if each["line"] is None else f"{each['source']}:{each['line']}:{each['column']}"
+        what = shlex.join(each["command"]) if each["command"] else each["url"] or "nothing"
+        more = {
+            "env": each["env"],
+            "headers": each["headers"],
+            "variables": each["variables"],
+            "needs": ["--trust"] if each["needs_trust"] else [],
+        }
+        notes = "".join(f" [{label}: {', '.join(names)}]" for label, names in more.items() if names)
+        yield printable(f"{place}: {each['name']}: {each['transport'] or '?'}: {what}{notes}")
+
+
+def _planned(session: Session, entry: Entry) -> PlannedServer:
+    from mcp_launch._spec import transport_meant  # noqa: PLC0415 - imports pydantic
+
+    written = as_members(entry.written)
+    name = as_members(entry.server).get("name")
+    command = _shown(written["command"]) if "command" in written else None
+    is_file = session.origin != "typed"
+    return PlannedServer(
+        name=name if isinstance(name, str) and name else entry.name,
+        transport=transport_meant(entry.server),
+        command=None if command is None else [command, *_arguments(as_items(written.get("args")))],
+        url=_shown_url(_shown(written["url"])) if "url" in written else None,
+        cwd=session.cwd,
+        env=_names(written.get("env")),
+        headers=_names(written.get("headers")),
+        variables=_variables(entry),
+        source=session.source,
+        line=entry.place.line if is_file else None,
+        column=entry.place.column if is_file else None,
+        needs_trust=session.origin == "project",
+    )
+
+
+def _shown(value: object) -> str:
+    """A text as its file has it, with the defaults of variables: these are what is run where a variable is not set."""
+    if isinstance(value, Text):
+        return value.written()
+    return value if isinstance(value, str) else "?"
+
+
+def _shown_url(url: str) -> str:
+    base, mark, _ = re.split(r"([?#]|$)", url, maxsplit=1)
+    return re.sub(r"(?<=//)[^/@]*@", "", base) + (f"{mark}…" if mark else "")
+
+
+def _arguments(args: list[object]) -> Iterator[str]:
+    from acp_bindings.check._rules.secret import secret_arguments  # noqa: PLC0415 - imports pydantic
+
+    shown = [_shown(each) for each in args]
+    masked = set(secret_arguments(shown))
+    for index, each in enumerate(shown):
+        option, equals, _ = each.partition("=")
+        yield each if index not in masked else f"{option}=…" if equals and option.startswith("-") else "…"
+
+
+def _names(pairs: object) -> list[str]:
+    return [name for each in as_items(pairs) if isinstance(name := as_members(each).get("name"), str)]
+
+
+def _variables(entry: Entry) -> list[str]:
+    found: list[str] = []
+    walk([entry.written, entry.written_cwd], lambda text: found.extend(_of_environment(text)))
+    return list(dict.fromkeys(found))
+
+
+def _of_environment(text: Text) -> Iterator[str]:
+    return (each.name for each in text.references if each.kind == "env")
+
+
+_confirmed: set[str] = set()
+"""The servers that the user confirmed; with `--watch` they are asked for again only when they change."""
+
+
+def trusted(sessions: list[Session], *, unusable: Callable[[UnusableInput], object] | None = None) -> list[Session]:
+    """Return the sessions that may be started; at a terminal, the user is asked for those of the project.
+
+    `unusable` is called with an error for each file that is left out.
+
+    Raises:
+        UnusableInput: servers must not be started, and there is no `unusable` to call or nothing else to start.
+    """
+    doubtful = [each for each in sessions if each.origin == "project" and each.entries and _key(each) not in _confirmed]
+    if not doubtful:
+        return sessions
+    is_terminal = sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty()
+    if is_terminal and _confirm(doubtful):
+        _confirmed.update(map(_key, doubtful))
+        return sessions
+    why = (
+        "not confirmed" if is_terminal else "comes with the project; --list shows its servers, and --trust starts them"
+    )
+    errors = [UnusableInput(f"{source}: {why}") for source in dict.fromkeys(each.source for each in doubtful)]
+    rest = [each for each in sessions if each not in doubtful]
+    if unusable is None or not any(each.entries for each in rest):
+        raise UnusableInput("; ".join(map(str, errors)))
+    for error in errors:
+        unusable(error)
+    return rest
+
+
+def _confirm(sessions: Sequence[Session]) -> bool:
+    # Imported late: most servers need no confirmation.
+    from mcp_launch._command.show.text import remark  # noqa: PLC0415
+
+    remark("The project asks for these servers. Their commands run as you, with the variables that they name:")
+    for line in lines_of(planned(sessions)):
+        remark(f"  {line}")
+    sys.stderr.write("Start them? [y/N] ")
+    sys.stderr.flush()
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+def _key(session: Session) -> str:
+    # Without their names, which are longer where another file has the same.
+    servers = [{**as_members(each.server), "name": each.name} for each in session.entries]
+    return json.dumps([session.source, session.cwd, servers])

@@ -1,0 +1,101 @@
+"""Calls functions in a process of its own, which is killed when a call takes too long or is cancelled.
+
+That also ends what nothing else can interrupt, such as a search for a regular expression.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import anyio
+
+from acp_bindings._processes.process import ChildProcess
+from mcp_launch import _called as called
+from mcp_launch._executable import child_environment
+
+MEMORY = 512 * 1024 * 1024
+"""Bytes of memory that the process may have, where the system can limit that (not on macOS and Windows)."""
+_STARTING = 30.0
+"""Seconds for the process to start."""
+_DAY = 86_400.0
+_LONGEST = 64 * 1024 * 1024
+"""Bytes of a result."""
+
+
+class CallFailed(Exception):  # noqa: N818 - says what happened, which a suffix would not
+    """A function did not return: it raised, took too long, or the process cannot be started; the message says why."""
+
+    def __init__(self, message: str, *, kind: str = "") -> None:
+        super().__init__(message)
+        self.kind = kind
+        """The name of the exception that it raised; empty if it raised none."""
+
+
+class KillableProcess:
+    """Calls functions in another process, one at a time. It is started for the first call, and again if it was killed.
+
+    Arguments and results are JSON values.
+    """
+
+    def __init__(self, *, seconds: float) -> None:
+        self._seconds = seconds
+        self._child: ChildProcess | None = None
+        self._turn = anyio.Lock()
+
+    async def call(self, function: str, *args: Any) -> Any:
+        """Return what the function returns, which is named as `module:function`.
+
+        Raises:
+            CallFailed: it did not return within the seconds, or not at all.
+        """
+        try:
+            request = json.dumps([function, *args]).encode()
+        except (RecursionError, ValueError) as error:
+            raise CallFailed("cannot be given to another process", kind=type(error).__name__) from None
+        async with self._turn:
+            line: bytes | None = None
+            try:
+                child = self._child or await self._start()
+                with anyio.fail_after(self._seconds):
+                    await child.send(request + b"\n")
+                    line = await child.receive_line(longest=_LONGEST)
+            except TimeoutError:
+                raise CallFailed(f"took longer than {self._seconds:g} s") from None
+            except anyio.BrokenResourceError:
+                pass
+            finally:
+                if line is None:
+                    await self.aclose()
+        if line is None:
+            raise CallFailed("ended the process that it ran in")
+        reply = json.loads(line)
+        if "raised" in reply:
+            raise CallFailed(reply["message"], kind=reply["raised"])
+        return reply["returned"]
+
+    async def aclose(self) -> None:
+        """End the process."""
+        child, self._child = self._child, None
+        if child is not None:
+            await child.stop(patience=0)
+
+    async def _start(self) -> ChildProcess:
+        if not sys.executable or getattr(sys, "frozen", False):
+            raise CallFailed("needs a Python interpreter, and there is none to start")
+        script = str(Path(called.__file__))
+        limits = {"path": sys.path, "memory": MEMORY, "seconds": math.ceil(min(self._seconds, _DAY)) + 1}
+        # Isolated from the environment and the current directory, but with our own path.
+        command = [sys.executable, "-I", "-W", "ignore", script, json.dumps(limits)]
+        with anyio.move_on_after(_STARTING):
+            try:
+                self._child = await ChildProcess.start(command, cwd=os.curdir, env=child_environment())
+            except OSError as error:
+                raise CallFailed(f"needs a process, which could not be started ({error.strerror})") from None
+            if await self._child.receive_line(longest=_LONGEST) is not None:
+                return self._child
+        raise CallFailed("needs a process, which could not be started")

@@ -1,0 +1,110 @@
+"""The SDK's client, over streams that are connected already and with what the options say of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AsyncExitStack
+from functools import cache
+from types import TracebackType
+from typing import Any
+
+from mcp import Client, ClientSession, MCPError
+from mcp.server import MCPServer, Server
+from mcp_types import CONNECTION_CLOSED, Implementation
+
+from acp_bindings._cli import version
+from mcp_launch._servers.sdk_session import Protection, protected
+from mcp_launch._transports import Mode
+from mcp_launch._transports.messages import Reader
+from mcp_launch.failures import LaunchFailure
+from mcp_launch.options import Limits, Options
+
+
+def connected_client(
+    streams: tuple[Any, Any],
+    mode: Mode,
+    options: Options,
+    *,
+    patience: float,
+    reader: Reader | None = None,
+    protection: Protection,
+    why: Callable[[], LaunchFailure | None] = lambda: None,
+) -> Client:
+    """A client to enter, which initialises a session over them; `patience` as in `client_of`.
+
+    `reader` reads the messages of the server. `why` is asked, once it is over, whether that was the failure of its
+    server.
+    """
+    client = client_of(_Connected(streams), mode, options, patience=patience)
+    client.reader, client.protection, client.why = reader, protection, why
+    return client
+
+
+def reader_of(client: Client) -> Reader:
+    """Return what reads the messages that the client gets; one that reads nothing where they are not read here."""
+    reader = client.reader if isinstance(client, _Client) else None
+    return reader or Reader(Limits())
+
+
+def client_of(
+    server: MCPServer[Any] | Server[Any] | _Connected, mode: Mode, options: Options, *, patience: float
+) -> _Client:
+    """A client of a server of this process, to enter; `patience` are the seconds for the answer to a request."""
+    return _Client(
+        server,
+        mode=mode,
+        read_timeout_seconds=patience,
+        client_info=_client_info(),
+        sampling_callback=options.sampling,
+        sampling_capabilities=options.sampling_capabilities,
+        elicitation_callback=options.elicitation,
+        list_roots_callback=options.roots,
+        logging_callback=options.logging,
+        log_level=options.log_level,
+        message_handler=options.message,
+    )
+
+
+class _Client(Client):
+    """The SDK's client; a request to a server that has died says of what, and its session is `Session`."""
+
+    reader: Reader | None = None
+    why: Callable[[], LaunchFailure | None] = staticmethod(lambda: None)
+    protection = Protection()
+
+    async def _build_session(self, exit_stack: AsyncExitStack) -> ClientSession:
+        session = protected(await super()._build_session(exit_stack), self.protection)
+        exit_stack.push_async_callback(session.end_validating)
+        return session
+
+    @property
+    def session(self) -> ClientSession:
+        """The session, as the SDK has it."""
+        try:
+            return super().session
+        except RuntimeError:
+            if (failure := self.why()) is None:
+                raise
+            data = {"code": failure.code, **failure.facts}
+            raise MCPError(code=CONNECTION_CLOSED, message=failure.message, data=data) from None
+
+
+@cache
+def _client_info() -> Implementation:
+    """What a server is told of who it speaks with."""
+    return Implementation(name="mcp-launch", version=version())
+
+
+class _Connected:
+    """Streams that are connected already, in the form in which the SDK's client takes a transport."""
+
+    def __init__(self, streams: tuple[Any, Any]) -> None:
+        self._streams = streams
+
+    async def __aenter__(self) -> tuple[Any, Any]:
+        return self._streams
+
+    async def __aexit__(
+        self, exc_type: type[BaseException] | None, exc_val: BaseException | None, exc_tb: TracebackType | None
+    ) -> bool | None:
+        return None

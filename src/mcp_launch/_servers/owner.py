@@ -1,0 +1,315 @@
+"""A server is asked for what it offers, page by page."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Awaitable, Callable, Collection
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import anyio
+from mcp import MCPError
+
+from acp_bindings._processes.process import ChildProcess
+from mcp_launch._diagnosis.protocol import diagnose_session, is_closed, server_answered
+from mcp_launch._executable import INHERITED
+from mcp_launch._logs import kept_out_of_logs
+from mcp_launch._servers.client import connected_client, reader_of
+from mcp_launch._servers.record import Offer, Record, Terms
+from mcp_launch._servers.sdk_session import Protection
+from mcp_launch._spawn import spawn
+from mcp_launch._spec import HttpServer, ServerSpec, SseServer, StdioServer
+from mcp_launch._transports import Mode, Transport
+from mcp_launch._transports.http import HttpTransport
+from mcp_launch._transports.messages import Reader
+from mcp_launch._transports.stdio import StdioTransport
+from mcp_launch._transports.streams import Traffic, is_farewell
+from mcp_launch.failures import InvalidResult, LaunchFailure, Stage
+from mcp_launch.options import Listing, allow_more, megabytes
+
+if TYPE_CHECKING:
+    from mcp import Client
+    from mcp_types import Tool
+
+
+PAGES = 1000
+"""Pages of a list that are read; one without end would fill the memory for as long as listing may take."""
+
+_NAMED = 3
+"""Names that stand in a warning."""
+
+
+async def list_offer(
+    client: Client, lists: Collection[Listing], *, seconds: float, warn: Callable[[str], None]
+) -> Offer:
+    """What the server offers, of the kinds in *lists*. Of what it does not have, the list is empty.
+
+    A server that cannot list its tools is of no use; one that cannot list the rest gets a warning, by `warn`, also when
+    it has not done so within that many seconds. The limits of a message hold for all pages of a list together.
+    """
+    has, reader = client.server_capabilities, reader_of(client)
+    offer = Offer()
+    if "tools" in lists:
+        tools: list[Tool] = [] if has.tools is None else await _pages(client.list_tools, "tools", reader, warn)
+        _warn_of_doubles(Counter(tool.name for tool in tools), warn)
+        offer.tools = tools
+    with anyio.move_on_after(seconds) as patience:
+        if "resources" in lists:
+            if has.resources is None:
+                offer.resources, offer.resource_templates = [], []
+            else:
+                offer.resources = await _willing(client.list_resources, "resources", reader, warn)
+                # Most servers have none, and not all of these know the method.
+                templates = client.list_resource_templates
+                offer.resource_templates = await _willing(templates, "resource_templates", reader, None)
+        if "prompts" in lists:
+            prompts = client.list_prompts
+            offer.prompts = [] if has.prompts is None else await _willing(prompts, "prompts", reader, warn)
+    if patience.cancelled_caught:
+        warn(f"did not list its resources and prompts within {seconds:.1f} s")
+    return offer
+
+
+def _warn_of_doubles(names: Counter[str], warn: Callable[[str], None]) -> None:
+    if doubles := [name for name, times in names.items() if times > 1]:
+        quoted = ", ".join(f'"{name}"' for name in doubles[:_NAMED])
+        more = f" and {len(doubles) - _NAMED} more" if len(doubles) > _NAMED else ""
+        warn(f"lists more than one tool called {quoted}{more}; a call says no more than the name")
+
+
+async def _willing(
+    list_page: Callable[..., Awaitable[Any]], kind: str, reader: Reader, warn: Callable[[str], None] | None
+) -> Any:
+    """All pages, or None from a server that refuses to list them."""
+    try:
+        return await _pages(list_page, kind, reader, warn)
+    except MCPError as error:
+        if is_closed(error) or is_farewell(error.error):
+            raise
+        said = f'"{error}"'
+    except InvalidResult as error:
+        said = diagnose_session(error, waited=None).message
+    if warn:
+        warn(f"could not list its {kind}: {said}")
+    return None
+
+
+async def _pages(
+    list_page: Callable[..., Awaitable[Any]], kind: str, reader: Reader, warn: Callable[[str], None] | None
+) -> Any:
+    items: list[Any] = []
+    bytes_before, values_before, most = reader.bytes, reader.values, reader.limits
+    cursor: str | None = None
+    seen: set[str] = set()
+    while True:
+        page = await list_page(cursor=cursor)
+        items += getattr(page, kind)
+        cursor = page.next_cursor
+        # Some servers send an empty one with the last page.
+        if not cursor:
+            return items
+        if cursor in seen:
+            wrong = "repeats itself"
+        elif len(seen) == PAGES - 1:
+            wrong = f"has more than {PAGES} pages"
+        elif reader.bytes - bytes_before >= most.bytes:
+            wrong = f"is longer than {megabytes(most.bytes)} ({allow_more('bytes')})"
+        elif reader.values - values_before >= most.values:
+            wrong = f"has more than {most.values:,} JSON values ({allow_more('values')})"
+        elif len(items) >= most.items:
+            wrong = f"has more than {most.items:,} items ({allow_more('items')})"
+        else:
+            seen.add(cursor)
+            continue
+        if warn:
+            warn(f"its list of {kind} {wrong} and was cut")
+        return items
+
+
+_MESSAGE = 2000
+"""Characters of a failure's message; a server may have written more."""
+
+
+async def serve_stdio(
+    record: Record, spec: StdioServer, process: ChildProcess, *, terms: Terms, deadline: float
+) -> None:
+    """Open the session of a process, keep it until it is over, close it; how that went is in the record.
+
+    A server that leaves when it is asked for the newer era is started once more for the older one.
+    """
+    owner = _Owner(record, spec, terms=terms, deadline=deadline)
+    transport = owner.stdio(process, spec)
+    failure = await owner.attempt("auto", transport)
+    if failure and transport.died_of_probe and record.wanted and anyio.current_time() < deadline:
+        transport = owner.stdio((await spawn(spec, cwd=terms.cwd))[0], spec, again=True)
+        failure = await owner.attempt("legacy", transport)
+    if failure:
+        record.fail(failure)
+
+
+async def serve_web(record: Record, spec: HttpServer, *, terms: Terms, deadline: float) -> None:
+    """Open the session at a URL, keep it until it is over, close it; how that went is in the record."""
+    owner = _Owner(record, spec, terms=terms, deadline=deadline)
+    if failure := await owner.attempt("legacy" if isinstance(spec, SseServer) else "auto", owner.web(spec)):
+        record.fail(failure)
+
+
+class _Owner:
+    """Opens, serves and closes one server, in one attempt or a second one."""
+
+    def __init__(self, record: Record, spec: ServerSpec, *, terms: Terms, deadline: float) -> None:
+        self._record = record
+        self._spec = spec
+        self._budgets = terms.budgets
+        self._lists = terms.lists
+        self._deadline = deadline
+        self._scope = anyio.CancelScope()
+        self._allowed = 0.0
+        """The seconds of the budget that is being used up."""
+        self._failure: LaunchFailure | None = None
+        """Why the session ended, which it still says when the server has another one."""
+
+    def stdio(self, process: ChildProcess, spec: StdioServer, *, again: bool = False) -> StdioTransport:
+        """The transport over a process that has just been started, the second time if it left when it was probed."""
+        self._record.over = anyio.Event()
+        return StdioTransport(
+            process,
+            command=spec.command,
+            given={*INHERITED, *(name for name, _ in spec.env)},
+            again=again,
+            hide=self._spec.redactor,
+            probe=self._budgets.probe,
+            close=self._budgets.close,
+            reader=Reader(self._record.options.limits),
+            wording=self._record.options.wording,
+            on_lost=self._record.over.set,
+            stderr=partial(listener, self._record.name) if (listener := self._record.options.stderr) else None,
+            traffic=self._traffic(),
+        )
+
+    def web(self, spec: HttpServer) -> Transport:
+        """The transport to the URL of the specification."""
+        if isinstance(spec, SseServer):
+            # Imported late: it brings httpx, which takes a tenth of a second and which nothing else needs.
+            from mcp_launch._transports.sse import SseTransport  # noqa: PLC0415
+
+            return SseTransport(
+                spec,
+                options=self._record.options,
+                budgets=self._budgets,
+                on_lost=self._record.over.set,
+                give_up=self._give_up,
+                traffic=self._traffic(),
+            )
+        return HttpTransport(
+            spec,
+            options=self._record.options,
+            budgets=self._budgets,
+            on_lost=self._record.over.set,
+            traffic=self._traffic(),
+        )
+
+    def _traffic(self) -> Traffic | None:
+        tell = self._record.options.traffic
+        return Traffic(self._record.name, tell, hide=self._spec.redactor) if tell else None
+
+    async def attempt(self, mode: Mode, transport: Transport) -> LaunchFailure | None:
+        """Open, serve and close the session once."""
+        # Until the end, since finding out what was wrong may take another request.
+        with kept_out_of_logs(self._spec.redactor):
+            return await self._attempt(mode, transport)
+
+    async def _attempt(self, mode: Mode, transport: Transport) -> LaunchFailure | None:
+        error: Exception | None = None
+        try:
+            with anyio.CancelScope() as self._scope:
+                await self._live(mode, transport)
+        # Outside of the scope: what fails at the moment of a cancellation is in one group with it, on trio.
+        except Exception as caught:  # noqa: BLE001 - whatever it is, it costs this server and no other
+            error = caught
+        record = self._record
+        for warning in transport.warnings:
+            record.warn(warning)
+        if not record.wanted:
+            if self._scope.cancelled_caught:
+                record.warn(f"did not end its session within {self._budgets.close:g} s")
+            return None
+        self._failure = await self._explain(transport, error, waited=self._waited())
+        return self._failure
+
+    async def _live(self, mode: Mode, transport: Transport) -> None:
+        record, budgets = self._record, self._budgets
+        self._allow(budgets.connect)
+        async with transport.open() as streams:
+            self._enter("handshake", budgets.handshake)
+            protection = Protection(server=record.name, hide=self._spec.redactor, seconds=budgets.validate)
+            async with connected_client(
+                streams,
+                mode,
+                record.options,
+                patience=budgets.call,
+                reader=transport.reader,
+                protection=protection,
+                why=lambda: self._failure,
+            ) as client:
+                transport.prove()
+                record.protocol_version = client.protocol_version
+                if info := client.server_info:
+                    record.server = {"name": info.name, "version": info.version}
+                record.capabilities = client.server_capabilities.model_dump(
+                    mode="json", by_alias=True, exclude_none=True
+                )
+                if self._lists:
+                    self._enter("list", budgets.list)
+                    record.offer = await list_offer(client, self._lists, seconds=self._left() / 2, warn=record.warn)
+                for warning in transport.warnings:
+                    record.warn(warning)
+                self._scope.deadline = math.inf
+                record.client = client
+                record.ready()
+                try:
+                    await record.over.wait()
+                finally:
+                    record.lose()
+                self._scope.deadline = anyio.current_time() + budgets.close
+                if record.wanted:
+                    return
+                record.enter("close")
+
+    def _enter(self, stage: Stage, budget: float) -> None:
+        self._record.enter(stage)
+        self._allow(budget)
+
+    def _allow(self, seconds: float) -> None:
+        # One scope whose deadline moves: a scope around a part of the opening could not be left in order.
+        now = anyio.current_time()
+        self._allowed = max(0.0, min(self._deadline - now, seconds))
+        self._scope.deadline = now + self._allowed
+
+    def _left(self) -> float:
+        """The seconds that are left of what the stage was allowed."""
+        return max(0.0, self._scope.deadline - anyio.current_time())
+
+    def _waited(self) -> float | None:
+        """The seconds of the budget that was used up, if that is what ended it."""
+        # Of a session that was ready only the farewell has a deadline, and that is not why it ended.
+        ready, given_up = self._record.state == "ready", anyio.current_time() < self._scope.deadline
+        return self._allowed if self._scope.cancelled_caught and not ready and not given_up else None
+
+    def _give_up(self) -> None:
+        self._scope.cancel()
+
+    async def _explain(self, transport: Transport, error: Exception | None, *, waited: float | None) -> LaunchFailure:
+        record, spec = self._record, self._spec
+        found = await transport.diagnose(waited=waited, answered=server_answered(error))
+        found = found or diagnose_session(error, waited=waited)
+        hide = spec.redactor
+        facts = found.facts if waited is None else {**found.facts, "budget": round(waited, 3)}
+        return LaunchFailure(
+            hide.start(found.message, _MESSAGE),
+            server=record.name,
+            stage=found.stage or record.stage,
+            code=found.code,
+            facts=hide.json(facts),
+        ).because(error, hide=hide)

@@ -1,0 +1,232 @@
+"""The SDK's session with one server: errors without the server's secrets, and results validated within limits."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, TypeVar, cast
+
+import anyio.to_thread
+from mcp import ClientSession, MCPError
+from mcp.shared.dispatcher import Dispatcher
+from mcp_types import CallToolResult, ClientRequest, ErrorData, Request
+from pydantic import BaseModel, TypeAdapter, ValidationError
+
+from acp_bindings._redact import Redactor
+from mcp_launch._diagnosis.protocol import invalid_field
+from mcp_launch._killable import CallFailed, KillableProcess
+from mcp_launch._validation import (
+    STEPS,
+    InvalidSchema,
+    Problem,
+    Validator,
+    compiled,
+    is_plain,
+    is_small,
+    limited_steps,
+    problem_of,
+)
+from mcp_launch.failures import InvalidResult
+from mcp_launch.options import Budgets
+
+ResultT = TypeVar("ResultT", bound=BaseModel)
+
+_log = logging.getLogger(__name__)
+_REASON = 1000
+"""Characters of a reason; a message may quote a value of megabytes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Protection:
+    """What a session needs to know to keep what its server sends from doing harm."""
+
+    server: str = "server"
+    """The name of the server, for messages."""
+    hide: Redactor = field(default_factory=Redactor)
+    """The secrets of the server."""
+    seconds: float = Budgets().validate
+    """How long a schema may take to validate a result."""
+
+
+def protected(session: ClientSession, protection: Protection) -> Session:
+    """The same session, as a `Session`: the SDK's client does not let anybody choose the class."""
+    session.__class__ = Session
+    changed = cast("Session", session)
+    changed.protect(protection)
+    return changed
+
+
+class Session(ClientSession):
+    """The SDK's session; what it raises because of a server is documented, and shows no secret."""
+
+    _protection: Protection
+    _validating: KillableProcess
+    _validators: dict[str, ResultValidator]
+    _unlisted: set[str]
+
+    def protect(self, protection: Protection) -> None:
+        """Set what the class adds to the SDK's, once, before the session is entered."""
+        self._protection = protection
+        self._dispatcher = cast("Dispatcher[Any]", _Redacting(self._dispatcher, protection.hide))
+        self._validating = KillableProcess(seconds=protection.seconds)
+        self._validators = {}
+        self._unlisted = set()
+
+    async def end_validating(self) -> None:
+        """End the process in which results are validated, if there is one."""
+        await self._validating.aclose()
+
+    async def send_request(
+        self,
+        request: ClientRequest | Request[Any, Any],
+        result_type: type[ResultT] | TypeAdapter[ResultT],
+        *args: Any,
+        **kwargs: Any,
+    ) -> ResultT:
+        """Send a request and return its result, as the SDK does.
+
+        Raises:
+            InvalidResult: the result is not valid MCP.
+            MCPError: the server refused the request, or did not respond in time.
+        """
+        try:
+            return await super().send_request(request, result_type, *args, **kwargs)
+        except ValidationError as error:
+            # What goes wrong with the handshake is explained elsewhere.
+            if self._negotiated_version is None:
+                raise
+            path, message = invalid_field(error)
+        server, hide = self._protection.server, self._protection.hide
+        reason, path = hide.start(message, _REASON), hide.start(path, _REASON)
+        # Here, so that the original is not the context of this one: it quotes what the server sent.
+        raise InvalidResult(reason, server=server, method=request.method, path=path)
+
+    async def validate_tool_result(self, name: str, result: CallToolResult) -> None:
+        """Validate a result against the output schema of its tool.
+
+        Raises:
+            InvalidResult: it does not match the schema, or the schema cannot be evaluated within the limits.
+        """
+        schema = await self._output_schema(name)
+        if schema is None:
+            return
+        invalid = partial(InvalidResult, server=self._protection.server, method="tools/call", name=name, result=result)
+        if result.structured_content is None and "structured_content" not in result.model_fields_set:
+            raise invalid("is missing, but the tool has an outputSchema", path="structuredContent")
+        known = self._validators.get(name)
+        if known is None or known.schema is not schema:
+            known = self._validators[name] = ResultValidator(schema, self._validating)
+        hide = self._protection.hide
+        found = await known.problem(result.structured_content)
+        if isinstance(found, InvalidSchema):
+            raise invalid(hide.start(str(found), _REASON), schema_rejected=True)
+        if found is not None:
+            path = ".".join(filter(None, ("structuredContent", found.path))).replace(".[", "[")
+            raise invalid(hide.start(found.message, _REASON), path=hide.start(path, _REASON))
+
+    async def _output_schema(self, name: str) -> dict[str, Any] | None:
+        """The output schema of the tool, which is listed if it is not known; None if it has none."""
+        if name not in self._tool_output_schemas and name not in self._unlisted:
+            try:
+                await self.list_tools()
+            except (MCPError, InvalidResult) as error:
+                # The tool has been called, and its result is worth more than the validation.
+                _log.warning(
+                    "%s: a result of %s was not validated, because its schema is not known: %s",
+                    self._protection.server,
+                    name,
+                    error,
+                )
+                return None
+            if name not in self._tool_output_schemas:
+                self._unlisted.add(name)
+        return self._tool_output_schemas.get(name)
+
+
+class ResultValidator:
+    """Validates results against one schema: in this process if that surely takes little, else in the other one."""
+
+    def __init__(self, schema: dict[str, Any], process: KillableProcess) -> None:
+        self.schema = schema
+        self._process = process
+        self._text: str | None = None
+        self._here: Validator | None = None
+        """The validator for this process."""
+        self._is_known = False
+
+    async def problem(self, value: object) -> Problem | InvalidSchema | None:
+        """Why the value does not match, or why the schema cannot be evaluated; None if the value matches.
+
+        Neither is raised, because what is raised next must not have it as its context: it quotes the server.
+        """
+        try:
+            return await self._problem(value)
+        except InvalidSchema as invalid:
+            return invalid
+
+    async def _problem(self, value: object) -> Problem | None:
+        if not self._is_known:
+            # In a thread, because it takes many times longer than to validate.
+            self._here = await anyio.to_thread.run_sync(_compiled_if_plain, self.schema, abandon_on_cancel=True)
+            self._is_known = True
+        if self._here is not None and is_small(value):
+            try:
+                with limited_steps(STEPS):
+                    return problem_of(self._here, value)
+            except InvalidSchema:
+                raise
+            except Exception:  # noqa: BLE001, S110 - too many steps, or an unusual schema: the other process reports it
+                pass
+        try:
+            if self._text is None:
+                self._text = json.dumps(self.schema)
+            found = await self._process.call("mcp_launch._validation:validate", self._text, value)
+        except RecursionError:
+            raise InvalidSchema("it is nested too deeply") from None
+        except CallFailed as failed:
+            raise InvalidSchema(_why(failed)) from None
+        return None if found is None else Problem(*found)
+
+
+def _compiled_if_plain(schema: Mapping[str, Any]) -> Validator | None:
+    return compiled(schema, counted=True) if is_plain(schema) else None
+
+
+def _why(failed: CallFailed) -> str:
+    match failed.kind:
+        case "":
+            return f"validating the result {failed}"
+        case "InvalidSchema":
+            return str(failed)
+        case "MemoryError":
+            return "validating the result takes too much memory"
+        case kind:
+            return f"it cannot be evaluated ({kind})"
+
+
+class _Redacting:
+    """A dispatcher of the SDK whose errors do not show the secrets of the server."""
+
+    def __init__(self, dispatcher: Dispatcher[Any], hide: Redactor) -> None:
+        self._dispatcher = dispatcher
+        self._hide = hide
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._dispatcher, name)
+
+    async def send_raw_request(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
+        """Send a request and return its result.
+
+        Raises:
+            MCPError: the server refused it, or did not respond in time.
+        """
+        try:
+            return await self._dispatcher.send_raw_request(*args, **kwargs)
+        except MCPError as error:
+            hidden = self._hide.json(error.error.model_dump())
+            error.error = ErrorData(**hidden)
+            error.args = (error.code, error.message, error.data)
+            raise

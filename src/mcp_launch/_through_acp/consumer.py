@@ -1,0 +1,191 @@
+"""`AcpConsumer`: what an agent reaches an MCP server through that its client offers by `mcp/message`."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
+
+import anyio
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+from mcp.shared.message import SessionMessage
+from mcp_types import (
+    CONNECTION_CLOSED,
+    INTERNAL_ERROR,
+    ErrorData,
+    JSONRPCError,
+    JSONRPCNotification,
+    JSONRPCRequest,
+    JSONRPCResponse,
+    RequestId,
+)
+
+from acp_bindings._redact import Redactor
+from acp_bindings.connection import BadAnswer, Connection, ConnectionClosed, RequestFailed
+from mcp_launch._diagnosis.protocol import diagnose_session
+from mcp_launch._servers.client import connected_client
+from mcp_launch._servers.sdk_session import Protection
+from mcp_launch.failures import LaunchFailure
+from mcp_launch.options import Budgets, Options
+
+if TYPE_CHECKING:
+    from mcp import Client
+
+    from acp_bindings import v1_unstable, v2_unstable
+
+    Server: TypeAlias = v1_unstable.McpServerAcp | v2_unstable.McpServerAcp
+    Told: TypeAlias = v1_unstable.MessageMcpNotification | v2_unstable.MessageMcpNotification
+
+_BEHIND = 100
+"""Messages that may wait for a session to read them."""
+
+
+class AcpConsumer:
+    """The sessions that an agent has with MCP servers of its clients.
+
+        consumer = AcpConsumer()
+        handlers.on("mcp/message")(consumer.take)
+
+        async with consumer.session(server, connection) as session:
+            await session.call_tool("selection")
+
+    An agent that has one advertises `mcp.acp`, and speaks an `_unstable` package. `launch` takes servers of the other
+    transports.
+    """
+
+    def __init__(self) -> None:
+        """A consumer of nothing yet."""
+        self._asked: dict[tuple[int, str, str], _Bridge] = {}
+
+    @asynccontextmanager
+    async def session(
+        self, server: Server, connection: Connection, *, options: Options | None = None
+    ) -> AsyncGenerator[Client]:
+        """A session with one of the client's servers, the SDK's own `mcp.Client`, for as long as the block lasts.
+
+        Any number of requests may be open at a time, and any number of sessions with one server. An error of ACP comes
+        as `mcp.MCPError` with its code: -33001 where the client no longer offers the server, -32800 where it stopped
+        while the server was at the request.
+
+        Args:
+            server: as it stands in `mcpServers`.
+            connection: that on which it came.
+            options: what the server is told that we can do; nothing of it is about processes or the network here.
+
+        Raises:
+            LaunchFailure: no session could be opened; `.code` says why.
+        """
+        to_session, session_reads = anyio.create_memory_object_stream[SessionMessage | Exception](_BEHIND)
+        session_writes, from_session = anyio.create_memory_object_stream[SessionMessage]()
+        bridge = _Bridge(server, connection, to_session, self._asked)
+        streams = session_reads, session_writes
+        failed: BaseException | None = None
+        async with to_session, session_reads, session_writes, from_session, anyio.create_task_group() as tasks:
+            tasks.start_soon(bridge.run, from_session)
+            protection = Protection(server=server.name)
+            client = connected_client(
+                streams, "auto", options or Options(), patience=Budgets().call, protection=protection
+            )
+            try:
+                async with client:
+                    # Kept out of the task groups, which would wrap it in a group.
+                    try:
+                        yield client
+                    except BaseException as error:  # noqa: BLE001
+                        failed = error
+            except Exception as error:  # noqa: BLE001 - whatever it is, there is no session
+                failed = failed or _no_session(server, error)
+            except BaseExceptionGroup as error:
+                # What fails at the moment of a cancellation is in one group with it, on trio; nobody asks for it now.
+                _, cancelled = error.split(Exception)
+                raise cancelled or error from None
+            tasks.cancel_scope.cancel()
+        if failed is not None:
+            raise failed
+
+    async def take(self, told: Told, connection: Connection) -> None:
+        """Give what a server tells to whoever asked it. It is a handler for `mcp/message`."""
+        if bridge := self._asked.get((id(connection), told.server_id, told.request_id)):
+            await bridge.give(JSONRPCNotification(jsonrpc="2.0", method=told.method, params=told.params))
+
+
+class _Bridge:
+    """What the session writes, as requests of ACP; what comes of them, for the session to read."""
+
+    def __init__(
+        self,
+        server: Server,
+        connection: Connection,
+        to_session: MemoryObjectSendStream[SessionMessage | Exception],
+        asked: dict[tuple[int, str, str], _Bridge],
+    ) -> None:
+        self._server = server
+        self._connection = connection
+        self._to_session = to_session
+        self._asked = asked
+        self._open: dict[RequestId, anyio.CancelScope] = {}
+        # Several sessions may be open with a server, each of which counts from one.
+        self._prefix = uuid.uuid4().hex
+
+    async def run(self, from_session: MemoryObjectReceiveStream[SessionMessage]) -> None:
+        """Pass on what the session writes, until it ends."""
+        async with anyio.create_task_group() as requests:
+            async for item in from_session:
+                match item.message:
+                    case JSONRPCRequest() as request:
+                        requests.start_soon(self._ask, request)
+                    case JSONRPCNotification(method="notifications/cancelled", params={"requestId": given_up}):
+                        # Which has `$/cancel_request` sent.
+                        if scope := self._open.get(given_up):
+                            scope.cancel()
+                    case _:
+                        pass  # The era has no other notification of a client, and no request to it.
+
+    async def give(self, message: JSONRPCNotification | JSONRPCResponse | JSONRPCError) -> None:
+        """Let the session read it; one that has ended need not know."""
+        try:
+            await self._to_session.send(SessionMessage(message))
+        except (anyio.BrokenResourceError, anyio.ClosedResourceError):
+            return
+
+    async def _ask(self, request: JSONRPCRequest) -> None:
+        # A text is the session's own choice, by which what is told of it is known (`subscriptions/listen`).
+        id_ = request.id if isinstance(request.id, str) else f"{self._prefix}-{request.id}"
+        key = id(self._connection), self._server.server_id, id_
+        self._asked[key] = self
+        try:
+            with anyio.CancelScope() as self._open[request.id]:
+                await self.give(await self._answer(request, id_))
+        finally:
+            del self._asked[key], self._open[request.id]
+
+    async def _answer(self, request: JSONRPCRequest, id_: str) -> JSONRPCResponse | JSONRPCError:
+        wire: Any = self._connection.protocol
+        more = {} if request.params is None else {"params": request.params}
+        asked = wire.MessageMcpRequest(server_id=self._server.server_id, request_id=id_, method=request.method, **more)
+        try:
+            answer: Any = await self._connection.request(asked)
+        except RequestFailed as error:
+            return _failed(request, error.code, error.message, error.data)
+        except BadAnswer as error:
+            return _failed(request, INTERNAL_ERROR, str(error))
+        except ConnectionClosed as error:
+            return _failed(request, CONNECTION_CLOSED, str(error))
+        if isinstance(answer, wire.MessageMcpResponseError):
+            return _failed(request, answer.error.code, answer.error.message, answer.error.data)
+        result: Any = answer.result
+        if type(result) is not dict:
+            return _failed(request, INTERNAL_ERROR, "what the MCP server answered is no object")
+        return JSONRPCResponse(jsonrpc="2.0", id=request.id, result=cast("dict[str, Any]", result))
+
+
+def _no_session(server: Server, error: Exception) -> LaunchFailure:
+    found = diagnose_session(error, waited=None)
+    return LaunchFailure(
+        found.message, server=server.name, stage="handshake", code=found.code, facts=found.facts
+    ).because(error, hide=Redactor(()))
+
+
+def _failed(request: JSONRPCRequest, code: int, message: str, data: Any = None) -> JSONRPCError:
+    return JSONRPCError(jsonrpc="2.0", id=request.id, error=ErrorData(code=code, message=message, data=data))

@@ -1,0 +1,96 @@
+"""Server-sent events, as bytes: none takes more memory than its own size, unlike where a library decodes them first."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from mcp_launch.options import allow_more, megabytes
+
+_BOM = b"\xef\xbb\xbf"
+_END = re.compile(rb"(?>\r\n|\n|\r)(?:\r\n|\n|\r)")
+"""The end of a line, and an empty line."""
+_LINE = re.compile(rb"([^:\r\n]*)(?:: ?([^\r\n]*))?(?:\r\n|\r|\n|\Z)")
+"""A field and its value; a comment has no field."""
+_LINES = 500_000
+"""Lines that an event may have, each of which takes more memory than its bytes."""
+_START = 8192
+"""Bytes that are kept of an event that is too long."""
+
+
+class EventTooLong(Exception):  # noqa: N818 - says what happened
+    """An event is longer than it may be."""
+
+    def __init__(self, why: str, start: bytes) -> None:
+        super().__init__(why)
+        self.start = start
+        """The start of its data."""
+
+
+class Event(NamedTuple):
+    """An event of a stream."""
+
+    name: str
+    """Its type; `message` if it names none."""
+    data: bytes
+    about: bytes = b""
+    """Its fields `id` and `retry`, as lines."""
+
+
+class EventBuffer:
+    """Splits a stream into blocks of lines, each of which is an event."""
+
+    def __init__(self, limit: int) -> None:
+        """An empty buffer.
+
+        Args:
+            limit: the bytes that an event may have.
+        """
+        self._limit = limit
+        self._rest = bytearray()
+        self._searched = 0
+        self._first = True
+
+    def feed(self, chunk: bytes) -> Iterator[bytes]:
+        """Take the next part of the stream, and yield the blocks that it ends, with their empty lines.
+
+        Raises:
+            EventTooLong: the next block is longer than the limit.
+        """
+        self._rest += chunk
+        while (end := _END.search(self._rest, self._searched)) is not None and end.end() <= self._limit:
+            block = bytes(memoryview(self._rest)[: end.end()])
+            # Before it is handled, so that a long one is held only once.
+            del self._rest[: end.end()]
+            self._searched = 0
+            if self._first:
+                self._first, block = False, block.removeprefix(_BOM)
+            if len(block) > _LINES and block.count(b"\n") + block.count(b"\r") > _LINES:
+                raise EventTooLong(f"it has more than {_LINES:,} lines", _start_of_data(block))
+            yield block
+        self._searched = max(0, len(self._rest) - 3)
+        if len(self._rest) > self._limit:
+            why = f"it is longer than {megabytes(self._limit)}; {allow_more('bytes')}"
+            raise EventTooLong(why, _start_of_data(self._rest))
+
+
+def event_of(block: bytes) -> Event | None:
+    """Return the event that the lines are; None if it has no data."""
+    name, data, about = "", list[bytes](), b""
+    for line in _LINE.finditer(block):
+        match line[1]:
+            case b"data":
+                data.append(line[2] or b"")
+            case b"event":
+                name = (line[2] or b"").decode(errors="replace")
+            case b"id" | b"retry":
+                about += line[0].rstrip() + b"\n"
+            case _:
+                pass
+    text = data[0] if len(data) == 1 else b"\n".join(data)
+    return Event(name or "message", text, about) if text else None
+
+
+def _start_of_data(block: bytes | bytearray) -> bytes:
+    return bytes(block[:_START]).partition(b"data:")[2].lstrip()

@@ -1,0 +1,511 @@
+"""The HTTP client of the transport, which follows the rule for headers and remembers why it failed."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from functools import partial
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any, cast
+
+import anyio
+import httpx2
+from mcp.client.streamable_http import streamable_http_client
+from mcp.shared.message import SessionMessage
+from mcp_types import CONNECTION_CLOSED, ErrorData, JSONRPCError, JSONRPCNotification, JSONRPCRequest
+from typing_extensions import override
+
+from mcp_launch._diagnosis import Diagnosis
+from mcp_launch._diagnosis.responses import UNMAPPED, TooLong, UnusableId
+from mcp_launch._http_types import EVENT_STREAM, JSON, media_type
+from mcp_launch._spec import HttpServer
+from mcp_launch._transports import DOUBTFUL, TRIAL
+from mcp_launch._transports.era import bound_probe
+from mcp_launch._transports.http_reading import EventBody, ResponseReader, message_in_full
+from mcp_launch._transports.memory import Memory
+from mcp_launch._transports.messages import UNWRITABLE, Invalid, Reader, cancelled_by
+from mcp_launch._transports.network import Network, network, usable
+from mcp_launch._transports.posts import MOST_CONNECTIONS, Abandoned, Post, Posts
+from mcp_launch._transports.streams import (
+    ReadStream,
+    Sink,
+    Source,
+    Traffic,
+    Unanswered,
+    Unsaid,
+    WriteStream,
+    farewell,
+    limited,
+    shown,
+)
+from mcp_launch._transports.web import (
+    HeaderRule,
+    Httpx2Body,
+    cookie_jar,
+    follows,
+    is_jsonrpc,
+    start_of,
+    unpack_slowly,
+    whole,
+)
+from mcp_launch.failures import Stage
+from mcp_launch.options import Budgets, Limits, Options
+
+if TYPE_CHECKING:
+    from mcp.client import Transport as Streams
+
+
+class WebClient(httpx2.AsyncClient):
+    """httpx2 as its users know it, plus a rule and a memory.
+
+    The headers of the specification are put on each request at the last moment, in a hook, so that no redirect and
+    no authentication flow carries them elsewhere.
+    """
+
+    def __init__(self, spec: HttpServer, network: Network, *, connect: float, limits: Limits | None = None) -> None:
+        self.rule = HeaderRule(spec, logs_in=network.auth is not None)
+        self._url = spec.url
+        self._network = network
+        with usable(spec, network.names_proxy):
+            super().__init__(
+                auth=network.auth,
+                cookies=cookie_jar(),
+                verify=network.verify,
+                proxy=network.proxy,
+                trust_env=network.trust_env,
+                timeout=httpx2.Timeout(connect, read=None, pool=None),
+                limits=httpx2.Limits(max_connections=MOST_CONNECTIONS, max_keepalive_connections=20),
+                event_hooks={"request": [self._apply_rule] if self.rule.adds else [], "response": [_UNPACK]},
+            )
+        self.hide = spec.redactor
+        self.reader = Reader(limits or Limits())
+        self.reading = ResponseReader(self.reader, hide=self.hide)
+        self.memory = Memory(self.rule, network, usual="/mcp", hide=self.hide, connect=connect)
+        self.proven = False
+        """Whether a POST that fails is answered with a JSON-RPC error that says why.
+
+        Otherwise the SDK would tell the caller no more than that there was an error, or end the session.
+        """
+        self.lost: Diagnosis | None = None
+        """What said that the server has forgotten the session, if it has."""
+        self.probed = False
+        """Whether the server has been sent `server/discover`, and has not asked for something else first."""
+        self.posts: Posts | None = None
+        """Where the POSTs of a session run; None for the question whether a URL speaks this transport."""
+
+    def build_request(self, method: str, url: httpx2.URL | str, **options: Any) -> httpx2.Request:
+        """Build it as httpx2 does, and keep the message that is sent as JSON.
+
+        A message that has no form in UTF-8 is marked, and refused when it is sent.
+        """
+        if url == self._url:
+            # Parsed already, which takes a thirtieth of a call.
+            url = self.rule.url
+        if "json" in options:
+            options["extensions"] = {"message": options["json"]}
+        try:
+            return super().build_request(method, url, **options)
+        except UnicodeEncodeError:
+            # Raised here, it would end the SDK's transport instead of this one request.
+            options |= {"json": None, "extensions": {"refusal": UNWRITABLE}}
+            return super().build_request(method, url, **options)
+
+    async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
+        """Send it as httpx2 does; keep what came of a message.
+
+        A notification or a response is sent in a task of its own, and counts as accepted at once.
+        """
+        if request.method == "DELETE" and self.posts:
+            # They must not keep the end of the session from a connection.
+            self.posts.abandon_all()
+        if request.method != "POST":
+            # What becomes of a listening GET or of the farewell is no reason for anything.
+            options["stream"] = True
+            response = await _without_rest(await super().send(request, **options))
+            return self._with_events(response, is_answer="last-event-id" in request.headers)
+        if (refused := request.extensions.get("refusal")) is not None:
+            return _error_answer(request, refused, status=HTTPStatus.BAD_REQUEST)
+        if request.headers.get("mcp-method") == "server/discover":
+            request.extensions["trace"] = self._follow_probe
+        message: dict[str, Any] | None = request.extensions.get("message")
+        if self.posts is None or message is None:
+            return await self._send(request, **options)
+        if "method" not in message or "id" not in message:
+            self.posts.start(message.get("method"), partial(self._deliver, request, **options))
+            return httpx2.Response(HTTPStatus.ACCEPTED, request=request)
+        post = self.posts.open(message["id"])
+        try:
+            response = await post.run(partial(self._send, request, **options))
+        except Abandoned:
+            ended = ErrorData(code=CONNECTION_CLOSED, message="the request was abandoned")
+            return _error_answer(request, ended, status=HTTPStatus.BAD_REQUEST)
+        if not response.is_closed:
+            response.stream = _Body(response.stream, post)
+        return response
+
+    async def _deliver(self, request: httpx2.Request, **options: Any) -> None:
+        """Post what has no answer, following redirects as the SDK does."""
+        # The memory has what went wrong.
+        with contextlib.suppress(httpx2.RequestError, TooLong, UnusableId, *UNMAPPED):
+            for _ in range(self.max_redirects):
+                response = await self._send(request, **options)
+                following = response.next_request
+                if following is None or not follows(request, following):
+                    # Read, so that the connection serves the next POST too.
+                    await start_of(response)
+                    await response.aclose()
+                    return
+                await response.aclose()
+                request = following
+
+    async def _send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
+        stream: bool = options.pop("stream", False)
+        try:
+            response = await self._remember(request, await super().send(request, stream=True, **options))
+        except (httpx2.RequestError, TooLong, UnusableId, *UNMAPPED) as error:
+            self.memory.failed(_sent_to(error, request), error)
+            if not self.proven:
+                raise
+            if isinstance(error, TooLong) and self.memory.found:
+                self.memory.found = replace(self.memory.found, code="invalid_response")
+            response = httpx2.Response(HTTPStatus.BAD_GATEWAY, request=request)
+        found = self.memory.found
+        if found is not None and self.proven and not follows(request, response.next_request):
+            if found.code == "session_lost":
+                self.lost = found
+            response = _error_answer(request, farewell(found, hide=self.hide), status=response.status_code)
+        if not stream:
+            await response.aread()
+        return response
+
+    @override
+    def _transport_for_url(self, url: httpx2.URL) -> httpx2.AsyncBaseTransport:
+        # Here, because a pattern in `mounts` does not know every spelling, and a login may be at any URL.
+        return self._transport if self._network.is_direct(url) else super()._transport_for_url(url)
+
+    async def _apply_rule(self, request: httpx2.Request) -> None:
+        request.headers = httpx2.Headers(self.rule.apply(request))
+
+    async def _follow_probe(self, event: str, info: Mapping[str, Any]) -> None:
+        """Know when it was sent, of which connecting and logging in are no part."""
+        match event.partition(".")[2]:
+            case "send_request_body.complete":
+                self.probed = True
+            case "receive_response_headers.complete":
+                self.probed = info["return_value"][1] == HTTPStatus.OK
+            case _:
+                pass
+
+    async def _remember(self, request: httpx2.Request, response: httpx2.Response) -> httpx2.Response:
+        if not response.is_success:
+            return await self._remember_refusal(request, response)
+        if (
+            not response.headers.get("mcp-session-id", "").isascii()
+            and (await _sent(request)).get("method") == "initialize"
+        ):
+            await response.aclose()
+            raise UnusableId
+        media, body = media_type(response.headers), b""
+        if media == EVENT_STREAM:
+            response, is_mcp = self._with_events(response, is_answer=True), True
+        elif media == JSON:
+            response = await _read(response, longest=self.reader.limits.bytes)
+            body = response.content
+            if not body:
+                is_mcp = await _is_notification(request)
+            else:
+                response, is_mcp = await self._with_message(request, response, body)
+        elif not (is_mcp := await _is_notification(request)):
+            body = await start_of(response)
+            response = _with(response, body)
+        self.memory.answered(request, response, is_mcp=is_mcp, body=b"" if is_mcp else body)
+        return response
+
+    async def _with_message(
+        self, request: httpx2.Request, response: httpx2.Response, body: bytes
+    ) -> tuple[httpx2.Response, bool]:
+        """The answer, of which the SDK gets what we have read, and whether it is of MCP."""
+        given = await self.reading.body(body)
+        if isinstance(given, Invalid):
+            if not given.claims or (number := (await _sent(request)).get("id")) is None:
+                return response, False
+            given = self.reading.refused(given, number)
+        return response if given is body else _with(response, given), True
+
+    def _with_events(self, response: httpx2.Response, *, is_answer: bool) -> httpx2.Response:
+        """The answer, of which the SDK gets what we have read if it is an event stream."""
+        if not response.is_success or media_type(response.headers) != EVENT_STREAM:
+            return response
+        return _with(response, EventBody(response, self.reading, is_answer=is_answer))
+
+    async def _remember_refusal(self, request: httpx2.Request, response: httpx2.Response) -> httpx2.Response:
+        # Twice, because the body that explains it may be slow to come.
+        self.memory.answered(request, response, is_mcp=False)
+        response = await _without_rest(response)
+        if follows(request, response.next_request):
+            return response
+        body = response.content
+        is_mcp = media_type(response.headers) == JSON and is_jsonrpc(body)
+        self.memory.answered(request, response, is_mcp=is_mcp, body=body)
+        return response
+
+
+async def speaks_http(spec: HttpServer, network: Network, *, in_full: bool = False) -> bool:
+    """Whether a POST of `initialize` is answered by an MCP server; *in_full*, whether with a message too.
+
+    An event stream by itself says little of a server that sends one to a GET as well.
+    """
+    found = False
+    with anyio.move_on_after(TRIAL) as scope, contextlib.suppress(httpx2.HTTPError, TooLong, UnusableId, *UNMAPPED):
+        async with (
+            WebClient(spec, network, connect=TRIAL) as client,
+            client.stream(
+                "POST",
+                spec.url,
+                content=_initialize_request(),
+                headers={"content-type": JSON, "accept": f"{JSON}, {EVENT_STREAM}"},
+            ) as response,
+        ):
+            answer = client.memory.answer
+            found = response.is_success and answer is not None and answer.is_mcp
+            if found and in_full:
+                found = False
+                async for _ in response.aiter_bytes():
+                    found = client.reading.spoke
+                    if found:
+                        # Not a break, which would leave generators unfinished for the garbage collector.
+                        scope.cancel()
+    return found
+
+
+def _initialize_request() -> bytes:
+    """The smallest request that an MCP server answers."""
+    params = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "mcp-launch", "version": "0"}}
+    return json.dumps({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params}).encode()
+
+
+_UNPACK = partial(unpack_slowly, Httpx2Body, httpx2.DecodingError)
+
+
+class _Body(httpx2.AsyncByteStream):
+    """The body of the response to a request, which ends when the request is abandoned."""
+
+    def __init__(self, body: Any, post: Post) -> None:
+        self._body = body
+        self._post = post
+        self._chunks = cast("AsyncGenerator[bytes]", aiter(body))
+
+    def __aiter__(self) -> AsyncIterator[bytes]:
+        return self
+
+    async def __anext__(self) -> bytes:
+        return await self._post.run(self._chunks.__anext__)
+
+    async def aclose(self) -> None:
+        await self._chunks.aclose()
+        await self._body.aclose()
+
+
+async def _read(response: httpx2.Response, *, longest: int) -> httpx2.Response:
+    """The answer with its body read, up to that many bytes."""
+    size = response.headers.get("content-length", "")
+    try:
+        if size.isdecimal() and int(size) <= longest and "content-encoding" not in response.headers:
+            await response.aread()
+            return response
+        return _with(response, await whole(response, longest=longest))
+    except (httpx2.DecodingError, TooLong):
+        # Alone among the errors, these leave the connection open.
+        await response.aclose()
+        raise
+
+
+async def _without_rest(response: httpx2.Response) -> httpx2.Response:
+    """The answer; if it is no event stream, with the start of its body only, since the SDK would read all of it."""
+    if response.is_success and media_type(response.headers) == EVENT_STREAM:
+        return response
+    return _with(response, await start_of(response))
+
+
+def _with(response: httpx2.Response, body: bytes | httpx2.AsyncByteStream) -> httpx2.Response:
+    """The answer with what was read of its body, or is read of it."""
+    framing = (b"content-encoding", b"content-length", b"transfer-encoding")
+    # As bytes: what is not ASCII would be refused as text.
+    headers = [(name, value) for name, value in response.headers.raw if name.lower() not in framing]
+    read = httpx2.Response(
+        response.status_code,
+        headers=headers,
+        content=body if isinstance(body, bytes) else None,
+        stream=None if isinstance(body, bytes) else body,
+        request=response.request,
+        extensions=response.extensions,
+    )
+    read.next_request = response.next_request
+    return read
+
+
+def _sent_to(error: Exception, request: httpx2.Request) -> httpx2.URL:
+    """Where the request went that failed: an authentication sends some elsewhere."""
+    try:
+        return error.request.url if isinstance(error, httpx2.RequestError) else request.url
+    except RuntimeError:
+        return request.url
+
+
+async def _is_notification(request: httpx2.Request) -> bool:
+    """Whether the request carries a message that gets no answer."""
+    message = await _sent(request)
+    return "id" not in message or "method" not in message
+
+
+async def _sent(request: httpx2.Request) -> dict[str, Any]:
+    """The message that the request carries."""
+    message: dict[str, Any] = json.loads(await request.aread())
+    return message
+
+
+def _error_answer(request: httpx2.Request, error: ErrorData, *, status: int) -> httpx2.Response:
+    """An answer from which the SDK takes the error."""
+    reply = {"jsonrpc": "2.0", "id": None, "error": error.model_dump(exclude_unset=True)}
+    return httpx2.Response(max(status, HTTPStatus.BAD_REQUEST), json=reply, request=request)
+
+
+_WORDS = 16
+"""Characters by which an error that the SDK gives of its own is known."""
+_OF_THE_SDK = (CONNECTION_CLOSED, "SSE stream ended")
+"""How that begins which it gives where an answer was of the right kind, and no message came of it."""
+
+
+class HttpTransport:
+    """The streams over the requests of one client."""
+
+    def __init__(
+        self,
+        spec: HttpServer,
+        *,
+        options: Options,
+        budgets: Budgets,
+        on_lost: Callable[[], None],
+        traffic: Traffic | None = None,
+    ) -> None:
+        self._spec = spec
+        self._traffic = traffic
+        self._on_lost = on_lost
+        self._wording = options.wording
+        self._network = network(spec, options)
+        self._client = WebClient(spec, self._network, connect=budgets.connect, limits=options.limits)
+        self.reader = self._client.reader
+        self._probe = budgets.probe
+        self._unanswered = Unanswered()
+        self.warnings = [*self._client.rule.warnings, *self._network.warnings]
+        self._client.reading.warn = self.warnings.append
+
+    def prove(self) -> None:
+        """Say that the session is initialised: a request that cannot be sent then costs that request only."""
+        self._client.proven = True
+
+    def open(self) -> Streams:
+        """A block in which requests can be sent; at its end the session and all sockets are closed."""
+        return self._opened()
+
+    @asynccontextmanager
+    async def _opened(self) -> AsyncGenerator[Any]:
+        streams = streamable_http_client(self._spec.url, http_client=self._client)
+        async with self._client, anyio.create_task_group() as tasks:
+            self._client.posts = posts = Posts(tasks)
+            async with streams as (read, write):
+                tasks.start_soon(posts.forward, write)
+                watched, noted = shown(
+                    _WatchedStream(read, self._client, self._unanswered, self._on_lost),
+                    _NotedStream(write, self._unanswered, posts),
+                    self._traffic,
+                )
+                watched, noted = limited(watched, noted, is_behind=posts.are_behind, warn=self.warnings.append)
+                # Withdrawn, its request is closed, so that what comes of it late is not taken for what came of others.
+                yield bound_probe(
+                    watched, noted, seconds=self._probe, was_read=lambda: self._client.probed, withdraws=True
+                )
+            tasks.cancel_scope.cancel()
+
+    async def diagnose(self, *, waited: float | None, answered: bool) -> Diagnosis | None:
+        """Why the requests failed; None when each got an answer of MCP."""
+        memory, proven = self._client.memory, self._client.proven
+        stage: Stage | None = None if proven else "connect"
+        if (found := await memory.diagnosis(waited=waited, stage=stage, wording=self._wording)) is not None:
+            if found.code in DOUBTFUL and not proven and await self._speaks_sse():
+                message = f"this URL speaks the deprecated SSE transport: {self._wording.sse}"
+                return replace(found, code="wrong_transport", message=message)
+            return found
+        if (answer := memory.answer) is None:
+            return None
+        if waited is not None:
+            told = f"did not answer within {waited:.1f} s; {self._wording.longer}?"
+            return self._unanswered.explain(Diagnosis("timeout", told, answer.facts), waited=waited)
+        if answer.media_type == EVENT_STREAM and not answered:
+            message = "its event stream ended without an answer; its own log may say why"
+            return Diagnosis("disconnected" if proven else "not_mcp", message, answer.facts)
+        return None
+
+    async def _speaks_sse(self) -> bool:
+        # Imported late: it brings httpx, which takes a tenth of a second and which few sessions need.
+        from mcp_launch._transports.sse_client import speaks_sse  # noqa: PLC0415
+
+        return await speaks_sse(self._spec, self._network)
+
+
+class _WatchedStream(ReadStream):
+    """What the SDK's transport reads, and two things that it keeps to itself: that it broke down, and why it cannot."""
+
+    def __init__(self, inner: Source, client: WebClient, unanswered: Unanswered, on_lost: Callable[[], None]) -> None:
+        super().__init__(inner)
+        self._client = client
+        self._unanswered = unanswered
+        self._on_lost = on_lost
+
+    async def receive(self) -> SessionMessage | Exception:
+        if self._client.lost:
+            # Whoever lost it has been told by now, and the others are told before the session ends.
+            told = farewell(self._client.lost, hide=self._client.hide)
+            if (reply := next(self._unanswered.refused(told), None)) is not None:
+                return SessionMessage(reply)
+            self._on_lost()
+        try:
+            item = await self._inner.receive()
+        except anyio.EndOfStream:
+            self._on_lost()
+            raise
+        if isinstance(item, SessionMessage):
+            item.message = self._unanswered.named(message_in_full(item.message, self.last_context))
+            self._unanswered.received(item.message)
+            if isinstance(item.message, Unsaid):
+                self._client.memory.found = self._client.memory.found or self._client.reading.found
+            elif isinstance(item.message, JSONRPCError) and self._is_unsaid(item.message.error):
+                item.message = Unsaid(jsonrpc="2.0", id=item.message.id, error=item.message.error)
+        return item
+
+    def _is_unsaid(self, error: ErrorData) -> bool:
+        """Whether an error is no word of the server: what it answered, if it did, has no message in it."""
+        answer = self._client.memory.answer
+        return answer is None or not answer.is_mcp or (error.code, error.message[:_WORDS]) == _OF_THE_SDK
+
+
+class _NotedStream(WriteStream):
+    """What the SDK's transport writes, where each request is known to wait for an answer."""
+
+    def __init__(self, inner: Sink, unanswered: Unanswered, posts: Posts) -> None:
+        super().__init__(inner)
+        self._unanswered = unanswered
+        self._posts = posts
+
+    async def send(self, item: SessionMessage, /) -> None:
+        self._unanswered.sent(item.message)
+        match item.message:
+            case JSONRPCRequest() | JSONRPCNotification(method="notifications/initialized"):
+                await self._inner.send(item)
+            case message:
+                if (number := cancelled_by(message)) is not None:
+                    self._posts.abandon(number)
+                self._posts.put(item)

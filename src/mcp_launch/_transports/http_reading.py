@@ -1,0 +1,168 @@
+"""Reads the messages of Streamable HTTP responses; the SDK, which parses them too, gets a small one for a large one.
+
+The SDK builds several times what a message needs, and prints all of an event for a log that is off. So it gets the
+kind and the id of a large message, and the session takes the message itself from the context of the SDK's task.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import aclosing
+from contextvars import Context, ContextVar
+from itertools import count
+from typing import cast
+from uuid import uuid4
+
+import httpx2
+from anyio.lowlevel import checkpoint
+from mcp_types import (
+    ErrorData,
+    JSONRPCError,
+    JSONRPCMessage,
+    JSONRPCNotification,
+    JSONRPCRequest,
+    JSONRPCResponse,
+    RequestId,
+)
+
+from acp_bindings._redact import Redactor
+from mcp_launch._diagnosis import Diagnosis
+from mcp_launch._transports.events import EventBuffer, EventTooLong, event_of
+from mcp_launch._transports.messages import Invalid, Reader, dropped, written
+from mcp_launch._transports.streams import Unsaid, farewell
+
+_SMALL = 4096
+"""Bytes of a message that the SDK gets as it is, which takes less time than to make another one."""
+_PIECE = 65536
+"""Bytes of an event stream that are handled before others have their turn."""
+_TOKEN = "mcp-launch/message"  # noqa: S105 - the name of a field
+
+_SECRET = uuid4().hex
+_numbers = count()
+
+_large: ContextVar[tuple[str, JSONRPCMessage] | None] = ContextVar("large", default=None)
+"""The message in place of which the current task gives the SDK a small one, and the token in that."""
+
+
+def message_in_full(message: JSONRPCMessage, context: object) -> JSONRPCMessage:
+    """Return the message that the SDK was given this one for, by the context in which it was sent; mostly the same."""
+    kept = context.get(_large) if isinstance(context, Context) else None
+    if kept is None or kept[0] != _token_of(message):
+        return message
+    # The context lives as long as the session.
+    cast("Context", context).run(_large.set, None)
+    if isinstance(message, JSONRPCResponse | JSONRPCError):
+        # The SDK gives an event the id that was asked with.
+        return kept[1].model_copy(update={"id": message.id})
+    return kept[1]
+
+
+class ResponseReader:
+    """Reads what the responses to one client hold."""
+
+    def __init__(self, reader: Reader, *, hide: Redactor) -> None:
+        self.reader = reader
+        self.warn: Callable[[str], object] = len
+        """Called once, with the warning that messages were dropped."""
+        self.spoke = False
+        """Whether there was a message."""
+        self.found: Diagnosis | None = None
+        """What was wrong with the last answer that could not be read."""
+        self._hide = hide
+        self._dropped = False
+
+    async def body(self, body: bytes) -> bytes | Invalid:
+        """Return the body that the SDK is to get, or why this one is not a message."""
+        found = await self.reader.read(body)
+        return found if isinstance(found, Invalid) else self._passed(found, body)
+
+    async def event(self, data: bytes, *, is_answer: bool) -> bytes:
+        """Return the data that the SDK is to get; `is_answer` says that it waits for the answer to one request."""
+        found = await self.reader.read(data)
+        return self.unread(found, is_answer=is_answer) if isinstance(found, Invalid) else self._passed(found, data)
+
+    def unread(self, found: Invalid, *, is_answer: bool) -> bytes:
+        """Return what the SDK is to get in place of an event that is no message; empty for nothing."""
+        if found.answers is not None or (is_answer and not found.is_call):
+            return self.refused(found, found.answers)
+        if not self._dropped:
+            self._dropped = True
+            self.warn(dropped(found.why) if found.limit else "sent an event that is no JSON-RPC message")
+        return b""
+
+    def refused(self, found: Invalid, number: RequestId | None) -> bytes:
+        """Return the error for whoever waits for an answer that cannot be read."""
+        self.found = found.diagnosis()
+        return _stand_in(Unsaid(jsonrpc="2.0", id=number, error=farewell(self.found, hide=self._hide)))
+
+    def _passed(self, message: JSONRPCMessage, text: bytes) -> bytes:
+        self.spoke = True
+        return text if len(text) <= _SMALL and not self.reader.mended else _stand_in(message)
+
+
+class EventBody(httpx2.AsyncByteStream):
+    """The body of an event stream, as the SDK is to get it."""
+
+    def __init__(self, response: httpx2.Response, reading: ResponseReader, *, is_answer: bool) -> None:
+        self._response = response
+        self._reading = reading
+        self._is_answer = is_answer
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        buffer = EventBuffer(self._reading.reader.limits.bytes)
+        async with aclosing(self._response.aiter_bytes()) as chunks:
+            async for chunk in chunks:
+                for start in range(0, len(chunk), _PIECE):
+                    if start:
+                        await checkpoint()
+                    try:
+                        for block in buffer.feed(chunk[start : start + _PIECE]):
+                            if given := await self._given(block):
+                                yield given
+                                _large.set(None)
+                    except EventTooLong as error:
+                        found = self._reading.reader.too_long(error.start, str(error))
+                        yield _event(self._reading.unread(found, is_answer=self._is_answer))
+                        return
+
+    async def _given(self, block: bytes) -> bytes:
+        event = event_of(block)
+        if event is None or event.name != "message":
+            # The SDK knows no other, and decodes what it gets.
+            return block if len(block) <= _PIECE else b""
+        given = await self._reading.event(event.data, is_answer=self._is_answer)
+        return block if given is event.data else _event(given, event.about)
+
+    async def aclose(self) -> None:
+        """Close the connection, or give it back."""
+        await self._response.aclose()
+
+
+def _event(data: bytes, about: bytes = b"") -> bytes:
+    return b"%bdata: %b\n\n" % (about, data) if data else b""
+
+
+def _stand_in(message: JSONRPCMessage) -> bytes:
+    """Return a small message for the SDK, in place of which the session is to get this one."""
+    token = f"{_SECRET}{next(_numbers)}"
+    _large.set((token, message))
+    match message:
+        case JSONRPCResponse():
+            small: JSONRPCMessage = JSONRPCResponse(jsonrpc="2.0", id=message.id, result={_TOKEN: token})
+        case JSONRPCError():
+            small = JSONRPCError(jsonrpc="2.0", id=message.id, error=ErrorData(code=0, message=token))
+        case JSONRPCRequest():
+            small = message.model_copy(update={"params": {_TOKEN: token}})
+        case JSONRPCNotification():
+            small = message.model_copy(update={"params": {_TOKEN: token}})
+    return written(small)
+
+
+def _token_of(message: JSONRPCMessage) -> object:
+    match message:
+        case JSONRPCResponse(result=members):
+            return members.get(_TOKEN)
+        case JSONRPCError(error=error):
+            return error.message
+        case _:
+            return (message.params or {}).get(_TOKEN)

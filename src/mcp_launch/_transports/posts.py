@@ -1,0 +1,137 @@
+"""The POSTs of one session: over HTTP and SSE each message to the server is one, and none of them delays another."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections import deque
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+from weakref import WeakValueDictionary
+
+import anyio
+import httpx2
+from anyio.abc import TaskGroup
+from mcp.shared.message import SessionMessage
+from mcp_types import RequestId
+
+from mcp_launch._transports.streams import Sink
+
+T = TypeVar("T")
+
+MOST_CONNECTIONS = 100
+"""Connections to one server. Requests beyond that wait for one within their own timeouts."""
+_MOST = 1000
+"""Notifications and responses that wait for their POST, or for the server to accept it."""
+_AT_ONCE = 8
+"""POSTs of these at a time, so that the requests keep most of the connections."""
+_PATIENCE = 30.0
+"""Seconds after which a POST is closed if no caller waits for what the server sends back."""
+
+
+class Abandoned(httpx2.SSEError):
+    """No caller waits for the response of this POST; of this type, because the SDK does not resume such a stream."""
+
+
+class Post:
+    """The POST of a request, which `end` closes."""
+
+    def __init__(self, *, after: anyio.Event | None) -> None:
+        self._after = after
+        self._deadline = math.inf
+        self._scope: anyio.CancelScope | None = None
+
+    async def run(self, step: Callable[[], Awaitable[T]]) -> T:
+        """Return what *step*, a part of the POST, returns.
+
+        Raises:
+            Abandoned: the POST was ended.
+        """
+        with anyio.CancelScope(deadline=self._deadline) as self._scope:
+            if self._after:
+                await self._after.wait()
+                self._after = None
+            return await step()
+        raise Abandoned("no caller waits for the response")
+
+    def end(self, *, within: float = 0.0) -> None:
+        """Close it, in so many seconds."""
+        self._deadline = anyio.current_time() + within
+        if self._scope:
+            self._scope.deadline = self._deadline
+
+
+class Posts:
+    """Sends notifications and responses in tasks of their own, and closes the POSTs of requests that were abandoned."""
+
+    def __init__(self, tasks: TaskGroup) -> None:
+        self._tasks = tasks
+        self._waiting = 0
+        self._queue: deque[SessionMessage] = deque()
+        self._news = anyio.Event()
+        self._turns = anyio.Semaphore(_AT_ONCE, fast_acquire=True)
+        self._initialized: anyio.Event | None = None
+        """Set when `notifications/initialized` was posted; None unless it is being posted."""
+        # A POST belongs to the task that sends it and to the body that is read of it, and is forgotten with them.
+        self._of_requests: WeakValueDictionary[RequestId, Post] = WeakValueDictionary()
+
+    def are_behind(self) -> bool:
+        """Return True if so many wait for the server that a further one would be dropped."""
+        return self._waiting >= _MOST
+
+    def put(self, item: SessionMessage) -> None:
+        """Have `forward` send a message. It is dropped if too many wait."""
+        if not self.are_behind():
+            self._waiting += 1
+            self._queue.append(item)
+            self._news.set()
+
+    async def forward(self, write: Sink) -> None:
+        """Send the messages of `put`, so that many of them do not delay a request that is sent directly."""
+        with contextlib.suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
+            while True:
+                await self._news.wait()
+                self._news = anyio.Event()
+                while self._queue:
+                    await write.send(self._queue.popleft())
+                    self._waiting -= 1
+
+    def start(self, method: str | None, post: Callable[[], Awaitable[object]]) -> None:
+        """Post a notification, or a response if *method* is None. It is dropped if too many wait."""
+        if not self.are_behind():
+            self._waiting += 1
+            done = anyio.Event()
+            if method == "notifications/initialized":
+                self._initialized = done
+            self._tasks.start_soon(self._run, post, done)
+
+    def open(self, number: RequestId) -> Post:
+        """Return the POST of a request, which runs after that of `notifications/initialized`."""
+        post = self._of_requests[number] = Post(after=self._initialized)
+        return post
+
+    def abandon(self, number: RequestId) -> None:
+        """Close the POST of a request whose caller does not wait any more."""
+        if post := self._of_requests.get(number):
+            post.end()
+
+    def answered(self, number: RequestId) -> None:
+        """Let the POST of a request that was answered elsewhere end soon."""
+        if post := self._of_requests.get(number):
+            post.end(within=_PATIENCE)
+
+    def abandon_all(self) -> None:
+        """Close the POSTs of all requests."""
+        for post in list(self._of_requests.values()):
+            post.end()
+
+    async def _run(self, post: Callable[[], Awaitable[object]], done: anyio.Event) -> None:
+        try:
+            async with self._turns:
+                with anyio.move_on_after(_PATIENCE):
+                    await post()
+        finally:
+            self._waiting -= 1
+            done.set()
+            if self._initialized is done:
+                self._initialized = None

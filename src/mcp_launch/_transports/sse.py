@@ -1,0 +1,325 @@
+"""Where the messages of an SSE session are posted: what the event stream names, if it is on the stream's own origin."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import anyio
+import httpx
+from anyio.abc import TaskGroup, TaskStatus
+from mcp.shared.message import SessionMessage
+from mcp_types import ErrorData, JSONRPCError, JSONRPCMessage, JSONRPCRequest, JSONRPCResponse, RequestId
+
+from mcp_launch._diagnosis import Diagnosis
+from mcp_launch._diagnosis.responses import UNMAPPED, TooLong
+from mcp_launch._http_types import JSON
+from mcp_launch._spec import HttpServer
+from mcp_launch._transports import DOUBTFUL
+from mcp_launch._transports.http import speaks_http
+from mcp_launch._transports.messages import UNWRITABLE, Invalid, UnwritableError, cancelled_by, dropped, written
+from mcp_launch._transports.network import network
+from mcp_launch._transports.posts import Abandoned, Posts
+from mcp_launch._transports.sse_client import EventClient, NoEventsError
+from mcp_launch._transports.streams import Traffic, Unanswered, Unsaid, farewell, limited, shown
+from mcp_launch._transports.web import origin
+from mcp_launch.failures import Stage
+from mcp_launch.options import Budgets, Options
+
+if TYPE_CHECKING:
+    from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+    from mcp.client import Transport as Streams
+
+
+def endpoint_of(named: str, *, stream: httpx.URL) -> httpx.URL | Diagnosis:
+    """The endpoint, or why it is none: messages and headers go to the origin of the stream and nowhere else."""
+    try:
+        # With no user-info of its own, which would be sent as credentials.
+        endpoint = stream.join(named).copy_with(userinfo=stream.userinfo)
+        ours, theirs = origin(stream), origin(endpoint)
+    except (httpx.InvalidURL, ValueError):
+        return Diagnosis("not_mcp", "its event stream named an endpoint that is no URL", stage="connect")
+    if ours == theirs:
+        return endpoint
+    message = f"its endpoint is on another origin, {theirs} instead of {ours}; nothing was sent there"
+    facts = {"origin": ours, "endpoint_origin": theirs}
+    return Diagnosis("cross_origin_endpoint", message, facts, stage="connect")
+
+
+class Inbox:
+    """Filled from the event stream, and from the POSTs that fail."""
+
+    def __init__(
+        self,
+        to_session: MemoryObjectSendStream[SessionMessage],
+        unanswered: Unanswered,
+        *,
+        on_answer: Callable[[RequestId], None],
+    ) -> None:
+        self.ended: ErrorData | None = None
+        """Why there will be no more answers."""
+        self._to_session = to_session
+        self._on_answer = on_answer
+        self._unanswered = unanswered
+        # Held while somebody is told that no answer will come, for which the session must still be there.
+        self._refusing = anyio.Lock()
+
+    def sent(self, message: JSONRPCMessage) -> None:
+        """The session sends a message; if it is a request, it waits for the answer."""
+        self._unanswered.sent(message)
+
+    async def put(self, message: JSONRPCMessage) -> None:
+        """Pass on what the server says.
+
+        Raises:
+            anyio.BrokenResourceError: the session no longer reads.
+            anyio.ClosedResourceError: it is closed.
+        """
+        message = self._unanswered.named(message)
+        if self._unanswered.received(message) and isinstance(message, JSONRPCResponse | JSONRPCError) and message.id:
+            self._on_answer(message.id)
+        await self._to_session.send(SessionMessage(message))
+
+    def awaits(self, number: RequestId) -> bool:
+        """Whether a request of that id waits for its answer."""
+        return self._unanswered.holds(number)
+
+    async def refuse(self, number: RequestId, error: ErrorData) -> None:
+        """Answer a request, if it still waits for that."""
+        reply = Unsaid(jsonrpc="2.0", id=number, error=error)
+        async with self._refusing:
+            if self._unanswered.received(reply):
+                await self._tell(reply)
+
+    async def end(self, error: ErrorData) -> None:
+        """Answer all that wait; done when nobody is being told any more."""
+        self.ended = error
+        async with self._refusing:
+            for reply in self._unanswered.refused(error):
+                await self._tell(reply)
+
+    async def _tell(self, reply: Unsaid) -> None:
+        with contextlib.suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
+            await self._to_session.send(SessionMessage(reply))
+
+
+class Poster:
+    """Posts what one session sends to the endpoint of its event stream."""
+
+    def __init__(
+        self, client: EventClient, endpoint: httpx.URL, inbox: Inbox, posts: Posts, *, on_lost: Callable[[], None]
+    ) -> None:
+        self._client = client
+        self._endpoint = endpoint
+        self._inbox = inbox
+        self._posts = posts
+        self._on_lost = on_lost
+
+    async def run(self, from_session: MemoryObjectReceiveStream[SessionMessage], tasks: TaskGroup) -> None:
+        """Post each message in a task of its own, until there are no more."""
+        async for item in from_session:
+            message = item.message
+            self._inbox.sent(message)
+            if isinstance(message, JSONRPCRequest):
+                # A server may hold the POST until it has answered: others must not wait for that.
+                tasks.start_soon(self._ask, message)
+                continue
+            if (number := cancelled_by(message)) is not None:
+                self._posts.abandon(number)
+            self._posts.start(getattr(message, "method", None), partial(self._post, message))
+
+    async def _ask(self, request: JSONRPCRequest) -> None:
+        with contextlib.suppress(Abandoned):
+            await self._posts.open(request.id).run(partial(self._post, request))
+
+    async def _post(self, message: JSONRPCMessage) -> None:
+        error = await self._sent(message)
+        if error is not None and isinstance(message, JSONRPCRequest):
+            # No answer will come on the event stream.
+            await self._inbox.refuse(message.id, error)
+        if self._client.lost:
+            # Nor will one for those who asked before.
+            await self._inbox.end(farewell(self._client.lost, hide=self._client.hide))
+            self._on_lost()
+
+    async def _sent(self, message: JSONRPCMessage) -> ErrorData | None:
+        """Send it; why it did not reach the server, if it did not."""
+        if self._inbox.ended is not None:
+            return self._inbox.ended
+        try:
+            body = written(message)
+        except UnwritableError:
+            return UNWRITABLE
+        request = self._client.build_request("POST", self._endpoint, content=body, headers={"content-type": JSON})
+        # The memory has what went wrong.
+        with contextlib.suppress(httpx.RequestError, *UNMAPPED):
+            await self._client.send_within_origin(request)
+        found = self._client.memory.found
+        return None if found is None else farewell(found, hide=self._client.hide)
+
+
+class Listener:
+    """Reads the event stream for one session."""
+
+    def __init__(
+        self,
+        client: EventClient,
+        *,
+        warn: Callable[[str], None],
+        on_lost: Callable[[], None],
+        give_up: Callable[[], None],
+    ) -> None:
+        self.endpoint: httpx.URL | None = None
+        """Where messages are posted, once it is known."""
+        self.found: Diagnosis | None = None
+        """Why it ended, or is of no use."""
+        self.misshapen: Diagnosis | None = None
+        """What was wrong with the last answer that could not be read."""
+        self._client = client
+        self._warn = warn
+        self._warned = False
+        self._on_lost = on_lost
+        self._give_up = give_up
+
+    @property
+    def stage(self) -> Stage | None:
+        """The stage of what goes wrong now, where the session does not know better."""
+        return None if self.endpoint is not None else "connect"
+
+    async def run(self, url: str, inbox: Inbox, *, task_status: TaskStatus[httpx.URL]) -> None:
+        """Read the event stream; started, with the endpoint, once it has named that."""
+        try:
+            await self._read(url, inbox, task_status)
+            self._end("its event stream ended")
+        except NoEventsError:
+            # Not an event stream; the memory has what came instead.
+            pass
+        except TooLong as error:
+            self._end(str(error))
+        except (httpx.RequestError, *UNMAPPED) as error:
+            # Where nothing came at all, the memory knows why.
+            if self._client.reads:
+                self._end("its event stream broke off", error=type(error).__name__)
+        except (anyio.BrokenResourceError, anyio.ClosedResourceError):
+            pass
+        finally:
+            if self.found is not None:
+                await inbox.end(farewell(self.found, hide=self._client.hide))
+            self._on_lost()
+            if self.endpoint is None:
+                self._give_up()
+
+    async def _read(self, url: str, inbox: Inbox, task_status: TaskStatus[httpx.URL]) -> None:
+        async with self._client.events(url) as events:
+            async for event in events:
+                if event.name == "endpoint" and self.endpoint is None:
+                    match endpoint_of(event.data.decode(errors="replace"), stream=events.url):
+                        case Diagnosis() as wrong:
+                            self.found = wrong
+                            # Not a return, which would leave httpx's generators unfinished for the garbage collector.
+                            self._give_up()
+                        case endpoint:
+                            self.endpoint = endpoint
+                            task_status.started(endpoint)
+                elif event.name == "message":
+                    try:
+                        await self._deliver(event.data, inbox)
+                    except anyio.get_cancelled_exc_class():
+                        # It comes again at the next read, and ends httpx's generators, which otherwise would be left
+                        # for the garbage collector.
+                        continue
+
+    async def _deliver(self, data: bytes, inbox: Inbox) -> None:
+        found = await self._client.reader.read(data)
+        if not isinstance(found, Invalid):
+            self.misshapen = None
+            await inbox.put(found)
+        elif found.answers is not None and inbox.awaits(found.answers):
+            self.misshapen = found.diagnosis()
+            await inbox.refuse(found.answers, farewell(self.misshapen, hide=self._client.hide))
+        elif not self._warned:
+            self._warned = True
+            self._warn(dropped(found.why) if found.limit else "sent an event that is no JSON-RPC message")
+
+    def _end(self, message: str, **facts: str) -> None:
+        answer = self._client.memory.answer
+        shown = {**(answer.facts if answer else {}), **facts}
+        self.found = self.found or Diagnosis("disconnected", message, shown, stage=self.stage)
+
+
+class SseTransport:
+    """The streams over the requests of one client."""
+
+    def __init__(
+        self,
+        spec: HttpServer,
+        *,
+        options: Options,
+        budgets: Budgets,
+        on_lost: Callable[[], None],
+        give_up: Callable[[], None],
+        traffic: Traffic | None = None,
+    ) -> None:
+        self._spec = spec
+        self._traffic = traffic
+        self._wording = options.wording
+        self._network = network(spec, options)
+        self._client = EventClient(spec, self._network, connect=budgets.connect, limits=options.limits)
+        self.reader = self._client.reader
+        self.warnings = [*self._client.rule.warnings, *self._network.warnings]
+        self._on_lost = on_lost
+        self._unanswered = Unanswered()
+        self._listener = Listener(self._client, warn=self.warnings.append, on_lost=on_lost, give_up=give_up)
+
+    def prove(self) -> None:
+        """Say that the session is initialised: what the server does not know now, it has forgotten."""
+        self._client.proven = True
+
+    def open(self) -> Streams:
+        """A block in which the event stream is open and the server has named its endpoint."""
+        return self._opened()
+
+    @asynccontextmanager
+    async def _opened(self) -> AsyncGenerator[Any]:
+        to_session, read = anyio.create_memory_object_stream[SessionMessage](0)
+        # Sending never waits, because the timeout of a request begins when it is sent.
+        write, from_session = anyio.create_memory_object_stream[SessionMessage](math.inf)
+        async with self._client, to_session, read, write, from_session, anyio.create_task_group() as tasks:
+            posts = Posts(tasks)
+            inbox = Inbox(to_session, self._unanswered, on_answer=posts.answered)
+            endpoint = await tasks.start(self._listener.run, self._spec.url, inbox)
+            poster = Poster(self._client, endpoint, inbox, posts, on_lost=self._on_lost)
+            tasks.start_soon(poster.run, from_session, tasks)
+            yield limited(*shown(read, write, self._traffic), is_behind=posts.are_behind, warn=self.warnings.append)
+            tasks.cancel_scope.cancel()
+
+    async def diagnose(self, *, waited: float | None, answered: bool) -> Diagnosis | None:
+        """Why the stream ended or a POST failed; None when both were answered by the rules."""
+        listener, memory = self._listener, self._client.memory
+        if listener.found is not None:
+            return listener.found
+        if (found := await memory.diagnosis(waited=waited, stage=listener.stage, wording=self._wording)) is not None:
+            return await self._unless_other(found, in_full=False) if found.code in DOUBTFUL else found
+        if (answer := memory.answer) is None:
+            return None
+        if waited is not None:
+            nowhere = listener.endpoint is None
+            told = "its event stream named no endpoint" if nowhere else "did not answer"
+            advice = "is this the URL of an SSE server" if nowhere else self._wording.longer
+            late = Diagnosis("timeout", f"{told} within {waited:.1f} s; {advice}?", answer.facts, stage=listener.stage)
+            return self._unanswered.explain(await self._unless_other(late, in_full=True), waited=waited)
+        if answered:
+            return listener.misshapen
+        return Diagnosis("disconnected", "its event stream ended", answer.facts, stage=listener.stage)
+
+    async def _unless_other(self, found: Diagnosis, *, in_full: bool) -> Diagnosis:
+        """That, unless the URL speaks the other transport, which has event streams too."""
+        if self._listener.endpoint is None and await speaks_http(self._spec, self._network, in_full=in_full):
+            message = f"this URL speaks Streamable HTTP: {self._wording.http}"
+            return replace(found, code="wrong_transport", message=message)
+        return found

@@ -1,0 +1,408 @@
+"""How a server's process comes to its end, which its two streams do not always tell."""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import AsyncGenerator, Callable, Collection
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any, Literal
+
+import anyio
+import anyio.lowlevel
+from mcp import MCPError
+from mcp.shared.message import SessionMessage
+from mcp_types import (
+    ErrorData,
+    JSONRPCError,
+    JSONRPCMessage,
+    JSONRPCNotification,
+    JSONRPCRequest,
+    JSONRPCResponse,
+    RequestId,
+)
+
+from acp_bindings._processes.forward import LineForwarder
+from acp_bindings._processes.process import ChildProcess, attended
+from acp_bindings._redact import Redactor
+from acp_bindings.connection._outbox import Outbox
+from mcp_launch._diagnosis import Diagnosis
+from mcp_launch._diagnosis.process import SHOWN, Seen, diagnose_process
+from mcp_launch._transports.era import bound_probe
+from mcp_launch._transports.messages import UNWRITABLE, Invalid, Reader, UnwritableError, cancelled_by, dropped, written
+from mcp_launch._transports.streams import Traffic, Unanswered, Unsaid, farewell, limited, shown
+from mcp_launch.failures import Wording
+
+if TYPE_CHECKING:
+    from mcp.client import Transport as Streams
+
+
+_LAST_WORDS = 0.5
+"""Seconds an ended connection waits for the exit status and the rest of standard error."""
+
+
+class Ending:
+    """Whoever uses the streams says which of them has ended; `watch` notices the rest, and `note` keeps the facts."""
+
+    def __init__(self, process: ChildProcess) -> None:
+        self._process = process
+        self._deaf = False
+        self._of_use = anyio.CancelScope()
+        """Around the wait for the exit, which is over too when it no longer reads."""
+        self._silent = anyio.Event()
+        self.closed: Literal["input", "output"] | None = None
+        """The stream that ended first."""
+        self.status: int | None = None
+        """The exit status, negative for a signal; None if it was still running."""
+        self.read_input = False
+        """Whether it had read anything of what it was sent."""
+
+    def deaf(self) -> None:
+        """It no longer reads."""
+        self._deaf = True
+        self._of_use.cancel()
+
+    def silent(self) -> None:
+        """It no longer writes."""
+        self._silent.set()
+
+    async def watch(self) -> None:
+        """End the output of a server that is gone or no longer reads, when somebody else holds it open."""
+        with self._of_use:
+            await self._process.wait_lost()
+        self._deaf = True
+        with anyio.move_on_after(_LAST_WORDS):
+            await self._silent.wait()
+        await self._process.hang_up()
+
+    async def note(self) -> None:
+        """Keep how it is now; after an end, with a moment for the exit status and the last words to arrive."""
+        self.closed = "input" if self._deaf else "output" if self._silent.is_set() else None
+        if self.closed:
+            await self._process.settle(_LAST_WORDS)
+        self.status, self.read_input = self._process.returncode, self._process.read_input
+
+
+_COLOUR = re.compile(r"\x1b\[[0-9;:]*m")
+_AROUND = b"\xef\xbb\xbf \t\r\0"
+"""What may stand around a message and is no part of it; some runtimes begin their output with a byte order mark."""
+_STRAY_LINES = 5
+"""Lines that are kept of what is no message."""
+_ECHOES = 64
+"""Lines of ours that are remembered, of a server that sends them back."""
+_LOOKED_AT = 65536
+"""Bytes of a line that are looked at to show its start."""
+_NO_JSON = Invalid("it is not JSON")
+
+
+class Stdout:
+    """Takes lines and gives messages; what is odd about the lines is kept, and of an MCP server a warning once."""
+
+    def __init__(
+        self, reader: Reader, *, hide: Redactor, warn: Callable[[str], None], awaited: Callable[[RequestId], bool]
+    ) -> None:
+        self.spoke = False
+        """Whether there was a message."""
+        self.stray: list[str] = []
+        """The first lines that were none, as they may be shown."""
+        self.echoes = False
+        """Whether lines of ours came back."""
+        self.misshapen: Diagnosis | None = None
+        """What was wrong with the last answer that was none."""
+        self._reader = reader
+        self._awaited = awaited
+        """Whether a request waits for an answer."""
+        self._trusted = False
+        """Whether it is known to be an MCP server; why others are none, is told without warnings."""
+        self._hide = hide
+        self._warn = warn
+        self._dropped = False
+        """Whether a message was dropped for its size."""
+        self._ours: deque[bytes] | None = deque(maxlen=_ECHOES)
+
+    async def read(self, line: bytes) -> list[JSONRPCMessage]:
+        """The messages on a line: one, or of older servers several in an array; none if it is something else."""
+        line = trimmed(line)
+        if self._ours is not None and line in self._ours:
+            self.echoes = True
+            return []
+        # What cannot be JSON is not even tried: a flood of it would keep the event loop from everybody else.
+        found = await self._reader.read_all(line) if line[:1] in (b"{", b"[") else _NO_JSON
+        messages = self._in_place_of(found) if isinstance(found, Invalid) else found
+        if messages:
+            self.spoke = True
+        elif isinstance(found, Invalid) and found.limit:
+            self._drop(found.why)
+        elif line:
+            self._note_stray(line)
+        return messages
+
+    def _in_place_of(self, found: Invalid) -> list[JSONRPCMessage]:
+        """What the request is told that such a line was meant to answer."""
+        if found.answers is None or not self._awaited(found.answers):
+            return []
+        self.misshapen = found.diagnosis()
+        return [Unsaid(jsonrpc="2.0", id=found.answers, error=farewell(self.misshapen, hide=self._hide))]
+
+    def _drop(self, why: str) -> None:
+        if not self._dropped:
+            self._dropped = True
+            self._warn(dropped(why))
+
+    def sent(self, line: bytes) -> None:
+        """Know this line of ours again, if it comes back."""
+        if self._ours is not None:
+            self._ours.append(line)
+
+    def trust(self) -> None:
+        """It is an MCP server, which sends nothing back if it has not done so yet."""
+        self._trusted = True
+        if self.echoes:
+            self._warn("sends back on stdout what it is sent on stdin; that was ignored")
+        else:
+            self._ours = None
+        if self.stray:
+            self._warn_of_stray()
+
+    def _note_stray(self, line: bytes) -> None:
+        if len(self.stray) < _STRAY_LINES:
+            self.stray.append(self._hide.start(uncoloured(line[:_LOOKED_AT].decode(errors="replace")), SHOWN))
+            if len(self.stray) == 1 and self._trusted:
+                self._warn_of_stray()
+
+    def _warn_of_stray(self) -> None:
+        self._warn(f'wrote "{self.stray[0]}" on stdout, which is no JSON-RPC message; its log belongs on stderr')
+
+
+def trimmed(line: bytes) -> bytes:
+    """The line without what is no part of a message."""
+    return line.strip(_AROUND)
+
+
+def uncoloured(text: str) -> str:
+    """The text without the colours of a terminal, among which neither secrets nor known errors are found."""
+    return _COLOUR.sub("", text)
+
+
+_HURRY = 1.0
+"""Seconds for ending a server that never became ready."""
+
+
+class StdioTransport:
+    """The streams over one started process, which it ends."""
+
+    def __init__(
+        self,
+        process: ChildProcess,
+        *,
+        command: str,
+        hide: Redactor,
+        probe: float,
+        close: float,
+        reader: Reader,
+        wording: Wording,
+        on_lost: Callable[[], None],
+        given: Collection[str] = (),
+        again: bool = False,
+        stderr: Callable[[str], object] | None = None,
+        traffic: Traffic | None = None,
+    ) -> None:
+        self.warnings: list[str] = []
+        self._process = process
+        self._command = command
+        self._hide = hide
+        self._probe = probe
+        self._close = close
+        self._wording = wording
+        self._on_lost = on_lost
+        self._given = given
+        """The names of the variables that the process may have."""
+        self._again = again
+        """Whether it was started a second time, since the first it left when it was probed."""
+        self._took_part = False
+        """Whether it granted anything, or refused the handshake."""
+        self._asked = ""
+        """The method of the last request."""
+        self._unanswered = Unanswered()
+        self.reader = reader
+        self._stdout = Stdout(reader, hide=hide, warn=self.warnings.append, awaited=self._unanswered.holds)
+        self._stderr = LineForwarder(stderr, hide=hide) if stderr else None
+        self._traffic = traffic
+        self._ending = Ending(process)
+        self._outbox = Outbox(process)
+        self._writing = anyio.CancelScope()
+        """Around the task that writes what could not be written at once."""
+        self._unwritten: dict[RequestId, bytes] = {}
+        """The lines of open requests that were not written at once, to be withdrawn if they are cancelled."""
+        self._proven = False
+        self._lost = False
+        self._answered_for = False
+        """Whether the last answer was ours, in place of the server's."""
+        self._ready: deque[JSONRPCMessage] = deque()
+        """What the session has not taken yet."""
+
+    @property
+    def died_of_probe(self) -> bool:
+        """Whether it may have left because it was asked for an era it does not know, at most with a refusal of that."""
+        return self._ending.status is not None and self._ending.read_input and not self._took_part
+
+    def prove(self) -> None:
+        """Say that the session is initialised: such a server gets all its time to leave."""
+        self._proven = True
+        self._stdout.trust()
+        if self._again:
+            self.warnings.append(
+                "exited when it was asked whether it speaks MCP 2026-07-28; it was started again, and not asked"
+            )
+
+    def open(self) -> Streams:
+        """A block in which the streams are connected; at its end no process is left."""
+        return self._opened()
+
+    @asynccontextmanager
+    async def _opened(self) -> AsyncGenerator[Any]:
+        async with attended(self._process, watch=self._attend, lines=self._stderr):
+            try:
+                read, write = limited(
+                    *shown(self, self, self._traffic),
+                    is_behind=lambda: self._outbox.owes_much,
+                    warn=self.warnings.append,
+                )
+                yield bound_probe(read, write, seconds=self._probe, was_read=lambda: self._process.read_input)
+            finally:
+                with anyio.CancelScope(shield=True):
+                    await self._end()
+
+    async def receive(self) -> SessionMessage:
+        """The next message of the server, or the answer that it no longer gave; at its end whoever owns it is told."""
+        if self._ready and not self._lost:
+            # As between two lines: first other tasks begin what the last message caused. At the end the session is over
+            # then, before all are told.
+            await anyio.lowlevel.checkpoint()
+        while not self._ready:
+            if self._lost:
+                # Not an end, after which the SDK tells who asks next that the connection is closed, and not why.
+                await anyio.sleep_forever()
+            line = await self._process.receive_line(longest=self.reader.limits.bytes)
+            if line is None:
+                await self._lose()
+            else:
+                self._ready.extend(await self._stdout.read(line))
+        message = self._unanswered.named(self._ready.popleft())
+        if self._unanswered.received(message):
+            self._answered_for = isinstance(message, Unsaid)
+        self._took_part = self._took_part or self._takes_part(message)
+        return SessionMessage(message)
+
+    async def send(self, item: SessionMessage, /) -> None:
+        """Send a message to the server.
+
+        This does not wait until it is written, because the timeout of a request begins when it returns. Only a
+        notification waits for room.
+
+        Raises:
+            MCPError: it is a request that cannot be sent.
+        """
+        message = item.message
+        try:
+            line = written(message)
+        except UnwritableError:
+            if isinstance(message, JSONRPCRequest):
+                raise MCPError.from_error_data(UNWRITABLE) from None
+            return
+        if self._lost and isinstance(message, JSONRPCRequest):
+            self._answered_for = True
+            raise MCPError.from_error_data(self._farewell())
+        if isinstance(message, JSONRPCRequest):
+            self._asked = message.method
+        self._unanswered.sent(message)
+        self._stdout.sent(line)
+        line += b"\n"
+        if isinstance(message, JSONRPCRequest):
+            self._outbox.add(line, hurry=True)
+            if self._outbox.is_empty:
+                self._unwritten.clear()
+            else:
+                self._unwritten[message.id] = line
+        elif (number := cancelled_by(message)) is not None:
+            request = self._unwritten.pop(number, None)
+            if request is None or not self._outbox.withdraw(request):
+                self._outbox.add(line, hurry=True)
+        elif isinstance(message, JSONRPCNotification):
+            await self._outbox.respond([line], hurry=True)
+        else:
+            self._outbox.owe(line)
+
+    async def aclose(self) -> None:
+        """Nothing: the session closes its streams before the block ends, and the server has more to say until then."""
+
+    async def _attend(self) -> None:
+        """Watch the process, and write what could not be written at once."""
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(self._ending.watch)
+            with self._writing:
+                await self._outbox.run()
+                # End the session's input too, so that no request waits for an answer.
+                self._ending.deaf()
+
+    async def diagnose(self, *, waited: float | None, answered: bool) -> Diagnosis | None:
+        """Why the process was of no use; None when it ran and spoke MCP."""
+        if answered and not self._answered_for:
+            return None
+        return self._diagnosis(waited=waited) or (self._stdout.misshapen if self._answered_for else None)
+
+    def _diagnosis(self, *, waited: float | None) -> Diagnosis | None:
+        seen = Seen(
+            command=self._command,
+            spoke=self._stdout.spoke,
+            stray=self._stdout.stray,
+            echoes=self._stdout.echoes,
+            unfinished=uncoloured(trimmed(self._process.unfinished).decode(errors="replace")),
+            gave_up_at=self.reader.limits.bytes if self._process.overflowed else None,
+            stderr=[uncoloured(line) for line in self._process.stderr.lines()],
+            status=self._ending.status,
+            closed=self._ending.closed,
+            given=self._given,
+        )
+        found = diagnose_process(seen, waited=waited, hide=self._hide, wording=self._wording)
+        return self._unanswered.explain(found, waited=waited)
+
+    def _farewell(self) -> ErrorData:
+        """What whoever waits for an answer is told instead."""
+        found = self._diagnosis(waited=None) or Diagnosis("disconnected", "the connection was closed")
+        return farewell(found, hide=self._hide)
+
+    def _takes_part(self, message: JSONRPCMessage) -> bool:
+        match message:
+            case JSONRPCResponse():
+                return True
+            case JSONRPCError():
+                return self._asked == "initialize" and not isinstance(message, Unsaid)
+            case _:
+                return False
+
+    async def _lose(self) -> None:
+        """The output ended: find out why, and answer what the server no longer does."""
+        self._ending.silent()
+        if self._process.overflowed:
+            await self._process.hang_up()
+        # Shielded from the end of the probe, which would begin the wait anew.
+        with anyio.CancelScope(shield=True):
+            await self._ending.note()
+        self._answered_for = bool(self._unanswered)
+        self._ready.extend(self._unanswered.refused(self._farewell()))
+        self._lost = True
+        self._on_lost()
+
+    async def _end(self) -> None:
+        if not self._lost:
+            await self._ending.note()
+        self._writing.cancel()
+        patience = self._close if self._proven else min(self._close, _HURRY)
+        if not await self._process.stop(patience=patience) and self._proven:
+            self.warnings.append("did not leave when its standard input was closed, and was ended by a signal")
+        if self._stderr:
+            await self._stderr.finish()
+            if self._stderr.error:
+                kind = type(self._stderr.error).__name__
+                self.warnings.append(f"the callback for its standard error raised {kind}, and was told no more of it")

@@ -1,0 +1,134 @@
+"""ACP: an array of `McpServer`, a whole `session/new` or `session/load` request, or its params.
+
+Entries are passed on as they are; ACP has no variables. Source: the schema of the Agent Client Protocol, "Session
+Setup". ACP has no map of servers; one in the params is read as other clients write it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, cast
+
+from mcp_launch._json_values import as_items, as_members, is_empty
+from mcp_launch.config._documents import Path
+from mcp_launch.config._entries import Entry, meant_by
+from mcp_launch.config._formats.format import Draft, Format, Reading, Writing
+from mcp_launch.config._references import Text
+
+ACCEPTED = (
+    "an mcpServers array, a session/new or session/load request or its params, "
+    'or {"mcpServers": {name: ...}} as desktop clients write it'
+)
+
+
+class Acp(Format):
+    """What an ACP client sends to an agent."""
+
+    name = "acp"
+    title = "ACP"
+
+    def read(self, reading: Reading) -> Iterator[Draft]:
+        value = reading.document.value
+        if isinstance(value, list):
+            return self._read_array(as_items(value), (), reading)
+        if isinstance(method := as_members(value).get("method"), str):
+            if not method.startswith("session/"):
+                message = f'a "{method}" request asks for no servers; expected {ACCEPTED}'
+                raise reading.refuse(message, path=("method",))
+            return self._read_params(as_members(value).get("params"), ("params",), reading)
+        return self._read_params(value, (), reading)
+
+    def _read_params(self, value: Any, path: Path, reading: Reading) -> Iterator[Draft]:
+        params = as_members(value)
+        if "mcpServers" not in params:
+            meant = meant_by(params, "mcpServers") or f"; expected {ACCEPTED}"
+            raise reading.refuse(f"holds no mcpServers{meant}", path=path)
+        cwd = params.get("cwd")
+        if cwd is not None and not isinstance(cwd, str):
+            raise reading.refuse("cwd must be a string", path=(*path, "cwd"))
+        reading.cwd = cwd
+        at = (*path, "mcpServers")
+        match params["mcpServers"]:
+            case None:
+                return iter(())
+            case [*entries]:
+                return self._read_array(entries, at, reading)
+            case dict():
+                from mcp_launch.config._formats import claude_code  # noqa: PLC0415 - most have an array
+
+                return claude_code.FORMAT.read_map(as_members(params["mcpServers"]), at, reading)
+            case _:
+                raise reading.refuse("mcpServers must be an array or a map of servers", path=at)
+
+    def _read_array(self, entries: list[Any], at: Path, reading: Reading) -> Iterator[Draft]:
+        for index, entry in enumerate(entries):
+            path = (*at, index)
+            name = as_members(entry).get("name")
+            called = name if isinstance(name, str) and name else f"mcpServers[{index}]"
+            _note_odd(as_members(entry), called, path, reading)
+            yield Draft(called, entry, path, place=reading.document.place((*path, "name")))
+
+    def write(self, writing: Writing) -> Any:
+        servers = [
+            written for entry in writing.config.entries if (written := self._write_entry(entry, writing)) is not None
+        ]
+        for member in sorted(writing.config.rest):
+            writing.note(None, "not_said", f"ACP has no {member}, which is left out")
+        return servers if writing.config.cwd is None else {"cwd": writing.config.cwd, "mcpServers": servers}
+
+    def _write_entry(self, entry: Entry, writing: Writing) -> Any:
+        if entry.disabled:
+            writing.note(entry, "left_out", "ACP has no disabled servers; it is left out")
+            return None
+        server = _plain(entry, entry.written, writing)
+        # What was ACP stays what it was.
+        if writing.config.format != self.name and isinstance(server, dict):
+            server = _complete(cast("dict[str, Any]", server))
+        lost = ["cwd"] * (entry.written_cwd is not None) + ["timeout"] * (entry.timeout is not None)
+        for member in (*lost, *(member for member, value in entry.extra.items() if not is_empty(value))):
+            writing.note(entry, "not_said", f"ACP has no {member!r} in a server; it is left out")
+        return server
+
+
+FORMAT = Acp()
+
+
+def _note_odd(entry: dict[str, Any], name: str, path: Path, reading: Reading) -> None:
+    """Note members of an entry that have no effect."""
+    kind = entry.get("type", "stdio")
+    unused = {"stdio": "url", "http": "command", "sse": "command"}.get(kind) if isinstance(kind, str) else None
+    if unused in entry and {"command", "url"} <= entry.keys():
+        message = f"{unused} means nothing in a server of this type, and is not used"
+        reading.note("unused_member", message, path=(*path, unused), server=name)
+    seen: set[str] = set()
+    for index, pair in enumerate(as_items(entry.get("env"))):
+        variable = as_members(pair).get("name")
+        if isinstance(variable, str) and variable in seen:
+            message = f"the variable {variable} occurs twice in env; the last one counts"
+            reading.note("repeated_variable", message, path=(*path, "env", index), server=name)
+        seen |= {variable} if isinstance(variable, str) else set()
+
+
+def _plain(entry: Entry, value: Any, writing: Writing) -> Any:
+    match value:
+        case Text():
+            for reference in value.references:
+                message = f"ACP has no variables: {reference.shown} stays as it is"
+                writing.note(entry, "variable_not_said", message, place=value.place)
+            return value.written()
+        case [*items]:
+            return [_plain(entry, item, writing) for item in items]
+        case dict():
+            return {name: _plain(entry, item, writing) for name, item in cast("dict[str, Any]", value).items()}
+        case _:
+            return value
+
+
+def _complete(server: dict[str, Any]) -> dict[str, Any]:
+    """The server with all that ACP version 1 requires, in its order; there a stdio server has no type."""
+    said = {member: value for member, value in server.items() if value is not None}
+    first: dict[str, Any] = {"type": None, "name": None, "url": None, "headers": []}
+    if said.get("type", "stdio") == "stdio":
+        said.pop("type", None)
+        first = {"name": None, "command": None, "args": [], "env": []}
+    return {member: value for member, value in {**first, **said}.items() if value is not None}

@@ -1,0 +1,55 @@
+"""Claude Code: `.mcp.json` of a project, and `~/.claude.json`, which has servers of the user and of each project.
+
+`${VAR}` and `${VAR:-default}` are replaced in command, args, env, url and headers; a bare `$VAR` is not. Source:
+"Connect Claude Code to tools via MCP" of its documentation, and what users measured of the expansion, and of a URL
+without a type: https://github.com/excalidraw/excalidraw-mcp/issues/64.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from mcp_launch._json_values import as_members, texts
+from mcp_launch.config import _references as variables
+from mcp_launch.config._formats.format import Draft, Reading
+from mcp_launch.config._formats.map import MapFormat
+
+
+class ClaudeCode(MapFormat):
+    """A map format with the projects of `~/.claude.json`."""
+
+    name = "claude-code"
+    title = "Claude Code"
+    syntax = variables.CLAUDE_CODE
+    types = {"stdio": "stdio", "http": "http", "sse": "sse"}  # noqa: RUF012 - a Mapping is not written to
+    needs_type = True
+    timeout = ("timeout", 0.001)
+    others = frozenset({"oauth", "alwaysLoad"})
+    unread = frozenset({"headersHelper"})
+
+    def read(self, reading: Reading) -> Iterator[Draft]:
+        value = as_members(reading.document.value)
+        if "projects" not in value:
+            yield from super().read(reading)
+            return
+        projects = as_members(value["projects"])
+        # As the client reads it: a project's server replaces the user's of the same name.
+        project = as_members(projects.get(reading.workspace or ""))
+        off = set(texts(project.get("disabledMcpServers")))
+        path = ("projects", reading.workspace or "")
+        own = as_members(project.get("mcpServers"))
+        for draft in self.read_map(own, (*path, "mcpServers"), reading):
+            draft.disabled = draft.name in off
+            yield draft
+        everywhere = as_members(value.get("mcpServers"))
+        for draft in self.read_map(everywhere, ("mcpServers",), reading):
+            if draft.name not in own:
+                draft.disabled = draft.name in off
+                yield draft
+        for name, other in projects.items() if reading.workspace is None else ():
+            if there := as_members(as_members(other).get("mcpServers")):
+                message = f"the servers of this project are not read: {', '.join(there)}; name it as the workspace"
+                reading.note("other_project", message, path=("projects", name))
+
+
+FORMAT = ClaudeCode()

@@ -1,0 +1,350 @@
+"""Reads a map of servers: members that ACP has get ACP's names, and the rest is kept as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, ClassVar, cast
+
+from mcp_launch._json_values import as_items, as_members, is_empty, kind_of
+from mcp_launch.config._documents import Path, unusable
+from mcp_launch.config._entries import HOLDERS, Entry, meant_by
+from mcp_launch.config._formats.format import Draft, Reading, Words, Writing, ends_in_sse
+from mcp_launch.config._references import Reference, Text
+from mcp_launch.failures import NoServers
+
+
+class MapReader(Words):
+    """How a map format is read; a client with a rule of its own overrides the method for it."""
+
+    def read(self, reading: Reading) -> Iterator[Draft]:
+        """The entries of the first map that is there."""
+        for at in self.at:
+            if not _holds(reading.document.value, at):
+                continue
+            found = _inside(reading.document.value, at)
+            if found is None:
+                return
+            if not isinstance(found, dict):
+                where = ".".join(at)
+                raise reading.refuse(f"{where} must be a map of servers, not {kind_of(found)}", path=at)
+            yield from self.read_map(cast("dict[str, Any]", found), at, reading)
+            return
+        holders = " or ".join(".".join(at) for at in self.at)
+        none = f"holds no {holders}, where {self.title} has its servers"
+        others = [member for member in HOLDERS if as_members(as_members(reading.document.value).get(member))]
+        if others:
+            raise reading.refuse(f"{none}; it holds {others[0]}, which is what other clients call them")
+        raise NoServers(str(reading.refuse(none + meant_by(reading.document.value, self.at[0][0]))))
+
+    def read_map(self, servers: Mapping[str, Any], at: Path, reading: Reading) -> Iterator[Draft]:
+        """The entries of the map that stands there."""
+        for name, raw in servers.items():
+            path = (*at, name)
+            if not isinstance(raw, dict):
+                message = f"a server must be a map, not {kind_of(raw)}"
+                reading.note("wrong_type", message, path=path, server=name)
+                # With nothing but a name it cannot be launched, which the launcher says too.
+                yield Draft(name, {"name": name}, path)
+            elif (draft := self.read_entry(name, cast("dict[str, Any]", raw), path, reading)) is not None:
+                yield draft
+
+    def read_entry(self, name: str, raw: dict[str, Any], path: Path, reading: Reading) -> Draft | None:
+        """One entry, or None if it is no server that can be launched, which is then noted."""
+        self._note_unknown(name, raw, path, reading)
+        seen = {
+            member: self.syntax.parse_all(value, reading.document.place, (*path, member))
+            if member in self.expands
+            else value
+            for member, value in raw.items()
+        }
+        kind = self.transport(seen)
+        if reading.client == self.name:
+            self._note_refused(name, kind, seen, path, reading)
+        server, used = self.shape(name, kind, seen, path, reading)
+        cwd = self._cwd(seen, name, path, reading)
+        timeout, disabled = self._timeout(raw, name, path, reading), self._disabled(raw, name, path, reading)
+        used |= {"type", "transport"}
+        used |= {self.cwd} if self.cwd and cwd is not None else set()
+        used |= {self.timeout[0]} if self.timeout and timeout is not None else set()
+        used |= {self.disabled[0]} if self.disabled and disabled is not None else set()
+        return Draft(
+            name,
+            server,
+            path,
+            cwd=cwd,
+            disabled=bool(disabled),
+            timeout=timeout,
+            extra={member: value for member, value in raw.items() if member not in used},
+        )
+
+    def transport(self, raw: Mapping[str, Any]) -> Any:
+        """The transport of this server by ACP's name; an unknown type as it is."""
+        kind = raw.get("type", raw.get("transport"))
+        if kind is None:
+            member = next((each for each in self.urls if each in raw), None)
+            return "stdio" if member is None else self.guess(member, raw[member])
+        if isinstance(kind, str) and kind.lower().replace("-", "").replace("_", "") in ("streamablehttp", "http"):
+            return "http"
+        return kind
+
+    def shape(
+        self, name: str, kind: Any, raw: Mapping[str, Any], path: Path, reading: Reading
+    ) -> tuple[dict[str, Any], set[str]]:
+        """The server as ACP writes it, and the members of `raw` that it was made from."""
+        server: dict[str, Any] = {"type": kind, "name": name}
+        url = next((each for each in self.urls if each in raw), None)
+        of_process = {self.command: "command", "args": "args", self.env: "env"}
+        of_url = {"headers": "headers"} if url is None else {url: "url", "headers": "headers"}
+        wanted = of_process if kind == "stdio" else of_url if kind in ("http", "sse") else {**of_process, **of_url}
+        if kind == "sse":
+            server["headers"] = []  # which ACP requires, and these maps leave out
+        for theirs, ours in wanted.items():
+            if theirs in raw:
+                is_map = ours in ("env", "headers")
+                server[ours] = self._pairs(theirs, raw[theirs], name, path, reading) if is_map else raw[theirs]
+        used = wanted.keys() & raw.keys()
+        for theirs in (self.command, "args", self.env, *self.urls, "headers"):
+            if raw.get(theirs) and theirs not in used:
+                message = f"{theirs} means nothing in a server of this type, and is not used"
+                reading.note("unused_member", message, path=(*path, theirs), server=name)
+        return server, used
+
+    def _note_unknown(self, name: str, raw: Mapping[str, Any], path: Path, reading: Reading) -> None:
+        known = self.known()
+        for member in raw:
+            if member in self.unread:
+                message = f"{member} is not read here, so that the server may not run as in {self.title}"
+                reading.note("not_read", message, path=(*path, member), server=name)
+            elif member not in known:
+                message = f"{self.title} has no member {member!r}{_hint(member, known)}"
+                reading.note("unknown_member", message, path=(*path, member), server=name)
+
+    def _note_refused(self, name: str, kind: Any, raw: Mapping[str, Any], path: Path, reading: Reading) -> None:
+        """Note a server that is started here, though its client would refuse it."""
+        if kind not in ("http", "sse"):
+            return
+        if kind not in self.transports:
+            message = f"{self.title} starts no servers of type {kind} from this file"
+            reading.note("other_transport", message, path=path, server=name)
+        elif self.needs_type and "type" not in raw and self.command not in raw:
+            meant = "sse" if ends_in_sse(raw.get("url")) else kind
+            message = f'without a type, {self.title} takes it for a program and refuses it; write "type": "{meant}"'
+            reading.note("missing_type", message, path=path, server=name)
+
+    def _pairs(self, member: str, value: Any, name: str, path: Path, reading: Reading) -> Any:
+        """A map as pairs of `name` and `value`; any other value as it is."""
+        if isinstance(value, dict):
+            return [{"name": each, "value": text} for each, text in cast("dict[str, Any]", value).items()]
+        if value is not None:
+            kind = "a text" if isinstance(value, Text) else kind_of(value)
+            message = f"{member} must be a map of names and texts, not {kind}"
+            reading.note("wrong_type", message, path=(*path, member), server=name)
+        return value
+
+    def _cwd(self, raw: Mapping[str, Any], name: str, path: Path, reading: Reading) -> str | Text | None:
+        cwd = raw.get(self.cwd) if self.cwd else None
+        if cwd is None or isinstance(cwd, str | Text):
+            return cwd
+        self._note_type(str(self.cwd), "a text", name, path, reading)
+        return None
+
+    def _timeout(self, raw: Mapping[str, Any], name: str, path: Path, reading: Reading) -> float | None:
+        if self.timeout is None or raw.get(self.timeout[0]) is None:
+            return None
+        member, unit = self.timeout
+        value = raw[member]
+        if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < float("inf"):
+            return value * unit
+        self._note_type(member, "a number", name, path, reading)
+        return None
+
+    def _disabled(self, raw: Mapping[str, Any], name: str, path: Path, reading: Reading) -> bool | None:
+        if self.disabled is None or self.disabled[0] not in raw:
+            return None
+        member, value = self.disabled
+        if isinstance(raw[member], bool):
+            return raw[member] is value
+        self._note_type(member, "true or false", name, path, reading)
+        return None
+
+    def _note_type(self, member: str, wanted: str, name: str, path: Path, reading: Reading) -> None:
+        reading.note("wrong_type", f"{member} must be {wanted}, and is not used", path=(*path, member), server=name)
+
+
+def _inside(value: Any, at: Iterable[str]) -> Any:
+    for member in at:
+        value = as_members(value).get(member)
+    return value
+
+
+def _holds(value: Any, at: tuple[str, ...]) -> bool:
+    return at[-1] in as_members(_inside(value, at[:-1]))
+
+
+def _hint(member: str, known: set[str]) -> str:
+    import difflib  # noqa: PLC0415 - for what is misspelt, and most is not
+
+    meant = difflib.get_close_matches(member, sorted(known), n=1)
+    return f"; did you mean {meant[0]}?" if meant else ""
+
+
+class MapWriter(Words):
+    """How a map format is written; a client with a rule of its own overrides the method for it."""
+
+    SHARED: ClassVar = frozenset({"description", "envFile"})
+    """Members that mean the same to every client that has them."""
+
+    def write(self, writing: Writing) -> Any:
+        """The JSON of a file, with the map where this client looks first."""
+        servers: dict[str, Any] = {}
+        for entry in writing.config.entries:
+            key = self.key(entry.name)
+            if key in servers:
+                message = f"the name {entry.name!r} occurs twice, and {self.title} has one server of each name"
+                raise unusable(writing.config.source, entry.place, message)
+            if (raw := self._write_entry(entry, writing)) is not None:
+                servers[key] = raw
+        return self.write_file(servers, writing)
+
+    def key(self, name: str) -> str:
+        """The key of a server in the map."""
+        return name
+
+    def write_file(self, servers: dict[str, Any], writing: Writing) -> dict[str, Any]:
+        """The whole file."""
+        if writing.config.cwd is not None:
+            writing.note(None, "not_said", f"{self.title} has no directory for all servers; cwd is left out")
+        file: dict[str, Any] = {}
+        for member, value in writing.config.rest.items():
+            if member in self.keeps:
+                file[member] = value
+            else:
+                writing.note(None, "not_said", f"{self.title} has no {member}; it is left out")
+        return {**file, self.at[0][0]: servers}
+
+    def unshape(self, entry: Entry, kind: str, server: Mapping[str, Any], writing: Writing) -> dict[str, Any]:
+        """The server with the names that this client has for its members."""
+        raw: dict[str, Any] = {}
+        if kind in self.types:
+            raw["type"] = self.types[kind]
+        if kind == "stdio":
+            names = {"command": self.command, "args": "args", "env": self.env}
+        else:
+            names = {"url": self._url_member(entry, kind, server, writing), "headers": "headers"}
+        for ours, theirs in names.items():
+            if ours not in server:
+                continue
+            value = self._as_map(entry, ours, server[ours], writing) if ours in ("env", "headers") else server[ours]
+            if value or ours not in ("env", "headers"):
+                raw[theirs] = self._render(entry, theirs, value, writing)
+        for member in sorted(set(server) - {"type", "name", "_meta", *names}):
+            writing.note(entry, "not_said", f"{self.title} has no {member} in a server of type {kind}; it is left out")
+        return raw
+
+    def literal(self, entry: Entry, member: str, text: str, writing: Writing) -> str:
+        """A text that is to be read as it stands; notes if the client would replace a part of it."""
+        if member in self.expands and isinstance(self.syntax.parse(text, entry.place), Text):
+            message = f"{self.title} would replace a part of {member} that is meant as it stands"
+            writing.note(entry, "would_be_replaced", message)
+        return text
+
+    def _write_entry(self, entry: Entry, writing: Writing) -> dict[str, Any] | None:
+        """One entry, or None where this client cannot have it at all, which is then noted."""
+        server = entry.written
+        members = as_members(server)
+        if not members.keys() - {"name"}:
+            writing.note(entry, "left_out", "is no server, and is left out")
+            return None
+        kind = members.get("type", "stdio")
+        if kind not in self.transports:
+            shown = f"of type {kind}" if isinstance(kind, str) else "whose type is no text"
+            writing.note(entry, "left_out", f"{self.title} has no servers {shown}; it is left out")
+            return None
+        if entry.disabled and self.disabled is None and not self.disables_apart:
+            writing.note(entry, "left_out", f"{self.title} has no disabled servers; it is left out")
+            return None
+        raw = self.unshape(entry, str(kind), members, writing)
+        return self._write_more(entry, raw, writing)
+
+    def _url_member(self, entry: Entry, kind: str, server: Mapping[str, Any], writing: Writing) -> str:
+        member = next((each for each, means in self.urls.items() if means == kind), next(iter(self.urls)))
+        if kind not in self.types and (meant := self.guess(member, server.get("url"))) != kind:
+            message = f"{self.title} tells the transport by the URL, which says {meant} here, not {kind}"
+            writing.note(entry, "not_said", message)
+        return member
+
+    def _as_map(self, entry: Entry, member: str, value: Any, writing: Writing) -> Any:
+        """Pairs of `name` and `value` as a map; any other value as it is."""
+        pairs = as_items(value)
+        if pairs != value or not all(_is_pair(pair) for pair in pairs):
+            return cast("object", value)
+        found: dict[str, Any] = {}
+        for pair in pairs:
+            if pair["name"] in found:
+                message = f"{self.title} has each name once in {member}; of {pair['name']} the last is taken"
+                writing.note(entry, "not_said", message)
+            found[pair["name"]] = pair["value"]
+        return found
+
+    def _render(self, entry: Entry, member: str, value: Any, writing: Writing) -> Any:
+        """A value with its references as this client writes them."""
+        match value:
+            case Text():
+                return "".join(self._part(entry, member, part, value, writing) for part in value.parts)
+            case str():
+                return self.literal(entry, member, value, writing)
+            case [*items]:
+                return [self._render(entry, member, item, writing) for item in items]
+            case dict():
+                members = cast("dict[str, Any]", value)
+                return {name: self._render(entry, member, item, writing) for name, item in members.items()}
+            case _:
+                return value
+
+    def _part(self, entry: Entry, member: str, part: str | Reference, text: Text, writing: Writing) -> str:
+        if isinstance(part, str):
+            return self.literal(entry, member, part, writing)
+        said = self.syntax.write(part) if member in self.expands else None
+        if said is not None:
+            return said
+        # In a file of the same client, only a reference that it does not know comes here, and means what it did.
+        if self.name != writing.config.format:
+            message = f"{self.title} does not replace {part.shown} in {member}; it stays as it is"
+            writing.note(entry, "variable_not_said", message, place=text.place)
+        return part.text
+
+    def _write_more(self, entry: Entry, raw: dict[str, Any], writing: Writing) -> dict[str, Any]:
+        """Add what ACP's server does not have: directory, timeout, whether it is started, and other members."""
+        if entry.written_cwd is not None:
+            if self.cwd and raw.get(self.command) is not None:
+                raw[self.cwd] = self._render(entry, self.cwd, entry.written_cwd, writing)
+            else:
+                writing.note(entry, "not_said", f"{self.title} has no directory for one server; it is left out")
+        if entry.timeout is not None:
+            if self.timeout:
+                raw[self.timeout[0]] = _number(entry.timeout / self.timeout[1])
+            else:
+                writing.note(entry, "not_said", f"{self.title} has no timeout for one server; it is left out")
+        if self.disabled and entry.disabled:
+            raw[self.disabled[0]] = self.disabled[1]
+        for member, value in entry.extra.items():
+            if self.name == writing.config.format or (member in self.SHARED and member in self.known()):
+                raw.setdefault(member, value)
+            elif not is_empty(value):
+                message = f"{self.title} has no {member!r}, or means something else; it is left out"
+                writing.note(entry, "not_said", message)
+        return raw
+
+
+def _is_pair(pair: Any) -> bool:
+    return as_members(pair).keys() == {"name", "value"} and isinstance(pair["name"], str)
+
+
+def _number(value: float) -> float:
+    """The number rounded to five digits, and as an integer where it is one."""
+    rounded = round(value, 5)
+    return int(rounded) if rounded == int(rounded) else rounded
+
+
+class MapFormat(MapReader, MapWriter):
+    """Reads and writes by the names and rules that its class attributes give."""

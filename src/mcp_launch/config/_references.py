@@ -1,0 +1,267 @@
+"""References in a config, such as `${HOME}`, and texts that have references in them.
+
+A reference that cannot be replaced stays as it is written, and is noted. `repr` shows no text: a default may be a
+secret.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Literal, TypeAlias, cast
+
+from mcp_launch.config._documents import Path, Place
+
+Kind: TypeAlias = Literal["env", "input", "file", "workspace", "workspace name", "home", "separator", "unknown"]
+
+
+class Reference:
+    """A reference; two are equal if they mean the same, however they are written."""
+
+    __slots__ = ("default", "kind", "name", "text")
+
+    def __init__(self, text: str, kind: Kind, name: str = "", default: str | None = None) -> None:
+        self.text = text
+        """How the file writes it."""
+        self.kind: Kind = kind
+        self.name = name
+        self.default = default
+
+    @property
+    def shown(self) -> str:
+        """As it is written, without what may be a part of a secret: a default, or what cannot be a name."""
+        if self.text.startswith("${"):
+            start, colon, _ = self.text[2:-1].partition(":-")
+            return f"${{{start}{':-…' if colon else ''}}}" if re.fullmatch(r"[\w./\\:~-]*", start.strip()) else "${…}"
+        # A lower case letter behind a dollar is as likely a password.
+        return self.text if re.fullmatch(r"\$[A-Z_][A-Z0-9_]*", self.text) else "$…"
+
+    def value(self, env: Mapping[str, str], workspace: str | None) -> str | None:
+        """What it stands for, or None where that is not known."""
+        match self.kind:
+            case "env":
+                # A variable that is set to an empty text is set.
+                return env.get(self.name, self.default)
+            case "workspace":
+                return workspace
+            case "workspace name":
+                return None if workspace is None else os.path.basename(workspace)
+            case "home":
+                return env.get("HOME") or env.get("USERPROFILE")
+            case "separator":
+                return os.sep
+            case _:
+                return None
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Reference) and self._meaning == other._meaning
+
+    def __hash__(self) -> int:
+        return hash(self._meaning)
+
+    def __repr__(self) -> str:
+        return f"<Reference {self.shown}>"
+
+    @property
+    def _meaning(self) -> tuple[Kind, str, str | None]:
+        return self.kind, self.name, self.default
+
+
+class Text:
+    """A text with references in it, and where it stands in its file."""
+
+    __slots__ = ("parts", "place")
+
+    def __init__(self, parts: tuple[str | Reference, ...], place: Place) -> None:
+        self.parts = parts
+        self.place = place
+
+    @property
+    def references(self) -> Iterator[Reference]:
+        """The references in it."""
+        return (part for part in self.parts if isinstance(part, Reference))
+
+    def written(self) -> str:
+        """As its file has it."""
+        return "".join(part if isinstance(part, str) else part.text for part in self.parts)
+
+    def replaced(self, env: Mapping[str, str], workspace: str | None) -> str:
+        """The text with every reference replaced whose value is known."""
+        return "".join(part if isinstance(part, str) else _replaced(part, env, workspace) for part in self.parts)
+
+    def from_env(self, env: Mapping[str, str], workspace: str | None) -> Iterator[tuple[int, str]]:
+        """Return where in the replaced text the values of environment variables begin, and the names of these."""
+        at = 0
+        for part in self.parts:
+            if isinstance(part, Reference) and part.kind == "env" and part.name in env:
+                yield at, part.name
+            at += len(part if isinstance(part, str) else _replaced(part, env, workspace))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Text) and self.parts == other.parts
+
+    def __hash__(self) -> int:
+        return hash(self.parts)
+
+    def __repr__(self) -> str:
+        return "<Text>"
+
+
+def replaced(value: Any, env: Mapping[str, str], workspace: str | None) -> Any:
+    """A JSON value with every reference replaced whose value is known."""
+    match value:
+        case Text():
+            return value.replaced(env, workspace)
+        case [*items]:
+            return [replaced(item, env, workspace) for item in items]
+        case dict():
+            members = cast("dict[str, Any]", value)
+            return {name: replaced(item, env, workspace) for name, item in members.items()}
+        case _:
+            return value
+
+
+def _replaced(reference: Reference, env: Mapping[str, str], workspace: str | None) -> str:
+    value = reference.value(env, workspace)
+    return reference.text if value is None else value
+
+
+def walk(value: Any, found: Callable[[Text], object]) -> None:
+    """Call a function with each text in a JSON value that has references."""
+    match value:
+        case Text():
+            found(value)
+        case [*items]:
+            for item in items:
+                walk(item, found)
+        case dict():
+            for item in cast("dict[str, Any]", value).values():
+                walk(item, found)
+        case _:
+            pass
+
+
+class Syntax:
+    """The syntax of a client without variables, in which every text means itself; the base of the others."""
+
+    pattern: str = r"(?!)"
+    """What a reference looks like; compiled where there is a dollar to begin one."""
+
+    def read(self, found: re.Match[str]) -> Reference:
+        """The reference that a match of the pattern means."""
+        return Reference(found[0], "unknown")
+
+    def write(self, reference: Reference) -> str | None:
+        """How this client writes the reference, or None where it cannot."""
+        del reference
+        return None
+
+    def parse(self, text: str, place: Place) -> str | Text:
+        """The text with its references; a `str` where it has none."""
+        parts: list[str | Reference] = []
+        at = 0
+        for found in self._found_in(text) if "$" in text else ():
+            if found.start() > at:
+                parts.append(text[at : found.start()])
+            parts.append(self.read(found))
+            at = found.end()
+        if not parts:
+            return text
+        if at < len(text):
+            parts.append(text[at:])
+        return Text(tuple(parts), place)
+
+    def _found_in(self, text: str) -> Iterator[re.Match[str]]:
+        pattern = re.compile(self.pattern)
+        closed = text.rfind("}") + 1
+        yield from pattern.finditer(text, 0, closed)
+        # Behind the last closing brace, opening ones are taken out: from each, all the rest would be searched in vain.
+        yield from pattern.finditer(text.replace("{", " "), closed)
+
+    def parse_all(self, value: Any, place: Callable[[Path], Place], path: Path) -> Any:
+        """The same for each text of a JSON value; `place` says where the value at a path stands."""
+        match value:
+            case str():
+                return self.parse(value, place(path)) if "$" in value else value
+            case [*items]:
+                return [self.parse_all(item, place, (*path, index)) for index, item in enumerate(items)]
+            case dict():
+                members = cast("dict[str, Any]", value)
+                return {name: self.parse_all(item, place, (*path, name)) for name, item in members.items()}
+            case _:
+                return value
+
+
+class _ClaudeCode(Syntax):
+    pattern = r"\$\{([^}]+)\}"
+
+    def read(self, found: re.Match[str]) -> Reference:
+        name, colon, default = found[1].partition(":-")
+        return Reference(found[0], "env", name, default if colon else None)
+
+    def write(self, reference: Reference) -> str | None:
+        name, default = reference.name, reference.default
+        if reference.kind != "env" or "}" in name or ":-" in name:
+            return None
+        return f"${{{name}}}" if default is None else f"${{{name}:-{default}}}"
+
+
+class _Editor(Syntax):
+    """The syntax of VS Code and editors made from it: `${env:NAME}`, and words without a colon."""
+
+    pattern = r"\$\{([^}]*)\}"
+
+    def __init__(self, *prefixes: Kind, words: Mapping[str, Kind]) -> None:
+        self._prefixes: Mapping[str, Kind] = {each: each for each in prefixes}
+        self._words = words
+
+    def read(self, found: re.Match[str]) -> Reference:
+        kind, colon, name = found[1].partition(":")
+        if not colon and kind in self._words:
+            return Reference(found[0], self._words[kind])
+        meant = self._prefixes.get(kind) if name else None
+        return Reference(found[0], "unknown", found[1]) if meant is None else Reference(found[0], meant, name)
+
+    def write(self, reference: Reference) -> str | None:
+        if reference.kind in self._prefixes and reference.default is None and "}" not in reference.name:
+            return f"${{{reference.kind}:{reference.name}}}"
+        return next((f"${{{word}}}" for word, kind in self._words.items() if kind == reference.kind), None)
+
+
+class _Gemini(Syntax):
+    pattern = r"(?a)\$(?:(\w+)|\{([^}]+)\})"
+
+    def read(self, found: re.Match[str]) -> Reference:
+        return Reference(found[0], "env", found[1] or found[2])
+
+    def write(self, reference: Reference) -> str | None:
+        if reference.kind != "env" or reference.default is not None or "}" in reference.name:
+            return None
+        return f"${{{reference.name}}}"
+
+
+class _Goose(_Gemini):
+    """That of Gemini CLI, with stricter names; only for headers."""
+
+    pattern = r"(?a)\$(?:([A-Za-z_]\w*)|\{\s*([A-Za-z_]\w*)\s*\})"
+
+    def write(self, reference: Reference) -> str | None:
+        return super().write(reference) if re.fullmatch(r"(?a)[A-Za-z_]\w*", reference.name) else None
+
+
+_WORDS: dict[str, Kind] = {
+    "workspaceFolder": "workspace",
+    "workspaceFolderBasename": "workspace name",
+    "userHome": "home",
+    "pathSeparator": "separator",
+    "/": "separator",
+}
+
+NONE = Syntax()
+CLAUDE_CODE = _ClaudeCode()
+VSCODE = _Editor("env", "input", words=_WORDS)
+CURSOR = _Editor("env", words=_WORDS)
+WINDSURF = _Editor("env", "file", words={})
+GEMINI = _Gemini()
+GOOSE = _Goose()

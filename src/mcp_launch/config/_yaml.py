@@ -1,0 +1,108 @@
+"""Reads YAML with line numbers. Imported only when a YAML file is read, because its library is slow to import."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Iterator
+from math import isfinite
+from typing import Any, cast
+
+from ruamel.yaml import YAML
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from ruamel.yaml.reader import ReaderError
+
+from mcp_launch.config._documents import DEEPEST, Document, Place, place_in, unusable
+
+LONGEST = 2**20
+"""Characters of a document at most: a second is enough for a tenth of that."""
+MOST_NODES = 20_000
+"""Values of a document at most, counted again for each alias."""
+
+
+def read_yaml(text: str, *, source: str) -> Document:
+    """Read a text; what is wrong with it is an error by its place."""
+    if len(text) > LONGEST:
+        raise unusable(source, Place(1, 1), f"is larger than {LONGEST >> 20} MB, which is not read of YAML")
+    reader: Any = YAML(typ="safe", pure=True)
+    try:
+        # Its warnings quote the text, in which there are secrets.
+        with warnings.catch_warnings(action="ignore"):
+            root: Any = reader.compose(text)
+            if root is None:
+                raise unusable(source, Place(1, 1), "is empty")
+            return _Yaml(_Construction(source, reader).value(root), root)
+    except MarkedYAMLError as raised:
+        error: Any = raised
+        what = " ".join(str(error.problem or error.context or "cannot be read").split())
+        # The rest may be a secret: a password may begin with a character that means something in YAML.
+        what = re.sub(r"\b(alias|anchor|handle|tag)\b.*", r"\1", what)
+        mark: Any = error.problem_mark or error.context_mark
+        place = Place(1, 1) if mark is None else Place(mark.line + 1, mark.column + 1)
+        raise unusable(source, place, f"not YAML: {what}") from None
+    except ReaderError as raised:
+        at = int(cast("Any", raised).position)
+        raise unusable(source, place_in(text, at), "not YAML: holds a character that is not allowed") from None
+    except RecursionError:
+        raise unusable(source, Place(1, 1), f"nested too deep: more than {DEEPEST} levels") from None
+    except (YAMLError, ValueError, LookupError, OverflowError, TypeError, AttributeError):
+        raise unusable(source, Place(1, 1), "not YAML: cannot be read") from None
+
+
+class _Yaml(Document):
+    """A node is one of ruamel.yaml."""
+
+    def place_of(self, node: Any) -> Place:
+        return _mark(node)
+
+    def members_of(self, node: Any) -> Iterator[tuple[str | int, Any, Any]]:
+        if node.id == "mapping":
+            for key, value in node.value:
+                yield key.value, key, value
+        elif node.id == "sequence":
+            for index, item in enumerate(node.value):
+                yield index, item, item
+
+
+class _Construction:
+    """Builds the value of a tree of nodes."""
+
+    def __init__(self, source: str, reader: Any) -> None:
+        self._source = source
+        self._scalar = reader.constructor.construct_object
+        self._left = MOST_NODES
+
+    def value(self, node: Any, depth: int = 0) -> Any:
+        self._left -= 1
+        if self._left < 0:
+            raise unusable(self._source, _mark(node), "its aliases make it too big")
+        if depth > DEEPEST:
+            raise unusable(self._source, _mark(node), f"nested too deep: more than {DEEPEST} levels")
+        if node.id == "mapping":
+            return self._mapping(node, depth)
+        if node.id == "sequence":
+            return [self.value(item, depth + 1) for item in node.value]
+        return self._plain(node)
+
+    def _mapping(self, node: Any, depth: int) -> dict[str, Any]:
+        members: dict[str, Any] = {}
+        for key, value in node.value:
+            if key.id != "scalar":
+                raise unusable(self._source, _mark(key), "a name must be a text")
+            if key.value in members:
+                raise unusable(self._source, _mark(key), f"the name {key.value!r} occurs twice in one object")
+            members[key.value] = self.value(value, depth + 1)
+        return members
+
+    def _plain(self, node: Any) -> Any:
+        try:
+            value = self._scalar(node)
+        except Exception:  # noqa: BLE001 - a tag of somebody's own, or a date or number that is none: its text remains
+            value = node.value
+        # JSON has no dates, bytes, or numbers such as NaN: their text remains.
+        is_json = isinstance(value, str | int | None) or (isinstance(value, float) and isfinite(value))
+        return value if is_json else node.value
+
+
+def _mark(node: Any) -> Place:
+    return Place(node.start_mark.line + 1, node.start_mark.column + 1)

@@ -1,0 +1,223 @@
+"""A live session for plain tests: the methods of the SDK's `mcp.Client`, each of which blocks until it is answered."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, ExitStack
+from dataclasses import replace
+from functools import partial, update_wrapper
+from types import TracebackType
+from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar, overload
+
+import anyio
+import pytest
+from anyio.from_thread import BlockingPortal
+from mcp import Client
+from mcp.server import MCPServer, Server
+from pydantic import BaseModel
+
+from mcp_launch._servers.client import client_of
+from mcp_launch._servers.roster import import_sdk
+from mcp_launch.config._entries import Entry
+from mcp_launch.failures import LaunchError, UnknownServer, UnusableInput
+from mcp_launch.options import Budgets, Options
+from mcp_launch.session import open_session
+from mcp_launch.testing import _settings as settings
+from mcp_launch.testing._loop import Kept, held, portal_of
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class _Blocking(Generic[P, T]):
+    """A method of the client that blocks until its result is there, with the same arguments and result."""
+
+    def __init__(self, method: Callable[Concatenate[Client, P], Awaitable[T]]) -> None:
+        self._method = method
+        self.__doc__ = method.__doc__
+
+    @overload
+    def __get__(self, session: None, owner: type[McpSession]) -> Self: ...
+    @overload
+    def __get__(self, session: McpSession, owner: type[McpSession]) -> Callable[P, T]: ...
+    def __get__(self, session: McpSession | None, owner: type[McpSession]) -> Self | Callable[P, T]:
+        if session is None:
+            return self
+
+        def call(*args: P.args, **kwargs: P.kwargs) -> T:
+            __tracebackhide__ = True
+            return session.run(partial(self._method, session.client, *args, **kwargs))
+
+        return update_wrapper(call, self._method)
+
+
+class McpSession:
+    """A session whose server runs beside the test; it ends with the fixture that it came from."""
+
+    def __init__(self, client: Client, portal: BlockingPortal) -> None:
+        self._portal = portal
+        self.client = client
+        """The SDK's own client, for what it knows of the server: `server_info`, `server_capabilities`, …"""
+
+    call_tool = _Blocking(Client.call_tool)
+    list_tools = _Blocking(Client.list_tools)
+    list_resources = _Blocking(Client.list_resources)
+    list_resource_templates = _Blocking(Client.list_resource_templates)
+    read_resource = _Blocking(Client.read_resource)
+    list_prompts = _Blocking(Client.list_prompts)
+    get_prompt = _Blocking(Client.get_prompt)
+    complete = _Blocking(Client.complete)
+
+    def __repr__(self) -> str:
+        return f"<McpSession with {self.client.server_info}>"
+
+    def run(self, function: Callable[[], Awaitable[T]]) -> T:
+        """Run an async function that uses `client`, such as for several calls at once, and return its result."""
+        __tracebackhide__ = True
+        return self._portal.call(function)
+
+
+class McpServerFixture:
+    """Starts servers for tests, each time a new one, and closes them when its scope ends.
+
+    A server is the name of one of the config file, or its `command`, or the raw JSON or a model of an `McpServer`, or
+    an object of the SDK's `mcp.server`, which then runs in this process.
+    """
+
+    def __init__(self, config: pytest.Config) -> None:
+        # Here, and not by the first server in a thread: a thread whose start Ctrl-C interrupts would never end.
+        import_sdk()
+        self._config = config
+        self._open = ExitStack()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, exc_type: type[BaseException] | None, exc_val: BaseException | None, exc_tb: TracebackType | None
+    ) -> None:
+        self._open.close()
+
+    def __call__(
+        self,
+        server: str | Mapping[str, Any] | BaseModel | MCPServer[Any] | Server[Any] | None = None,
+        *,
+        command: Sequence[str | os.PathLike[str]] | None = None,
+        env: Mapping[str, str] | None = None,
+        cwd: str | os.PathLike[str] | None = None,
+        timeout: float | None = None,
+        options: Options | None = None,
+    ) -> McpSession:
+        """A live session for plain tests; it lasts until the scope of the fixture ends.
+
+        Args:
+            server: a name in the config file, an `McpServer`, or a server object.
+            command: what to start instead, with its arguments.
+            env: variables for the command, on top of the few that it inherits.
+            cwd: its working directory, from pytest's root directory if it is relative.
+            timeout: seconds until it is ready, and until it answers, instead of `--mcp-timeout`.
+            options: what else is decided about it, such as callbacks.
+
+        Raises:
+            LaunchFailure: it could not be used; `.code` and `.stage` say why.
+            UnknownServer: the config file has no server of that name.
+            UnusableInput: it does not say which server; or an event loop runs here, which this would stop: use `open`.
+        """
+        __tracebackhide__ = True
+        block = self._block(server, command, env, cwd=cwd, timeout=timeout, options=options)
+        if _in_event_loop():
+            raise UnusableInput(
+                "mcp_server(…) blocks, and an event loop runs here; say: async with mcp_server.open(…) as session"
+            )
+        portal = portal_of(self._config)
+        try:
+            client = self._open.enter_context(held(portal, block))
+        except LaunchError as error:
+            # The message says what is wrong; the traceback through a thread and the SDK would help nobody.
+            raise error.with_traceback(None) from None
+        return McpSession(client, portal)
+
+    def open(
+        self,
+        server: str | Mapping[str, Any] | BaseModel | MCPServer[Any] | Server[Any] | None = None,
+        *,
+        command: Sequence[str | os.PathLike[str]] | None = None,
+        env: Mapping[str, str] | None = None,
+        cwd: str | os.PathLike[str] | None = None,
+        timeout: float | None = None,
+        options: Options | None = None,
+    ) -> AbstractAsyncContextManager[Client]:
+        """A block with a live session for async tests, in their own event loop: the SDK's own `mcp.Client`.
+
+        It may be left in another task than it was entered in, so that it can be an async fixture under any plugin.
+        Arguments and errors are those of the call.
+        """
+        return Kept(self._block(server, command, env, cwd=cwd, timeout=timeout, options=options))
+
+    def _block(
+        self,
+        server: str | Mapping[str, Any] | BaseModel | MCPServer[Any] | Server[Any] | None,
+        command: Sequence[str | os.PathLike[str]] | None,
+        env: Mapping[str, str] | None,
+        *,
+        cwd: str | os.PathLike[str] | None,
+        timeout: float | None,
+        options: Options | None,
+    ) -> AbstractAsyncContextManager[Client]:
+        if (server is None) == (command is None) or (env is not None and command is None):
+            raise UnusableInput("say which server: its name, its command=[…] (with env={…} if need be), or an object")
+        seconds = settings.timeout(self._config) if timeout is None else timeout
+        if isinstance(server, MCPServer | Server):
+            return client_of(server, "auto", options or Options(), patience=seconds)
+        entry: object = server
+        named: list[str | None] = []
+        if command is not None:
+            entry = _entry(command, env or {})
+        elif isinstance(server, str):
+            found, directory = self._entry_named(server)
+            entry, named = found.server, [directory, found.cwd]
+            own = options or Options()
+            options = replace(own, secrets=[*own.secrets, *found.secrets])
+        return open_session(
+            entry,
+            cwd=os.path.join(settings.directory(self._config, *named), cwd or ""),
+            timeout=seconds,
+            # The same number for each stage: a test only cares for the whole.
+            budgets=Budgets(connect=seconds, handshake=seconds, list=seconds, call=seconds),
+            options=options,
+        )
+
+    def _entry_named(self, name: str) -> tuple[Entry, str | None]:
+        """Return the entry of that name, and the directory that its file names."""
+        path = settings.config_file(self._config)
+        if path is None:
+            raise UnusableInput(
+                f'there is no config file to find "{name}" in: say --mcp-config FILE, or mcp_config in the ini-file'
+            )
+        config = settings.read_servers(path)
+        named = next((entry for entry in config.entries if entry.name == name), None)
+        if named is None:
+            raise UnknownServer(name, [entry.name for entry in config.entries])
+        # Also one that is disabled: the test asks for it by its name.
+        return named, config.cwd
+
+
+def _entry(command: Sequence[str | os.PathLike[str]], env: Mapping[str, str]) -> dict[str, Any]:
+    if isinstance(command, str) or not command:
+        raise UnusableInput(f"command must be a list of the program and its arguments, not {command!r}")
+    program, *arguments = [os.fspath(each) for each in command]
+    return {
+        "name": os.path.basename(program),
+        "command": program,
+        "args": arguments,
+        "env": [{"name": name, "value": value} for name, value in env.items()],
+    }
+
+
+def _in_event_loop() -> bool:
+    try:
+        anyio.get_current_task()
+    except RuntimeError:
+        return False
+    return True

@@ -1,0 +1,164 @@
+"""An event loop in a thread, for plain tests: it runs from when it is first needed until pytest ends."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import signal
+from collections.abc import Awaitable, Callable, Generator
+from concurrent.futures import Future
+from contextlib import AbstractAsyncContextManager, contextmanager
+from types import TracebackType
+from typing import ClassVar, Generic, TypeVar
+
+import anyio
+import pytest
+from anyio.from_thread import BlockingPortal, start_blocking_portal
+
+T = TypeVar("T")
+
+_PORTAL = pytest.StashKey[BlockingPortal]()
+
+
+def portal_of(config: pytest.Config) -> BlockingPortal:
+    """The loop of this run of pytest, which is started now if it is the first time.
+
+    It is asyncio's. When pytest ends, whatever still runs in it is cancelled, and so closes what it holds.
+    """
+    portal = config.stash.get(_PORTAL, None)
+    if portal is None:
+        thread = start_blocking_portal(name="mcp_launch.testing")
+        portal = config.stash[_PORTAL] = thread.__enter__()
+
+        def stop() -> None:
+            try:
+                portal.call(portal.stop, True)
+            finally:
+                thread.__exit__(None, None, None)
+
+        config.add_cleanup(stop)
+    return portal
+
+
+@contextmanager
+def held(portal: BlockingPortal, block: AbstractAsyncContextManager[T]) -> Generator[T]:
+    """Enter an async block in a task of the portal; yields what it gives, and leaves it at the end.
+
+    Unlike `BlockingPortal.wrap_async_context_manager` it gives the block up when the wait for it is interrupted: by
+    Ctrl-C, or a plugin that ends a test which takes too long.
+    """
+    opened: Future[tuple[T, anyio.Event]] = Future()
+
+    async def live() -> None:
+        try:
+            async with block as value:
+                leave = anyio.Event()
+                opened.set_result((value, leave))
+                await leave.wait()
+        except Exception as error:
+            if opened.done():
+                raise
+            opened.set_exception(error)
+        finally:
+            opened.cancel()
+
+    life = portal.start_task_soon(live)
+    try:
+        value, leave = opened.result()
+    except BaseException:
+        life.cancel()
+        raise
+    try:
+        yield value
+    finally:
+        portal.call(leave.set)
+        life.result()
+
+
+class Kept(AbstractAsyncContextManager[T], Generic[T]):
+    """Enters the block in a task of its own, which leaves it when this one is left."""
+
+    run_is_over: ClassVar[bool] = False
+    """Whether Ctrl-C has ended the tests, so that now only fixtures are torn down."""
+
+    def __init__(self, block: AbstractAsyncContextManager[T]) -> None:
+        self._block = block
+
+    async def __aenter__(self) -> T:
+        self._settled, self._leave, self._gone = anyio.Event(), anyio.Event(), anyio.Event()
+        self._scope = anyio.CancelScope()
+        self._values: list[T] = []
+        self._error: Exception | None = None
+        # asyncio holds its tasks weakly.
+        self._task = _start(self._keep)
+        try:
+            await self._settled.wait()
+        except BaseException:
+            self._scope.cancel()
+            await self._end()
+            raise
+        if self._error is not None:
+            raise self._error
+        if not self._values:
+            # Ctrl-C interrupted the block, and will interrupt or cancel this task too.
+            await anyio.sleep_forever()
+        return self._values[0]
+
+    async def __aexit__(
+        self, exc_type: type[BaseException] | None, exc_val: BaseException | None, exc_tb: TracebackType | None
+    ) -> None:
+        self._leave.set()
+        await self._end()
+        if self._error is not None:
+            raise self._error
+
+    async def _end(self) -> None:
+        with anyio.CancelScope(shield=True):
+            await self._gone.wait()
+
+    async def _keep(self) -> None:
+        try:
+            with self._scope:
+                async with self._block as value:
+                    self._values.append(value)
+                    self._settled.set()
+                    await self._leave.wait()
+        except Exception as error:  # noqa: BLE001 - raised again where the block is entered or left
+            self._error = error
+        except BaseException as error:
+            if not _is_interrupt(error):
+                raise
+            # Ctrl-C is for who runs the tests, and once. trio gives it to whatever runs, and nobody else would hear of
+            # it. asyncio's loop is left when it comes to a task, unless a group of tasks holds it, as one did here.
+            if not _in_asyncio():
+                signal.raise_signal(signal.SIGINT)
+            elif isinstance(error, KeyboardInterrupt) or not Kept.run_is_over:
+                raise KeyboardInterrupt from error
+        finally:
+            self._settled.set()
+            self._gone.set()
+
+
+def _start(work: Callable[[], Awaitable[None]]) -> object:
+    """Start a task that belongs to no task group, which anyio has no function for."""
+    if not _in_asyncio():
+        import trio  # noqa: PLC0415 - installed, since its loop runs
+
+        return trio.lowlevel.spawn_system_task(work, context=contextvars.copy_context())
+
+    async def run() -> None:
+        await work()
+
+    return asyncio.get_running_loop().create_task(run())
+
+
+def _in_asyncio() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
+
+
+def _is_interrupt(error: BaseException) -> bool:
+    return BaseExceptionGroup("", [error]).subgroup(KeyboardInterrupt) is not None

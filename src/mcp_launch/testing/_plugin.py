@@ -1,0 +1,122 @@
+"""The pytest plugin: its options, its fixtures, and when a config file is collected. Imports nothing but pytest."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Generator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from mcp_launch.testing._fixture import McpServerFixture
+    from mcp_launch.testing._items import McpConfig
+
+
+_COLLECTED = pytest.StashKey[bool]()
+"""Set once the config file has been collected."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """The options, on the command line and in the ini-file."""
+    group = parser.getgroup("mcp", "MCP servers (mcp_launch)")
+    group.addoption(
+        "--mcp-config", metavar="FILE", help="Start the MCP servers of FILE, a test for each; fixtures use it too."
+    )
+    group.addoption(
+        "--mcp-timeout", type=float, metavar="SECONDS", help="Until a server is ready, and until it answers (30)."
+    )
+    group.addoption("--mcp-cwd", metavar="DIR", help="Working directory of the servers (the file's, or pytest's root).")
+    parser.addini("mcp_config", "--mcp-config, collected when no tests are named on the command line; from here.")
+    parser.addini("mcp_timeout", "--mcp-timeout")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Refuse what would fail later, or in every test."""
+    if not config.getoption("mcp_config"):
+        return
+    _need_extra()
+    from mcp_launch.testing._settings import config_file, timeout  # noqa: PLC0415 - not before it is used
+
+    path = config_file(config)
+    if path is not None and not path.is_file():
+        raise pytest.UsageError(f"--mcp-config: there is no file {path}")
+    timeout(config)
+
+
+def pytest_sessionstart() -> None:
+    """From now on Ctrl-C counts again, whatever ran in this process before."""
+    _say_whether_over(is_over=False)
+
+
+def pytest_keyboard_interrupt() -> None:
+    """Fixtures that are torn down from now on must not raise it again."""
+    _say_whether_over(is_over=True)
+
+
+def _say_whether_over(*, is_over: bool) -> None:
+    if kept := sys.modules.get("mcp_launch.testing._loop"):
+        kept.Kept.run_is_over = is_over
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> McpConfig | None:
+    """Collect the config file, if the collection passes it or it is named."""
+    config = parent.config
+    if file_path != _config_file(config) or not (_is_wanted(config) or parent.session.isinitpath(file_path)):
+        return None
+    return _collector(file_path, parent)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Collect the config file if the collection did not pass it: it is hidden, or not where the tests are."""
+    path = _config_file(config)
+    if path is not None and _is_wanted(config) and not config.stash.get(_COLLECTED, False):
+        items += session.genitems(_collector(path, session))
+
+
+def _server(request: pytest.FixtureRequest) -> Generator[McpServerFixture]:
+    """Live sessions of MCP servers: `mcp_server("name")`, `mcp_server(command=[…])`, `mcp_server(server)`.
+
+    In an async test `async with mcp_server.open(…) as session`. All are closed at the end.
+    """
+    _need_extra()
+    from mcp_launch.testing._fixture import McpServerFixture  # noqa: PLC0415 - not before it is used
+
+    with McpServerFixture(request.config) as fixture:
+        yield fixture
+
+
+mcp_server = pytest.fixture(_server, name="mcp_server")
+module_mcp_server = pytest.fixture(_server, scope="module", name="module_mcp_server")
+session_mcp_server = pytest.fixture(_server, scope="session", name="session_mcp_server")
+
+
+def _config_file(config: pytest.Config) -> Path | None:
+    if not (config.getoption("mcp_config") or config.getini("mcp_config")):
+        return None
+    from mcp_launch.testing._settings import config_file  # noqa: PLC0415 - not before it is used
+
+    return config_file(config)
+
+
+def _is_wanted(config: pytest.Config) -> bool:
+    """Whether the config file is collected although it is not named on the command line as a file of tests."""
+    named_tests = config.args_source is pytest.Config.ArgsSource.ARGS
+    return bool(config.getoption("mcp_config")) or not named_tests
+
+
+def _collector(path: Path, parent: pytest.Collector) -> McpConfig:
+    _need_extra()
+    from mcp_launch.testing._items import McpConfig  # noqa: PLC0415 - not before it is used
+
+    parent.config.stash[_COLLECTED] = True
+    return McpConfig.from_parent(parent, path=path)  # pyright: ignore[reportUnknownMemberType]
+
+
+def _need_extra() -> None:
+    from mcp_launch._extra import what_is_missing  # noqa: PLC0415 - not before it is used
+
+    if told := what_is_missing("mcp_launch"):
+        raise pytest.UsageError(told)

@@ -1,1 +1,0 @@
-"""MCP over a process's standard input and output."""
