@@ -11,9 +11,9 @@ defaults themselves, and so do the methods of `Model`.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import BaseModel, GetJsonSchemaHandler, SerializationInfo
@@ -67,17 +67,18 @@ def embedded_class(cls: type[BaseModel]) -> CoreSchema:
     return cs.definitions_schema(outer, _with_other_references(definitions))
 
 
+_SEQUENCES: frozenset[Any] = frozenset({list, tuple})
+
+
 def _with_other_references(part: Any) -> Any:
-    kind: Any = type(part)
-    if kind in (list, tuple):
-        return kind(map(_with_other_references, part))
-    if kind is not dict:
+    if part.__class__ in _SEQUENCES:
+        return part.__class__(map(_with_other_references, part))
+    if part.__class__ is not dict:
         return part
-    copy = {key: _with_other_references(each) for key, each in part.items()}
-    copy |= {key: f"{copy[key]}_inner" for key in ("ref", "schema_ref") if isinstance(copy.get(key), str)}
-    if copy.get("type") == "default" and "default" in copy:
-        copy["default"] = part["default"]  # a value of the user, not a schema
-    return copy
+    # The default of a field is a value of the user, not a schema.
+    kept = "default" if part.get("type") == "default" else None
+    copy = {key: each if key == kept else _with_other_references(each) for key, each in part.items()}
+    return copy | {key: f"{copy[key]}_inner" for key in ("ref", "schema_ref") if isinstance(copy.get(key), str)}
 
 
 def _validate(given: Any, validate: Callable[[Any], Any]) -> Any:
@@ -125,12 +126,20 @@ _OPTIONS = (
 
 def prepare(model: BaseModel) -> None:
     """Count as set what was put into default lists, maps and objects of *model*, and the tags of items in its lists."""
+    note_filled, fit = _writing()
+    note_filled(model)
+    try:  # noqa: SIM105 - `suppress` takes longer than `fit`
+        fit(model)
+    except ValueError:
+        pass  # pydantic warns of items that do not fit
+
+
+@cache
+def _writing() -> tuple[Callable[[Any], object], Callable[[Any], object]]:
     from acp_bindings._writing.filled import note_filled  # noqa: PLC0415 - only what is written needs it
     from acp_bindings._writing.fitting import fit  # noqa: PLC0415
 
-    note_filled(model)
-    with suppress(ValueError):  # pydantic warns of items that do not fit
-        fit(model)
+    return note_filled, fit
 
 
 def embed(cls: Any) -> None:
