@@ -12,7 +12,7 @@ from acp_bindings._models.shown import HIDDEN
 
 def without_inputs(error: ValidationError) -> ValidationError:
     """Return *error* with "…" as the input of each of its errors, also for `errors()` and `json()`."""
-    return of_lines(error.title, [line(each) for each in error.errors(include_url=False)])
+    return of_lines(error.title, [line(each) for each in error.errors()])
 
 
 def of_lines(title: str, lines: list[InitErrorDetails]) -> ValidationError:
@@ -22,6 +22,10 @@ def of_lines(title: str, lines: list[InitErrorDetails]) -> ValidationError:
 
 def line(error: ErrorDetails) -> InitErrorDetails:
     """Return the line of an error for `of_lines`."""
-    # A custom error also for the types of pydantic, because users raise errors of these types with their own messages.
-    kind, message = cast("Any", error["type"]), cast("Any", error["msg"])
-    return {"type": PydanticCustomError(kind, message, error.get("ctx")), "loc": error["loc"], "input": HIDDEN}
+    kind, message, context = cast("Any", error["type"]), cast("Any", error["msg"]), error.get("ctx")
+    made: InitErrorDetails = {"type": kind, "loc": error["loc"], "input": HIDDEN}
+    if "url" not in error:  # an error of a user, who may have given it a type of pydantic, but another message
+        made["type"] = PydanticCustomError(kind, message, context)
+    elif context is not None:
+        made["ctx"] = context
+    return made

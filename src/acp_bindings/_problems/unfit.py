@@ -32,7 +32,7 @@ def refuse_unfit(cls: type[BaseModel], members: Mapping[str, Any], error: Valida
     """
     unfit: set[tuple[int | str, ...]] = set()
     said: list[InitErrorDetails] = []
-    for each in error.errors(include_url=False):
+    for each in error.errors():
         place, given = _place_of(each, members)
         wanted = _classes_of(cls, place)
         # Otherwise the error is that a dict is no list, say, or it is that of a user's own validator.
