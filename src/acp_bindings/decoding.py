@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from acp_bindings._json import may_be_out_of_range, refuse_infinite, refuse_read_names
 from acp_bindings._models.base import Model, Response, complete
+from acp_bindings._models.embedding import within_own_types
 from acp_bindings._models.reading import notes
 
 if TYPE_CHECKING:
@@ -203,13 +204,14 @@ def _is_class(type_: Any, base: type) -> bool:
 def _adapter(type_: Any) -> TypeAdapter[Any]:
     from pydantic import PydanticUserError, TypeAdapter  # noqa: PLC0415 - only unions and aliases need it
 
-    try:
-        return TypeAdapter(type_, config=ConfigDict(strict=True, hide_input_in_errors=True))
-    except PydanticUserError as error:
-        if error.code != "type-adapter-config-unused":
-            raise
-    # It is a class, which may have settings of its own: pydantic takes no others then.
-    return TypeAdapter(type_)
+    with within_own_types():
+        try:
+            return TypeAdapter(type_, config=ConfigDict(strict=True, hide_input_in_errors=True))
+        except PydanticUserError as error:
+            if error.code != "type-adapter-config-unused":
+                raise
+        # It is a class, which may have settings of its own: pydantic takes no others then.
+        return TypeAdapter(type_)
 
 
 def _may_be_empty(type_: Any) -> bool:

@@ -37,7 +37,7 @@ def test_what_hides_secrets_in_text_is_loaded_by_connections_alone(code: str) ->
 
 
 READ = 'from acp_bindings import decode, v1; text = decode(v1.TextContent, \'{"text": "Hello"}\')'
-NEEDED = ["json", "lazy", "models", "models.base", "models.reading", "models.types"]
+NEEDED = ["json", "lazy", "models", "models.base", "models.embedding", "models.reading", "models.types"]
 TO_WRITE = ["writing"]
 
 

@@ -13,6 +13,14 @@ from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, GetJson
 from pydantic.fields import FieldInfo
 from pydantic_core import CoreSchema, InitErrorDetails, ValidationError
 
+from acp_bindings._models.embedding import (
+    embed,
+    embedded_class,
+    is_within_own_types,
+    prepare,
+    validate_without_inputs,
+    within_own_types,
+)
 from acp_bindings._models.reading import LENIENT_OBJECT, UNTYPED, Key, apply_rules, counting, keys_unlike, leaving_out
 from acp_bindings._models.types import Implied, Rule, Unlike, When
 
@@ -266,7 +274,6 @@ class Model(BaseModel):  # noqa: PLW1641 - what can change has no hash
             from acp_bindings._problems.unfit import refuse_unfit  # noqa: PLC0415 - only errors need it
 
             refuse_unfit(cls, members, error)
-            raise
         for name, value in members.items():
             if type(value) not in _PLAIN:
                 _accept(self, name, value)
@@ -279,6 +286,8 @@ class Model(BaseModel):  # noqa: PLW1641 - what can change has no hash
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler, /) -> CoreSchema:
         """Pydantic's schema with the reading rules of each member worked into it."""
+        if not is_within_own_types():
+            return embedded_class(cls)
         schema = handler(source)
         body = _inside(handler.resolve_ref_schema(schema), "model")
         if "strict" not in body:
@@ -303,7 +312,7 @@ class Model(BaseModel):  # noqa: PLW1641 - what can change has no hash
         tags = [cls.__pydantic_fields__[name].alias for name in tags_of(cls)]
         if tags and handler.mode == "serialization":
             body = handler.resolve_ref_schema(described)
-            body["required"] = [*body.get("required", ()), *tags]
+            body["required"] = [*dict.fromkeys([*body.get("required", ()), *tags])]
         return described
 
     @classmethod
@@ -318,6 +327,8 @@ class Model(BaseModel):  # noqa: PLW1641 - what can change has no hash
         if not cls.__module__.startswith("acp_bindings."):
             for forget in when_derived:
                 forget()
+        if cls.__pydantic_complete__:  # a user has set `defer_build=False`
+            cls.model_rebuild(force=True)
         # A union is decided by the wire name of its tag, in messages and in instances alike.
         for name, info in cls.__pydantic_fields__.items():
             if info.alias and info.alias != name and _is_tag(info):
@@ -367,6 +378,41 @@ class Model(BaseModel):  # noqa: PLW1641 - what can change has no hash
             _assign(copied, name, value)
         return copied
 
+    if not TYPE_CHECKING:
+
+        @classmethod
+        def model_rebuild(cls, *, _parent_namespace_depth: int = 2, **options: Any) -> bool | None:
+            with within_own_types():
+                built = super().model_rebuild(_parent_namespace_depth=_parent_namespace_depth + 1, **options)
+            if built:
+                embed(cls)
+            return built
+
+        @classmethod
+        def model_validate(cls, *given: Any, **options: Any) -> Self:
+            return validate_without_inputs(super().model_validate, *given, **options)
+
+        @classmethod
+        def model_validate_json(cls, *given: Any, **options: Any) -> Self:
+            return validate_without_inputs(super().model_validate_json, *given, **options)
+
+        @classmethod
+        def model_validate_strings(cls, *given: Any, **options: Any) -> Self:
+            return validate_without_inputs(super().model_validate_strings, *given, **options)
+
+        def model_dump(self, **options: Any) -> dict[str, Any]:
+            """Return what is set as a dict, as `encode` writes it. `exclude_unset` has no effect.
+
+            The names are those on the wire, by which `model_validate` reads, unless you pass `by_alias=False`.
+            """
+            prepare(self)
+            return super().model_dump(**{**options, "exclude_unset": True})
+
+        def model_dump_json(self, **options: Any) -> str:
+            """Return what is set as JSON, with the options of pydantic. `exclude_unset` has no effect."""
+            prepare(self)
+            return super().model_dump_json(**{**options, "exclude_unset": True})
+
     @property
     def model_extra(self) -> dict[str, Any] | None:
         """The members that the schema does not know, by their names in the message."""
@@ -406,10 +452,9 @@ def _assign(model: Model, name: str, value: Any) -> None:
             from acp_bindings._problems.unfit import refuse_unfit  # noqa: PLC0415 - only errors need it
 
             refuse_unfit(cls, {name: value}, error)
-            raise
         _accept(trial, name, value)
         for each in _dependent_on(cls, name) & trial.__pydantic_fields_set__:
-            assign(trial, each, vars(trial)[each], strict=True)
+            validate_without_inputs(assign, trial, each, vars(trial)[each], strict=True)
         members[name] = vars(trial)[name]
         model.__pydantic_fields_set__.add(name)
     elif model.__pydantic_extra__ is not None and _is_newer(cls, name):

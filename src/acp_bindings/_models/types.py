@@ -16,6 +16,8 @@ from pydantic import Field, GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic_core import CoreSchema, PydanticCustomError
 from pydantic_core import core_schema as cs
 
+from acp_bindings._models.embedding import embedded, is_within_own_types
+
 T = TypeVar("T")
 
 
@@ -126,15 +128,24 @@ class Tagged(_Mark):
         # The same tag may be that of an alternative that requires it, which comes first.
         for tag, schema in by_implied.items():
             by_tag.setdefault(tag, schema)
-        tagged = cs.tagged_union_schema(by_tag, discriminator=self.member, serialization=_AS_IT_IS)
-        if not fallbacks:
-            return tagged
-        return cs.union_schema(
-            [(tagged, TAGGED), *fallbacks],
-            mode="left_to_right",
-            serialization=_AS_IT_IS,
-            metadata={CATCH_ALLS: catch_alls},
-        )
+        described = {"pydantic_js_annotation_functions": [_without_odd_discriminator]}
+        union: CoreSchema = cs.tagged_union_schema(by_tag, self.member, serialization=_AS_IT_IS, metadata=described)
+        if fallbacks:
+            union = cs.union_schema(
+                [(union, TAGGED), *fallbacks],
+                mode="left_to_right",
+                serialization=_AS_IT_IS,
+                metadata={CATCH_ALLS: catch_alls},
+            )
+        return union if is_within_own_types() else embedded(union)
+
+
+def _without_odd_discriminator(union: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+    """Pydantic's JSON schema without a `discriminator` that OpenAPI does not allow: one that maps a tag to a union."""
+    described = handler(union)
+    if not all(isinstance(each, str) for each in described.get("discriminator", {}).get("mapping", {}).values()):
+        del described["discriminator"]
+    return described
 
 
 CATCH_ALLS = "acp_bindings_catch_alls"
@@ -176,7 +187,8 @@ class FirstMatch(_Mark):
         arms: list[CoreSchema | tuple[CoreSchema, str]] = [
             (handler.generate_schema(arm), fallback_label(arm)) for arm in get_args(source)
         ]
-        return cs.union_schema(arms, mode="left_to_right")
+        union = cs.union_schema(arms, mode="left_to_right")
+        return union if is_within_own_types() else embedded(union, serialization=None)  # its classes write themselves
 
 
 class Compiled(_Mark):

@@ -4,33 +4,35 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterator, Mapping
-from typing import Any, cast, get_args, get_origin
+from typing import Any, NoReturn, cast, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails, InitErrorDetails, PydanticCustomError
 
 from acp_bindings._json import full_name, kind_of
+from acp_bindings._models.base import HIDDEN
+from acp_bindings._problems.inputs import line, of_lines
 
 _OF_OBJECTS = {"model_type", "model_attributes_type", "union_tag_not_found", "union_tag_invalid"}
 _MOST_NAMED = 5
 
 
-def refuse_unfit(cls: type[BaseModel], members: Mapping[str, Any], error: ValidationError) -> None:
-    """Raise an error that names the classes wanted, where *members* have something else in place of an object.
+def refuse_unfit(cls: type[BaseModel], members: Mapping[str, Any], error: ValidationError) -> NoReturn:
+    """Raise what is wrong with *members*, without their values, and name the classes of objects that are required.
 
     Args:
         cls: the class of the object that was to be made or changed.
         members: what was given, by name.
-        error: what pydantic says of it. If nothing stands in place of an object, that is enough, and nothing is raised.
+        error: the error that pydantic raised.
 
     Raises:
-        TypeError: a dict stands where an object belongs.
-        pydantic.ValidationError: in place of *error*; all else that is wrong is in it as well.
+        TypeError: a dict was given in place of an object.
+        pydantic.ValidationError: something else is wrong.
     """
     unfit: set[tuple[int | str, ...]] = set()
     said: list[InitErrorDetails] = []
-    for each in error.errors(include_url=False):
+    for each in error.errors():
         place, given = _place_of(each, members)
         wanted = _classes_of(cls, place)
         # Otherwise the error is that a dict is no list, say, or it is that of a user's own validator.
@@ -40,13 +42,12 @@ def refuse_unfit(cls: type[BaseModel], members: Mapping[str, Any], error: Valida
                 f"{cls.__name__}.{place[0]} wants an object, not a dict; `decode` makes one of it"
             ) from None
         if not wanted or each["type"] not in _OF_OBJECTS or isinstance(given, tuple(wanted)):
-            said.append(_error(each["type"], each["msg"], each["loc"], each["input"]))
+            said.append(line(each))
         elif place not in unfit:
             unfit.add(place)
             told = f"Input should be {_any_of(wanted, given)}, not {kind_of(given)}"
-            said.append(_error("model_type", told, place, given))
-    if unfit:
-        raise ValidationError.from_exception_data(cls.__name__, said, hide_input=True) from None
+            said.append({"type": PydanticCustomError("model_type", cast("Any", told)), "loc": place, "input": HIDDEN})
+    raise of_lines(cls.__name__, said) from None
 
 
 def misplaced(model: BaseModel) -> Iterator[tuple[tuple[str | int, ...], str]]:
@@ -75,10 +76,6 @@ def _place_of(error: ErrorDetails, members: Mapping[str, Any]) -> tuple[tuple[in
         # A validator of a user's own may have added some.
         return loc[:2], items[loc[1]] if loc[1] < len(items) else error["input"]
     return loc[:1], given
-
-
-def _error(rule: str, message: str, loc: tuple[int | str, ...], given: Any) -> InitErrorDetails:
-    return {"type": PydanticCustomError(cast("Any", rule), cast("Any", message)), "loc": loc, "input": given}
 
 
 def _classes_of(cls: type[BaseModel], place: tuple[int | str, ...]) -> list[type[BaseModel]]:

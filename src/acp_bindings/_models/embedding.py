@@ -1,0 +1,172 @@
+"""How classes and unions of this library behave in the types of users: as a field of a model, in a route of FastAPI.
+
+There, two habits of pydantic do harm. It dumps defaults unless `exclude_unset=True` is passed, which FastAPI does not
+do: an omitted field becomes `null`, which clears a value in v2. And its errors contain the values that are wrong, which
+may be secrets. So in a type of a user, two Python functions stand around each class and union: `_validate` and `_dump`.
+
+Within the classes of this library they would slow down `decode` and `encode` a lot. Those hide values and exclude
+defaults themselves, and so do the methods of `Model`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from pydantic import BaseModel, GetJsonSchemaHandler, SerializationInfo
+from pydantic_core import CoreSchema, ValidationError
+from pydantic_core import core_schema as cs
+
+T = TypeVar("T")
+
+_WITHIN_OWN_TYPES: ContextVar[bool] = ContextVar("_WITHIN_OWN_TYPES", default=False)
+
+
+@contextmanager
+def within_own_types() -> Generator[None]:
+    """In this block, pydantic makes core schemas for a class of this library, or for `decode`."""
+    token = _WITHIN_OWN_TYPES.set(True)
+    try:
+        yield
+    finally:
+        _WITHIN_OWN_TYPES.reset(token)
+
+
+def is_within_own_types() -> bool:
+    """Return True in a block of `within_own_types`."""
+    return _WITHIN_OWN_TYPES.get()
+
+
+def embedded(schema: CoreSchema, **details: Any) -> CoreSchema:
+    """Return *schema*, of a class or union, with the two functions around it."""
+    details.setdefault("serialization", _DUMP)
+    return cs.no_info_wrap_validator_function(_validate, schema, **details)
+
+
+def embedded_class(cls: type[BaseModel]) -> CoreSchema:
+    """Return the core schema of *cls* with the two functions around it.
+
+    A type of a user has one schema for each reference. The reference of *cls* is for the schema with the functions. So
+    the schemas inside it get other references. Its JSON schema is that of the class.
+    """
+    cls.model_rebuild()
+    whole: Any = cls.__pydantic_core_schema__
+    definitions = whole.get("definitions", [])
+    schema = whole["schema"] if definitions else whole
+    inner = _with_other_references(schema)
+    inner.pop("ref", None)
+
+    def describe(_: Any, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        return handler(whole)
+
+    described = {"pydantic_js_annotation_functions": [describe]}
+    outer = embedded(inner, ref=schema.get("ref") or schema["schema_ref"], metadata=described)
+    return cs.definitions_schema(outer, _with_other_references(definitions))
+
+
+_SEQUENCES: frozenset[Any] = frozenset({list, tuple})
+
+
+def _with_other_references(part: Any) -> Any:
+    if part.__class__ in _SEQUENCES:
+        return part.__class__(map(_with_other_references, part))
+    if part.__class__ is not dict:
+        return part
+    # The default of a field is a value of the user, not a schema.
+    kept = "default" if part.get("type") == "default" else None
+    copy = {key: each if key == kept else _with_other_references(each) for key, each in part.items()}
+    return copy | {key: f"{copy[key]}_inner" for key in ("ref", "schema_ref") if isinstance(copy.get(key), str)}
+
+
+def _validate(given: Any, validate: Callable[[Any], Any]) -> Any:
+    return validate_without_inputs(validate, given)
+
+
+def validate_without_inputs(validate: Callable[..., T], /, *given: Any, **options: Any) -> T:
+    """Call *validate*. Its error does not contain the values that were *given*."""
+    try:
+        return validate(*given, **options)
+    except ValidationError as error:
+        from acp_bindings._problems.inputs import without_inputs  # noqa: PLC0415 - only errors need it
+
+        raise without_inputs(error) from None
+
+
+def _dump(value: Any, info: SerializationInfo) -> Any:
+    """Return what is set in *value* as a dict."""
+    if not isinstance(value, BaseModel):
+        return value
+    prepare(value)
+    if info.exclude_unset and info.mode == "json" and info.include is info.exclude is None:
+        return value  # pydantic-core writes it faster than a dict
+    options = {name: getattr(info, name) for name in _OPTIONS}
+    return value.__pydantic_serializer__.to_python(value, **options, exclude_unset=True)
+
+
+_DUMP = cs.plain_serializer_function_ser_schema(_dump, info_arg=True)
+
+_OPTIONS = (
+    "mode",
+    "include",
+    "exclude",
+    "by_alias",
+    "exclude_defaults",
+    "exclude_none",
+    "exclude_computed_fields",
+    "round_trip",
+    "serialize_as_any",
+    "polymorphic_serialization",
+    "context",
+)
+"""The options of a dump. Pydantic does not report two others to functions: `fallback` and `warnings`."""
+
+
+def prepare(model: BaseModel) -> None:
+    """Count as set what was put into default lists, maps and objects of *model*, and the tags of items in its lists."""
+    note_filled, fit = _writing()
+    note_filled(model)
+    try:  # noqa: SIM105 - `suppress` takes longer than `fit`
+        fit(model)
+    except ValueError:
+        pass  # pydantic warns of items that do not fit
+
+
+@cache
+def _writing() -> tuple[Callable[[Any], object], Callable[[Any], object]]:
+    from acp_bindings._writing import fit, note_filled  # noqa: PLC0415 - only what is written needs it
+
+    return note_filled, fit
+
+
+def embed(cls: Any) -> None:
+    """Have `TypeAdapter(cls)` behave like a `TypeAdapter` of other types with *cls*.
+
+    It takes the validator and the serializer from the `__dict__` of *cls*, which have to call the functions there.
+    The attributes of *cls* remain those that pydantic made, because a static method gives what it wraps.
+    """
+    validator, serializer = cls.__pydantic_validator__, cls.__pydantic_serializer__
+    cls.__pydantic_validator__ = _Validator(validator)
+    cls.__pydantic_serializer__ = _Serializer(serializer)
+
+
+if TYPE_CHECKING:
+    _StaticMethod = staticmethod[..., Any]
+else:
+    _StaticMethod = staticmethod
+
+
+class _Validator(_StaticMethod):
+    def __getattr__(self, name: str) -> Any:
+        return partial(validate_without_inputs, getattr(self.__func__, name))
+
+
+class _Serializer(_StaticMethod):
+    def __getattr__(self, name: str) -> Any:
+        def dump(value: Any, **options: Any) -> Any:
+            prepare(value)
+            return getattr(self.__func__, name)(value, **{**options, "exclude_unset": True})
+
+        return dump
