@@ -73,8 +73,9 @@ WRITTEN: dict[str, tuple[Any, dict[str, Any]]] = {
 }
 
 
+@pytest.mark.requirement("R106")
 @pytest.mark.parametrize("name", WRITTEN)
-def test_r106_what_another_program_writes_comes_back_whole(name: str) -> None:
+def test_what_another_program_writes_comes_back_whole(name: str) -> None:
     type_, raw = WRITTEN[name]
     found: list[Finding] = []
     read = decode(type_, raw, findings=found)
@@ -82,20 +83,23 @@ def test_r106_what_another_program_writes_comes_back_whole(name: str) -> None:
     assert decode(dict[str, Any], encode(read)) == raw
 
 
-def test_r67_r106_a_load_is_written_as_the_go_sdk_writes_it() -> None:
+@pytest.mark.requirement("R67", "R106")
+def test_a_load_is_written_as_the_go_sdk_writes_it() -> None:
     _, raw = WRITTEN["go-sdk-load"]
     built = v1.LoadSessionRequest(cwd="/p", mcp_servers=[], session_id="sess_1")
     assert decode(dict[str, Any], encode(built)) == raw
 
 
-def test_r92_r106_claude_code_acp_says_that_it_loads_sessions() -> None:
+@pytest.mark.requirement("R92", "R106")
+def test_claude_code_acp_says_that_it_loads_sessions() -> None:
     peer = AgentPeer.read(WRITTEN["claude-code-acp-initialize"][1], [v1])
     assert peer.names() >= {"session.load", "session.resume", "mcp.http", "mcp.sse", "prompt.image"}
     assert str(peer) == "Claude Code 0.16.0 (ACP v1)"
     assert peer.findings == ()
 
 
-def test_r106_a_load_of_liminal_builder_is_told_which_member_it_forgot() -> None:
+@pytest.mark.requirement("R106")
+def test_a_load_of_liminal_builder_is_told_which_member_it_forgot() -> None:
     agent = Codec(v1, role="agent")
     line = b'{"jsonrpc":"2.0","id":3,"method":"session/load","params":{"sessionId":"s","cwd":"/p"}}'
     bad: Any = agent.read(line)
@@ -103,7 +107,8 @@ def test_r106_a_load_of_liminal_builder_is_told_which_member_it_forgot() -> None
     assert isinstance(agent.read(line.replace(b'"/p"', b'"/p","mcpServers":[]')), Request)
 
 
-def test_r106_a_load_that_claude_code_acp_answers_with_null_is_a_load() -> None:
+@pytest.mark.requirement("R106")
+def test_a_load_that_claude_code_acp_answers_with_null_is_a_load() -> None:
     client = Codec(v1, role="client")
     sent = client.request(v1.LoadSessionRequest(session_id="s", cwd="/p", mcp_servers=[]))
     answer = client.read(b'{"jsonrpc":"2.0","id":%d,"result":null}' % sent.id)

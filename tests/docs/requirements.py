@@ -1,13 +1,12 @@
-"""What is required, and the tests that are named after it: `python -m tests.docs.requirements` writes the page of both.
+"""The requirements and the tests that prove them: `python -m tests.docs.requirements` writes the page of both.
 
-With `--check` nothing is written: exit status 1 when the page is not what rows and tests give, or when they disagree.
+With `--check` it writes nothing, and exits with status 1 if the page is out of date or requirements and tests disagree.
 """
 
 from __future__ import annotations
 
 import argparse
 import ast
-import re
 import sys
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -16,8 +15,6 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "requirements.md"
-MARKS = re.compile(r"test((?:_[rxd]\d+b?)+)_")
-"""What a test begins with that is named after rows and, behind them, after decisions."""
 
 
 @dataclass(frozen=True)
@@ -80,21 +77,17 @@ class Requirements:
 
 @dataclass(frozen=True, order=True)
 class Proof:
-    """A test that is named after rows or decisions; the file is relative to the repository."""
+    """A test with the marker `requirement`; the file is relative to the repository."""
 
     file: str
     name: str
-
-    @property
-    def marks(self) -> list[str]:
-        """The rows and decisions that the name begins with: `["R22", "D10"]`."""
-        match = MARKS.match(self.name)
-        return [mark[0].upper() + mark[1:] for mark in match[1].split("_")[1:]] if match else []
+    marks: tuple[str, ...]
+    """The rows and decisions that the marker names: `("R22", "D10")`."""
 
     @property
     def says(self) -> str:
-        """What its name says behind the marks: `both sides settle on a package`."""
-        return MARKS.sub("", self.name).replace("_", " ")
+        """The claim in its name: `both sides settle on a package`."""
+        return self.name.removeprefix("test_").replace("_", " ")
 
 
 def read(file: Path = ROOT / "docs" / "requirements.toml") -> Requirements:
@@ -111,14 +104,23 @@ def read(file: Path = ROOT / "docs" / "requirements.toml") -> Requirements:
 
 
 def find(root: Path = ROOT) -> list[Proof]:
-    """The tests below *root* that are named after rows, found by their names; nothing is imported."""
+    """Return the tests below *root* that have the marker `requirement`; nothing is imported."""
     found = [
-        Proof(file.relative_to(root).as_posix(), node.name)
+        Proof(file.relative_to(root).as_posix(), node.name, marks)
         for file in (root / "tests").rglob("test_*.py")
         for node in ast.parse(file.read_bytes(), filename=str(file)).body
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and (marks := _marks(node))
     ]
-    return sorted(test for test in found if test.marks)
+    return sorted(found)
+
+
+def _marks(test: ast.FunctionDef | ast.AsyncFunctionDef) -> tuple[str, ...]:
+    return tuple(
+        str(ast.literal_eval(argument))
+        for decorator in test.decorator_list
+        if isinstance(decorator, ast.Call) and ast.unparse(decorator.func) == "pytest.mark.requirement"
+        for argument in decorator.args
+    )
 
 
 def complaints(required: Requirements, tests: Sequence[Proof]) -> Iterator[str]:
@@ -182,12 +184,12 @@ def page(required: Requirements, tests: Sequence[Proof]) -> str:
 HEAD = [
     "# What session setup requires, and what proves it",
     "",
-    "<!-- Written by `nox -s requirements` from requirements.toml and the names of the tests; do not edit. -->",
+    "<!-- Written by `nox -s requirements` from requirements.toml and the markers of the tests; do not edit. -->",
     "",
     "Each row is something that a client or an agent of the Agent Client Protocol has to do, or to watch out for, when",
     "a connection and its sessions are set up. Its *level* is how strictly it is asked for (MUST, SHOULD, …), or what",
-    "kind of row it is; its *side* who has to do it, where it is not for information alone. The tests are named after",
-    "the rows, and there is at least one in each of the *parts* of this project that see to a row:",
+    "kind of row it is; its *side* who has to do it, where it is not for information alone. A marker of each test",
+    "names its rows, and there is at least one test in each of the *parts* of this project that see to a row:",
     "",
 ]
 

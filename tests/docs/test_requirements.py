@@ -1,4 +1,4 @@
-"""Every row of what is required has a test that is named after it, and the page of both is current."""
+"""Every requirement has a test with its marker, and the page of both is current."""
 
 from __future__ import annotations
 
@@ -39,9 +39,23 @@ REQUIRED = Requirements(
     (Decision("D1", "Some write `.`.", "It is refused."),),
 )
 GOOD = [
-    Proof("tests/a/test_x.py", "test_r1_d1_a_dot_is_refused"),
-    Proof("tests/a/test_x.py", "test_r1_r10_long_ones_too"),
-    Proof("tests/b/test_y.py", "test_r1_it_says_so"),
+    Proof(
+        "tests/a/test_x.py",
+        "test_a_dot_is_refused",
+        (
+            "R1",
+            "D1",
+        ),
+    ),
+    Proof(
+        "tests/a/test_x.py",
+        "test_long_ones_too",
+        (
+            "R1",
+            "R10",
+        ),
+    ),
+    Proof("tests/b/test_y.py", "test_it_says_so", ("R1",)),
 ]
 
 
@@ -123,9 +137,25 @@ def test_every_link_within_the_page_leads_somewhere_and_each_row_can_be_linked_t
         (GOOD, []),
         ([GOOD[0], GOOD[2]], ["R10 has no test in tests/a: It may be `a|b`."]),
         (GOOD[:2], ["R1 has no test in tests/b: A path is absolute."]),
-        ([*GOOD, Proof("tests/a/test_y.py", "test_r3_no_row")], ["tests/a/test_y.py: test_r3_no_row: there is no R3"]),
-        ([*GOOD, Proof("tests/a/test_y.py", "test_r1_d2_x")], ["tests/a/test_y.py: test_r1_d2_x: there is no D2"]),
-        ([*GOOD, Proof("tests/a/test_y.py", "test_r2_x")], ["R2 has a test, and a reason why it has none"]),
+        (
+            [*GOOD, Proof("tests/a/test_y.py", "test_no_row", ("R3",))],
+            ["tests/a/test_y.py: test_no_row: there is no R3"],
+        ),
+        (
+            [
+                *GOOD,
+                Proof(
+                    "tests/a/test_y.py",
+                    "test_x",
+                    (
+                        "R1",
+                        "D2",
+                    ),
+                ),
+            ],
+            ["tests/a/test_y.py: test_x: there is no D2"],
+        ),
+        ([*GOOD, Proof("tests/a/test_y.py", "test_x", ("R2",))], ["R2 has a test, and a reason why it has none"]),
     ],
 )
 def test_rows_and_tests_that_do_not_agree_are_told(tests: list[Proof], wrong: list[str]) -> None:
@@ -154,34 +184,18 @@ def test_a_row_that_nobody_sees_to_needs_a_reason() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("name", "marks"),
-    [
-        ("test_r54_load_is_refused", ["R54"]),
-        ("test_r22_d10b_x14_it_is_so", ["R22", "D10b", "X14"]),
-        ("test_r1", []),
-        ("test_rows_and_r1_are_listed", []),
-        ("test_a_row_r1_is_named", []),
-        ("test_r1_and_x2_are_told", ["R1"]),
-    ],
-)
-def test_marks_stand_at_the_beginning_of_a_name(name: str, marks: list[str]) -> None:
-    assert Proof("f", name).marks == marks
-
-
-def test_tests_are_found_by_their_names_without_importing_them(tmp_path: Path) -> None:
+def test_tests_are_found_by_their_markers_without_importing_them(tmp_path: Path) -> None:
     folder = tmp_path / "tests" / "deep"
     folder.mkdir(parents=True)
     (folder / "test_it.py").write_text(
         "import no_such_module\n"
-        "def test_r2_later(): ...\n"
-        "async def test_r1_first(): ...\n"
+        '@pytest.mark.requirement("R2", "D10b")\ndef test_later(): ...\n'
+        '@pytest.mark.requirement("R1")\nasync def test_first(): ...\n'
         "def test_without_a_row(): ...\n"
-        "def helper_r3_x(): ...\n"
     )
-    (folder / "support.py").write_text("def test_r4_never_run(): ...\n")
+    (folder / "support.py").write_text('@pytest.mark.requirement("R4")\ndef test_never_run(): ...\n')
 
     assert find(tmp_path) == [
-        Proof("tests/deep/test_it.py", "test_r1_first"),
-        Proof("tests/deep/test_it.py", "test_r2_later"),
+        Proof("tests/deep/test_it.py", "test_first", ("R1",)),
+        Proof("tests/deep/test_it.py", "test_later", ("R2", "D10b")),
     ]

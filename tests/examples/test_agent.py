@@ -35,9 +35,8 @@ async def refusal(talk: Talk, request: Any, *, method: str | None = None) -> Req
     return caught.value
 
 
-async def test_r10_r32_r92_the_agent_answers_with_its_version_and_all_that_it_can_do(
-    place: Place, version: int
-) -> None:
+@pytest.mark.requirement("R10", "R32", "R92")
+async def test_the_agent_answers_with_its_version_and_all_that_it_can_do(place: Place, version: int) -> None:
     async with talking(place, version) as talk:
         assert talk.agent.version == version
         assert talk.agent.info is not None
@@ -47,7 +46,8 @@ async def test_r10_r32_r92_the_agent_answers_with_its_version_and_all_that_it_ca
         assert talk.agent.names() == {"session", *(f"session.{each}" for each in sessions), *mcp}
 
 
-async def test_r38_r34_a_prompt_of_text_and_links_is_answered_by_updates(place: Place, version: int) -> None:
+@pytest.mark.requirement("R38", "R34")
+async def test_a_prompt_of_text_and_links_is_answered_by_updates(place: Place, version: int) -> None:
     async with talking(place, version) as talk:
         session = await talk.new(place.project)
         wire = talk.wire
@@ -83,7 +83,8 @@ async def test_a_call_that_the_server_refuses_has_failed_and_the_turn_goes_on(pl
         assert talk.seen.said()[-2:] == [("failed", "out of order"), ("agent", "on\n")]
 
 
-async def test_r51_servers_run_in_the_directory_of_the_session_wherever_the_agent_was_started(
+@pytest.mark.requirement("R51")
+async def test_servers_run_in_the_directory_of_the_session_wherever_the_agent_was_started(
     place: Place, version: int, tmp_path: Path
 ) -> None:
     other = tmp_path / "other"
@@ -95,7 +96,8 @@ async def test_r51_servers_run_in_the_directory_of_the_session_wherever_the_agen
             assert talk.seen.said()[-1] == ("completed", str(folder))
 
 
-async def test_r44_r47_sessions_have_their_own_ids_servers_and_histories(place: Place, version: int) -> None:
+@pytest.mark.requirement("R44", "R47")
+async def test_sessions_have_their_own_ids_servers_and_histories(place: Place, version: int) -> None:
     async with talking(place, version) as talk:
         one, other = await talk.new(place.project, place.tools()), await talk.new(place.project, place.tools())
         for session in (one, other):
@@ -108,7 +110,8 @@ async def test_r44_r47_sessions_have_their_own_ids_servers_and_histories(place: 
         assert [text for who, text in talk.seen.said(replay=True) if who == "completed"] == pids[:1]
 
 
-async def test_r89_servers_that_fail_are_told_of_and_the_others_work(place: Place, version: int) -> None:
+@pytest.mark.requirement("R89")
+async def test_servers_that_fail_are_told_of_and_the_others_work(place: Place, version: int) -> None:
     async with talking(place, version) as talk:
         request = talk.wire.NewSessionRequest(
             cwd=str(place.project), mcp_servers=talk.servers((TYPO, place.tools(), TYPO | {"name": "other"}))
@@ -154,7 +157,8 @@ async def test_a_second_prompt_waits_for_the_first_to_end(place: Place, version:
         await talk.cancel(session)
 
 
-async def test_r53_r57_r58_r59_r60_r62_r96_a_session_is_loaded_by_another_agent_with_all_of_its_history_in_order(
+@pytest.mark.requirement("R53", "R57", "R58", "R59", "R60", "R62", "R96")
+async def test_a_session_is_loaded_by_another_agent_with_all_of_its_history_in_order(
     place: Place, version: int
 ) -> None:
     async with talking(place, version) as talk:
@@ -198,7 +202,8 @@ async def test_a_session_of_one_version_is_loaded_by_a_client_of_the_other(place
         ]
 
 
-async def test_x1_a_session_is_resumed_without_its_history(place: Place, version: int) -> None:
+@pytest.mark.requirement("X1")
+async def test_a_session_is_resumed_without_its_history(place: Place, version: int) -> None:
     async with talking(place, version) as talk:
         session = await talk.new(place.project)
         await talk.prompt(session, "say Hello")
@@ -212,7 +217,8 @@ async def test_x1_a_session_is_resumed_without_its_history(place: Place, version
         assert talk.seen.updates.remarks == []
 
 
-async def test_r98_load_and_resume_are_answered_with_objects(place: Place, version: int) -> None:
+@pytest.mark.requirement("R98")
+async def test_load_and_resume_are_answered_with_objects(place: Place, version: int) -> None:
     type_ = v1.LoadSessionResponse if version == 1 else v2.ResumeSessionResponse
     async with talking(place, version) as talk:
         session = await talk.new(place.project)
@@ -224,7 +230,8 @@ async def test_r98_load_and_resume_are_answered_with_objects(place: Place, versi
         assert await talk.reopen(resume) == talk.wire.ResumeSessionResponse()
 
 
-async def test_r102_a_session_cannot_be_loaded_before_its_first_prompt(place: Place, version: int) -> None:
+@pytest.mark.requirement("R102")
+async def test_a_session_cannot_be_loaded_before_its_first_prompt(place: Place, version: int) -> None:
     async with talking(place, version) as talk:
         session = await talk.new(place.project)
         assert list(place.sessions.iterdir()) == []
@@ -240,8 +247,9 @@ async def test_r102_a_session_cannot_be_loaded_before_its_first_prompt(place: Pl
         assert talk.seen.said(replay=True) == HELLO
 
 
+@pytest.mark.requirement("R95")
 @pytest.mark.parametrize("wrong", ["nobody", "../../etc/passwd", "", "0B0E7D9C-1111-4222-8333-444455556666"])
-async def test_r95_what_was_never_a_session_is_not_found(place: Place, wrong: str) -> None:
+async def test_what_was_never_a_session_is_not_found(place: Place, wrong: str) -> None:
     async with talking(place, 1) as talk:
         with pytest.raises(RequestFailed) as caught:
             await talk.load(wrong, place.project)
@@ -250,7 +258,8 @@ async def test_r95_what_was_never_a_session_is_not_found(place: Place, wrong: st
         assert error.code == -32002
 
 
-async def test_r97_lines_of_a_history_that_cannot_be_read_are_skipped(place: Place, version: int) -> None:
+@pytest.mark.requirement("R97")
+async def test_lines_of_a_history_that_cannot_be_read_are_skipped(place: Place, version: int) -> None:
     async with talking(place, version) as talk:
         session = await talk.new(place.project)
         await talk.prompt(session, "say Hello")
@@ -270,7 +279,8 @@ async def test_a_session_is_not_loaded_for_another_directory(place: Place, versi
         assert (error.code, error.data) == (-32602, {"cwd": str(place.project)})
 
 
-async def test_x2_close_cancels_the_work_and_frees_the_servers(place: Place, version: int, tmp_path: Path) -> None:
+@pytest.mark.requirement("X2")
+async def test_close_cancels_the_work_and_frees_the_servers(place: Place, version: int, tmp_path: Path) -> None:
     begun = tmp_path / "begun"
     reasons: list[str] = []
     async with talking(place, version) as talk, anyio.create_task_group() as tasks:
@@ -311,7 +321,8 @@ async def test_a_session_that_is_loaded_twice_at_once_has_its_servers_once(place
         assert len(place.running()) == agent_alone
 
 
-async def test_x4_delete_forgets_a_session_and_may_come_again(place: Place, version: int) -> None:
+@pytest.mark.requirement("X4")
+async def test_delete_forgets_a_session_and_may_come_again(place: Place, version: int) -> None:
     async with talking(place, version) as talk:
         session = await talk.new(place.project)
         await talk.prompt(session, "say Hello")
@@ -322,7 +333,8 @@ async def test_x4_delete_forgets_a_session_and_may_come_again(place: Place, vers
             await talk.load(session, place.project)
 
 
-async def test_x3_sessions_are_listed_in_pages_the_latest_first(place: Place, version: int, tmp_path: Path) -> None:
+@pytest.mark.requirement("X3")
+async def test_sessions_are_listed_in_pages_the_latest_first(place: Place, version: int, tmp_path: Path) -> None:
     async with talking(place, version) as talk:
         made: list[str] = []
         for number in range(45):

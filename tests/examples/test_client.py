@@ -116,7 +116,8 @@ async def test_updates_that_are_unknown_and_garbage_are_survived(place: Place) -
     assert done.stdout.endswith("load     the session again\n| agent  in time\n")
 
 
-async def test_r23_the_client_closes_the_connection_and_tells_its_user_which_versions_there_were(
+@pytest.mark.requirement("R23")
+async def test_the_client_closes_the_connection_and_tells_its_user_which_versions_there_were(
     place: Place, tmp_path: Path
 ) -> None:
     heard = tmp_path / "heard"
@@ -127,6 +128,7 @@ async def test_r23_the_client_closes_the_connection_and_tells_its_user_which_ver
     assert heard.read_text() == "closed"
 
 
+@pytest.mark.requirement("R23", "R95")
 @pytest.mark.parametrize(
     ("mode", "told"),
     [
@@ -138,9 +140,7 @@ async def test_r23_the_client_closes_the_connection_and_tells_its_user_which_ver
         ("forgets", 'Session not found (-32603): "odd"'),
     ],
 )
-async def test_r23_r95_what_cannot_go_on_is_told_to_the_user_and_the_agent_is_ended(
-    place: Place, mode: str, told: str
-) -> None:
+async def test_what_cannot_go_on_is_told_to_the_user_and_the_agent_is_ended(place: Place, mode: str, told: str) -> None:
     done = odd(place, mode)
 
     assert done.returncode == 1

@@ -48,11 +48,12 @@ def ask(process: subprocess.Popen[bytes], line: bytes) -> bytes:
     return process.stdout.readline()
 
 
+@pytest.mark.requirement("R1")
 @pytest.mark.parametrize(
     ("ours", "theirs", "version"),
     [((1,), "v1", 1), ((1, 2), "v1", 1), ((1,), "v1,v2", 1), ((2,), "v2", 2), ((1, 2), "v2", 2), ((1, 2), "v1,v2", 2)],
 )
-def test_r1_our_client_settles_with_an_agent_of_the_sdk(ours: tuple[int, ...], theirs: str, version: int) -> None:
+def test_our_client_settles_with_an_agent_of_the_sdk(ours: tuple[int, ...], theirs: str, version: int) -> None:
     client = ClientHandshake(
         info=INFO,
         protocols=[PACKAGES[each] for each in ours],
@@ -77,7 +78,8 @@ def test_r1_our_client_settles_with_an_agent_of_the_sdk(ours: tuple[int, ...], t
     assert seen["clientInfo" if version == 1 else "info"]["name"] == "python"
 
 
-def test_r2_both_of_us_refuse_what_comes_before_initialize_by_the_same_code() -> None:
+@pytest.mark.requirement("R2")
+def test_both_of_us_refuse_what_comes_before_initialize_by_the_same_code() -> None:
     for versions in ("v1", "v2", "v1,v2"):
         codec = Codec(v1, role="client")
         sent = codec.request(v1.NewSessionRequest(cwd="/", mcp_servers=[]))
@@ -87,7 +89,8 @@ def test_r2_both_of_us_refuse_what_comes_before_initialize_by_the_same_code() ->
         assert answer.error.code == NotInitialized("session/new").code
 
 
-def test_r22_an_agent_of_v2_alone_refuses_our_client_of_v1_by_the_rule_of_v2() -> None:
+@pytest.mark.requirement("R22")
+def test_an_agent_of_v2_alone_refuses_our_client_of_v1_by_the_rule_of_v2() -> None:
     codec = Codec(OPENING, role="client")
     with typescript_side("agent", "v2") as process:
         answer = codec.read(ask(process, codec.request(ClientHandshake(info=INFO).request()).line))
@@ -97,9 +100,10 @@ def test_r22_an_agent_of_v2_alone_refuses_our_client_of_v1_by_the_rule_of_v2() -
     assert (error.requested, error.supported) == (1, (2,))
 
 
+@pytest.mark.requirement("R10")
 @pytest.mark.parametrize(("theirs", "version"), [("v1", 1), ("v2", 2)])
 @pytest.mark.parametrize("ours", [(1,), (2,), (1, 2)])
-def test_r10_our_agent_answers_a_client_of_the_sdk(theirs: str, version: int, ours: tuple[int, ...]) -> None:
+def test_our_agent_answers_a_client_of_the_sdk(theirs: str, version: int, ours: tuple[int, ...]) -> None:
     agent = AgentHandshake(
         info=INFO,
         protocols=[PACKAGES[each] for each in ours],

@@ -11,16 +11,18 @@ from acp_bindings.setup import AgentHandshake, ClientHandshake
 from mcp_launch import UnusableInput, capabilities
 
 
+@pytest.mark.requirement("R36", "R37", "R72")
 @pytest.mark.parametrize("protocol", [v1, v1_unstable])
-def test_r36_r37_r72_v1_says_http_and_says_sse_only_when_asked_to(protocol: Any) -> None:
+def test_v1_says_http_and_says_sse_only_when_asked_to(protocol: Any) -> None:
     assert capabilities(protocol.McpCapabilities) == protocol.McpCapabilities(http=True, sse=False)
     every = capabilities(protocol.McpCapabilities, transports={"stdio", "http", "sse"})
     assert every == protocol.McpCapabilities(http=True, sse=True)
     assert capabilities(protocol.McpCapabilities, transports=[]) == protocol.McpCapabilities(http=False, sse=False)
 
 
+@pytest.mark.requirement("R70", "R72", "D15")
 @pytest.mark.parametrize("protocol", [v2, v2_unstable])
-def test_r70_r72_d15_v2_says_stdio_and_http_and_has_no_word_for_sse(protocol: Any) -> None:
+def test_v2_says_stdio_and_http_and_has_no_word_for_sse(protocol: Any) -> None:
     both = protocol.McpCapabilities(stdio=protocol.McpStdioCapabilities(), http=protocol.McpHttpCapabilities())
     assert capabilities(protocol.McpCapabilities) == both
     assert capabilities(protocol.McpCapabilities, transports=("sse", "stdio", "http")) == both
@@ -43,8 +45,9 @@ def test_they_fit_into_the_answer_to_initialize() -> None:
     assert b'"capabilities":{"session":{"mcp":{"stdio":{},"http":{}}}}' in encode(new)
 
 
+@pytest.mark.requirement("R36", "R37", "R70", "R72")
 @pytest.mark.parametrize("protocol", [v1, v1_unstable, v2, v2_unstable])
-def test_r36_r37_r70_r72_by_their_names_they_go_into_the_handshake_of_any_version(protocol: Any) -> None:
+def test_by_their_names_they_go_into_the_handshake_of_any_version(protocol: Any) -> None:
     info = v1.Implementation(name="agent", version="1")
     sessions = {"session.close", "session.list", "session.load", "session.resume"}
     handshake = AgentHandshake(info=info, protocols=[protocol], capabilities=sessions | capabilities())

@@ -41,7 +41,8 @@ def nasty_servers() -> list[tuple[str, list[Tool]]]:
     return [(server, [tool(name) for name in sorted(tools)]) for server in sorted(servers)]
 
 
-def test_r74_d16_thousands_of_nasty_names_are_accepted_by_models_all_different_and_lead_back() -> None:
+@pytest.mark.requirement("R74", "D16")
+def test_thousands_of_nasty_names_are_accepted_by_models_all_different_and_lead_back() -> None:
     servers = nasty_servers()
 
     found = Catalogue(servers)

@@ -9,13 +9,15 @@ import pytest
 from mcp_launch._executable import CommandError, resolve_command
 
 
-def test_r75_an_absolute_command_is_taken_as_it_is(tmp_path: Path) -> None:
+@pytest.mark.requirement("R75")
+def test_an_absolute_command_is_taken_as_it_is(tmp_path: Path) -> None:
     program = _program(tmp_path / "program")
 
     assert resolve_command(program, cwd="/", env={}) == (program, None)
 
 
-def test_r75_d4_a_bare_command_is_searched_on_the_path_of_the_child(tmp_path: Path) -> None:
+@pytest.mark.requirement("R75", "D4")
+def test_a_bare_command_is_searched_on_the_path_of_the_child(tmp_path: Path) -> None:
     program = _program(tmp_path / "program")
 
     path, warning = resolve_command("program", cwd="/", env={"PATH": str(tmp_path)})
@@ -25,7 +27,8 @@ def test_r75_d4_a_bare_command_is_searched_on_the_path_of_the_child(tmp_path: Pa
     assert "ACP wants an absolute path" in warning
 
 
-def test_r51_r75_a_relative_command_is_relative_to_the_session(tmp_path: Path) -> None:
+@pytest.mark.requirement("R51", "R75")
+def test_a_relative_command_is_relative_to_the_session(tmp_path: Path) -> None:
     (tmp_path / "bin").mkdir()
     program = _program(tmp_path / "bin" / "program")
 
@@ -66,12 +69,14 @@ def test_a_relative_entry_of_path_is_relative_to_the_session(tmp_path: Path) -> 
     assert path == program
 
 
-def test_r75_strictly_an_absolute_command_is_all_there_is(tmp_path: Path) -> None:
+@pytest.mark.requirement("R75")
+def test_strictly_an_absolute_command_is_all_there_is(tmp_path: Path) -> None:
     program = _program(tmp_path / "program")
 
     assert resolve_command(program, cwd="/", env={}, strict=True) == (program, None)
 
 
+@pytest.mark.requirement("R75", "D4")
 @pytest.mark.parametrize(
     ("command", "instead"),
     [
@@ -83,9 +88,7 @@ def test_r75_strictly_an_absolute_command_is_all_there_is(tmp_path: Path) -> Non
         ("program --stdio", 'arguments belong in "args"'),
     ],
 )
-def test_r75_d4_strictly_any_other_command_is_refused_with_what_to_write(
-    command: str, instead: str, tmp_path: Path
-) -> None:
+def test_strictly_any_other_command_is_refused_with_what_to_write(command: str, instead: str, tmp_path: Path) -> None:
     (tmp_path / "bin").mkdir()
     _program(tmp_path / "bin" / "program")
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from mcp_launch._executable import child_environment
 
 PARENT = {
@@ -17,13 +19,15 @@ PARENT = {
 }
 
 
-def test_r77_a_child_inherits_what_it_needs_and_no_keys() -> None:
+@pytest.mark.requirement("R77")
+def test_a_child_inherits_what_it_needs_and_no_keys() -> None:
     inherited = {key: value for key, value in PARENT.items() if key not in ("AWS_SECRET_ACCESS_KEY", "TERM")}
 
     assert child_environment(parent=PARENT) == inherited
 
 
-def test_r77_x8_its_own_environment_wins_and_of_duplicates_the_last() -> None:
+@pytest.mark.requirement("R77", "X8")
+def test_its_own_environment_wins_and_of_duplicates_the_last() -> None:
     environment = child_environment([("PATH", "/opt"), ("K", "first"), ("K", "last")], parent=PARENT)
 
     assert (environment["PATH"], environment["K"]) == ("/opt", "last")

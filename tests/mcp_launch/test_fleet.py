@@ -22,7 +22,8 @@ pytestmark = pytest.mark.anyio
 SHORT = Budgets(handshake=1.0, close=0.4)
 
 
-async def test_r69_r89_entries_that_do_not_parse_are_failures_in_their_place(marked: Marked, tmp_path: Path) -> None:
+@pytest.mark.requirement("R69", "R89")
+async def test_entries_that_do_not_parse_are_failures_in_their_place(marked: Marked, tmp_path: Path) -> None:
     servers: list[Any] = [
         marked.plain(),
         {"name": "no-env", "command": "/bin/true", "args": []},
@@ -99,7 +100,8 @@ async def test_fleets_in_a_task_group_that_is_cancelled_leave_nothing(
     assert marked.running() == []
 
 
-async def test_r91_the_report_is_json_and_holds_no_secret(
+@pytest.mark.requirement("R91")
+async def test_the_report_is_json_and_holds_no_secret(
     marked: Marked, echo_urls: dict[str, str], tmp_path: Path
 ) -> None:
     url = echo_urls["http"].replace("http://", f"http://user:{SECRET}@") + f"?key={SECRET}"

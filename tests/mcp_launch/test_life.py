@@ -97,8 +97,9 @@ async def test_why_a_server_failed_is_told_also_where_its_end_fails(
             raise AssertionError("bad is not ready")
 
 
+@pytest.mark.requirement("R89")
 @pytest.mark.parametrize("terms", [{"policy": "all"}, {"required": ["bad"]}, {"required": ["bad"], "background": True}])
-async def test_r89_a_required_server_that_fails_costs_the_launch(
+async def test_a_required_server_that_fails_costs_the_launch(
     terms: dict[str, Any], marked: Marked, tmp_path: Path
 ) -> None:
     servers = [marked.plain(), marked.plain("exits_silently", name="bad")]
@@ -122,14 +123,16 @@ async def test_a_required_server_that_nobody_asked_for_is_not_ready(marked: Mark
     assert (failure.stage, failure.code) == ("spec", "failed")
 
 
-async def test_r89_without_a_policy_a_failure_costs_its_server_only(marked: Marked, tmp_path: Path) -> None:
+@pytest.mark.requirement("R89")
+async def test_without_a_policy_a_failure_costs_its_server_only(marked: Marked, tmp_path: Path) -> None:
     servers = [marked.plain("exits_silently", name="bad"), marked.plain()]
 
     async with mcp_launch.launch(servers, cwd=tmp_path, required={"plain"}) as fleet:
         assert [server.state for server in fleet] == ["failed", "ready"]
 
 
-async def test_r70_r71_x6_a_transport_that_was_not_advertised_is_a_failure(
+@pytest.mark.requirement("R70", "R71", "X6")
+async def test_a_transport_that_was_not_advertised_is_a_failure(
     marked: Marked, echo_urls: dict[str, str], tmp_path: Path
 ) -> None:
     servers = [marked.plain(), http(echo_urls["http"]), http(echo_urls["sse"], name="old", kind="sse")]

@@ -91,9 +91,10 @@ def refuses_connections(port: int) -> bool:
     return False
 
 
+@pytest.mark.requirement("R90")
 @EACH_TRANSPORT
 @pytest.mark.parametrize("protocol", PROTOCOLS, ids=lambda each: each.__name__.rpartition(".")[2])
-async def test_r90_an_agent_calls_a_tool_of_the_clients_own_server(
+async def test_an_agent_calls_a_tool_of_the_clients_own_server(
     transport: Kind, protocol: Any, marked: Marked, tmp_path: Path
 ) -> None:
     own = Own()
@@ -109,8 +110,9 @@ async def test_r90_an_agent_calls_a_tool_of_the_clients_own_server(
     assert refuses_connections(local.port)
 
 
+@pytest.mark.requirement("R90")
 @EACH_TRANSPORT
-async def test_r90_a_low_level_server_is_offered_too(transport: Kind, marked: Marked, tmp_path: Path) -> None:
+async def test_a_low_level_server_is_offered_too(transport: Kind, marked: Marked, tmp_path: Path) -> None:
     async def list_tools(ctx: Any, params: Any) -> ListToolsResult:
         return ListToolsResult(tools=[Tool(name="plain", input_schema={"type": "object"})])
 
@@ -138,8 +140,9 @@ def v1_agent(protocol: Any, *, http: bool) -> Any:
     return protocol.InitializeResponse(protocol_version=1, agent_capabilities=said)
 
 
+@pytest.mark.requirement("R70", "R71", "R90")
 @pytest.mark.parametrize("protocol", PROTOCOLS[:2])
-async def test_r70_r71_r90_a_v1_agent_gets_http_if_it_says_so_and_else_stdio(protocol: Any) -> None:
+async def test_a_v1_agent_gets_http_if_it_says_so_and_else_stdio(protocol: Any) -> None:
     told = [v1_agent(protocol, http=True), v1_agent(protocol, http=False), protocol.AgentCapabilities()]
     chosen: list[str] = []
     for agent in told:
@@ -149,8 +152,9 @@ async def test_r70_r71_r90_a_v1_agent_gets_http_if_it_says_so_and_else_stdio(pro
     assert chosen == ["http", "stdio", "stdio"]
 
 
+@pytest.mark.requirement("R70", "R71", "R72")
 @pytest.mark.parametrize("protocol", PROTOCOLS[2:])
-async def test_r70_r71_r72_a_v2_agent_gets_what_it_advertised(protocol: Any) -> None:
+async def test_a_v2_agent_gets_what_it_advertised(protocol: Any) -> None:
     told = [v2_agent(protocol, "stdio", "http"), v2_agent(protocol, "stdio"), v2_agent(protocol, "http").capabilities]
     chosen: list[str] = []
     for agent in told:
@@ -160,6 +164,7 @@ async def test_r70_r71_r72_a_v2_agent_gets_what_it_advertised(protocol: Any) -> 
     assert chosen == ["http", "stdio", "http"]
 
 
+@pytest.mark.requirement("R70")
 @pytest.mark.parametrize(
     ("agent", "advertised"),
     [
@@ -169,7 +174,7 @@ async def test_r70_r71_r72_a_v2_agent_gets_what_it_advertised(protocol: Any) -> 
         (v2_agent(v2_unstable, "acp"), ["acp"]),
     ],
 )
-async def test_r70_in_v2_an_agent_that_advertised_neither_is_not_assumed_to_take_stdio(
+async def test_in_v2_an_agent_that_advertised_neither_is_not_assumed_to_take_stdio(
     agent: Any, advertised: list[str]
 ) -> None:
     with pytest.raises(mcp_launch.NoTransport, match='transport="stdio"') as raised:
@@ -179,7 +184,8 @@ async def test_r70_in_v2_an_agent_that_advertised_neither_is_not_assumed_to_take
     assert raised.value.advertised == advertised
 
 
-async def test_r70_what_is_asked_for_overrides_what_was_advertised() -> None:
+@pytest.mark.requirement("R70")
+async def test_what_is_asked_for_overrides_what_was_advertised() -> None:
     async with mcp_launch.serve_local(Own().server, agent=v2.AgentCapabilities(), transport="stdio") as local:
         assert local.transport == "stdio"
 
@@ -219,7 +225,8 @@ async def test_over_stdio_a_program_without_an_interpreter_says_so(
         assert local.transport == "http"
 
 
-async def test_r46_r90_the_entry_has_the_form_of_its_protocol() -> None:
+@pytest.mark.requirement("R46", "R90")
+async def test_the_entry_has_the_form_of_its_protocol() -> None:
     async with mcp_launch.serve_local(Own().server, transport="stdio") as local:
         old, new = (json.loads(text(local.spec(protocol.McpServer))) for protocol in (v1, v2))
 
@@ -244,7 +251,8 @@ async def post(url: str, **headers: str) -> httpx2.Response:
         )
 
 
-async def test_r90_a_request_without_the_token_or_from_elsewhere_is_refused(marked: Marked) -> None:
+@pytest.mark.requirement("R90")
+async def test_a_request_without_the_token_or_from_elsewhere_is_refused(marked: Marked) -> None:
     async with mcp_launch.serve_local(Own().server, transport="http") as local:
         spec = local.spec(v1.McpServer)
         assert isinstance(spec, v1.McpServerHttp)
@@ -274,8 +282,9 @@ async def test_r90_a_request_without_the_token_or_from_elsewhere_is_refused(mark
     assert not any(token_of(spec) in answer.text + str(answer.headers) for answer in answers)
 
 
+@pytest.mark.requirement("R90")
 @pytest.mark.parametrize("said", [b"\n", b"x" * 43 + b"\n", b"x" * 100_000, b"GET / HTTP/1.1\r\n\r\n"])
-async def test_r90_over_stdio_who_does_not_have_the_token_is_let_go(
+async def test_over_stdio_who_does_not_have_the_token_is_let_go(
     said: bytes, marked: Marked, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with mcp_launch.serve_local(Own().server, transport="stdio") as local:
@@ -287,8 +296,9 @@ async def test_r90_over_stdio_who_does_not_have_the_token_is_let_go(
     assert caplog.text == ""
 
 
+@pytest.mark.requirement("R90")
 @EACH_TRANSPORT
-async def test_r90_the_oldest_connections_without_the_token_make_room_for_others(
+async def test_the_oldest_connections_without_the_token_make_room_for_others(
     transport: Kind, marked: Marked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for module in ("listener", "bridge"):
@@ -321,7 +331,8 @@ async def run_relay(spec: v1.McpServerStdio, *, token: str) -> tuple[int, str]:
     return done.returncode, done.stderr.decode()
 
 
-async def test_r90_the_command_says_why_it_is_of_no_use(marked: Marked, caplog: pytest.LogCaptureFixture) -> None:
+@pytest.mark.requirement("R90")
+async def test_the_command_says_why_it_is_of_no_use(marked: Marked, caplog: pytest.LogCaptureFixture) -> None:
     async with mcp_launch.serve_local(Own().server, transport="stdio") as local:
         spec = local.spec(v1.McpServer)
         assert isinstance(spec, v1.McpServerStdio)
@@ -339,8 +350,9 @@ async def test_r90_the_command_says_why_it_is_of_no_use(marked: Marked, caplog: 
     assert caplog.text == ""
 
 
+@pytest.mark.requirement("R90")
 @EACH_TRANSPORT
-async def test_r90_it_listens_on_the_loopback_interface_alone(transport: Kind) -> None:
+async def test_it_listens_on_the_loopback_interface_alone(transport: Kind) -> None:
     async with mcp_launch.serve_local(Own().server, transport=transport) as local:
         listening = [
             line.split()[1]
@@ -352,7 +364,8 @@ async def test_r90_it_listens_on_the_loopback_interface_alone(transport: Kind) -
     assert listening == [f"0100007F:{local.port:04X}"]
 
 
-async def test_r90_what_lies_in_the_sessions_directory_is_not_run(marked: Marked, tmp_path: Path) -> None:
+@pytest.mark.requirement("R90")
+async def test_what_lies_in_the_sessions_directory_is_not_run(marked: Marked, tmp_path: Path) -> None:
     for module in ("socket", "os", "threading", "mcp_launch", "sitecustomize"):
         (tmp_path / f"{module}.py").write_text("raise SystemExit('taken over')")
 
@@ -363,8 +376,9 @@ async def test_r90_what_lies_in_the_sessions_directory_is_not_run(marked: Marked
             assert await ask(session, "selection", file="b.py") == "the selection in b.py"
 
 
+@pytest.mark.requirement("R90", "R91")
 @EACH_TRANSPORT
-async def test_r90_r91_the_token_is_shown_nowhere(
+async def test_the_token_is_shown_nowhere(
     transport: Kind, marked: Marked, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
@@ -397,7 +411,8 @@ def _read(path: Path) -> str:
         return ""
 
 
-async def test_r90_each_offer_has_a_token_of_its_own(marked: Marked) -> None:
+@pytest.mark.requirement("R90")
+async def test_each_offer_has_a_token_of_its_own(marked: Marked) -> None:
     own = Own()
     async with (
         mcp_launch.serve_local(own.server, transport="http") as one,
@@ -431,9 +446,10 @@ async def older_agent(spec: v1.McpServer) -> AsyncGenerator[Client]:
 
 
 # The SDK's client leaves half-read answers to the garbage collector when it is cancelled.
+@pytest.mark.requirement("R90")
 @pytest.mark.filterwarnings("ignore:Async generator:ResourceWarning")
 @EACH_TRANSPORT
-async def test_r90_an_older_agent_uses_it_too(transport: Kind) -> None:
+async def test_an_older_agent_uses_it_too(transport: Kind) -> None:
     # Not with `marked`: sse-starlette, on which the SDK stands, keeps a task for each thread that sent an event stream.
     own = Own()
 
@@ -453,8 +469,9 @@ async def test_r90_an_older_agent_uses_it_too(transport: Kind) -> None:
         assert own.lives == 0
 
 
+@pytest.mark.requirement("R90")
 @EACH_TRANSPORT
-async def test_r90_two_agents_use_it_at_once(transport: Kind, marked: Marked, tmp_path: Path) -> None:
+async def test_two_agents_use_it_at_once(transport: Kind, marked: Marked, tmp_path: Path) -> None:
     own = Own()
 
     async with mcp_launch.serve_local(own.server, transport=transport) as local:
@@ -486,8 +503,9 @@ anyio.run(main)
 """
 
 
+@pytest.mark.requirement("R90")
 @EACH_TRANSPORT
-async def test_r90_an_agent_that_dies_in_a_call_ends_that_call_and_nothing_else(
+async def test_an_agent_that_dies_in_a_call_ends_that_call_and_nothing_else(
     transport: Kind, marked: Marked, tmp_path: Path
 ) -> None:
     own = Own()
@@ -505,8 +523,9 @@ async def test_r90_an_agent_that_dies_in_a_call_ends_that_call_and_nothing_else(
             assert await ask(session, "selection", file="a.py") == "the selection in a.py"
 
 
+@pytest.mark.requirement("R90")
 @EACH_TRANSPORT
-async def test_r90_a_call_that_still_runs_ends_with_the_block(transport: Kind, marked: Marked, tmp_path: Path) -> None:
+async def test_a_call_that_still_runs_ends_with_the_block(transport: Kind, marked: Marked, tmp_path: Path) -> None:
     own = Own()
     port = 0
     told = anyio.Event()
@@ -531,8 +550,9 @@ async def test_r90_a_call_that_still_runs_ends_with_the_block(transport: Kind, m
     assert refuses_connections(port)
 
 
+@pytest.mark.requirement("R90")
 @EACH_TRANSPORT
-async def test_r90_who_does_not_read_does_not_hold_up_the_end(transport: Kind, marked: Marked) -> None:
+async def test_who_does_not_read_does_not_hold_up_the_end(transport: Kind, marked: Marked) -> None:
     own = Own()
 
     @own.server.tool()

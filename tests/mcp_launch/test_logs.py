@@ -109,11 +109,12 @@ def sse_parrot() -> Any:
     return answer
 
 
+@pytest.mark.requirement("R91")
 @pytest.mark.parametrize("kind", ["http", "sse"])
 @pytest.mark.parametrize(
     "options", [Options(), Options(auth=("user", SECRET)), Options(auth=Bearer())], ids=["url", "pair", "auth"]
 )
-async def test_r91_nothing_that_is_logged_or_warned_of_holds_a_secret(
+async def test_nothing_that_is_logged_or_warned_of_holds_a_secret(
     kind: str, options: Options, records: Records, marked: Marked, tmp_path: Path
 ) -> None:
     answer = sse_parrot() if kind == "sse" else http_parrot

@@ -39,7 +39,8 @@ def web(marked: Marked) -> Generator[Web]:
         yield server
 
 
-async def test_r44_each_session_has_servers_of_its_own(marked: Marked, tmp_path: Path) -> None:
+@pytest.mark.requirement("R44")
+async def test_each_session_has_servers_of_its_own(marked: Marked, tmp_path: Path) -> None:
     (tmp_path / "one").mkdir()
     (tmp_path / "two").mkdir()
 
@@ -54,7 +55,8 @@ async def test_r44_each_session_has_servers_of_its_own(marked: Marked, tmp_path:
         assert (await ask(one["plain"].session, "environment"))["cwd"] == str(tmp_path / "one")
 
 
-async def test_r51_servers_run_in_the_directory_of_the_session_wherever_the_agent_does(
+@pytest.mark.requirement("R51")
+async def test_servers_run_in_the_directory_of_the_session_wherever_the_agent_does(
     marked: Marked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     elsewhere, project = tmp_path / "elsewhere", tmp_path / "project"
@@ -71,15 +73,17 @@ async def test_r51_servers_run_in_the_directory_of_the_session_wherever_the_agen
     assert Path.cwd() == elsewhere
 
 
+@pytest.mark.requirement("R70")
 @pytest.mark.parametrize("transports", [set[Any](), {"http"}, {"sse"}])
-async def test_r70_stdio_is_there_whatever_an_agent_of_v1_advertised(
+async def test_stdio_is_there_whatever_an_agent_of_v1_advertised(
     transports: Any, marked: Marked, tmp_path: Path
 ) -> None:
     async with mcp_launch.launch([marked.plain()], cwd=tmp_path, transports=transports) as fleet:
         assert fleet["plain"].state == "ready"
 
 
-async def test_r82_the_headers_go_with_every_request_over_http(web: Web, marked: Marked, tmp_path: Path) -> None:
+@pytest.mark.requirement("R82")
+async def test_the_headers_go_with_every_request_over_http(web: Web, marked: Marked, tmp_path: Path) -> None:
     server = http(f"{web.origin}/works", headers={"X-Key": "k"})
 
     async with mcp_launch.open_session(server, cwd=tmp_path) as session:
@@ -92,7 +96,8 @@ async def test_r82_the_headers_go_with_every_request_over_http(web: Web, marked:
     assert [headers.get("X-Key") for _, _, headers in web.seen] == ["k"] * len(web.seen)
 
 
-async def test_r82_x9_every_header_of_the_transport_is_its_own(web: Web, marked: Marked, tmp_path: Path) -> None:
+@pytest.mark.requirement("R82", "X9")
+async def test_every_header_of_the_transport_is_its_own(web: Web, marked: Marked, tmp_path: Path) -> None:
     server = http(f"{web.origin}/works", headers=OWNED)
 
     async with mcp_launch.launch([server], cwd=tmp_path) as fleet:
@@ -103,7 +108,8 @@ async def test_r82_x9_every_header_of_the_transport_is_its_own(web: Web, marked:
     assert [warning.split('"')[1] for warning in warnings] == list(OWNED)
 
 
-async def test_r85_the_headers_of_sse_go_with_the_stream_and_with_each_message(
+@pytest.mark.requirement("R85")
+async def test_the_headers_of_sse_go_with_the_stream_and_with_each_message(
     web: Web, marked: Marked, tmp_path: Path
 ) -> None:
     server = http(f"{web.origin}/events", kind="sse", headers={"X-Key": "k"})
@@ -115,9 +121,8 @@ async def test_r85_the_headers_of_sse_go_with_the_stream_and_with_each_message(
     assert [headers.get("X-Key") for _, _, headers in web.seen] == ["k"] * len(web.seen)
 
 
-async def test_r85_no_message_and_no_header_of_sse_goes_to_another_origin(
-    web: Web, marked: Marked, tmp_path: Path
-) -> None:
+@pytest.mark.requirement("R85")
+async def test_no_message_and_no_header_of_sse_goes_to_another_origin(web: Web, marked: Marked, tmp_path: Path) -> None:
     with misbehaving_web() as other:
         server = http(f"{web.origin}/beside/{other.port}", kind="sse", headers={"X-Key": SECRET})
         async with mcp_launch.launch([server], cwd=tmp_path) as fleet:
@@ -127,9 +132,8 @@ async def test_r85_no_message_and_no_header_of_sse_goes_to_another_origin(
         assert other.seen == []
 
 
-async def test_r89_all_servers_are_connected_to_at_once(
-    marked: Marked, echo_urls: dict[str, str], tmp_path: Path
-) -> None:
+@pytest.mark.requirement("R89")
+async def test_all_servers_are_connected_to_at_once(marked: Marked, echo_urls: dict[str, str], tmp_path: Path) -> None:
     gate = tmp_path / "gate"
     opens = ("-c", 'touch "$GATE"; exec "$@"', "sh", sys.executable, "-S", str(SERVERS / "plain.py"), "works")
     servers = [
@@ -147,7 +151,8 @@ async def test_r89_all_servers_are_connected_to_at_once(
     assert states == {"waits": "ready", "bad": "failed", "web": "ready", "old": "ready", "opens": "ready"}
 
 
-async def test_x10_servers_of_an_earlier_request_are_not_there_again(marked: Marked, tmp_path: Path) -> None:
+@pytest.mark.requirement("X10")
+async def test_servers_of_an_earlier_request_are_not_there_again(marked: Marked, tmp_path: Path) -> None:
     async with mcp_launch.launch([marked.plain(name="before")], cwd=tmp_path) as fleet:
         assert [server.name for server in fleet] == ["before"]
 
@@ -156,7 +161,8 @@ async def test_x10_servers_of_an_earlier_request_are_not_there_again(marked: Mar
         assert marked.running() == []
 
 
-async def test_x2_with_the_session_all_of_its_servers_end(
+@pytest.mark.requirement("X2")
+async def test_with_the_session_all_of_its_servers_end(
     marked: Marked, echo_urls: dict[str, str], tmp_path: Path
 ) -> None:
     servers = [marked.plain(), marked.plain("leaves_child", name="parent"), http(echo_urls["http"])]
@@ -169,8 +175,9 @@ async def test_x2_with_the_session_all_of_its_servers_end(
     assert marked.running() == []
 
 
+@pytest.mark.requirement("X13")
 @pytest.mark.parametrize("protocol", [v1_unstable, v2_unstable])
-async def test_x13_a_server_that_is_reached_through_acp_is_told_and_not_launched(
+async def test_a_server_that_is_reached_through_acp_is_told_and_not_launched(
     protocol: Any, marked: Marked, tmp_path: Path
 ) -> None:
     server = decode(protocol.McpServer, {"type": "acp", "name": "inner", "serverId": "s1"})

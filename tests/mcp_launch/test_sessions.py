@@ -16,9 +16,8 @@ pytestmark = pytest.mark.anyio
 SSE_IS_DEPRECATED = pytest.mark.filterwarnings("ignore:.*SSE transport is deprecated:DeprecationWarning")
 
 
-async def test_r51_r77_a_stdio_server_gets_its_environment_and_the_session_directory(
-    marked: Marked, tmp_path: Path
-) -> None:
+@pytest.mark.requirement("R51", "R77")
+async def test_a_stdio_server_gets_its_environment_and_the_session_directory(marked: Marked, tmp_path: Path) -> None:
     server = marked.echo(env={"COLOUR": "green"})
 
     async with mcp_launch.open_session(server, cwd=tmp_path) as session:
@@ -27,7 +26,8 @@ async def test_r51_r77_a_stdio_server_gets_its_environment_and_the_session_direc
         assert await ask(session, "directory") == str(tmp_path.resolve())
 
 
-async def test_r77_a_stdio_server_does_not_inherit_what_is_not_its_business(
+@pytest.mark.requirement("R77")
+async def test_a_stdio_server_does_not_inherit_what_is_not_its_business(
     marked: Marked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SOMEBODY_ELSES_KEY", "1234")
@@ -40,8 +40,9 @@ async def test_r77_a_stdio_server_does_not_inherit_what_is_not_its_business(
     assert environment["LC_TIME"] == "C"
 
 
+@pytest.mark.requirement("R81", "R82", "R85")
 @pytest.mark.parametrize("kind", ["http", pytest.param("sse", marks=SSE_IS_DEPRECATED)])
-async def test_r81_r82_r85_headers_arrive_in_order_and_repeated(
+async def test_headers_arrive_in_order_and_repeated(
     kind: str, marked: Marked, echo_urls: dict[str, str], tmp_path: Path
 ) -> None:
     server: dict[str, Any] = http(echo_urls[kind], kind=kind)
@@ -61,7 +62,8 @@ async def test_r81_r82_r85_headers_arrive_in_order_and_repeated(
     ]
 
 
-async def test_r82_x9_d17_a_header_that_the_transport_owns_is_not_sent(
+@pytest.mark.requirement("R82", "X9", "D17")
+async def test_a_header_that_the_transport_owns_is_not_sent(
     marked: Marked, echo_urls: dict[str, str], tmp_path: Path
 ) -> None:
     server = http(echo_urls["http"], headers={"Content-Type": "text/plain", "Mcp-Session-Id": "mine", "X-Key": "kept"})
@@ -75,7 +77,8 @@ async def test_r82_x9_d17_a_header_that_the_transport_owns_is_not_sent(
     assert [warning.split('"')[1] for warning in fleet["web"].warnings] == ["Content-Type", "Mcp-Session-Id"]
 
 
-async def test_r86_an_sse_server_is_announced_as_deprecated(
+@pytest.mark.requirement("R86")
+async def test_an_sse_server_is_announced_as_deprecated(
     marked: Marked, echo_urls: dict[str, str], tmp_path: Path
 ) -> None:
     with pytest.warns(DeprecationWarning, match="web: the SSE transport is deprecated"):
@@ -124,7 +127,8 @@ async def test_a_message_that_cannot_be_written_fails_its_call_and_not_the_sessi
         assert "environment" in [tool.name for tool in (await session.list_tools()).tools]
 
 
-async def test_r50_a_relative_cwd_is_refused(tmp_path: Path) -> None:
+@pytest.mark.requirement("R50")
+async def test_a_relative_cwd_is_refused(tmp_path: Path) -> None:
     with pytest.raises(mcp_launch.UnusableInput, match="absolute"):
         async with mcp_launch.launch([], cwd="."):
             pass

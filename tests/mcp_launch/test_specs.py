@@ -42,6 +42,7 @@ def test_each_form_is_read(raw: dict[str, Any], spec: object) -> None:
     assert type(parsed) is type(spec)
 
 
+@pytest.mark.requirement("R75", "R78", "R81")
 @pytest.mark.parametrize(
     ("raw", "path"),
     [
@@ -77,7 +78,7 @@ def test_each_form_is_read(raw: dict[str, Any], spec: object) -> None:
         ({**HTTP, "headers": [{"name": "A", "value": "v\r\nB: w"}]}, "/headers/0/value"),
     ],
 )
-def test_r75_r78_r81_what_is_wrong_is_named_by_its_path(raw: object, path: str) -> None:
+def test_what_is_wrong_is_named_by_its_path(raw: object, path: str) -> None:
     with pytest.raises(LaunchFailure) as raised:
         parse_server(raw)
 
@@ -247,8 +248,9 @@ def test_a_model_of_a_transport_that_is_not_supported_is_refused(package: Any) -
     assert raised.value.code == "unsupported_transport"
 
 
+@pytest.mark.requirement("R73", "D2")
 @pytest.mark.parametrize("tag", ["acp", "websocket", "HTTP"])
-def test_r73_d2_an_unknown_transport_is_not_taken_for_stdio(tag: str) -> None:
+def test_an_unknown_transport_is_not_taken_for_stdio(tag: str) -> None:
     with pytest.raises(LaunchFailure) as raised:
         parse_server({**STDIO, "type": tag})
 
@@ -263,7 +265,8 @@ def test_a_transport_that_is_misspelt_is_told_which_one_is_meant() -> None:
     assert raised.value.message.endswith('which are stdio, http and sse; did you mean "http"?')
 
 
-def test_r91_the_representation_of_a_specification_shows_no_secret() -> None:
+@pytest.mark.requirement("R91")
+def test_the_representation_of_a_specification_shows_no_secret() -> None:
     stdio = parse_server({**STDIO, "env": [{"name": "K", "value": "secret123"}]})
     http = parse_server(
         {**HTTP, "url": "https://u:secret123@h/?k=secret123", "headers": [{"name": "A", "value": "secret123"}]}

@@ -117,8 +117,9 @@ async def connected(protocol: ProtocolPackage) -> AsyncGenerator[Ends]:
             yield ends
 
 
+@pytest.mark.requirement("X13", "R90")
 @EACH
-async def test_x13_r90_an_agent_calls_a_tool_of_its_client_through_acp_alone(protocol: Any) -> None:
+async def test_an_agent_calls_a_tool_of_its_client_through_acp_alone(protocol: Any) -> None:
     own = Own()
     async with (
         connected(protocol) as ends,
@@ -135,8 +136,9 @@ async def test_x13_r90_an_agent_calls_a_tool_of_its_client_through_acp_alone(pro
     assert all(b"mcp/message" in line or b'"result"' in line for line in ends.lines)
 
 
+@pytest.mark.requirement("X13")
 @EACH
-async def test_x13_what_a_server_tells_comes_before_the_answer_it_belongs_to(protocol: Any) -> None:
+async def test_what_a_server_tells_comes_before_the_answer_it_belongs_to(protocol: Any) -> None:
     told: list[float] = []
 
     async def heard(progress: float, total: float | None, message: str | None) -> None:
@@ -152,8 +154,9 @@ async def test_x13_what_a_server_tells_comes_before_the_answer_it_belongs_to(pro
         assert told == list(range(1, 21))
 
 
+@pytest.mark.requirement("X13")
 @EACH
-async def test_x13_two_sessions_with_a_server_do_not_mix_their_requests(protocol: Any) -> None:
+async def test_two_sessions_with_a_server_do_not_mix_their_requests(protocol: Any) -> None:
     own = Own()
     async with (
         connected(protocol) as ends,
@@ -171,8 +174,9 @@ async def test_x13_two_sessions_with_a_server_do_not_mix_their_requests(protocol
         tasks.cancel_scope.cancel()
 
 
+@pytest.mark.requirement("X13")
 @EACH
-async def test_x13_a_call_that_the_agent_gives_up_is_cancelled_at_the_client(protocol: Any) -> None:
+async def test_a_call_that_the_agent_gives_up_is_cancelled_at_the_client(protocol: Any) -> None:
     own = Own()
     async with (
         connected(protocol) as ends,
@@ -188,8 +192,9 @@ async def test_x13_a_call_that_the_agent_gives_up_is_cancelled_at_the_client(pro
         assert (await session.list_tools()).tools
 
 
+@pytest.mark.requirement("X13")
 @EACH
-async def test_x13_with_its_block_a_server_is_gone_and_who_waits_for_it_is_told(protocol: Any) -> None:
+async def test_with_its_block_a_server_is_gone_and_who_waits_for_it_is_told(protocol: Any) -> None:
     own = Own()
     codes: list[int] = []
 
@@ -212,8 +217,9 @@ async def test_x13_with_its_block_a_server_is_gone_and_who_waits_for_it_is_told(
         assert (refused.value.code, refused.value.data) == (-33001, {"serverId": offered.id})
 
 
+@pytest.mark.requirement("X13")
 @EACH
-async def test_x13_a_session_with_a_server_that_nobody_offers_says_so(protocol: Any) -> None:
+async def test_a_session_with_a_server_that_nobody_offers_says_so(protocol: Any) -> None:
     async with connected(protocol) as ends:
         with pytest.raises(mcp_launch.LaunchFailure) as raised:
             async with ends.session(mcp_launch.AcpServer("away", "s1")):
@@ -223,8 +229,9 @@ async def test_x13_a_session_with_a_server_that_nobody_offers_says_so(protocol: 
     assert "no MCP server of this id" in str(failure)
 
 
+@pytest.mark.requirement("X13")
 @pytest.mark.parametrize("steps", range(12))
-async def test_x13_a_session_that_is_cancelled_while_it_is_refused_is_cancelled_or_refused(steps: int) -> None:
+async def test_a_session_that_is_cancelled_while_it_is_refused_is_cancelled_or_refused(steps: int) -> None:
     async with connected(v2_unstable) as ends:
         refused = anyio.Event()
         told = ends.provider.answer
@@ -249,16 +256,18 @@ async def test_x13_a_session_that_is_cancelled_while_it_is_refused_is_cancelled_
                     raise AssertionError("there is no session")
 
 
+@pytest.mark.requirement("X13")
 @EACH
-async def test_x13_what_is_raised_in_the_block_of_a_session_comes_out_as_it_is(protocol: Any) -> None:
+async def test_what_is_raised_in_the_block_of_a_session_comes_out_as_it_is(protocol: Any) -> None:
     async with connected(protocol) as ends, ends.provider.serve(Own().server) as offered:
         with pytest.raises(KeyError, match="mine"):
             async with ends.session(offered):
                 raise KeyError("mine")
 
 
+@pytest.mark.requirement("X13")
 @EACH
-async def test_x13_a_request_id_is_for_one_request_at_a_time(protocol: Any) -> None:
+async def test_a_request_id_is_for_one_request_at_a_time(protocol: Any) -> None:
     own = Own()
     async with connected(protocol) as ends, ends.provider.serve(own.server) as offered:
         async with anyio.create_task_group() as tasks:
@@ -276,6 +285,7 @@ async def test_x13_a_request_id_is_for_one_request_at_a_time(protocol: Any) -> N
         await own.cancelled.wait()
 
 
+@pytest.mark.requirement("X13")
 @EACH
 @pytest.mark.parametrize(
     ("method", "meta", "code"),
@@ -287,7 +297,7 @@ async def test_x13_a_request_id_is_for_one_request_at_a_time(protocol: Any) -> N
         ("tools/list", {**META, "io.modelcontextprotocol/protocolVersion": "2025-06-18"}, -32022),
     ],
 )
-async def test_x13_an_error_of_mcp_is_an_answer_and_no_error_of_acp(
+async def test_an_error_of_mcp_is_an_answer_and_no_error_of_acp(
     protocol: Any, method: str, meta: dict[str, Any], code: int
 ) -> None:
     async with connected(protocol) as ends, ends.provider.serve(Own().server) as offered:
@@ -296,16 +306,18 @@ async def test_x13_an_error_of_mcp_is_an_answer_and_no_error_of_acp(
         assert answer.error.code == code
 
 
+@pytest.mark.requirement("X13")
 @EACH
-async def test_x13_the_handshake_of_an_older_era_is_refused(protocol: Any) -> None:
+async def test_the_handshake_of_an_older_era_is_refused(protocol: Any) -> None:
     about: dict[str, Any] = {"capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}
     async with connected(protocol) as ends, ends.provider.serve(Own().server) as offered:
         answer = await ends.ask(offered.id, "initialize", _meta={}, protocolVersion="2025-06-18", **about)
         assert isinstance(answer, protocol.MessageMcpResponseError)
 
 
+@pytest.mark.requirement("X13")
 @EACH
-async def test_x13_an_error_of_mcp_comes_to_who_asked(protocol: Any) -> None:
+async def test_an_error_of_mcp_comes_to_who_asked(protocol: Any) -> None:
     async with (
         connected(protocol) as ends,
         ends.provider.serve(Own().server) as offered,
@@ -316,8 +328,9 @@ async def test_x13_an_error_of_mcp_comes_to_who_asked(protocol: Any) -> None:
         assert (raised.value.error.code, raised.value.error.data) == (-32602, {"uri": "file:///none"})
 
 
+@pytest.mark.requirement("X13")
 @EACH
-async def test_x13_each_connection_has_request_ids_of_its_own(protocol: Any) -> None:
+async def test_each_connection_has_request_ids_of_its_own(protocol: Any) -> None:
     own = Own()
     async with connected(protocol) as one, connected(protocol) as other, one.provider.serve(own.server) as offered:
         other.answering = one.provider.answer
@@ -332,8 +345,9 @@ async def test_x13_each_connection_has_request_ids_of_its_own(protocol: Any) -> 
             tasks.cancel_scope.cancel()
 
 
+@pytest.mark.requirement("X13")
 @EACH
-async def test_x13_no_two_servers_have_one_id_and_each_is_asked_by_its_own(protocol: Any) -> None:
+async def test_no_two_servers_have_one_id_and_each_is_asked_by_its_own(protocol: Any) -> None:
     first, second = MCPServer("first"), MCPServer("second")
     async with connected(protocol) as ends:
         provider = ends.provider
@@ -351,8 +365,9 @@ async def test_x13_no_two_servers_have_one_id_and_each_is_asked_by_its_own(proto
                     assert session.server_info.name == name
 
 
+@pytest.mark.requirement("X13")
 @EACH
-async def test_x13_when_the_connection_ends_a_call_says_so(protocol: Any) -> None:
+async def test_when_the_connection_ends_a_call_says_so(protocol: Any) -> None:
     own = Own()
     async with (
         connected(protocol) as ends,
@@ -370,9 +385,10 @@ async def _close_when(event: anyio.Event, connection: Connection) -> None:
     connection.close()
 
 
+@pytest.mark.requirement("X13")
 @EACH
 @pytest.mark.parametrize("result", [None, [1], "x"])
-async def test_x13_what_is_no_result_of_mcp_costs_one_call(protocol: Any, result: Any) -> None:
+async def test_what_is_no_result_of_mcp_costs_one_call(protocol: Any, result: Any) -> None:
     async def odd(request: Any, _: Connection) -> Any:
         return protocol.MessageMcpResponseResult(result=result)
 

@@ -72,8 +72,9 @@ async def test_a_location_that_is_no_url_is_left_out(kind: str, web: Web, marked
     assert (failure.code, "location" in failure.facts) == ("forbidden", False)
 
 
+@pytest.mark.requirement("R82", "R85")
 @pytest.mark.parametrize("kind", [WebClient, EventClient])
-async def test_r82_r85_headers_do_not_leave_the_origin(
+async def test_headers_do_not_leave_the_origin(
     kind: type[WebClient] | type[EventClient], web: Web, marked: Marked
 ) -> None:
     spec = HttpServer(name="web", url=f"{web.origin}/works", headers=(("X-Key", SECRET),))

@@ -289,15 +289,17 @@ def with_secrets() -> bytes:
     return text_of([*talk, *new(2, session="s2", mcpServers=[http], cwd=cwd, additionalDirectories=[cwd])])
 
 
+@pytest.mark.requirement("R91")
 @pytest.mark.parametrize("options", [[], ["--json"]])
-def test_r91_no_secret_is_printed(options: list[str]) -> None:
+def test_no_secret_is_printed(options: list[str]) -> None:
     status, printed, told = run("check", "-", *options, given=with_secrets())
     assert status == 1
     assert not [each for each in SECRETS if each in printed + told]
 
 
+@pytest.mark.requirement("R91")
 @pytest.mark.parametrize("options", [[], ["--json"]])
-def test_r91_secrets_are_printed_when_they_are_asked_for(options: list[str]) -> None:
+def test_secrets_are_printed_when_they_are_asked_for(options: list[str]) -> None:
     _, printed, _ = run_apart("check", "-", "--show-secrets", *options, given=with_secrets())
     assert "t0psecret" in printed
     assert "p4ssw0rd" in printed

@@ -90,7 +90,8 @@ def test_an_update_that_has_a_command_is_no_server() -> None:
     assert read_as(update, protocol=v2) == ["v2.SessionUpdate"]
 
 
-def test_r63_r64_a_request_needs_no_conversation() -> None:
+@pytest.mark.requirement("R63", "R64")
+def test_a_request_needs_no_conversation() -> None:
     assert check({"cwd": "/x", "mcpServers": []}) == []
     assert [each.rule for each in check({"cwd": "/x", "sessionId": "s"}, type="LoadSessionRequest")] == [
         "schema.servers-missing"

@@ -436,7 +436,8 @@ def test_servers_that_are_spelt_otherwise_are_not_missing() -> None:
     )
 
 
-def test_r2_what_comes_before_initialize_is_an_error() -> None:
+@pytest.mark.requirement("R2")
+def test_what_comes_before_initialize_is_an_error() -> None:
     found = the("lifecycle.not-initialized", *new(), *opening())
     assert where(found) == "1"
     assert found.method == "session/new"
@@ -444,7 +445,8 @@ def test_r2_what_comes_before_initialize_is_an_error() -> None:
     assert where(between) == "2"
 
 
-def test_r2_each_method_that_comes_too_early_is_told_once() -> None:
+@pytest.mark.requirement("R2")
+def test_each_method_that_comes_too_early_is_told_once() -> None:
     ask, answer = opening()
     early = [call("session/new", {"cwd": "/x", "mcpServers": []}, id=n) for n in (1, 2)]
     answers = [error(n, -32600) for n in (1, 2, 3)]
@@ -457,11 +459,13 @@ def test_r2_each_method_that_comes_too_early_is_told_once() -> None:
     ]
 
 
-def test_r2_a_recording_without_initialize_is_told_once() -> None:
+@pytest.mark.requirement("R2")
+def test_a_recording_without_initialize_is_told_once() -> None:
     assert rules(*new(), *prompt(2)) == ["lifecycle.not-initialized"]
 
 
-def test_r5_r15_who_does_not_say_what_it_is_gets_a_warning() -> None:
+@pytest.mark.requirement("R5", "R15")
+def test_who_does_not_say_what_it_is_gets_a_warning() -> None:
     found = check(
         call("initialize", {"protocolVersion": 1}, id=0), result(0, {"protocolVersion": 1, "agentCapabilities": {}})
     )
@@ -471,26 +475,30 @@ def test_r5_r15_who_does_not_say_what_it_is_gets_a_warning() -> None:
     ]
 
 
-def test_r23_a_client_that_goes_on_in_a_version_that_it_did_not_offer_is_told_to_close() -> None:
+@pytest.mark.requirement("R23")
+def test_a_client_that_goes_on_in_a_version_that_it_did_not_offer_is_told_to_close() -> None:
     found = [each for each in check(opening()[0], opening_v2()[1], *new()) if each.rule == "lifecycle.version"]
     assert [(each.severity, where(each)) for each in found] == [("warning", "2 result.protocolVersion"), ("error", "3")]
     assert "close the connection and tell the user" in found[1].message
 
 
-def test_r23_what_is_no_request_of_the_client_goes_on_in_no_version() -> None:
+@pytest.mark.requirement("R23")
+def test_what_is_no_request_of_the_client_goes_on_in_no_version() -> None:
     quiet = [update(AGENT, "hi"), call("session/cancel", {"sessionId": "s1"}), opening()[0]]
     found = [each for each in check(opening()[0], opening_v2()[1], *quiet) if each.rule == "lifecycle.version"]
     assert [(each.severity, each.line) for each in found] == [("warning", 2)]
 
 
-def test_r23_a_version_that_is_not_known_here_is_told() -> None:
+@pytest.mark.requirement("R23")
+def test_a_version_that_is_not_known_here_is_told() -> None:
     found = the("lifecycle.version", *opening(asked=9, answered=9), *new())
     assert (found.severity, where(found)) == ("warning", "2 result.protocolVersion")
     assert "version 9 is not known here" in found.message
 
 
+@pytest.mark.requirement("R38")
 @pytest.mark.parametrize("method", ["session/new", "session/prompt"])
-def test_r38_a_baseline_method_that_the_agent_does_not_know_is_an_error(method: str) -> None:
+def test_a_baseline_method_that_the_agent_does_not_know_is_an_error(method: str) -> None:
     params: dict[str, Any] = {
         "session/new": {"cwd": "/x", "mcpServers": []},
         "session/prompt": {"sessionId": "s1", "prompt": []},
@@ -501,6 +509,7 @@ def test_r38_a_baseline_method_that_the_agent_does_not_know_is_an_error(method: 
     assert rules(*opening(), *new(), request, error(5, -32602)) == []
 
 
+@pytest.mark.requirement("R38")
 @pytest.mark.parametrize(
     ("opened", "method", "params"),
     [
@@ -511,35 +520,40 @@ def test_r38_a_baseline_method_that_the_agent_does_not_know_is_an_error(method: 
         (opening_v2, "tool_call/cancel", {"toolCallId": "c1"}),
     ],
 )
-def test_r38_what_an_agent_need_not_have_may_be_unknown_to_it(
+def test_what_an_agent_need_not_have_may_be_unknown_to_it(
     opened: Callable[[], list[Any]], method: str, params: dict[str, Any]
 ) -> None:
     request = call(method, {"sessionId": "s1", **params}, id=5)
     assert rules(*opened(), *new(), request, error(5, -32601)) == []
 
 
-def test_r47_a_session_id_that_comes_twice_is_an_error() -> None:
+@pytest.mark.requirement("R47")
+def test_a_session_id_that_comes_twice_is_an_error() -> None:
     assert where(the("lifecycle.session-id-reused", *opening(), *new(1), *new(2))) == "6 result.sessionId"
 
 
+@pytest.mark.requirement("R50")
 @pytest.mark.parametrize("cwd", ["", ".", "~", "~/x", "src", "file:///home/me", "${HOME}", "C:x"])
-def test_r50_a_cwd_that_is_not_absolute_is_an_error(cwd: str) -> None:
+def test_a_cwd_that_is_not_absolute_is_an_error(cwd: str) -> None:
     assert where(the("path.cwd", *opening(), *new(cwd=cwd))) == "3 params.cwd"
 
 
+@pytest.mark.requirement("R50")
 @pytest.mark.parametrize("cwd", ["/", "/home/me", r"C:\Users\me", r"\\server\share"])
-def test_r50_an_absolute_cwd_of_any_system_is_none(cwd: str) -> None:
+def test_an_absolute_cwd_of_any_system_is_none(cwd: str) -> None:
     assert rules(*opening(), *new(cwd=cwd)) == []
 
 
+@pytest.mark.requirement("R55")
 @pytest.mark.parametrize("agent", [{}, {"loadSession": False}, {"loadSession": None}, {"loadSession": "yes"}])
-def test_r55_a_load_that_was_not_advertised_is_an_error(agent: dict[str, Any]) -> None:
+def test_a_load_that_was_not_advertised_is_an_error(agent: dict[str, Any]) -> None:
     found = the("capability.load", *opening(agent=agent), *load(1))
     assert (where(found), found.severity) == ("3", "error")
     assert "loadSession" in found.message
 
 
-def test_r55_it_is_said_also_of_a_load_that_cannot_be_read() -> None:
+@pytest.mark.requirement("R55")
+def test_it_is_said_also_of_a_load_that_cannot_be_read() -> None:
     found = rules(*opening(agent={}), *asked("session/load", sessionId=5))
     assert found[0] == "capability.load"
     assert set(found[1:]) == {"schema.params", "schema.servers-missing"}
@@ -583,7 +597,8 @@ def test_how_much_comes_after_a_request_without_an_answer_is_told(then: list[Any
     assert found[-1].message == told
 
 
-def test_r57_a_replay_without_what_the_user_said_is_an_error() -> None:
+@pytest.mark.requirement("R57")
+def test_a_replay_without_what_the_user_said_is_an_error() -> None:
     talk = [*opening(), *new(), *prompt(2, "one"), *prompt(5, "two")]
     pieces = [update(USER, each) for each in "one"]
     found = the("lifecycle.replay-incomplete", *talk, *load(9, *pieces, update(AGENT, "hi")))
@@ -591,32 +606,37 @@ def test_r57_a_replay_without_what_the_user_said_is_an_error() -> None:
     assert "1 of 2" in found.message
 
 
+@pytest.mark.requirement("R57")
 @pytest.mark.parametrize("said", [[], [""]])
-def test_r57_chunks_without_words_need_not_be_replayed(said: list[str]) -> None:
+def test_chunks_without_words_need_not_be_replayed(said: list[str]) -> None:
     talk = [*opening(), *new(), *prompt(2, "one ", says=said), *prompt(5, "two", says=["hi", ""])]
     assert rules(*talk, *load(9, update(USER, "one "), update(USER, "two"), update(AGENT, "hi"))) == []
 
 
+@pytest.mark.requirement("R57")
 @pytest.mark.parametrize("between", [update(AGENT, ""), TOOL])
-def test_r57_no_message_of_the_user_is_missing_where_only_the_answer_between_is(between: Any) -> None:
+def test_no_message_of_the_user_is_missing_where_only_the_answer_between_is(between: Any) -> None:
     talk = [*opening(), *new(), *prompt(2, "one "), *prompt(5, "two")]
     replayed = [update(USER, "one "), between, update(USER, "two"), update(AGENT, "hi")]
     assert rules(*talk, *load(9, *replayed)) == ["lifecycle.replay-differs"]
 
 
-def test_r58_a_replay_in_another_order_is_told() -> None:
+@pytest.mark.requirement("R58")
+def test_a_replay_in_another_order_is_told() -> None:
     talk = [*opening(), *new(), *prompt(2, "one"), *prompt(5, "two")]
     whole = [update(USER, "one"), update(AGENT, "hi"), update(USER, "two"), update(AGENT, "hi")]
     assert rules(*talk, *load(9, *whole)) == []
     assert rules(*talk, *load(9, *whole[2:], *whole[:2])) == ["lifecycle.replay-differs"]
 
 
+@pytest.mark.requirement("R58")
 @pytest.mark.parametrize("text", ["hellohi", "helloagenthi"])
-def test_r58_a_replay_in_which_the_user_says_what_the_agent_did_is_told(text: str) -> None:
+def test_a_replay_in_which_the_user_says_what_the_agent_did_is_told(text: str) -> None:
     assert rules(*opening(), *new(), *prompt(2), *load(3, update(USER, text))) == ["lifecycle.replay-differs"]
 
 
-def test_r59_an_update_that_is_a_request_is_an_error() -> None:
+@pytest.mark.requirement("R59")
+def test_an_update_that_is_a_request_is_an_error() -> None:
     found = the("schema.method", *opening(), *new(), {**update(AGENT, "hi"), "id": 1}, error(1, -32601))
     assert (where(found), found.sender) == ("5 method", "agent")
 
@@ -674,27 +694,31 @@ def test_a_request_with_a_result_is_reported() -> None:
     assert (where(found), found.message) == ("3", "Invalid request: it has both a method and a result")
 
 
-def test_r60_history_after_the_answer_to_the_load_is_an_error() -> None:
+@pytest.mark.requirement("R60")
+def test_history_after_the_answer_to_the_load_is_an_error() -> None:
     found = the("lifecycle.replay-after-answer", *opening(), *load(1), update(USER, "late"))
     assert (where(found), found.severity) == ("5 params.update", "error")
     assert rules(*opening(), *load(1, update(USER, "in time"))) == []
 
 
+@pytest.mark.requirement("R63")
 @pytest.mark.parametrize("method", ["session/load", "session/new"])
-def test_r63_servers_that_are_missing_are_told_how_to_be_none(method: str) -> None:
+def test_servers_that_are_missing_are_told_how_to_be_none(method: str) -> None:
     found = the("schema.servers-missing", *opening(), *asked(method, **S))
     assert where(found) == "3 params.mcpServers"
     assert 'send "mcpServers": []' in found.message
     assert "schema.params" not in rules(*opening(), *asked(method, **S))
 
 
+@pytest.mark.requirement("R75")
 @pytest.mark.parametrize("command", ["npx", "./server", "~/server", "node /x.js"])
-def test_r75_a_command_that_is_not_absolute_is_told(command: str) -> None:
+def test_a_command_that_is_not_absolute_is_told(command: str) -> None:
     found = the("path.command", *opening(), *new(mcpServers=[STDIO, STDIO | {"name": "b", "command": command}]))
     assert where(found) == "3 params.mcpServers[1].command"
 
 
-def test_r78_a_map_for_env_is_told_how_it_is_written() -> None:
+@pytest.mark.requirement("R78")
+def test_a_map_for_env_is_told_how_it_is_written() -> None:
     found = [each for each in check(*opening(), *new(mcpServers=[STDIO | {"env": {"A": "1"}}])) if each.line == 3]
     assert [(each.rule, where(each)) for each in found] == [("schema.server-map", "3 params.mcpServers[0].env")]
     assert '[{"name": …, "value": …}]' in found[0].message
@@ -717,13 +741,15 @@ def test_what_else_is_wrong_with_a_server_of_a_wrong_type_is_told_too() -> None:
     assert found == ["schema.server-type", "schema.params"]
 
 
-def test_r86_a_server_of_sse_is_told() -> None:
+@pytest.mark.requirement("R86")
+def test_a_server_of_sse_is_told() -> None:
     found = the("capability.sse-deprecated", *opening(), *new(mcpServers=[SSE]))
     assert (where(found), found.severity) == ("3 params.mcpServers[0].type", "warning")
 
 
+@pytest.mark.requirement("R87")
 @pytest.mark.parametrize(("server", "rule"), [(HTTP, "capability.mcp-http"), (SSE, "capability.mcp-sse")])
-def test_r87_a_server_whose_transport_was_not_advertised_is_an_error(server: dict[str, Any], rule: str) -> None:
+def test_a_server_whose_transport_was_not_advertised_is_an_error(server: dict[str, Any], rule: str) -> None:
     found = the(rule, *opening(agent={}), *new(mcpServers=[STDIO, server]))
     assert where(found) == "3 params.mcpServers[1]"
     assert rule not in rules(*opening(agent=AGENT_V1), *new(mcpServers=[STDIO, server]))
@@ -732,22 +758,25 @@ def test_r87_a_server_whose_transport_was_not_advertised_is_an_error(server: dic
 AUTHORIZED: dict[str, Any] = HTTP | {"headers": [{"name": "Authorization", "value": "Bearer token123"}]}
 
 
+@pytest.mark.requirement("R91")
 @pytest.mark.parametrize(
     "url", ["https://example.com/mcp", "http://localhost:1/mcp", "http://127.0.0.1/mcp", "http://[::1]:8/mcp"]
 )
-def test_r91_a_token_that_nobody_on_the_way_can_read_is_no_matter(url: str) -> None:
+def test_a_token_that_nobody_on_the_way_can_read_is_no_matter(url: str) -> None:
     assert rules(*opening(), *new(mcpServers=[AUTHORIZED | {"url": url}])) == ["secret.recorded"]
 
 
+@pytest.mark.requirement("R91")
 @pytest.mark.parametrize(
     "args",
     [["--api-key=abcdefgh"], ["-t", "ghp_abcdefghijklmnopqrstuv"], ["Bearer abcdefgh12"], ["https://u:pw@x.com/"]],
 )
-def test_r91_an_argument_that_looks_like_a_secret_is_told(args: list[str]) -> None:
+def test_an_argument_that_looks_like_a_secret_is_told(args: list[str]) -> None:
     found = the("secret.argument", *opening(), *new(mcpServers=[STDIO | {"args": args}]))
     assert where(found) == f"3 params.mcpServers[0].args[{len(args) - 1}]"
 
 
+@pytest.mark.requirement("R91")
 @pytest.mark.parametrize(
     "args",
     [
@@ -759,21 +788,24 @@ def test_r91_an_argument_that_looks_like_a_secret_is_told(args: list[str]) -> No
         ["--author", "somebody"],
     ],
 )
-def test_r91_an_argument_that_looks_like_none_is_not(args: list[str]) -> None:
+def test_an_argument_that_looks_like_none_is_not(args: list[str]) -> None:
     assert rules(*opening(), *new(mcpServers=[STDIO | {"args": args}])) == []
 
 
-def test_r99_a_load_from_another_directory_is_told() -> None:
+@pytest.mark.requirement("R99")
+def test_a_load_from_another_directory_is_told() -> None:
     talk = [*opening(), *new(), *prompt(2), *load(5, update(USER, "hello"), update(AGENT, "hi"), cwd="/home/you")]
     assert where(the("path.cwd-mismatch", *talk)) == "8 params.cwd"
 
 
-def test_r99_a_load_from_another_directory_than_the_one_listed_is_told() -> None:
+@pytest.mark.requirement("R99")
+def test_a_load_from_another_directory_than_the_one_listed_is_told() -> None:
     listed = [call("session/list", {}, id=1), result(1, {"sessions": [{"sessionId": "s1", "cwd": "/home/me"}]})]
     assert rules(*opening(), *listed, *load(2, cwd="/home/you")) == ["path.cwd-mismatch"]
     assert rules(*opening(), *listed, *load(2)) == []
 
 
+@pytest.mark.requirement("R91")
 @pytest.mark.parametrize(
     ("url", "told"),
     [
@@ -786,7 +818,7 @@ def test_r99_a_load_from_another_directory_than_the_one_listed_is_told() -> None
         ("http://[", False),
     ],
 )
-def test_r91_a_url_that_holds_a_secret_is_told(url: str, told: bool) -> None:
+def test_a_url_that_holds_a_secret_is_told(url: str, told: bool) -> None:
     assert ("secret.url" in rules(*opening(), *new(mcpServers=[HTTP | {"url": url}]))) == told
 
 
@@ -805,17 +837,20 @@ def test_the_path_in_a_diff_is_absolute_and_no_other_content_has_one() -> None:
     assert where(found) == "5 params.update.content[0].path"
 
 
-def test_r99_a_load_that_failed_says_nothing_of_where_the_session_is() -> None:
+@pytest.mark.requirement("R99")
+def test_a_load_that_failed_says_nothing_of_where_the_session_is() -> None:
     failed = [load(2, cwd="/home/you")[0], error(2, -32002)]
     assert rules(*opening(), *failed, *load(3)) == []
 
 
-def test_r102_a_load_before_the_first_prompt_is_told() -> None:
+@pytest.mark.requirement("R102")
+def test_a_load_before_the_first_prompt_is_told() -> None:
     assert where(the("lifecycle.load-before-prompt", *opening(), *new(), *load(2))) == "5 params.sessionId"
     assert rules(*opening(), *new(), *prompt(2), *load(5, update(USER, "hello"), update(AGENT, "hi"))) == []
 
 
-def test_d1_mcp_for_mcp_capabilities_is_told_and_not_read() -> None:
+@pytest.mark.requirement("D1")
+def test_mcp_for_mcp_capabilities_is_told_and_not_read() -> None:
     talk = [*opening(agent={"mcp": {"http": True}}), *new(mcpServers=[HTTP])]
     found = check(*talk)
     assert [each.rule for each in found] == ["capability.unknown", "capability.mcp-http"]
@@ -823,10 +858,11 @@ def test_d1_mcp_for_mcp_capabilities_is_told_and_not_read() -> None:
     assert "did you mean mcpCapabilities?" in found[0].message
 
 
+@pytest.mark.requirement("D9")
 @pytest.mark.parametrize(
     ("version", "looks"), [("2025-03-26", "an MCP version"), ("1.0.0", "of a program"), (1.0, "point")]
 )
-def test_d9_a_version_that_is_none_is_told_what_it_looks_like(version: Any, looks: str) -> None:
+def test_a_version_that_is_none_is_told_what_it_looks_like(version: Any, looks: str) -> None:
     found = the("schema.version", call("initialize", {"protocolVersion": version, "clientInfo": INFO}, id=0))
     assert where(found) == "1 params.protocolVersion"
     assert looks in found.message
@@ -909,7 +945,8 @@ def test_what_has_no_answer_is_told_also_of_the_connections_before_the_last() ->
     ]
 
 
-def test_r20_a_version_that_the_agent_only_repeats_is_told() -> None:
+@pytest.mark.requirement("R20")
+def test_a_version_that_the_agent_only_repeats_is_told() -> None:
     repeated = result(0, {"protocolVersion": 2, "agentInfo": INFO, "agentCapabilities": {}})
     found = the("schema.version", opening_v2()[0], repeated)
     assert (where(found), found.sender) == ("2 result.protocolVersion", "agent")
@@ -921,7 +958,8 @@ def test_r20_a_version_that_the_agent_only_repeats_is_told() -> None:
     )
 
 
-def test_x1_history_that_a_resume_did_not_ask_for_is_an_error() -> None:
+@pytest.mark.requirement("X1")
+def test_history_that_a_resume_did_not_ask_for_is_an_error() -> None:
     talk = [*opening(), call("session/resume", S, id=1), update(USER, "hello"), result(1, {})]
     assert where(the("lifecycle.replay-on-resume", *talk)) == "4 params.update"
 
@@ -1021,7 +1059,8 @@ def test_a_result_that_no_version_had_when_it_was_asked_for_tells_nothing() -> N
     assert rules(*opening(), fork, *again, result(1, {"sessionId": "s2"}), protocol=v2_unstable) == ["schema.method"]
 
 
-def test_x14_a_login_that_is_for_a_terminal_is_an_error() -> None:
+@pytest.mark.requirement("X14")
+def test_a_login_that_is_for_a_terminal_is_an_error() -> None:
     offered = result(0, {"protocolVersion": 1, "agentInfo": INFO, "authMethods": [TERMINAL_LOGIN]})
     client = call(
         "initialize",

@@ -29,7 +29,8 @@ from acp_bindings.setup._peer import parsed
 from tests.acp_bindings.setup.peers import agent, client
 
 
-def test_r42_minus_32000_asks_for_a_login_by_the_methods_that_were_advertised() -> None:
+@pytest.mark.requirement("R42")
+def test_minus_32000_asks_for_a_login_by_the_methods_that_were_advertised() -> None:
     peer = agent(v1, auth_methods=[{"id": "browser", "name": "In the browser"}, {"id": "key", "name": "API key"}])
     error = error_from(v1.Error(code=-32000, message="Authentication required"), peer=peer)
     assert isinstance(error, AuthRequired)
@@ -45,6 +46,7 @@ def test_a_client_that_answers_so_has_no_ways_to_log_in() -> None:
     assert error.methods == ()
 
 
+@pytest.mark.requirement("R95", "D20")
 @pytest.mark.parametrize(
     "error",
     [
@@ -62,7 +64,7 @@ def test_a_client_that_answers_so_has_no_ways_to_log_in() -> None:
         v1.Error(code=-32603, message="Internal error", data={"details": "No conversation found with session ID: s1"}),
     ],
 )
-def test_r95_d20_a_session_that_is_not_there_is_told_in_many_ways(error: Any) -> None:
+def test_a_session_that_is_not_there_is_told_in_many_ways(error: Any) -> None:
     meant = error_from(error, session_id="s1")
     assert isinstance(meant, SessionNotFound)
     assert (meant.session_id, meant.code, meant.message, meant.data) == (
@@ -129,6 +131,7 @@ def test_a_file_that_is_not_there_is_no_session() -> None:
     assert found.session_id == "s2"
 
 
+@pytest.mark.requirement("R22")
 @pytest.mark.parametrize(
     ("data", "requested", "supported"),
     [
@@ -139,13 +142,14 @@ def test_a_file_that_is_not_there_is_no_session() -> None:
         ("2", None, ()),
     ],
 )
-def test_r22_minus_32022_says_which_versions_there_are(data: Any, requested: Any, supported: Any) -> None:
+def test_minus_32022_says_which_versions_there_are(data: Any, requested: Any, supported: Any) -> None:
     error = error_from(decode(v2.Error, {"code": -32022, "message": "Unsupported protocol version", "data": data}))
     assert isinstance(error, UnsupportedProtocolVersion)
     assert (error.requested, error.answered, error.supported) == (requested, None, supported)
 
 
-def test_x2_in_v2_a_session_that_is_not_there_is_closed() -> None:
+@pytest.mark.requirement("X2")
+def test_in_v2_a_session_that_is_not_there_is_closed() -> None:
     error = error_from(v2.Error(code=-32002, message="Resource not found"), session_id="s")
     assert is_closed(error, peer=agent(v2, {"session": {}}))
     assert is_closed(error_from(v2.Error(code=-32002, message="no")), peer=agent(v2, {"session": {}}))

@@ -33,20 +33,23 @@ V2 = [
 ]
 
 
+@pytest.mark.requirement("R42", "D12")
 @pytest.mark.parametrize("package", [v1, v1_unstable])
-def test_r42_d12_a_client_of_v1_authenticates_by_a_method_that_was_advertised(package: Any) -> None:
+def test_a_client_of_v1_authenticates_by_a_method_that_was_advertised(package: Any) -> None:
     assert login(agent(package, auth_methods=V1), "browser") == package.AuthenticateRequest(method_id="browser")
 
 
+@pytest.mark.requirement("R42")
 @pytest.mark.parametrize("package", [v2, v2_unstable])
-def test_r42_a_client_of_v2_logs_in_by_the_same_call(package: Any) -> None:
+def test_a_client_of_v2_logs_in_by_the_same_call(package: Any) -> None:
     peer = agent(package, auth_methods=V2)
     assert login(peer, "browser") == package.LoginAuthRequest(method_id="browser")
     assert login(peer, "oauth") == package.LoginAuthRequest(method_id="oauth")
 
 
+@pytest.mark.requirement("R42", "X14", "D12")
 @pytest.mark.parametrize(("package", "methods"), [(v1, V1), (v2, V2[:2])])
-def test_r42_x14_d12_an_id_that_was_not_advertised_or_is_for_a_terminal_is_refused(package: Any, methods: Any) -> None:
+def test_an_id_that_was_not_advertised_or_is_for_a_terminal_is_refused(package: Any, methods: Any) -> None:
     peer = agent(package, auth_methods=methods)
     with pytest.raises(AuthMethodRefused, match="the agent has not advertised it; it has browser") as caught:
         login(peer, "password")
@@ -57,8 +60,9 @@ def test_r42_x14_d12_an_id_that_was_not_advertised_or_is_for_a_terminal_is_refus
         login(agent(package), "browser")
 
 
+@pytest.mark.requirement("R42", "X14")
 @pytest.mark.parametrize(("package", "methods"), [(v1, V1), (v2, V2)])
-def test_r42_x14_an_agent_refuses_them_too(package: Any, methods: Any) -> None:
+def test_an_agent_refuses_them_too(package: Any, methods: Any) -> None:
     own = agent(package, auth_methods=methods)
     type_ = package.AuthenticateRequest if package is v1 else package.LoginAuthRequest
     refuse_unadvertised(own, type_(method_id="browser"))
@@ -70,22 +74,25 @@ def test_r42_x14_an_agent_refuses_them_too(package: Any, methods: Any) -> None:
         refuse_unadvertised(agent(package), type_(method_id="browser"))
 
 
+@pytest.mark.requirement("X14")
 @pytest.mark.parametrize(("package", "terminal"), [(v1, True), (v1_unstable, True), (v2, {}), (v2_unstable, {})])
-def test_x14_methods_for_a_terminal_are_offered_to_clients_that_have_one(package: Any, terminal: Any) -> None:
+def test_methods_for_a_terminal_are_offered_to_clients_that_have_one(package: Any, terminal: Any) -> None:
     plain, able = client(package), client(package, {"auth": {"terminal": terminal}})
     assert [method_id(each) for each in auth_methods_for(plain, [BROWSER, TUI])] == ["browser"]
     assert [method_id(each) for each in auth_methods_for(able, [BROWSER, TUI])] == ["browser", "tui"]
 
 
-def test_x14_the_handshake_offers_each_client_what_it_can_do() -> None:
+@pytest.mark.requirement("X14")
+def test_the_handshake_offers_each_client_what_it_can_do() -> None:
     handshake = AgentHandshake(info=INFO, auth_methods=[TUI, BROWSER])
     for capabilities, offered in ((set[str](), ["browser"]), ({"auth.terminal"}, ["tui", "browser"])):
         settled = handshake.answer(ClientHandshake(info=INFO, capabilities=capabilities).request().model_dump())
         assert [method_id(each) for each in settled.agent.auth_methods] == offered
 
 
+@pytest.mark.requirement("X14")
 @pytest.mark.parametrize(("package", "methods"), [(v1, V1), (v1_unstable, V1), (v2, V2), (v2_unstable, V2)])
-def test_x14_a_method_for_a_terminal_is_remarked_on_where_the_client_has_none(package: Any, methods: Any) -> None:
+def test_a_method_for_a_terminal_is_remarked_on_where_the_client_has_none(package: Any, methods: Any) -> None:
     version = version_of(package)
     named = "agentInfo" if version == 1 else "info"
     answer = {"protocolVersion": version, named: {"name": "it", "version": "1"}, "authMethods": methods}
@@ -121,7 +128,8 @@ def test_a_method_in_place_of_its_id_is_told_how_to_give_that() -> None:
         login(agent(v1, auth_methods=V1), wrong)
 
 
-def test_r39_logging_out_needs_the_capability_in_v1_and_a_way_to_log_in_in_v2() -> None:
+@pytest.mark.requirement("R39")
+def test_logging_out_needs_the_capability_in_v1_and_a_way_to_log_in_in_v2() -> None:
     assert logout(agent(v1, {"auth": {"logout": {}}})) == v1.LogoutRequest()
     assert logout(agent(v2, auth_methods=V2)) == v2.LogoutAuthRequest()
     for peer, method in ((agent(v1, auth_methods=V1), "logout"), (agent(v2), "auth/logout")):

@@ -44,9 +44,10 @@ def leaves(model: type[Model], way: tuple[str, ...]) -> Iterator[str]:
             yield ".".join((*way, name))
 
 
+@pytest.mark.requirement("R27")
 @pytest.mark.parametrize("side", SIDES)
 @pytest.mark.parametrize("package", PACKAGES)
-def test_r27_every_capability_of_a_schema_has_a_name_in_the_table(package: Any, side: Side) -> None:
+def test_every_capability_of_a_schema_has_a_name_in_the_table(package: Any, side: Side) -> None:
     top = next(name for name in members(message(package, side)) if name.lower().endswith("capabilities"))
     there = set(leaves(members(message(package, side))[top], (top,)))
     places = filter(None, (places.of(version_of(package)) for places in TABLES[side].values()))
@@ -68,8 +69,9 @@ def test_every_place_in_the_table_is_one_of_a_schema(version: int, side: Side) -
             assert any(found), f"no schema of version {version} has {place}, which the table has for {name}"
 
 
+@pytest.mark.requirement("R29", "R33")
 @pytest.mark.parametrize("package", PACKAGES)
-def test_r29_r33_every_method_of_a_schema_is_in_the_table_of_the_side_that_handles_it(package: Any) -> None:
+def test_every_method_of_a_schema_is_in_the_table_of_the_side_that_handles_it(package: Any) -> None:
     for name, method in package.METHODS.items():
         for kind in filter(None, (method.request, method.notification)):
             for side in SIDES:
@@ -112,14 +114,16 @@ def kinds(union: Any) -> set[str]:
     return {get_args(tag)[0] for each, tag in found.items() if not each.__name__.startswith("Other")}
 
 
+@pytest.mark.requirement("R34", "R35")
 @pytest.mark.parametrize("package", PACKAGES)
-def test_r34_r35_every_kind_of_content_has_its_capability_or_is_baseline(package: Any) -> None:
+def test_every_kind_of_content_has_its_capability_or_is_baseline(package: Any) -> None:
     assert kinds(package.ContentBlock) == CONTENT.keys()
     assert {kind for kind, needed in CONTENT.items() if needed is None} == {"text", "resource_link"}
 
 
+@pytest.mark.requirement("R36", "R37")
 @pytest.mark.parametrize("package", PACKAGES)
-def test_r36_r37_every_transport_of_mcp_servers_has_its_capability(package: Any) -> None:
+def test_every_transport_of_mcp_servers_has_its_capability(package: Any) -> None:
     assert {f"mcp.{kind}" for kind in kinds(package.McpServer)} <= AGENT.keys()
 
 
@@ -168,11 +172,13 @@ def test_a_name_that_is_like_none_is_refused_without_a_guess() -> None:
     assert "did you mean" not in str(caught.value)
 
 
-def test_r40_the_name_of_load_hides_where_it_is() -> None:
+@pytest.mark.requirement("R40")
+def test_the_name_of_load_hides_where_it_is() -> None:
     assert AGENT["session.load"] == ("agentCapabilities.loadSession", "capabilities.session")
 
 
-def test_d21_what_was_stabilized_is_in_stable_v1_and_fork_is_still_a_draft() -> None:
+@pytest.mark.requirement("D21")
+def test_what_was_stabilized_is_in_stable_v1_and_fork_is_still_a_draft() -> None:
     stable = {name for name in AGENT if has_word(v1.InitializeResponse, "agent", 1, name)}
     assert {f"session.{each}" for each in ("list", "resume", "close", "delete", "additional_directories")} <= stable
     assert "session.fork" not in stable

@@ -31,6 +31,7 @@ def line(role: str, content: Any, **more: Any) -> str:
     return json.dumps(entry | more)
 
 
+@pytest.mark.requirement("R94")
 @pytest.mark.parametrize(
     ("cwd", "name"),
     [
@@ -46,25 +47,28 @@ def line(role: str, content: Any, **more: Any) -> str:
         ("", ""),
     ],
 )
-def test_r94_the_name_of_a_project_is_made_as_the_adapter_makes_it(cwd: str, name: str) -> None:
+def test_the_name_of_a_project_is_made_as_the_adapter_makes_it(cwd: str, name: str) -> None:
     assert encode_project_path(cwd) == name
 
 
-def test_r93_r101_a_session_is_looked_for_by_its_id_to_the_letter_and_by_its_cwd() -> None:
+@pytest.mark.requirement("R93", "R101")
+def test_a_session_is_looked_for_by_its_id_to_the_letter_and_by_its_cwd() -> None:
     assert candidate_paths(SESSION, "/home/me/app", config_dir="/conf") == [
         os.path.join("/conf", "projects", "-home-me-app", f"{SESSION}.jsonl"),
         os.path.join("/conf", "projects", "*", f"{SESSION}.jsonl"),
     ]
 
 
-def test_r93_what_claude_code_itself_makes_of_a_path_is_a_candidate_too() -> None:
+@pytest.mark.requirement("R93")
+def test_what_claude_code_itself_makes_of_a_path_is_a_candidate_too() -> None:
     names = [path.split(os.sep)[-2] for path in candidate_paths("s", "/my.app", config_dir="/conf")]
     assert names == ["-my.app", "-my-app", "*"]
     names = [path.split(os.sep)[-2] for path in candidate_paths("s", "C:\\app", config_dir="/conf")]
     assert names == ["C-app", "C--app", "*"]
 
 
-def test_r93_the_directory_is_the_one_of_the_environment_or_of_the_user(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.requirement("R93")
+def test_the_directory_is_the_one_of_the_environment_or_of_the_user(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", "/conf")
     assert candidate_paths("s", "/a")[0] == os.path.join("/conf", "projects", "-a", "s.jsonl")
     monkeypatch.delenv("CLAUDE_CONFIG_DIR")
@@ -93,8 +97,9 @@ TRANSCRIPT = [
 ]
 
 
+@pytest.mark.requirement("R57", "R97")
 @pytest.mark.parametrize("name", PACKAGES)
-def test_r57_r97_a_transcript_is_replayed_line_by_line(name: str) -> None:
+def test_a_transcript_is_replayed_line_by_line(name: str) -> None:
     protocol = PACKAGES[name]
     remarks: list[Remark] = []
     history = read_transcript(protocol, TRANSCRIPT, session_id=SESSION, remarks=remarks)
@@ -160,12 +165,14 @@ def test_a_line_that_is_no_json_is_skipped_also_where_nobody_wants_to_hear_of_it
     assert remarks == [Remark((), "malformed-line", told, facts={"line": 1})]
 
 
-def test_r97_without_a_session_all_of_the_file_is_read() -> None:
+@pytest.mark.requirement("R97")
+def test_without_a_session_all_of_the_file_is_read() -> None:
     assert len(read_transcript(v1, TRANSCRIPT)) == len(read_transcript(v1, TRANSCRIPT, session_id=SESSION)) + 1
     assert len(read_transcript(v1, [each.encode() for each in TRANSCRIPT])) == len(read_transcript(v1, TRANSCRIPT))
 
 
-def test_r97_pieces_of_one_message_of_claude_have_its_id() -> None:
+@pytest.mark.requirement("R97")
+def test_pieces_of_one_message_of_claude_have_its_id() -> None:
     message = {"role": "assistant", "id": "msg_1", "content": "Hi"}
     (update,) = read_transcript(v2, [line("assistant", "", message=message)])
     assert isinstance(update, v2.AgentMessageChunk)
@@ -199,7 +206,8 @@ def stored(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_r57_r60_r92_r96_r97_r98_a_session_of_claude_code_is_loaded_from_its_file(stored: Path) -> None:
+@pytest.mark.requirement("R57", "R60", "R92", "R96", "R97", "R98")
+def test_a_session_of_claude_code_is_loaded_from_its_file(stored: Path) -> None:
     request = load_session(ABLE["v1"], SessionRecord(session_id=SESSION, cwd="/home/me/app", prompted=True))
     assert isinstance(request, v1.LoadSessionRequest)
     updates: ReplayCollector[v1.SessionNotification] = ReplayCollector()
@@ -216,6 +224,7 @@ def test_r57_r60_r92_r96_r97_r98_a_session_of_claude_code_is_loaded_from_its_fil
     ]
 
 
+@pytest.mark.requirement("R99", "R101")
 @pytest.mark.parametrize(
     ("session_id", "cwd"),
     [
@@ -225,15 +234,14 @@ def test_r57_r60_r92_r96_r97_r98_a_session_of_claude_code_is_loaded_from_its_fil
         (f"session-{SESSION}", "/home/me/app"),
     ],
 )
-def test_r99_r101_another_cwd_or_another_spelling_of_the_id_finds_nothing(
-    session_id: str, cwd: str, stored: Path
-) -> None:
+def test_another_cwd_or_another_spelling_of_the_id_finds_nothing(session_id: str, cwd: str, stored: Path) -> None:
     request = v1.LoadSessionRequest(session_id=session_id, cwd=cwd, mcp_servers=[])
     with pytest.raises(SessionNotFound):
         list(load(request, stored))
 
 
-def test_r102_a_session_without_a_prompt_has_no_file(tmp_path: Path) -> None:
+@pytest.mark.requirement("R102")
+def test_a_session_without_a_prompt_has_no_file(tmp_path: Path) -> None:
     record = SessionRecord.of(v1.NewSessionRequest(cwd="/home/me/app", mcp_servers=[]), SESSION)
     assert [each.rule for each in load_remarks(record)] == ["load-before-prompt"]
     request = load_session(ABLE["v1"], record)

@@ -201,8 +201,9 @@ def always(package: Any) -> set[str]:
     return {"session", "mcp.stdio"} if package in (v1, v1_unstable) else {"session", *BASELINE}
 
 
+@pytest.mark.requirement("R25", "R88")
 @pytest.mark.parametrize(("package", "places"), AGENTS)
-def test_r25_r88_every_combination_of_an_agents_capabilities_is_read_and_gated_as_it_is(
+def test_every_combination_of_an_agents_capabilities_is_read_and_gated_as_it_is(
     package: Any, places: Mapping[str, tuple[str, ...]]
 ) -> None:
     version = 1 if package in (v1, v1_unstable) else 2
@@ -226,8 +227,9 @@ def allowed(peer: AgentPeer | ClientPeer, params: Any) -> bool:
     return True
 
 
+@pytest.mark.requirement("R25", "R28", "R32")
 @pytest.mark.parametrize(("package", "places"), AGENTS)
-def test_r25_r28_r32_every_combination_of_an_agents_capabilities_is_written_as_it_is(
+def test_every_combination_of_an_agents_capabilities_is_written_as_it_is(
     package: Any, places: Mapping[str, tuple[str, ...]]
 ) -> None:
     version = 1 if package in (v1, v1_unstable) else 2
@@ -249,7 +251,8 @@ def test_r25_r28_r32_every_combination_of_an_agents_capabilities_is_written_as_i
         assert said["agentCapabilities" if version == 1 else "capabilities"] == expected
 
 
-def test_r25_r29_r30_r31_every_combination_of_a_clients_capabilities_is_read_written_and_gated() -> None:
+@pytest.mark.requirement("R25", "R29", "R30", "R31")
+def test_every_combination_of_a_clients_capabilities_is_read_written_and_gated() -> None:
     asked = [
         (v1.ReadTextFileRequest(session_id="s", path="/p"), "fs.read_text_file"),
         (v1.WriteTextFileRequest(session_id="s", path="/p", content=""), "fs.write_text_file"),
@@ -272,8 +275,9 @@ def garbage() -> list[Any]:
     return [None, "yes", "true", "on", "", 0, 1, 1.0, -1, [], [True], [{}]]
 
 
+@pytest.mark.requirement("R27", "R88", "D11")
 @pytest.mark.parametrize(("package", "places"), AGENTS)
-def test_r27_r88_d11_nothing_but_the_value_of_the_schema_counts_as_a_capability(
+def test_nothing_but_the_value_of_the_schema_counts_as_a_capability(
     package: Any, places: Mapping[str, tuple[str, ...]]
 ) -> None:
     version = 1 if package in (v1, v1_unstable) else 2

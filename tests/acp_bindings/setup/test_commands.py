@@ -25,30 +25,33 @@ def tools(tmp_path: Path) -> Path:
     return made
 
 
-def test_r75_a_name_is_looked_up_on_path(tools: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.requirement("R75")
+def test_a_name_is_looked_up_on_path(tools: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", f"{tools}{os.pathsep}{os.environ['PATH']}")
     assert resolve_command("serve") == str(tools / f"serve{EXTENSION}")
 
 
-def test_r75_another_path_may_be_given(tools: Path) -> None:
+@pytest.mark.requirement("R75")
+def test_another_path_may_be_given(tools: Path) -> None:
     found = resolve_command("serve", path=str(tools))
     assert found == shutil.which("serve", path=str(tools))
     assert is_absolute(found)
 
 
-def test_r75_what_a_relative_path_variable_leads_to_is_absolute_too(
-    tools: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.requirement("R75")
+def test_what_a_relative_path_variable_leads_to_is_absolute_too(tools: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tools.parent)
     assert resolve_command("serve", path="tools") == str(tools / f"serve{EXTENSION}")
 
 
-def test_r75_a_path_begins_at_the_directory_that_is_given(tools: Path) -> None:
+@pytest.mark.requirement("R75")
+def test_a_path_begins_at_the_directory_that_is_given(tools: Path) -> None:
     assert resolve_command(f"./serve{EXTENSION}", cwd=tools) == str(tools / f"serve{EXTENSION}")
     assert resolve_command(f"../tools/serve{EXTENSION}", cwd=tools) == str(tools / f"serve{EXTENSION}")
 
 
-def test_r75_home_is_the_users(tools: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.requirement("R75")
+def test_home_is_the_users(tools: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tools))
     monkeypatch.setenv("USERPROFILE", str(tools))
     assert resolve_command(f"~/serve{EXTENSION}") == str(tools / f"serve{EXTENSION}")
@@ -59,6 +62,7 @@ def test_an_absolute_path_stays_what_it_is(tools: Path) -> None:
     assert resolve_command(str(tools / "linked")) == str(tools / "linked")
 
 
+@pytest.mark.requirement("R75")
 @pytest.mark.parametrize(
     ("command", "reason"),
     [
@@ -73,7 +77,7 @@ def test_an_absolute_path_stays_what_it_is(tools: Path) -> None:
         ("{tools}", "it is a directory"),
     ],
 )
-def test_r75_what_cannot_be_run_is_not_found(command: str, reason: str, tools: Path) -> None:
+def test_what_cannot_be_run_is_not_found(command: str, reason: str, tools: Path) -> None:
     with pytest.raises(CommandNotFound) as raised:
         resolve_command(command.format(tools=tools), path=str(tools))
     assert raised.value.reason == reason

@@ -27,7 +27,8 @@ SSE = v1.McpServerSse(name="clock", url="https://example.com/sse", headers=[])
 LOAD = v1.LoadSessionRequest(session_id="s", cwd="/", mcp_servers=[])
 
 
-def test_r54_r55_r103_load_is_refused_before_anything_is_sent() -> None:
+@pytest.mark.requirement("R54", "R55", "R103")
+def test_load_is_refused_before_anything_is_sent() -> None:
     denials: list[dict[str, Any]] = [{}, {"loadSession": False}, {"sessionCapabilities": {"load": {}}}]
     for said in denials:
         with pytest.raises(CapabilityNotAdvertised) as caught:
@@ -71,6 +72,7 @@ def test_what_is_assumed_has_to_be_a_capability(assume: set[str]) -> None:
         gate_mcp_servers(agent(), [HTTP], assume="mcp.http")
 
 
+@pytest.mark.requirement("X1", "X2", "X3", "R39")
 @pytest.mark.parametrize(
     ("method", "capability"),
     [
@@ -86,17 +88,18 @@ def test_what_is_assumed_has_to_be_a_capability(assume: set[str]) -> None:
         ("session/unarchive", "session.archive"),
     ],
 )
-def test_x1_x2_x3_r39_each_optional_method_names_the_capability_that_it_needs(method: str, capability: str) -> None:
+def test_each_optional_method_names_the_capability_that_it_needs(method: str, capability: str) -> None:
     with pytest.raises(CapabilityNotAdvertised) as caught:
         check_method(agent(v1_unstable), method)
     assert (caught.value.capability, caught.value.method) == (capability, method)
     check_method(agent(v1_unstable), method, assume={capability})
 
 
+@pytest.mark.requirement("R38")
 @pytest.mark.parametrize(
     "method", ["initialize", "session/new", "session/prompt", "session/cancel", "session/set_mode"]
 )
-def test_r38_baseline_methods_need_nothing_in_v1(method: str) -> None:
+def test_baseline_methods_need_nothing_in_v1(method: str) -> None:
     check_method(agent(), method)
 
 
@@ -125,6 +128,7 @@ def test_extensions_need_nothing_and_other_methods_have_to_be_there() -> None:
             check_method(peer, method)
 
 
+@pytest.mark.requirement("R29", "R30", "R31")
 @pytest.mark.parametrize(
     ("method", "capability"),
     [
@@ -139,9 +143,7 @@ def test_extensions_need_nothing_and_other_methods_have_to_be_there() -> None:
         ("elicitation/complete", "elicitation.url"),
     ],
 )
-def test_r29_r30_r31_an_agent_asks_a_client_for_nothing_that_it_has_not_advertised(
-    method: str, capability: str
-) -> None:
+def test_an_agent_asks_a_client_for_nothing_that_it_has_not_advertised(method: str, capability: str) -> None:
     with pytest.raises(CapabilityNotAdvertised, match="the client has not advertised clientCapabilities") as caught:
         check_method(client(), method)
     assert caught.value.capability == capability
@@ -177,7 +179,8 @@ def test_an_elicitation_in_a_mode_that_the_schema_does_not_know_needs_elicitatio
     assert caught.value.capability == "elicitation"
 
 
-def test_r34_r35_every_block_of_a_prompt_is_looked_at() -> None:
+@pytest.mark.requirement("R34", "R35")
+def test_every_block_of_a_prompt_is_looked_at() -> None:
     blocks: list[v1.ContentBlock] = [
         v1.TextContent(text="t"),
         v1.ResourceLink(name="l", uri="file:///l"),
@@ -199,8 +202,9 @@ def test_content_that_the_schema_does_not_know_is_refused_unless_it_is_assumed()
     check_message(agent(v2, {"session": {}}), params, assume={"prompt._hologram"})
 
 
+@pytest.mark.requirement("X5")
 @pytest.mark.parametrize("type_", [v1.NewSessionRequest, v1.LoadSessionRequest, v1.ResumeSessionRequest])
-def test_x5_additional_directories_are_refused_and_never_dropped(type_: Any) -> None:
+def test_additional_directories_are_refused_and_never_dropped(type_: Any) -> None:
     members: dict[str, Any] = {"cwd": "/", "mcp_servers": [], "additional_directories": ["/more"]}
     members |= {} if type_ is v1.NewSessionRequest else {"session_id": "s"}
     with pytest.raises(CapabilityNotAdvertised) as caught:
@@ -262,7 +266,8 @@ def test_a_notification_is_known_by_its_class_as_a_request_is() -> None:
     assert (caught.value.capability, caught.value.method) == ("session", "session/cancel")
 
 
-def test_r70_r71_d15_stdio_is_always_there_in_v1_and_a_capability_in_v2() -> None:
+@pytest.mark.requirement("R70", "R71", "D15")
+def test_stdio_is_always_there_in_v1_and_a_capability_in_v2() -> None:
     assert gate_mcp_servers(agent(v1), [STDIO]).accepted == [STDIO]
     server = v2.McpServerStdio(name="files", command="/bin/files")
     with pytest.raises(McpServersRefused) as caught:
@@ -272,13 +277,15 @@ def test_r70_r71_d15_stdio_is_always_there_in_v1_and_a_capability_in_v2() -> Non
     assert gate_mcp_servers(agent(v2, {"session": {}}), [server], assume={"mcp.stdio"}).accepted == [server]
 
 
+@pytest.mark.requirement("R73")
 @pytest.mark.parametrize("tag", ["stdio", "bogus"])
-def test_r73_a_server_of_v1_with_a_type_that_means_nothing_is_stdio(tag: str) -> None:
+def test_a_server_of_v1_with_a_type_that_means_nothing_is_stdio(tag: str) -> None:
     server = decode(v1.McpServer, {"type": tag, "name": "s", "command": "/s", "args": [], "env": []})
     assert gate_mcp_servers(agent(v1), [server]).refused == ()
 
 
-def test_r79_r83_r87_servers_are_refused_each_with_its_reason() -> None:
+@pytest.mark.requirement("R79", "R83", "R87")
+def test_servers_are_refused_each_with_its_reason() -> None:
     with pytest.raises(McpServersRefused) as caught:
         check_message(agent(), v1.NewSessionRequest(cwd="/", mcp_servers=[STDIO, HTTP, SSE]))
     assert [(each.index, each.name, each.transport, each.capability) for each in caught.value.refused] == [
@@ -301,7 +308,8 @@ def test_who_gates_servers_may_say_for_which_method() -> None:
     assert caught.value.method == "session/new"
 
 
-def test_r79_r87_servers_are_dropped_and_reported_where_that_is_asked_for() -> None:
+@pytest.mark.requirement("R79", "R87")
+def test_servers_are_dropped_and_reported_where_that_is_asked_for() -> None:
     peer = agent(v1, {"mcpCapabilities": {"sse": True}})
     accepted, refused = gate_mcp_servers(peer, [HTTP, STDIO, SSE], on_refusal="drop")
     assert accepted == [STDIO, SSE]
@@ -310,7 +318,8 @@ def test_r79_r87_servers_are_dropped_and_reported_where_that_is_asked_for() -> N
     ]
 
 
-def test_r79_servers_from_a_configuration_come_out_in_the_version_of_the_agent() -> None:
+@pytest.mark.requirement("R79")
+def test_servers_from_a_configuration_come_out_in_the_version_of_the_agent() -> None:
     peer = agent(v2, {"session": {"mcp": {"stdio": {}}}})
     accepted, refused = gate_mcp_servers(peer, [{"name": "files", "command": "/files"}, SSE], on_refusal="drop")
     assert accepted == [v2.McpServerStdio(name="files", command="/files", args=[], env=[])]
@@ -319,7 +328,8 @@ def test_r79_servers_from_a_configuration_come_out_in_the_version_of_the_agent()
         gate_mcp_servers(agent(v1), [STDIO, {"name": "nothing"}], on_refusal="drop")
 
 
-def test_r87_an_agent_that_forgot_to_say_so_is_given_what_is_assumed() -> None:
+@pytest.mark.requirement("R87")
+def test_an_agent_that_forgot_to_say_so_is_given_what_is_assumed() -> None:
     assert gate_mcp_servers(agent(), [HTTP, SSE], assume={"mcp.http", "mcp.sse"}).accepted == [HTTP, SSE]
     with pytest.raises(McpServersRefused) as caught:
         gate_mcp_servers(agent(), [HTTP, SSE], assume={"mcp.http"})
@@ -341,8 +351,9 @@ def test_a_transport_that_v2_does_not_know_is_refused_unless_it_is_assumed(type_
     assert gate_mcp_servers(peer, [server], assume={f"mcp.{type_}"}).accepted == [server]
 
 
+@pytest.mark.requirement("X7")
 @pytest.mark.parametrize("name", ["twin", ""])
-def test_x7_two_servers_of_one_name_are_refused_in_v2_alone(name: str) -> None:
+def test_two_servers_of_one_name_are_refused_in_v2_alone(name: str) -> None:
     twins = [v2.McpServerStdio(name=name, command=f"/{each}") for each in "ab"]
     peer = agent(v2, {"session": {"mcp": {"stdio": {}}}})
     accepted, refused = gate_mcp_servers(peer, twins, on_refusal="drop")
@@ -372,7 +383,8 @@ def test_no_error_of_a_server_shows_a_secret() -> None:
     assert "hunter2" not in f"{caught.value} {caught.value!r} {caught.value.refused}"
 
 
-def test_r29_a_method_that_was_not_advertised_is_answered_with_method_not_found() -> None:
+@pytest.mark.requirement("R29")
+def test_a_method_that_was_not_advertised_is_answered_with_method_not_found() -> None:
     with pytest.raises(MethodNotAdvertised) as caught:
         refuse_unadvertised(agent(), LOAD)
     assert (caught.value.code, caught.value.method, caught.value.capability) == (-32601, "session/load", "session.load")
@@ -382,7 +394,8 @@ def test_r29_a_method_that_was_not_advertised_is_answered_with_method_not_found(
     refuse_unadvertised(agent(), {"a": 1}, method="_acme/do")
 
 
-def test_x6_an_unsupported_transport_is_answered_with_its_type() -> None:
+@pytest.mark.requirement("X6")
+def test_an_unsupported_transport_is_answered_with_its_type() -> None:
     own = agent(v2, {"session": {"mcp": {"stdio": {}}}})
     servers = [
         v2.McpServerStdio(name="s", command="/s"),
@@ -396,7 +409,8 @@ def test_x6_an_unsupported_transport_is_answered_with_its_type() -> None:
     assert caught.value.data == {"type": "sse"}
 
 
-def test_x7_a_second_server_of_one_name_is_answered_with_the_name() -> None:
+@pytest.mark.requirement("X7")
+def test_a_second_server_of_one_name_is_answered_with_the_name() -> None:
     own = agent(v2, {"session": {"mcp": {"stdio": {}}}})
     twins: list[v2.McpServer] = [v2.McpServerStdio(name="twin", command=f"/{each}") for each in "ab"]
     with pytest.raises(InvalidParams) as caught:
@@ -405,7 +419,8 @@ def test_x7_a_second_server_of_one_name_is_answered_with_the_name() -> None:
     refuse_unadvertised(agent(v1), v1.NewSessionRequest(cwd="/", mcp_servers=[STDIO, STDIO]))
 
 
-def test_x12_a_replay_cursor_that_is_not_known_is_refused_and_not_replaced() -> None:
+@pytest.mark.requirement("X12")
+def test_a_replay_cursor_that_is_not_known_is_refused_and_not_replaced() -> None:
     own = agent(v2, {"session": {}})
     odd = decode(v2.ReplayFrom, {"type": "_middle", "of": 5})
     with pytest.raises(InvalidParams) as caught:
@@ -415,7 +430,8 @@ def test_x12_a_replay_cursor_that_is_not_known_is_refused_and_not_replaced() -> 
     refuse_unadvertised(own, v2.ResumeSessionRequest(session_id="s", cwd="/", replay_from=None))
 
 
-def test_r35_x5_members_that_need_what_was_not_advertised_are_invalid_params() -> None:
+@pytest.mark.requirement("R35", "X5")
+def test_members_that_need_what_was_not_advertised_are_invalid_params() -> None:
     image = v1.ImageContent(data="", mime_type="image/png")
     asked: list[tuple[Any, Any]] = [
         (v1.PromptRequest(session_id="s", prompt=[image]), {"type": "image"}),

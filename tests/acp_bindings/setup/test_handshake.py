@@ -45,9 +45,10 @@ OFFERS: list[list[Any]] = [
 ]
 
 
+@pytest.mark.requirement("R1", "R10", "R20", "R23")
 @pytest.mark.parametrize("agents", OFFERS)
 @pytest.mark.parametrize("clients", OFFERS)
-def test_r1_r10_r20_r23_both_sides_settle_on_a_package_or_say_why_not(clients: list[Any], agents: list[Any]) -> None:
+def test_both_sides_settle_on_a_package_or_say_why_not(clients: list[Any], agents: list[Any]) -> None:
     client = ClientHandshake(info=EDITOR, protocols=clients, capabilities={"auth.terminal", "elicitation.form"})
     agent = AgentHandshake(info=HELPER, protocols=agents, capabilities=SESSIONS | {"mcp.http"})
     common = {*map(version_of, clients)} & {*map(version_of, agents)}
@@ -88,7 +89,8 @@ def test_the_handshake_goes_over_the_codec_before_the_version_is_settled() -> No
     assert peer == settled.agent
 
 
-def test_r9_the_handshake_may_have_the_id_0() -> None:
+@pytest.mark.requirement("R9")
+def test_the_handshake_may_have_the_id_0() -> None:
     ours = Codec(OPENING, role="client")
     sent = ours.request(ClientHandshake(info=EDITOR).request())
     assert sent.id == 0
@@ -97,7 +99,8 @@ def test_r9_the_handshake_may_have_the_id_0() -> None:
     assert request.id == 0
 
 
-def test_r9_a_null_id_is_answered_while_the_version_is_not_settled_and_refused_in_v2_afterwards() -> None:
+@pytest.mark.requirement("R9")
+def test_a_null_id_is_answered_while_the_version_is_not_settled_and_refused_in_v2_afterwards() -> None:
     theirs = Codec(OPENING, role="agent")
     params = {"protocolVersion": 2, "info": raw(EDITOR)}
     request = theirs.read(encode({"jsonrpc": "2.0", "id": None, "method": "initialize", "params": params}))
@@ -123,8 +126,9 @@ def test_a_refusal_reaches_the_client_as_the_error_that_the_agent_raised() -> No
     assert (error.requested, error.answered, error.supported) == (1, None, (2,))
 
 
+@pytest.mark.requirement("R2")
 @pytest.mark.parametrize("method", ["session/new", "fs/read_text_file", "_acme/do", "no/such"])
-def test_r2_an_agent_reads_what_comes_too_early_so_that_it_can_say_so(method: str) -> None:
+def test_an_agent_reads_what_comes_too_early_so_that_it_can_say_so(method: str) -> None:
     line = f'{{"jsonrpc":"2.0","id":5,"method":"{method}","params":{{"cwd":7}}}}'.encode()
     codec = Codec(OPENING, role="agent")
     assert codec.read(line) == Request(5, method, {"cwd": 7})
@@ -136,7 +140,8 @@ def test_only_initialize_is_sent_by_its_params_before_a_version_is_settled() -> 
         Codec(OPENING, role="client").request(v1.NewSessionRequest(cwd="/", mcp_servers=[]))
 
 
-def test_r4_r28_d7_a_client_of_v1_says_of_every_capability_whether_it_has_it() -> None:
+@pytest.mark.requirement("R4", "R28", "D7")
+def test_a_client_of_v1_says_of_every_capability_whether_it_has_it() -> None:
     request = ClientHandshake(info=EDITOR, capabilities={"fs.read_text_file"}).request()
     assert raw(request) == {
         "protocolVersion": 1,
@@ -149,7 +154,8 @@ def test_r4_r28_d7_a_client_of_v1_says_of_every_capability_whether_it_has_it() -
     }
 
 
-def test_r4_d7_capabilities_are_sent_also_when_there_are_none() -> None:
+@pytest.mark.requirement("R4", "D7")
+def test_capabilities_are_sent_also_when_there_are_none() -> None:
     assert raw(ClientHandshake(info=HELPER, protocols=[v2]).request()) == {
         "protocolVersion": 2,
         "info": {"name": "helper", "version": "0.9"},
@@ -164,7 +170,8 @@ def test_r4_d7_capabilities_are_sent_also_when_there_are_none() -> None:
     }
 
 
-def test_r32_an_agent_of_v1_says_of_every_capability_whether_it_has_it() -> None:
+@pytest.mark.requirement("R32")
+def test_an_agent_of_v1_says_of_every_capability_whether_it_has_it() -> None:
     agent = AgentHandshake(info=HELPER, capabilities={"session.load", "session.list", "prompt.image", "mcp.http"})
     assert raw(agent.answer({"protocolVersion": 1}).result) == {
         "protocolVersion": 1,
@@ -179,7 +186,8 @@ def test_r32_an_agent_of_v1_says_of_every_capability_whether_it_has_it() -> None
     }
 
 
-def test_r3_a_client_of_both_versions_asks_for_the_latest_and_says_the_rest_in_both_ways() -> None:
+@pytest.mark.requirement("R3")
+def test_a_client_of_both_versions_asks_for_the_latest_and_says_the_rest_in_both_ways() -> None:
     request = ClientHandshake(info=EDITOR, protocols=[v1, v2], capabilities={"terminal", "elicitation.url"}).request()
     assert isinstance(request, v2.InitializeRequest)
     said = raw(request)
@@ -267,8 +275,9 @@ def test_the_name_of_a_client_is_an_object_and_no_text_that_holds_one() -> None:
     assert AgentHandshake(info=EDITOR, protocols=[v1, v2]).answer(params).client.info is None
 
 
+@pytest.mark.requirement("R8")
 @pytest.mark.parametrize("params", [{}, {"info": 5}, {"info": {"name": "x"}}])
-def test_r8_a_client_of_v2_has_to_say_who_it_is(params: dict[str, Any]) -> None:
+def test_a_client_of_v2_has_to_say_who_it_is(params: dict[str, Any]) -> None:
     with pytest.raises(InvalidParams, match="info") as caught:
         AgentHandshake(info=HELPER, protocols=[v1, v2]).answer({"protocolVersion": 2, **params})
     assert caught.value.code == -32602
@@ -355,7 +364,8 @@ def test_what_was_wrong_in_a_request_is_found_once() -> None:
     assert [each.path for each in settled.client.findings] == [("clientCapabilities", "terminal")]
 
 
-def test_r11_d9_an_agent_that_answers_with_what_is_no_version_is_refused() -> None:
+@pytest.mark.requirement("R11", "D9")
+def test_an_agent_that_answers_with_what_is_no_version_is_refused() -> None:
     client = ClientHandshake(info=EDITOR)
     with pytest.raises(BadProtocolVersion, match='"2025-03-26" looks like an MCP version'):
         client.accept({"protocolVersion": "2025-03-26"})
@@ -365,7 +375,8 @@ def test_r11_d9_an_agent_that_answers_with_what_is_no_version_is_refused() -> No
         AgentHandshake(info=HELPER).answer({"protocolVersion": "1.0.0"})
 
 
-def test_r20_an_agent_that_repeats_the_version_and_speaks_another_is_told_as_that() -> None:
+@pytest.mark.requirement("R20")
+def test_an_agent_that_repeats_the_version_and_speaks_another_is_told_as_that() -> None:
     client = ClientHandshake(info=EDITOR, protocols=[v1, v2])
     answers: list[dict[str, Any]] = [{"agentCapabilities": {}}, {"agentInfo": raw(HELPER)}]
     for rest in answers:
@@ -376,20 +387,23 @@ def test_r20_an_agent_that_repeats_the_version_and_speaks_another_is_told_as_tha
         assert str(caught.value) == f"protocolVersion: {told} (-32602)"
 
 
+@pytest.mark.requirement("R20")
 @pytest.mark.parametrize("rest", [{}, {"info": 5, "agentInfo": {}}, {"authMethods": []}])
-def test_r20_what_is_wrong_in_an_answer_of_no_other_version_is_told_by_its_own(rest: dict[str, Any]) -> None:
+def test_what_is_wrong_in_an_answer_of_no_other_version_is_told_by_its_own(rest: dict[str, Any]) -> None:
     with pytest.raises(DecodeError, match="info"):
         ClientHandshake(info=EDITOR, protocols=[v1, v2]).accept({"protocolVersion": 2, **rest})
 
 
-def test_r23_a_client_refuses_a_version_that_it_does_not_speak() -> None:
+@pytest.mark.requirement("R23")
+def test_a_client_refuses_a_version_that_it_does_not_speak() -> None:
     with pytest.raises(UnsupportedProtocolVersion) as caught:
         ClientHandshake(info=EDITOR).accept({"protocolVersion": 7})
     assert (caught.value.requested, caught.value.answered, caught.value.supported) == (1, 7, (1,))
     assert str(caught.value).startswith("the agent answered with ACP version 7; we asked for 1 and have 1")
 
 
-def test_r13_r20_the_answer_is_read_by_the_version_in_it() -> None:
+@pytest.mark.requirement("R13", "R20")
+def test_the_answer_is_read_by_the_version_in_it() -> None:
     client = ClientHandshake(info=EDITOR, protocols=[v1, v2_unstable])
     assert client.accept(b'{"protocolVersion":1}').protocol is v1
     assert client.accept('{"protocolVersion":2,"info":{"name":"a","version":"1"}}').protocol is v2_unstable
@@ -397,21 +411,24 @@ def test_r13_r20_the_answer_is_read_by_the_version_in_it() -> None:
         client.accept({"protocolVersion": 2})
 
 
-def test_r7_r24_a_request_of_v1_needs_nothing_but_the_version() -> None:
+@pytest.mark.requirement("R7", "R24")
+def test_a_request_of_v1_needs_nothing_but_the_version() -> None:
     for params in ({}, {"clientCapabilities": None, "clientInfo": None}, {"clientCapabilities": "all"}):
         settled = AgentHandshake(info=HELPER).answer({"protocolVersion": 1, **params})
         assert settled.client.names() == set()
         assert settled.client.info is None
 
 
-def test_r12_r14_an_answer_of_v1_needs_nothing_but_the_version() -> None:
+@pytest.mark.requirement("R12", "R14")
+def test_an_answer_of_v1_needs_nothing_but_the_version() -> None:
     for answer in ({}, {"agentCapabilities": None, "authMethods": None}, {"agentCapabilities": 5, "authMethods": "x"}):
         peer = ClientHandshake(info=EDITOR).accept({"protocolVersion": 1, **answer})
         assert peer.names() == {"session", "mcp.stdio"}
         assert peer.auth_methods == ()
 
 
-def test_r5_d8_who_one_is_has_to_be_said_or_withheld_on_purpose() -> None:
+@pytest.mark.requirement("R5", "D8")
+def test_who_one_is_has_to_be_said_or_withheld_on_purpose() -> None:
     for handshake in (ClientHandshake, AgentHandshake):
         with pytest.raises(ValueError, match="say who you are"):
             handshake()
@@ -426,7 +443,8 @@ def test_who_offers_no_package_at_all_is_told_to(handshake: Any) -> None:
         handshake(info=EDITOR, protocols=[])
 
 
-def test_r15_d8_a_peer_that_does_not_say_who_it_is_is_a_remark() -> None:
+@pytest.mark.requirement("R15", "D8")
+def test_a_peer_that_does_not_say_who_it_is_is_a_remark() -> None:
     (found,) = ClientHandshake(info=EDITOR).accept({"protocolVersion": 1}).findings
     assert isinstance(found, Remark)
     assert (found.rule, found.severity) == ("no-info", "info")
@@ -434,7 +452,8 @@ def test_r15_d8_a_peer_that_does_not_say_who_it_is_is_a_remark() -> None:
     assert [each.rule for each in settled.client.findings] == ["no-info"]
 
 
-def test_r36_r37_d1_mcp_in_place_of_mcp_capabilities_is_noticed_and_not_used() -> None:
+@pytest.mark.requirement("R36", "R37", "D1")
+def test_mcp_in_place_of_mcp_capabilities_is_noticed_and_not_used() -> None:
     answer = {"protocolVersion": 1, "agentCapabilities": {"mcp": {"http": True}}, "agentInfo": raw(HELPER)}
     peer = ClientHandshake(info=EDITOR).accept(answer)
     assert not peer.supports("mcp.http")
@@ -451,6 +470,7 @@ def test_r36_r37_d1_mcp_in_place_of_mcp_capabilities_is_noticed_and_not_used() -
     assert peer.lacks("session.load") == "the agent has not advertised agentCapabilities.loadSession"
 
 
+@pytest.mark.requirement("D1")
 @pytest.mark.parametrize(
     ("capabilities", "path", "meant"),
     [
@@ -467,7 +487,7 @@ def test_r36_r37_d1_mcp_in_place_of_mcp_capabilities_is_noticed_and_not_used() -
         ({"prompt": {}}, ("prompt",), "promptCapabilities"),
     ],
 )
-def test_d1_other_misspelt_capabilities_are_noticed_too(
+def test_other_misspelt_capabilities_are_noticed_too(
     capabilities: dict[str, Any], path: tuple[str, ...], meant: str
 ) -> None:
     answer = {"protocolVersion": 1, "agentCapabilities": capabilities, "agentInfo": raw(HELPER)}
@@ -476,15 +496,17 @@ def test_d1_other_misspelt_capabilities_are_noticed_too(
     assert (found.path, found.facts) == (("agentCapabilities", *path), {"name": path[-1], "meant": meant})
 
 
-def test_d1_a_misspelt_capability_is_noticed_however_deep_it_is() -> None:
+@pytest.mark.requirement("D1")
+def test_a_misspelt_capability_is_noticed_however_deep_it_is() -> None:
     said: dict[str, Any] = {"session": {"prompt": {"embedded_context": {}}}}
     answer = {"protocolVersion": 2, "capabilities": said, "info": raw(HELPER)}
     (found,) = ClientHandshake(info=EDITOR, protocols=[v2]).accept(answer).findings
     assert found.path == ("capabilities", "session", "prompt", "embedded_context")
 
 
+@pytest.mark.requirement("D1")
 @pytest.mark.parametrize("name", ["", "_", "-"])
-def test_d1_a_name_without_a_letter_is_no_misspelt_capability(name: str) -> None:
+def test_a_name_without_a_letter_is_no_misspelt_capability(name: str) -> None:
     answer = {"protocolVersion": 1, "agentCapabilities": {name: True}, "agentInfo": raw(HELPER)}
     assert ClientHandshake(info=EDITOR).accept(answer).findings == ()
 
@@ -494,7 +516,8 @@ def test_what_is_misspelt_in_who_it_is_is_no_capability() -> None:
     assert ClientHandshake(info=EDITOR).accept(answer).findings == ()
 
 
-def test_r26_a_capability_that_is_new_is_kept_and_no_finding() -> None:
+@pytest.mark.requirement("R26")
+def test_a_capability_that_is_new_is_kept_and_no_finding() -> None:
     new = {"telepathy": {"range": 5}, "loadSessionPartially": True}
     answer = {"protocolVersion": 1, "agentCapabilities": new, "agentInfo": raw(HELPER)}
     peer = ClientHandshake(info=EDITOR).accept(answer)
@@ -572,7 +595,8 @@ def test_custom_capabilities_are_sent_also_when_there_are_none() -> None:
     assert raw(ClientHandshake(info=EDITOR, meta={}).request())["clientCapabilities"]["_meta"] == {}
 
 
-def test_r41_custom_capabilities_are_read_by_their_key_and_never_merged() -> None:
+@pytest.mark.requirement("R41")
+def test_custom_capabilities_are_read_by_their_key_and_never_merged() -> None:
     said: dict[str, Any] = {"_meta": {"example.com": {"deep": True}, "loadSession": True, "": None}}
     peer = AgentPeer.read({"protocolVersion": 1, "agentCapabilities": said}, [v1])
     assert peer.ext("example.com") == {"deep": True}

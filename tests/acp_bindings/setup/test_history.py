@@ -27,8 +27,9 @@ def texts(protocol: Any, history: list[Any]) -> list[tuple[str, str]]:
     return [(each.session_update, each.content.text) for each in updates if isinstance(each, protocol.ContentChunk)]
 
 
+@pytest.mark.requirement("R57", "R58", "R59")
 @pytest.mark.parametrize("name", PACKAGES)
-def test_r57_r58_r59_a_history_is_replayed_whole_and_in_its_order(name: str) -> None:
+def test_a_history_is_replayed_whole_and_in_its_order(name: str) -> None:
     protocol: Any = PACKAGES[name]
     prompt = protocol.PromptRequest(
         session_id="s", prompt=[protocol.TextContent(text="Look"), protocol.ResourceLink(name="a", uri="file:///a")]
@@ -47,8 +48,9 @@ def test_r57_r58_r59_a_history_is_replayed_whole_and_in_its_order(name: str) -> 
         assert type_.method == "session/update"
 
 
+@pytest.mark.requirement("R57")
 @pytest.mark.parametrize("name", PACKAGES)
-def test_r57_a_client_gets_the_transcript_that_was_streamed(name: str) -> None:
+def test_a_client_gets_the_transcript_that_was_streamed(name: str) -> None:
     protocol: Any = PACKAGES[name]
     history = [said(protocol, "UserMessageChunk", "Hello", "m1"), said(protocol, "AgentMessageChunk", "Hi", "m2")]
     updates: ReplayCollector[Any] = ReplayCollector()
@@ -69,8 +71,9 @@ def test_in_v2_a_replay_ends_with_the_state_also_when_there_is_no_history(name: 
     assert [each.update for each in replay(protocol, "s", [], state=running)] == [running]
 
 
+@pytest.mark.requirement("R57")
 @pytest.mark.parametrize("name", PACKAGES)
-def test_r57_pieces_of_one_message_come_as_one(name: str) -> None:
+def test_pieces_of_one_message_come_as_one(name: str) -> None:
     protocol: Any = PACKAGES[name]
     history = [
         said(protocol, "AgentThoughtChunk", "Let "),
@@ -89,8 +92,9 @@ def test_pieces_without_an_id_are_one_message() -> None:
     assert texts(v1, history) == [("agent_message_chunk", "ab")]
 
 
+@pytest.mark.requirement("R57")
 @pytest.mark.parametrize("protocol", [v2, v2_unstable])
-def test_r57_what_is_no_text_is_not_merged_although_it_says_nothing_more(protocol: Any) -> None:
+def test_what_is_no_text_is_not_merged_although_it_says_nothing_more(protocol: Any) -> None:
     chunk = {"sessionUpdate": "agent_message_chunk", "messageId": "m", "content": {"type": "_hologram"}}
     history = [decode(protocol.SessionUpdate, chunk) for _ in range(2)]
     assert [each.update for each in replay(protocol, "s", history)][:2] == history
@@ -102,7 +106,8 @@ def test_an_id_that_a_message_has_not_is_left_out(protocol: Any) -> None:
     assert b"messageId" not in encode(chunk)
 
 
-def test_r57_what_is_more_than_text_is_not_merged() -> None:
+@pytest.mark.requirement("R57")
+def test_what_is_more_than_text_is_not_merged() -> None:
     note = v1.Annotations(priority=1.0)
     history: list[Any] = [
         said(v1, "AgentMessageChunk", "a", "m1"),
@@ -135,14 +140,16 @@ def test_what_is_of_the_moment_is_no_history() -> None:
     assert is_history(v1.SessionInfoUpdate(title="t"))
 
 
+@pytest.mark.requirement("X1", "X12")
 @pytest.mark.parametrize("name", PACKAGES)
-def test_x1_x12_history_is_replayed_when_it_is_asked_for(name: str) -> None:
+def test_history_is_replayed_when_it_is_asked_for(name: str) -> None:
     assert asks_for_history(load_session(ABLE[name], RECORD))
     assert not asks_for_history(resume_session(ABLE[name], RECORD))
 
 
+@pytest.mark.requirement("X12")
 @pytest.mark.parametrize("protocol", [v2, v2_unstable])
-def test_x12_a_replay_from_elsewhere_is_refused_and_not_taken_for_the_start(protocol: Any) -> None:
+def test_a_replay_from_elsewhere_is_refused_and_not_taken_for_the_start(protocol: Any) -> None:
     raw = {"sessionId": "s", "cwd": "/", "replayFrom": {"type": "_message", "messageId": "m"}}
     with pytest.raises(InvalidParams, match='replayFrom: "_message" is not supported; "start" is') as raised:
         asks_for_history(decode(protocol.ResumeSessionRequest, raw))
@@ -160,7 +167,8 @@ def test_a_stored_history_comes_back_as_it_was(name: str) -> None:
     assert read_history(protocol, [each.decode() for each in lines]) == history
 
 
-def test_r97_a_line_that_is_no_update_is_skipped_and_remarked_on() -> None:
+@pytest.mark.requirement("R97")
+def test_a_line_that_is_no_update_is_skipped_and_remarked_on() -> None:
     good = history_line(said(v1, "UserMessageChunk", "Hello"))
     remarks: list[Remark] = []
     lines = [b"\n", good, b"garbage\n", b"[]\n", b'{"sessionUpdate": "plan"}\n', b"  ", good, good[:20]]

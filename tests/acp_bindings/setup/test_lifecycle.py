@@ -34,8 +34,9 @@ def ready(version: int) -> Lifecycle:
     return after(("client", INITIALIZE), ("agent", answered(version)))
 
 
+@pytest.mark.requirement("R2", "R43")
 @pytest.mark.parametrize("method", ["session/new", "authenticate", "session/list", "_acme/do", "no/such"])
-def test_r2_r43_nothing_comes_before_initialize_is_answered(method: str) -> None:
+def test_nothing_comes_before_initialize_is_answered(method: str) -> None:
     for lifecycle in (after(), after(("client", INITIALIZE)), after(("client", INITIALIZE), ("agent", failed()))):
         with pytest.raises(NotInitialized) as caught:
             lifecycle.check(method)
@@ -53,7 +54,8 @@ def test_an_agent_waits_for_initialize_as_well() -> None:
         ready(1).see("agent", message)
 
 
-def test_r2_what_came_too_early_changes_nothing() -> None:
+@pytest.mark.requirement("R2")
+def test_what_came_too_early_changes_nothing() -> None:
     lifecycle = Lifecycle()
     with pytest.raises(NotInitialized):
         lifecycle.see("client", NEW)
@@ -69,14 +71,16 @@ def test_what_is_cancelled_may_be_so_at_any_time() -> None:
     after(("client", cancel), ("client", INITIALIZE), ("client", cancel))
 
 
-def test_r20_the_version_is_that_of_the_answer_untyped_or_typed() -> None:
+@pytest.mark.requirement("R20")
+def test_the_version_is_that_of_the_answer_untyped_or_typed() -> None:
     assert ready(1).version == 1
     result = AgentHandshake(info=INFO).answer({"protocolVersion": 1}).result
     assert after(("client", INITIALIZE), ("agent", Response(0, "initialize", result))).version == 1
 
 
+@pytest.mark.requirement("R19")
 @pytest.mark.parametrize("version", ["1", 1.0, True, None, [1]])
-def test_r19_an_answer_whose_version_is_no_number_settles_nothing(version: Any) -> None:
+def test_an_answer_whose_version_is_no_number_settles_nothing(version: Any) -> None:
     lifecycle = after(("client", INITIALIZE), ("agent", answered(version)))
     assert (lifecycle.phase, lifecycle.version) == ("new", None)
 
@@ -109,7 +113,8 @@ def test_what_an_agent_calls_initialize_is_no_initialize() -> None:
     assert settled.is_ready
 
 
-def test_r9_initialize_may_have_the_id_0_or_any_other() -> None:
+@pytest.mark.requirement("R9")
+def test_initialize_may_have_the_id_0_or_any_other() -> None:
     for id_ in (0, 1, "", "x"):
         lifecycle = after(("client", Request(id_, "initialize", {})), ("agent", answered(1, id_)))
         assert lifecycle.is_ready

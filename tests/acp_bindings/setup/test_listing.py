@@ -16,8 +16,9 @@ def page(package: Any, *ids: str, **members: Any) -> Any:
     return decode(package.ListSessionsResponse, {"sessions": sessions, **members})
 
 
+@pytest.mark.requirement("X3")
 @pytest.mark.parametrize("package", [v1, v2])
-def test_x3_pages_are_asked_for_until_one_names_no_cursor(package: Any) -> None:
+def test_pages_are_asked_for_until_one_names_no_cursor(package: Any) -> None:
     listing = SessionListing(agent(package, ABLE[package]), package.ListSessionsRequest(cwd="/p"))
     assert listing.request == package.ListSessionsRequest(cwd="/p")
     assert [each.session_id for each in listing.take(page(package, "a", "b", nextCursor="2"))] == ["a", "b"]
@@ -29,24 +30,27 @@ def test_x3_pages_are_asked_for_until_one_names_no_cursor(package: Any) -> None:
         listing.take(page(package))
 
 
+@pytest.mark.requirement("X3")
 @pytest.mark.parametrize("package", [v1, v2])
 @pytest.mark.parametrize("end", [{}, {"nextCursor": None}])
-def test_x3_no_cursor_and_null_are_the_end(package: Any, end: dict[str, Any]) -> None:
+def test_no_cursor_and_null_are_the_end(package: Any, end: dict[str, Any]) -> None:
     listing = SessionListing(agent(package, ABLE[package]))
     assert listing.request == package.ListSessionsRequest()
     listing.take(page(package, "a", **end))
     assert listing.request is None
 
 
+@pytest.mark.requirement("X3")
 @pytest.mark.parametrize("package", [v1, v2])
 @pytest.mark.parametrize("cursor", ["", " ", "0", "null", "é\n"])
-def test_x3_a_cursor_is_any_text_also_the_empty_one_and_goes_back_as_it_came(package: Any, cursor: str) -> None:
+def test_a_cursor_is_any_text_also_the_empty_one_and_goes_back_as_it_came(package: Any, cursor: str) -> None:
     listing = SessionListing(agent(package, ABLE[package]))
     listing.take(page(package, "a", nextCursor=cursor))
     assert listing.request == package.ListSessionsRequest(cursor=cursor)
 
 
-def test_x3_an_agent_that_has_not_said_that_it_lists_sessions_is_not_asked() -> None:
+@pytest.mark.requirement("X3")
+def test_an_agent_that_has_not_said_that_it_lists_sessions_is_not_asked() -> None:
     with pytest.raises(CapabilityNotAdvertised) as caught:
         SessionListing(agent())
     assert (caught.value.capability, caught.value.method) == ("session.list", "session/list")

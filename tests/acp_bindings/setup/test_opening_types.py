@@ -32,9 +32,10 @@ def below(model: type[Model]) -> Iterator[type[Model]]:
             yield from below(type_)
 
 
+@pytest.mark.requirement("R6", "R11", "R19", "D9")
 @pytest.mark.parametrize("message", ["InitializeRequest", "InitializeResponse"])
 @pytest.mark.parametrize("protocol", [*FIRST, *SECOND])
-def test_r6_r11_r19_d9_a_version_is_an_integer_of_16_bits_and_nothing_else(protocol: Any, message: str) -> None:
+def test_a_version_is_an_integer_of_16_bits_and_nothing_else(protocol: Any, message: str) -> None:
     type_ = getattr(protocol, message)
     named = {} if protocol in FIRST else {"info": INFO}
     assert issues(type_, named) == {("protocolVersion",)}
@@ -45,8 +46,9 @@ def test_r6_r11_r19_d9_a_version_is_an_integer_of_16_bits_and_nothing_else(proto
         assert (read.protocol_version, type(read.protocol_version)) == (right, int)
 
 
+@pytest.mark.requirement("R7", "R12", "D7")
 @pytest.mark.parametrize("protocol", FIRST)
-def test_r7_r12_d7_capabilities_of_v1_read_as_none_where_they_are_left_out_or_cannot_be_read(protocol: Any) -> None:
+def test_capabilities_of_v1_read_as_none_where_they_are_left_out_or_cannot_be_read(protocol: Any) -> None:
     for type_, member in (
         (protocol.InitializeRequest, "client_capabilities"),
         (protocol.InitializeResponse, "agent_capabilities"),
@@ -58,28 +60,31 @@ def test_r7_r12_d7_capabilities_of_v1_read_as_none_where_they_are_left_out_or_ca
             assert getattr(decode(type_, {"protocolVersion": 1, name: wrong}), member) == none
 
 
+@pytest.mark.requirement("R8", "R13", "D8")
 @pytest.mark.parametrize(
     ("message", "name"), [("InitializeRequest", "clientInfo"), ("InitializeResponse", "agentInfo")]
 )
 @pytest.mark.parametrize("protocol", FIRST)
-def test_r8_r13_d8_who_one_is_may_be_left_out_in_v1(protocol: Any, message: str, name: str) -> None:
+def test_who_one_is_may_be_left_out_in_v1(protocol: Any, message: str, name: str) -> None:
     type_ = getattr(protocol, message)
     for said in ({}, {name: None}, {name: "it"}, {name: {"name": "it"}}):
         read = decode(type_, {"protocolVersion": 1, **said})
         assert getattr(read, "client_info" if name == "clientInfo" else "agent_info") is None
 
 
+@pytest.mark.requirement("R8", "R13", "D8")
 @pytest.mark.parametrize("message", ["InitializeRequest", "InitializeResponse"])
 @pytest.mark.parametrize("protocol", SECOND)
-def test_r8_r13_d8_who_one_is_has_to_be_said_in_v2(protocol: Any, message: str) -> None:
+def test_who_one_is_has_to_be_said_in_v2(protocol: Any, message: str) -> None:
     type_ = getattr(protocol, message)
     assert issues(type_, {"protocolVersion": 2}) == {("info",)}
     assert issues(type_, {"protocolVersion": 2, "info": {"name": "it"}}) == {("info", "version")}
     assert decode(type_, {"protocolVersion": 2, "info": INFO}).info.name == "it"
 
 
+@pytest.mark.requirement("R9")
 @pytest.mark.parametrize("protocol", [*FIRST, *SECOND])
-def test_r9_an_id_may_be_0_and_a_text_and_is_kept_as_it_is(protocol: Any) -> None:
+def test_an_id_may_be_0_and_a_text_and_is_kept_as_it_is(protocol: Any) -> None:
     params = '{"cwd": "/", "mcpServers": []}'
     for written, id_ in (("0", 0), ('"0"', "0"), ('""', ""), ("-1", -1)):
         codec = Codec(protocol, role="agent")
@@ -91,8 +96,9 @@ def test_r9_an_id_may_be_0_and_a_text_and_is_kept_as_it_is(protocol: Any) -> Non
         assert decode(dict[str, Any], answer)["id"] == id_
 
 
+@pytest.mark.requirement("R14")
 @pytest.mark.parametrize("protocol", [*FIRST, *SECOND])
-def test_r14_a_login_method_that_cannot_be_read_is_left_out_alone(protocol: Any) -> None:
+def test_a_login_method_that_cannot_be_read_is_left_out_alone(protocol: Any) -> None:
     id_, head = ("id", {}) if protocol in FIRST else ("methodId", {"type": "agent"})
     needed = {"protocolVersion": 1} | ({} if protocol in FIRST else {"info": INFO})
     methods: Any = [{**head, id_: "a", "name": "A"}, {**head, "name": "B"}, "c", None, {**head, id_: "d", "name": "D"}]
@@ -103,8 +109,9 @@ def test_r14_a_login_method_that_cannot_be_read_is_left_out_alone(protocol: Any)
         assert decode(protocol.InitializeResponse, {**needed, "authMethods": none}).auth_methods == []
 
 
+@pytest.mark.requirement("R16", "R17", "R18")
 @pytest.mark.parametrize("protocol", [*FIRST, *SECOND])
-def test_r16_r17_r18_an_implementation_has_a_name_and_a_version_and_perhaps_a_title(protocol: Any) -> None:
+def test_an_implementation_has_a_name_and_a_version_and_perhaps_a_title(protocol: Any) -> None:
     type_ = protocol.Implementation
     assert issues(type_, {}) == {("name",), ("version",)}
     assert decode(type_, INFO).title is None
@@ -113,9 +120,10 @@ def test_r16_r17_r18_an_implementation_has_a_name_and_a_version_and_perhaps_a_ti
     assert decode(type_, {**INFO, "title": "It"}).title == "It"
 
 
+@pytest.mark.requirement("R24", "R33", "R35", "R36", "R37")
 @pytest.mark.parametrize("side", ["Agent", "Client"])
 @pytest.mark.parametrize("protocol", [*FIRST, *SECOND])
-def test_r24_r33_r35_r36_r37_every_capability_may_be_left_out_and_is_not_there_then(protocol: Any, side: str) -> None:
+def test_every_capability_may_be_left_out_and_is_not_there_then(protocol: Any, side: str) -> None:
     found = list(below(getattr(protocol, f"{side}Capabilities")))
     assert len(found) > 1
     for type_ in found:
@@ -126,8 +134,9 @@ def test_r24_r33_r35_r36_r37_every_capability_may_be_left_out_and_is_not_there_t
                 assert getattr(nothing, name) is False
 
 
+@pytest.mark.requirement("R29", "R30", "R31", "R33", "R35", "R36", "R37", "D11")
 @pytest.mark.parametrize("protocol", FIRST)
-def test_r29_r30_r31_r33_r35_r36_r37_d11_only_true_is_true(protocol: Any) -> None:
+def test_only_true_is_true(protocol: Any) -> None:
     for wrong in NOT_TRUE:
         said: Any = {"loadSession": wrong, "mcpCapabilities": {"http": wrong, "sse": wrong}}
         said |= {"promptCapabilities": dict.fromkeys(("image", "audio", "embeddedContext"), wrong)}
@@ -142,9 +151,10 @@ def test_r29_r30_r31_r33_r35_r36_r37_d11_only_true_is_true(protocol: Any) -> Non
         assert (client.fs.read_text_file, client.fs.write_text_file, client.terminal) == (False, False, False)
 
 
+@pytest.mark.requirement("R26", "R41")
 @pytest.mark.parametrize("side", ["Agent", "Client"])
 @pytest.mark.parametrize("protocol", [*FIRST, *SECOND])
-def test_r26_r41_what_is_newer_and_what_is_in_meta_comes_back_as_it_came(protocol: Any, side: str) -> None:
+def test_what_is_newer_and_what_is_in_meta_comes_back_as_it_came(protocol: Any, side: str) -> None:
     for type_ in below(getattr(protocol, f"{side}Capabilities")):
         raw: Any = {"telepathy": {"range": 5}, "_meta": {"example.com": {"loadSession": True}, "image": None}}
         read = decode(type_, raw)
@@ -154,8 +164,9 @@ def test_r26_r41_what_is_newer_and_what_is_in_meta_comes_back_as_it_came(protoco
         assert decode(type_, encode(read)) == read
 
 
+@pytest.mark.requirement("R39")
 @pytest.mark.parametrize("protocol", FIRST)
-def test_r39_more_methods_of_sessions_are_objects_of_their_own(protocol: Any) -> None:
+def test_more_methods_of_sessions_are_objects_of_their_own(protocol: Any) -> None:
     names = ["list", "resume", "close", "delete", "additionalDirectories"]
     for value, there in (({}, True), ({"new": 1}, True), (True, False), (None, False), ("yes", False)):
         said = {"sessionCapabilities": dict.fromkeys(names, value)}
@@ -164,8 +175,9 @@ def test_r39_more_methods_of_sessions_are_objects_of_their_own(protocol: Any) ->
         assert [each is not None for each in found] == [there] * 5
 
 
+@pytest.mark.requirement("R34", "R35")
 @pytest.mark.parametrize("protocol", [*FIRST, *SECOND])
-def test_r34_r35_every_kind_of_content_is_a_type_of_its_own(protocol: Any) -> None:
+def test_every_kind_of_content_is_a_type_of_its_own(protocol: Any) -> None:
     resource = {"uri": "file:///a", "text": "A"}
     blocks: list[Any] = [
         {"type": "text", "text": "Look"},

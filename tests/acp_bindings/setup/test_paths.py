@@ -75,32 +75,35 @@ def refusal(path: str, *, flavour: Flavour = "any") -> NotAbsolute:
     return raised.value
 
 
+@pytest.mark.requirement("R50")
 @pytest.mark.parametrize("path", POSIX)
-def test_r50_a_posix_path_is_absolute_on_any_host(path: str) -> None:
+def test_a_posix_path_is_absolute_on_any_host(path: str) -> None:
     assert require_absolute(path) == require_absolute(path, flavour="posix") == path
 
 
+@pytest.mark.requirement("R50")
 @pytest.mark.parametrize("path", WINDOWS)
-def test_r50_a_windows_path_is_absolute_on_any_host(path: str) -> None:
+def test_a_windows_path_is_absolute_on_any_host(path: str) -> None:
     assert require_absolute(path) == require_absolute(path, flavour="windows") == path
 
 
+@pytest.mark.requirement("R50", "R100")
 @pytest.mark.parametrize("flavour", get_args(Flavour))
 @pytest.mark.parametrize(("path", "likeness"), NEITHER.items(), ids=ascii)
-def test_r50_r100_what_is_no_absolute_path_is_refused_for_what_it_is(
-    path: str, likeness: Likeness, flavour: Flavour
-) -> None:
+def test_what_is_no_absolute_path_is_refused_for_what_it_is(path: str, likeness: Likeness, flavour: Flavour) -> None:
     error = refusal(path, flavour=flavour)
     assert (error.path, error.field, error.likeness, error.flavour) == (path, "cwd", likeness, flavour)
 
 
+@pytest.mark.requirement("R50")
 @pytest.mark.parametrize("path", [each for each in WINDOWS if not each.startswith("/")])
-def test_r50_a_windows_path_is_none_of_posix(path: str) -> None:
+def test_a_windows_path_is_none_of_posix(path: str) -> None:
     assert refusal(path, flavour="posix").likeness == "windows"
 
 
+@pytest.mark.requirement("R50")
 @pytest.mark.parametrize("path", ["/", "/home/me", "/mnt/c/Users"])
-def test_r50_a_posix_path_is_none_of_windows(path: str) -> None:
+def test_a_posix_path_is_none_of_windows(path: str) -> None:
     assert refusal(path, flavour="windows").likeness == "posix"
 
 
@@ -109,7 +112,8 @@ def test_a_unc_path_may_be_written_with_slashes() -> None:
     assert not is_absolute("//server", flavour="windows")
 
 
-def test_r50_the_refusal_says_what_to_send() -> None:
+@pytest.mark.requirement("R50")
+def test_the_refusal_says_what_to_send() -> None:
     assert str(refusal("~/x", flavour="posix")) == (
         'cwd: "~/x" is no absolute path: only a shell knows "~"; send the whole path, as in /home/me/project'
     )
@@ -122,12 +126,14 @@ def test_a_refusal_is_one_line_in_letters_that_any_log_takes() -> None:
     assert str(refusal("a\nb\0\x1b[31m\udce9ü")).startswith(r'cwd: "a\nb\x00\x1b[31m\udce9ü" is no')
 
 
-def test_r91_a_refusal_does_not_show_the_secrets_of_a_url() -> None:
+@pytest.mark.requirement("R91")
+def test_a_refusal_does_not_show_the_secrets_of_a_url() -> None:
     message = str(refusal("ssh://me:hunter2@host/app?token=hunter2\nhunter2"))
     assert message.startswith('cwd: "ssh://…host/app…" is no absolute path: it is a URL')
     assert "hunter2" not in repr(refusal("ssh://me:hunter2@host/app?token=hunter2"))
 
 
+@pytest.mark.requirement("R91")
 @pytest.mark.parametrize(
     "url",
     [
@@ -143,7 +149,7 @@ def test_r91_a_refusal_does_not_show_the_secrets_of_a_url() -> None:
         "https://" + "me" * 300 + ":hunter2@host",
     ],
 )
-def test_r91_nor_those_of_a_url_that_is_misspelt_or_long(url: str) -> None:
+def test_nor_those_of_a_url_that_is_misspelt_or_long(url: str) -> None:
     assert "hunter2" not in str(refusal(url))
     assert "hun/" not in str(refusal(url))
 
@@ -160,14 +166,16 @@ def test_a_path_object_is_as_good_as_its_text() -> None:
     assert require_absolute(Path.cwd()) == os.getcwd()
 
 
-def test_x5_each_of_several_directories_must_be_absolute() -> None:
+@pytest.mark.requirement("X5")
+def test_each_of_several_directories_must_be_absolute() -> None:
     assert require_directories(["/a", PurePosixPath("/b")]) == ["/a", "/b"]
     with pytest.raises(NotAbsolute, match=r"^additionalDirectories\[1\]: \"\" is no absolute path: it is empty"):
         require_directories(["/a", ""])
 
 
+@pytest.mark.requirement("X5")
 @pytest.mark.parametrize("path", ["/home/me", PurePosixPath("/home/me")])
-def test_x5_one_path_is_not_taken_for_several(path: Any) -> None:
+def test_one_path_is_not_taken_for_several(path: Any) -> None:
     with pytest.raises(TypeError, match="a list of paths, not one path"):
         require_directories(path)
 
@@ -182,7 +190,8 @@ def test_a_flavour_that_there_is_not_is_told(flavour: Any) -> None:
         AgentHandlers(AgentHandshake(anonymous=True), flavour=flavour)
 
 
-def test_r50_an_agent_refuses_what_came_with_the_error_to_answer_with() -> None:
+@pytest.mark.requirement("R50")
+def test_an_agent_refuses_what_came_with_the_error_to_answer_with() -> None:
     with pytest.raises(NotAbsolute) as raised:
         check_paths(v1.NewSessionRequest(cwd="~/x", mcp_servers=[]))
     assert isinstance(raised.value, InvalidParams)
@@ -196,14 +205,16 @@ def test_r50_an_agent_refuses_what_came_with_the_error_to_answer_with() -> None:
     check_paths(v1.CloseSessionRequest(session_id="s"))
 
 
-def test_x5_an_agent_refuses_additional_directories_that_are_not_absolute() -> None:
+@pytest.mark.requirement("X5")
+def test_an_agent_refuses_additional_directories_that_are_not_absolute() -> None:
     request = v2.ResumeSessionRequest(session_id="s", cwd="/", additional_directories=["/a", ""])
     with pytest.raises(NotAbsolute) as raised:
         check_paths(request)
     assert raised.value.data == {"field": "additionalDirectories[1]"}
 
 
-def test_x5_additional_directories_are_paths_of_the_system_of_the_agent() -> None:
+@pytest.mark.requirement("X5")
+def test_additional_directories_are_paths_of_the_system_of_the_agent() -> None:
     request = v1.NewSessionRequest(cwd="/x", mcp_servers=[], additional_directories=["C:\\x"])
     check_paths(request)
     with pytest.raises(NotAbsolute, match=r"^additionalDirectories\[0\]: .* it is one of Windows"):
@@ -215,5 +226,6 @@ def test_a_refusal_can_be_copied_and_sent_to_another_process() -> None:
     assert str(copy.copy(error)) == str(pickle.loads(pickle.dumps(error))) == str(error)
 
 
-def test_r50_a_path_is_never_rewritten() -> None:
+@pytest.mark.requirement("R50")
+def test_a_path_is_never_rewritten() -> None:
     assert require_absolute("/a//b/../c/.") == "/a//b/../c/."

@@ -10,7 +10,8 @@ from acp_bindings.setup import AgentPeer, UnknownCapability
 from tests.acp_bindings.setup.peers import agent, client
 
 
-def test_r16_a_peer_is_called_by_its_title_or_else_by_its_name() -> None:
+@pytest.mark.requirement("R16")
+def test_a_peer_is_called_by_its_title_or_else_by_its_name() -> None:
     named = {"protocolVersion": 1, "agentInfo": {"name": "claude-code", "title": "Claude Code", "version": "1.2"}}
     assert AgentPeer.read(named, [v1]).display_name == "Claude Code"
     assert agent().display_name == "it"
@@ -22,17 +23,20 @@ def test_a_peer_is_read_from_text_and_from_bytes_of_any_kind(kind: Callable[[byt
     assert AgentPeer.read(kind(b'{"protocolVersion": 1, "agentInfo": {"name": "it", "version": "1"}}'), [v1]) == agent()
 
 
-def test_r16_an_empty_title_is_no_title() -> None:
+@pytest.mark.requirement("R16")
+def test_an_empty_title_is_no_title() -> None:
     named = {"protocolVersion": 1, "agentInfo": {"name": "claude-code", "title": "", "version": "1.2"}}
     assert AgentPeer.read(named, [v1]).display_name == "claude-code"
 
 
-def test_r18_a_line_for_a_log_names_the_peer_its_version_and_the_protocol() -> None:
+@pytest.mark.requirement("R18")
+def test_a_line_for_a_log_names_the_peer_its_version_and_the_protocol() -> None:
     assert str(agent(v2)) == "it 1 (ACP v2)"
     assert str(AgentPeer.read({"protocolVersion": 1}, [v1_unstable])) == "the agent (ACP v1)"
 
 
-def test_r18_the_line_is_one_line_whatever_the_peer_calls_itself() -> None:
+@pytest.mark.requirement("R18")
+def test_the_line_is_one_line_whatever_the_peer_calls_itself() -> None:
     peer = AgentPeer.read(
         {"protocolVersion": 1, "agentInfo": {"name": "a\n\x1b[31m" + "b" * 10_000, "version": "1"}}, [v1]
     )
@@ -41,7 +45,8 @@ def test_r18_the_line_is_one_line_whatever_the_peer_calls_itself() -> None:
     assert len(str(peer)) < 300
 
 
-def test_r17_r13_a_title_or_an_info_that_is_none_is_left_out() -> None:
+@pytest.mark.requirement("R17", "R13")
+def test_a_title_or_an_info_that_is_none_is_left_out() -> None:
     named: Any = {"protocolVersion": 1, "agentInfo": {"name": "x", "title": 5, "version": "1"}}
     peer = AgentPeer.read(named, [v1])
     assert peer.display_name == "x"
@@ -49,7 +54,8 @@ def test_r17_r13_a_title_or_an_info_that_is_none_is_left_out() -> None:
     assert AgentPeer.read({"protocolVersion": 1, "agentInfo": {"name": "x"}}, [v1]).info is None
 
 
-def test_r27_a_capability_that_there_is_not_is_a_mistake_and_not_unsupported() -> None:
+@pytest.mark.requirement("R27")
+def test_a_capability_that_there_is_not_is_a_mistake_and_not_unsupported() -> None:
     with pytest.raises(UnknownCapability, match=r'did you mean "mcp\.http"'):
         agent().supports("mcp.https")
     with pytest.raises(UnknownCapability):
@@ -71,8 +77,9 @@ def test_what_stands_in_the_way_to_a_capability_is_told(said: dict[str, Any], ca
     assert f": {told}" in str(agent(v1, said).lacks(capability))
 
 
+@pytest.mark.requirement("R27", "D11")
 @pytest.mark.parametrize("value", [1, "yes", {"a": 1}, [1], 1.0])
-def test_r27_d11_what_python_takes_for_true_is_no_capability_also_of_an_object_made_without_checks(value: Any) -> None:
+def test_what_python_takes_for_true_is_no_capability_also_of_an_object_made_without_checks(value: Any) -> None:
     unchecked = v1.AgentCapabilities.model_construct(load_session=value)
     assert not AgentPeer(protocol=v1, capabilities=unchecked).supports("session.load")
 
@@ -90,15 +97,17 @@ def test_what_every_client_of_v2_can_do_needs_no_word(capability: str) -> None:
     assert not client(v1_unstable).supports(capability)
 
 
-def test_r40_d10b_load_is_one_question_in_both_versions() -> None:
+@pytest.mark.requirement("R40", "D10b")
+def test_load_is_one_question_in_both_versions() -> None:
     assert agent(v1, {"loadSession": True}).supports("session.load")
     assert not agent(v1, {"sessionCapabilities": {"load": {}}}).supports("session.load")
     assert agent(v2, {"session": {}}).supports("session.load")
     assert not agent(v2).supports("session.load")
 
 
+@pytest.mark.requirement("R20")
 @pytest.mark.parametrize(("package", "version"), [(v1, 1), (v1_unstable, 1), (v2, 2), (v2_unstable, 2)])
-def test_r20_a_peer_is_bound_to_one_package(package: Any, version: int) -> None:
+def test_a_peer_is_bound_to_one_package(package: Any, version: int) -> None:
     peer = agent(package)
     assert (peer.protocol, peer.version) == (package, version)
     assert isinstance(peer.capabilities, package.AgentCapabilities)

@@ -32,12 +32,14 @@ def rules(record: SessionRecord, *infos: Any) -> list[tuple[str, str]]:
     return [(each.rule, each.severity) for each in load_remarks(record, listed=infos)]
 
 
-def test_r99_a_record_holds_what_a_session_was_made_with() -> None:
+@pytest.mark.requirement("R99")
+def test_a_record_holds_what_a_session_was_made_with() -> None:
     request = new_session(ABLE["v1"], cwd="/home/me", additional_directories=["/data"], mcp_servers=[FILES, SEARCH])
     assert SessionRecord.of(request, "s").after_prompt() == RECORD
 
 
-def test_r99_a_record_of_a_load_is_the_one_that_it_was_made_of() -> None:
+@pytest.mark.requirement("R99")
+def test_a_record_of_a_load_is_the_one_that_it_was_made_of() -> None:
     assert SessionRecord.of(load_session(ABLE["v1"], RECORD)) == RECORD
 
 
@@ -59,12 +61,14 @@ def test_what_could_not_be_stored_nor_sent_is_refused_when_the_record_is_made(wr
         SessionRecord(**{"session_id": "s", "cwd": "/"} | wrong)
 
 
-def test_r99_a_record_does_not_change() -> None:
+@pytest.mark.requirement("R99")
+def test_a_record_does_not_change() -> None:
     with pytest.raises(FrozenInstanceError):
         RECORD.cwd = "/elsewhere"  # type: ignore[misc]
 
 
-def test_r99_a_record_stays_as_it_is_when_the_request_is_changed() -> None:
+@pytest.mark.requirement("R99")
+def test_a_record_stays_as_it_is_when_the_request_is_changed() -> None:
     request = new_session(ABLE["v1"], cwd="/", mcp_servers=[FILES.model_copy(deep=True)])
     record = SessionRecord.of(request, "s")
     assert isinstance(request, v1.NewSessionRequest)
@@ -73,7 +77,8 @@ def test_r99_a_record_stays_as_it_is_when_the_request_is_changed() -> None:
     assert record.mcp_servers == (FILES,)
 
 
-def test_r91_r99_a_record_is_stored_without_what_its_servers_are() -> None:
+@pytest.mark.requirement("R91", "R99")
+def test_a_record_is_stored_without_what_its_servers_are() -> None:
     stored = json.dumps(RECORD.to_json())
     assert SECRET not in stored
     assert json.loads(stored) == {
@@ -85,7 +90,8 @@ def test_r91_r99_a_record_is_stored_without_what_its_servers_are() -> None:
     }
 
 
-def test_r91_the_values_of_env_and_headers_are_not_shown() -> None:
+@pytest.mark.requirement("R91")
+def test_the_values_of_env_and_headers_are_not_shown() -> None:
     shown = repr(
         SessionRecord(
             session_id="s",
@@ -100,21 +106,24 @@ def test_r91_the_values_of_env_and_headers_are_not_shown() -> None:
     assert SECRET not in shown
 
 
-def test_r99_what_was_stored_comes_back_with_the_names_of_its_servers() -> None:
+@pytest.mark.requirement("R99")
+def test_what_was_stored_comes_back_with_the_names_of_its_servers() -> None:
     back = SessionRecord.from_json(json.dumps(RECORD.to_json()))
     assert back == SessionRecord.from_json(RECORD.to_json())
     assert back.mcp_servers == back.server_names == ("files", "search")
     assert back.to_json() == RECORD.to_json()
 
 
-def test_r99_the_servers_are_filled_in_from_what_the_client_is_configured_with() -> None:
+@pytest.mark.requirement("R99")
+def test_the_servers_are_filled_in_from_what_the_client_is_configured_with() -> None:
     back = SessionRecord.from_json(RECORD.to_json())
     unused = v1.McpServerStdio(name="unused", command="/x", args=[], env=[])
     assert back.with_servers([unused, SEARCH, FILES]) == RECORD
     assert back.with_servers([SEARCH]).mcp_servers == ("files", SEARCH)
 
 
-def test_r99_servers_of_one_name_and_those_without_come_back_each_as_itself() -> None:
+@pytest.mark.requirement("R99")
+def test_servers_of_one_name_and_those_without_come_back_each_as_itself() -> None:
     twin = v1.McpServerStdio(name="files", command="/bin/other", args=[], env=[])
     nameless: Any = decode(v2.McpServer, {"type": "_pipe", "at": 5})
     record = replace(RECORD, mcp_servers=(FILES, nameless, twin))
@@ -129,7 +138,8 @@ def test_a_server_that_is_there_whole_stays_what_it_is() -> None:
     assert RECORD.with_servers([other, SEARCH]) == RECORD
 
 
-def test_r99_servers_that_are_only_named_are_never_left_out() -> None:
+@pytest.mark.requirement("R99")
+def test_servers_that_are_only_named_are_never_left_out() -> None:
     back = SessionRecord.from_json(RECORD.to_json()).with_servers([SEARCH])
     with pytest.raises(ServersMissing, match=r'session "s": of the MCP servers "files" only the names') as raised:
         load_session(ABLE["v1"], back)
@@ -144,7 +154,8 @@ def test_what_is_no_record_is_refused(data: Any) -> None:
         SessionRecord.from_json(data)
 
 
-def test_r99_a_listed_session_is_a_record_when_its_servers_are_said() -> None:
+@pytest.mark.requirement("R99")
+def test_a_listed_session_is_a_record_when_its_servers_are_said() -> None:
     info = v2.SessionInfo(session_id="s", cwd="/home/me", additional_directories=["/data"])
     assert SessionRecord.of_listed(info, mcp_servers=(FILES, SEARCH)) == RECORD
 
@@ -159,7 +170,8 @@ def test_nothing_is_remarked_on_a_session_that_is_listed_as_it_is() -> None:
     assert load_remarks(RECORD) == load_remarks(RECORD, listed=[listed("other"), listed()]) == []
 
 
-def test_r102_a_load_before_the_first_prompt_is_remarked_on() -> None:
+@pytest.mark.requirement("R102")
+def test_a_load_before_the_first_prompt_is_remarked_on() -> None:
     fresh = SessionRecord.of(new_session(ABLE["v1"], cwd="/"), "s")
     (remark,) = load_remarks(fresh)
     assert (remark.path, remark.rule, remark.severity) == (("sessionId",), "load-before-prompt", "warning")
@@ -168,13 +180,15 @@ def test_r102_a_load_before_the_first_prompt_is_remarked_on() -> None:
     assert load_remarks(SessionRecord(session_id="s", cwd="/")) == [remark]
 
 
-def test_r99_another_cwd_than_the_listed_one_is_remarked_on() -> None:
+@pytest.mark.requirement("R99")
+def test_another_cwd_than_the_listed_one_is_remarked_on() -> None:
     (remark,) = load_remarks(RECORD, listed=[listed(cwd="/home/other")])
     assert str(remark) == 'cwd: the session is of "/home/other"; send that'
     assert remark.severity == "error"
     assert remark.facts == {"sessionId": "s", "cwd": "/home/me", "listed": "/home/other"}
 
 
+@pytest.mark.requirement("R99")
 @pytest.mark.parametrize(
     ("ours", "theirs", "severity"),
     [
@@ -185,26 +199,29 @@ def test_r99_another_cwd_than_the_listed_one_is_remarked_on() -> None:
         ("C:\\Me", "D:\\Me", "error"),
     ],
 )
-def test_r99_a_cwd_that_is_spelled_otherwise_is_remarked_on_too(ours: str, theirs: str, severity: str) -> None:
+def test_a_cwd_that_is_spelled_otherwise_is_remarked_on_too(ours: str, theirs: str, severity: str) -> None:
     record = SessionRecord(session_id="s", cwd=ours, prompted=True)
     assert rules(record, listed(cwd=theirs)) == [("cwd-mismatch", severity)]
 
 
-def test_r102_a_session_that_is_not_listed_is_remarked_on() -> None:
+@pytest.mark.requirement("R102")
+def test_a_session_that_is_not_listed_is_remarked_on() -> None:
     assert rules(RECORD, listed("other")) == rules(RECORD) == [("session-not-listed", "warning")]
     (remark,) = load_remarks(RECORD, listed=[])
     assert (remark.path, remark.facts) == (("sessionId",), {"sessionId": "s"})
 
 
+@pytest.mark.requirement("R101")
 @pytest.mark.parametrize("session_id", ["S", " s", "s\n", "session-s", "s.jsonl", "Session-S.jsonl"])
-def test_r101_an_id_that_was_altered_is_remarked_on(session_id: str) -> None:
+def test_an_id_that_was_altered_is_remarked_on(session_id: str) -> None:
     record = SessionRecord(session_id=session_id, cwd="/home/me", prompted=True)
     (remark,) = load_remarks(record, listed=[listed()])
     assert (remark.path, remark.rule, remark.severity) == (("sessionId",), "session-id-altered", "error")
     assert remark.facts == {"sessionId": session_id, "listed": "s"}
 
 
-def test_r47_an_id_that_comes_again_is_remarked_on() -> None:
+@pytest.mark.requirement("R47")
+def test_an_id_that_comes_again_is_remarked_on() -> None:
     assert new_session_remarks("s", {"t"}) == []
     (remark,) = new_session_remarks("s", {"s", "t"})
     assert (remark.path, remark.rule, remark.severity) == (("sessionId",), "session-id-reused", "error")

@@ -31,19 +31,22 @@ def test_roots_are_shown_by_their_directories(project: Path, tmp_path: Path) -> 
     assert repr(Roots(project, tmp_path)) == f"Roots({str(project)!r}, {str(tmp_path)!r})"
 
 
-def test_r52_what_lies_in_the_directory_is_within(project: Path) -> None:
+@pytest.mark.requirement("R52")
+def test_what_lies_in_the_directory_is_within(project: Path) -> None:
     roots = Roots(project)
     assert all(map(roots.contains, [project, project / "src", project / "src" / "main.py", project / "new" / "file"]))
 
 
-def test_r52_what_lies_elsewhere_is_not(project: Path, tmp_path: Path) -> None:
+@pytest.mark.requirement("R52")
+def test_what_lies_elsewhere_is_not(project: Path, tmp_path: Path) -> None:
     (tmp_path / "project-2").mkdir()
     roots = Roots(project)
     elsewhere = [tmp_path, tmp_path / "outside" / "secret", tmp_path / "project-2", "/", f"{project}/../outside/secret"]
     assert not any(map(roots.contains, elsewhere))
 
 
-def test_r52_a_relative_path_begins_at_the_cwd(project: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+@pytest.mark.requirement("R52")
+def test_a_relative_path_begins_at_the_cwd(project: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
     roots = Roots(project)
     assert roots.contains("src/main.py")
@@ -52,7 +55,8 @@ def test_r52_a_relative_path_begins_at_the_cwd(project: Path, monkeypatch: pytes
     assert not roots.contains("src/../../outside/secret")
 
 
-def test_r52_a_link_leads_where_it_leads(project: Path) -> None:
+@pytest.mark.requirement("R52")
+def test_a_link_leads_where_it_leads(project: Path) -> None:
     (project / "in").symlink_to(project / "src")
     roots = Roots(project)
     assert roots.contains("in/main.py")
@@ -60,7 +64,8 @@ def test_r52_a_link_leads_where_it_leads(project: Path) -> None:
     assert not roots.contains("out")
 
 
-def test_r52_a_file_that_is_still_to_be_written_through_a_link_is_where_the_link_leads(
+@pytest.mark.requirement("R52")
+def test_a_file_that_is_still_to_be_written_through_a_link_is_where_the_link_leads(
     project: Path, tmp_path: Path
 ) -> None:
     (project / "dangling").symlink_to(tmp_path / "outside" / "new")
@@ -70,7 +75,8 @@ def test_r52_a_file_that_is_still_to_be_written_through_a_link_is_where_the_link
     assert roots.contains("src/new/file")
 
 
-def test_r52_a_root_that_is_a_link_stands_for_what_it_leads_to(project: Path, tmp_path: Path) -> None:
+@pytest.mark.requirement("R52")
+def test_a_root_that_is_a_link_stands_for_what_it_leads_to(project: Path, tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(project)
     roots = Roots(tmp_path / "link")
     assert roots.contains(tmp_path / "link" / "src")
@@ -85,22 +91,25 @@ def test_a_root_that_is_exchanged_leads_where_it_led(project: Path, tmp_path: Pa
     assert not roots.contains(tmp_path / "link" / "secret")
 
 
-def test_r52_additional_directories_are_within_as_well(project: Path, tmp_path: Path) -> None:
+@pytest.mark.requirement("R52")
+def test_additional_directories_are_within_as_well(project: Path, tmp_path: Path) -> None:
     roots = Roots(project, str(tmp_path / "outside"))
     assert roots.contains("out/secret")
     assert roots.contains(tmp_path / "outside" / "secret")
     assert not roots.contains(tmp_path / "elsewhere")
 
 
-def test_r52_what_cannot_be_told_is_not_within(project: Path) -> None:
+@pytest.mark.requirement("R52")
+def test_what_cannot_be_told_is_not_within(project: Path) -> None:
     (project / "loop").symlink_to(project / "loop")
     roots = Roots(project)
     told = [each for each in ("loop", "loop/x", "src/main.py/x", "x" * 300, "x" * 300 + "/y") if roots.contains(each)]
     assert told == []
 
 
+@pytest.mark.requirement("R52")
 @pytest.mark.parametrize("path", ["", "src\0", "~", "~/x", "~me/x", "file:///etc/passwd"])
-def test_r52_what_others_would_take_for_something_else_is_not_within(project: Path, path: str) -> None:
+def test_what_others_would_take_for_something_else_is_not_within(project: Path, path: str) -> None:
     assert not Roots(project).contains(path)
 
 
@@ -132,7 +141,8 @@ def test_what_is_outside_is_refused_as_an_error_of_permission(project: Path) -> 
     assert pickle.loads(pickle.dumps(raised.value)).path == "out/secret"
 
 
-def test_r50_a_root_must_be_absolute_here(project: Path) -> None:
+@pytest.mark.requirement("R50")
+def test_a_root_must_be_absolute_here(project: Path) -> None:
     with pytest.raises(NotAbsolute, match=r"^cwd: "):
         Roots(".")
     with pytest.raises(NotAbsolute, match=r"^additionalDirectories\[0\]: "):

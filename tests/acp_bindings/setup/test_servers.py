@@ -25,22 +25,25 @@ def rules(*servers: Any, **options: Any) -> list[tuple[tuple[Any, ...], str, str
     return [(each.path[1:], each.rule, each.severity) for each in servers_remarks(servers, **options)]
 
 
+@pytest.mark.requirement("R46")
 @pytest.mark.parametrize("protocol", PACKAGES)
 @pytest.mark.parametrize("origin", PACKAGES)
-def test_r46_a_server_of_any_package_takes_the_form_of_any_other(origin: Any, protocol: Any) -> None:
+def test_a_server_of_any_package_takes_the_form_of_any_other(origin: Any, protocol: Any) -> None:
     old = STDIO_V1 if origin in (v1, v1_unstable) else STDIO_V2
     new = STDIO_V1 if protocol in (v1, v1_unstable) else STDIO_V2
     servers = [decode(origin.McpServer, each) for each in (old, HTTP)]
     assert written(protocol, *servers) == [new, HTTP]
 
 
+@pytest.mark.requirement("R46", "R73")
 @pytest.mark.parametrize("given", [STDIO_V1, STDIO_V2])
-def test_r46_r73_stdio_has_no_type_in_v1_and_one_in_v2(given: Any) -> None:
+def test_stdio_has_no_type_in_v1_and_one_in_v2(given: Any) -> None:
     assert written(v1, given) == [STDIO_V1]
     assert written(v2, given) == [STDIO_V2]
 
 
-def test_r76_r77_v1_gets_the_lists_that_v2_may_leave_out() -> None:
+@pytest.mark.requirement("R76", "R77")
+def test_v1_gets_the_lists_that_v2_may_leave_out() -> None:
     bare = v2.McpServerStdio(name="s", command="/s"), v2.McpServerHttp(name="h", url="https://h")
     assert written(v1, *bare) == [
         {"name": "s", "command": "/s", "args": [], "env": []},
@@ -49,7 +52,8 @@ def test_r76_r77_v1_gets_the_lists_that_v2_may_leave_out() -> None:
     assert written(v1, {"name": "s", "command": "/s"}) == [{"name": "s", "command": "/s", "args": [], "env": []}]
 
 
-def test_r74_r75_r80_r84_a_name_a_command_and_a_url_are_wanted() -> None:
+@pytest.mark.requirement("R74", "R75", "R80", "R84")
+def test_a_name_a_command_and_a_url_are_wanted() -> None:
     for missing, entry in (("name", STDIO_V1), ("command", STDIO_V1), ("name", HTTP), ("url", HTTP), ("url", SSE)):
         with pytest.raises(DecodeError) as raised:
             servers_for(v1, [STDIO_V1, {name: value for name, value in entry.items() if name != missing}])
@@ -58,7 +62,8 @@ def test_r74_r75_r80_r84_a_name_a_command_and_a_url_are_wanted() -> None:
         ]
 
 
-def test_r84_sse_is_for_v1() -> None:
+@pytest.mark.requirement("R84")
+def test_sse_is_for_v1() -> None:
     assert isinstance(servers_for(v1, [SSE])[0], v1.McpServerSse)
     assert isinstance(servers_for(v2, [SSE])[0], v2.OtherMcpServer)
 
@@ -79,9 +84,10 @@ def test_a_transport_that_v1_does_not_know_is_refused() -> None:
     assert written(v2, v2_unstable.OtherMcpServer(type="_mine")) == [{"type": "_mine"}]
 
 
+@pytest.mark.requirement("R78", "R81")
 @pytest.mark.parametrize("protocol", PACKAGES)
 @pytest.mark.parametrize("name", ["env", "headers"])
-def test_r78_r81_a_map_is_refused_with_what_to_write(name: str, protocol: Any) -> None:
+def test_a_map_is_refused_with_what_to_write(name: str, protocol: Any) -> None:
     entry = {"env": STDIO_V1, "headers": HTTP}[name] | {name: {"TOKEN": SECRET}}
     with pytest.raises(DecodeError) as raised:
         servers_for(protocol, [entry])
@@ -149,7 +155,8 @@ def test_nothing_is_remarked_on_servers_that_are_right() -> None:
     assert rules({"type": "stdio", "name": "s", "command": "C:\\s.exe"}, version=2) == []
 
 
-def test_r46_a_type_is_remarked_on_where_it_should_not_be_and_where_it_should() -> None:
+@pytest.mark.requirement("R46")
+def test_a_type_is_remarked_on_where_it_should_not_be_and_where_it_should() -> None:
     assert rules(STDIO_V2) == [((0, "type"), "server-type", "warning")]
     assert rules(STDIO_V1, version=2) == [((0, "type"), "server-type", "error")]
     assert rules({"name": "h", "url": "https://h", "headers": []}) == [((0, "type"), "server-type", "error")]
@@ -171,22 +178,26 @@ def test_a_type_that_is_none_may_be_a_newer_one_in_v2_unless_it_is_misspelt_or_n
     assert rules(entry, version=version) == ([((0, "type"), "server-type", severity)] if severity else [])
 
 
-def test_r77_a_missing_list_is_remarked_on_in_v1() -> None:
+@pytest.mark.requirement("R77")
+def test_a_missing_list_is_remarked_on_in_v1() -> None:
     assert rules({"name": "s", "command": "/s", "args": []}) == [((0, "env"), "server-list", "error")]
     assert rules({"type": "http", "name": "h", "url": "https://h"}) == [((0, "headers"), "server-list", "error")]
 
 
-def test_r78_r81_a_map_is_remarked_on() -> None:
+@pytest.mark.requirement("R78", "R81")
+def test_a_map_is_remarked_on() -> None:
     assert rules(STDIO_V1 | {"env": {"A": "b"}}) == [((0, "env"), "server-map", "error")]
     assert rules(HTTP | {"headers": {"A": "b"}}, version=2) == [((0, "headers"), "server-map", "error")]
 
 
+@pytest.mark.requirement("R75")
 @pytest.mark.parametrize("command", ["npx", "./server", "~/bin/server", "C:server", ""])
-def test_r75_a_command_that_is_no_absolute_path_is_remarked_on(command: str) -> None:
+def test_a_command_that_is_no_absolute_path_is_remarked_on(command: str) -> None:
     assert rules(STDIO_V1 | {"command": command}) == [((0, "command"), "relative-command", "warning")]
 
 
-def test_r75_the_command_is_a_path_of_the_system_of_the_agent() -> None:
+@pytest.mark.requirement("R75")
+def test_the_command_is_a_path_of_the_system_of_the_agent() -> None:
     assert rules(STDIO_V1, flavour="windows") == [((0, "command"), "relative-command", "warning")]
     assert rules(STDIO_V1 | {"command": r"C:\files.exe"}, flavour="windows") == []
 
@@ -200,40 +211,47 @@ def test_a_line_of_shell_is_told_from_a_path() -> None:
     assert remark.facts == {"command": "npx -y files"}
 
 
+@pytest.mark.requirement("R74")
 @pytest.mark.parametrize("name", ["my files", "my\tfiles", "my.files", "", " "])
-def test_r74_a_name_that_some_agents_refuse_is_remarked_on(name: str) -> None:
+def test_a_name_that_some_agents_refuse_is_remarked_on(name: str) -> None:
     assert rules(HTTP | {"name": name}) == [((0, "name"), "server-name", "warning")]
 
 
+@pytest.mark.requirement("R74")
 @pytest.mark.parametrize("name", ["files", "my-files_2", "büro", "文件"])
-def test_r74_other_names_are_not(name: str) -> None:
+def test_other_names_are_not(name: str) -> None:
     assert rules(HTTP | {"name": name}) == []
 
 
-def test_r74_a_name_that_comes_again_is_remarked_on_where_it_does() -> None:
+@pytest.mark.requirement("R74")
+def test_a_name_that_comes_again_is_remarked_on_where_it_does() -> None:
     assert rules(HTTP, STDIO_V1, HTTP) == [((2, "name"), "duplicate-server", "warning")]
     assert rules(HTTP, HTTP, version=2) == [((1, "name"), "duplicate-server", "error")]
 
 
-def test_r74_a_name_that_some_agents_refuse_may_come_again_too() -> None:
+@pytest.mark.requirement("R74")
+def test_a_name_that_some_agents_refuse_may_come_again_too() -> None:
     odd = HTTP | {"name": "a b"}
     assert [each[1] for each in rules(odd, odd)] == ["server-name", "server-name", "duplicate-server"]
 
 
-def test_x8_a_variable_that_comes_again_is_remarked_on_where_it_does() -> None:
+@pytest.mark.requirement("X8")
+def test_a_variable_that_comes_again_is_remarked_on_where_it_does() -> None:
     env = [{"name": "A", "value": SECRET}, {"name": "B", "value": ""}, {"name": "A", "value": SECRET}]
     (remark,) = servers_remarks([STDIO_V1 | {"env": env}])
     assert (remark.path, remark.rule) == (("mcpServers", 0, "env", 2, "name"), "duplicate-env")
     assert "the last one wins" in remark.message
 
 
-def test_x8_variables_of_windows_that_differ_in_case_are_one() -> None:
+@pytest.mark.requirement("X8")
+def test_variables_of_windows_that_differ_in_case_are_one() -> None:
     env = [{"name": "Path", "value": ""}, {"name": "PATH", "value": ""}]
     entry = STDIO_V1 | {"command": "C:\\x", "env": env}
     assert rules(entry, flavour="posix")[1:] == []
     assert rules(entry, flavour="windows") == [((0, "env", 1, "name"), "duplicate-env", "warning")]
 
 
+@pytest.mark.requirement("R82", "X9")
 @pytest.mark.parametrize(
     "name",
     [
@@ -251,30 +269,34 @@ def test_x8_variables_of_windows_that_differ_in_case_are_one() -> None:
         "Host",
     ],
 )
-def test_r82_x9_a_header_of_the_transport_is_remarked_on(name: str) -> None:
+def test_a_header_of_the_transport_is_remarked_on(name: str) -> None:
     entry = HTTP | {"headers": [*PAIRS, {"name": name, "value": SECRET}]}
     assert rules(entry) == [((0, "headers", 1, "name"), "transport-header", "warning")]
 
 
+@pytest.mark.requirement("R82")
 @pytest.mark.parametrize("name", ["Authorization", "X-API-Key", "Cookie", "Accept-Language", "mcp"])
-def test_r82_other_headers_are_not(name: str) -> None:
+def test_other_headers_are_not(name: str) -> None:
     assert rules(HTTP | {"headers": [{"name": name, "value": SECRET}]}) == []
 
 
-def test_r85_the_headers_of_sse_are_looked_through_as_those_of_http() -> None:
+@pytest.mark.requirement("R85")
+def test_the_headers_of_sse_are_looked_through_as_those_of_http() -> None:
     entry = SSE | {"headers": [{"name": "Accept", "value": "x"}]}
     assert rules(entry)[1:] == [((0, "headers", 0, "name"), "transport-header", "warning")]
 
 
+@pytest.mark.requirement("R81")
 @pytest.mark.parametrize(
     "pair",
     [{"name": "A\r\nB", "value": ""}, {"name": "A", "value": "b\nC: d"}, {"name": "A", "value": "b\rC: d"}],
 )
-def test_r81_a_line_break_in_a_header_is_remarked_on(pair: Any) -> None:
+def test_a_line_break_in_a_header_is_remarked_on(pair: Any) -> None:
     assert rules(HTTP | {"headers": [pair]}) == [((0, "headers", 0), "header-line-break", "error")]
 
 
-def test_r86_sse_is_deprecated_in_v1_and_gone_in_v2() -> None:
+@pytest.mark.requirement("R86")
+def test_sse_is_deprecated_in_v1_and_gone_in_v2() -> None:
     assert rules(SSE) == [((0, "type"), "sse-deprecated", "warning")]
     assert rules(SSE, version=2) == [((0, "type"), "sse-deprecated", "error")]
 
@@ -308,7 +330,8 @@ def test_each_remark_has_what_it_is_about_as_facts_and_in_words() -> None:
         assert (again.facts, again.message.endswith(end)) == ({"name": "search"}, True)
 
 
-def test_r91_no_remark_holds_a_secret() -> None:
+@pytest.mark.requirement("R91")
+def test_no_remark_holds_a_secret() -> None:
     pairs = [{"name": "Content-Type", "value": SECRET}] * 2 + [{"name": "A", "value": SECRET + "\n"}]
     bad = [STDIO_V2 | {"env": pairs, "command": "x"}, HTTP | {"headers": pairs}, SSE | {"headers": {"A": SECRET}}]
     for version in (1, 2):

@@ -19,29 +19,33 @@ def issues(type_: Any, raw: Any) -> set[tuple[Any, ...]]:
     return {each.path for each in raised.value.issues}
 
 
+@pytest.mark.requirement("R47")
 @pytest.mark.parametrize("protocol", [*FIRST, *SECOND])
-def test_r47_an_answer_to_session_new_has_an_id(protocol: Any) -> None:
+def test_an_answer_to_session_new_has_an_id(protocol: Any) -> None:
     assert issues(protocol.NewSessionResponse, {}) == {("sessionId",)}
     assert issues(protocol.NewSessionResponse, {"sessionId": 5}) == {("sessionId",)}
     assert decode(protocol.NewSessionResponse, {"sessionId": ""}).session_id == ""
 
 
+@pytest.mark.requirement("R48")
 @pytest.mark.parametrize("protocol", FIRST)
-def test_r48_modes_are_of_v1_and_lenient(protocol: Any) -> None:
+def test_modes_are_of_v1_and_lenient(protocol: Any) -> None:
     modes: Any = {"currentModeId": "ask", "availableModes": [{"id": "ask", "name": "Ask"}, {"id": "code"}]}
     read = decode(protocol.NewSessionResponse, {"sessionId": "s", "modes": modes}).modes
     assert [each.id for each in read.available_modes] == ["ask"]
     assert decode(protocol.NewSessionResponse, {"sessionId": "s", "modes": {"currentModeId": "ask"}}).modes is None
 
 
+@pytest.mark.requirement("R48")
 @pytest.mark.parametrize("protocol", SECOND)
-def test_r48_in_v2_there_are_no_modes(protocol: Any) -> None:
+def test_in_v2_there_are_no_modes(protocol: Any) -> None:
     assert "modes" not in protocol.NewSessionResponse.model_fields
     assert "session/set_mode" not in protocol.METHODS
 
 
+@pytest.mark.requirement("R49", "R68")
 @pytest.mark.parametrize("protocol", [*FIRST, *SECOND])
-def test_r49_r68_an_id_is_a_text_that_is_kept_to_the_letter(protocol: Any) -> None:
+def test_an_id_is_a_text_that_is_kept_to_the_letter(protocol: Any) -> None:
     assert protocol.SessionId is str
     for id_ in ("Sess_1 ", "", "0B0E7D9C", "session-é"):
         assert decode(protocol.CloseSessionRequest, {"sessionId": id_}).session_id == id_
@@ -50,43 +54,49 @@ def test_r49_r68_an_id_is_a_text_that_is_kept_to_the_letter(protocol: Any) -> No
         assert "session_id" in (known.request or known.notification).params.model_fields
 
 
+@pytest.mark.requirement("R53", "R56", "R63", "R64", "R67")
 @pytest.mark.parametrize("protocol", FIRST)
-def test_r53_r56_r63_r64_r67_a_load_wants_all_three_and_always_writes_them(protocol: Any) -> None:
+def test_a_load_wants_all_three_and_always_writes_them(protocol: Any) -> None:
     assert issues(protocol.LoadSessionRequest, {}) == {("cwd",), ("mcpServers",), ("sessionId",)}
     request = protocol.LoadSessionRequest(session_id="s", cwd="/", mcp_servers=[])
     assert decode(dict[str, Any], encode(request)) == {"sessionId": "s", "cwd": "/", "mcpServers": []}
     assert decode(protocol.LoadSessionRequest, encode(request)) == request
 
 
+@pytest.mark.requirement("R53")
 @pytest.mark.parametrize("protocol", SECOND)
-def test_r53_in_v2_there_is_no_load(protocol: Any) -> None:
+def test_in_v2_there_is_no_load(protocol: Any) -> None:
     assert "session/load" not in protocol.METHODS
     assert not hasattr(protocol, "LoadSessionRequest")
 
 
+@pytest.mark.requirement("R45", "R66")
 @pytest.mark.parametrize("protocol", [*FIRST, *SECOND])
-def test_r45_r66_a_new_session_wants_a_directory_and_in_v1_the_servers(protocol: Any) -> None:
+def test_a_new_session_wants_a_directory_and_in_v1_the_servers(protocol: Any) -> None:
     wanted = {("cwd",), ("mcpServers",)} if protocol in FIRST else {("cwd",)}
     assert issues(protocol.NewSessionRequest, {}) == wanted
     assert decode(protocol.NewSessionRequest, {"cwd": "/", "mcpServers": None}).mcp_servers == []
 
 
+@pytest.mark.requirement("R59")
 @pytest.mark.parametrize("protocol", [*FIRST, *SECOND])
-def test_r59_an_update_is_a_notification(protocol: Any) -> None:
+def test_an_update_is_a_notification(protocol: Any) -> None:
     update = protocol.METHODS["session/update"]
     assert update.request is None
     assert update.notification.side == "client"
 
 
+@pytest.mark.requirement("R61")
 @pytest.mark.parametrize("protocol", FIRST)
-def test_r61_a_load_is_answered_with_an_object_and_null_reads_as_the_empty_one(protocol: Any) -> None:
+def test_a_load_is_answered_with_an_object_and_null_reads_as_the_empty_one(protocol: Any) -> None:
     empty = protocol.LoadSessionResponse()
     assert decode(protocol.LoadSessionResponse, None) == decode(protocol.LoadSessionResponse, b"null") == empty
     assert decode(protocol.LoadSessionResponse, {}) == empty
     assert encode(empty) == b"{}"
 
 
-def test_r98_a_load_may_be_answered_with_modes_and_what_the_schema_does_not_know() -> None:
+@pytest.mark.requirement("R98")
+def test_a_load_may_be_answered_with_modes_and_what_the_schema_does_not_know() -> None:
     raw: Any = {"modes": {"currentModeId": "ask", "availableModes": []}, "models": {"currentModelId": "opus"}}
     response = decode(v1.LoadSessionResponse, raw)
     assert response.modes is not None
@@ -94,17 +104,19 @@ def test_r98_a_load_may_be_answered_with_modes_and_what_the_schema_does_not_know
     assert decode(dict[str, Any], encode(response)) == raw
 
 
+@pytest.mark.requirement("R65")
 @pytest.mark.parametrize("meta", [None, {}, {"cwd": "/elsewhere", "mcpServers": 5, "a": {"b": [None]}}])
 @pytest.mark.parametrize("protocol", [*FIRST, *SECOND])
-def test_r65_meta_is_opaque(protocol: Any, meta: Any) -> None:
+def test_meta_is_opaque(protocol: Any, meta: Any) -> None:
     raw: dict[str, Any] = {"cwd": "/", "mcpServers": [], "_meta": meta}
     request = decode(protocol.NewSessionRequest, raw)
     assert (request.cwd, request.mcp_servers, request.meta) == ("/", [], meta)
     assert decode(dict[str, Any], encode(request)) == raw
 
 
+@pytest.mark.requirement("R76", "R77", "R80", "R84")
 @pytest.mark.parametrize("protocol", FIRST)
-def test_r76_r77_r80_r84_the_lists_of_a_server_are_wanted_in_v1_where_null_is_empty(protocol: Any) -> None:
+def test_the_lists_of_a_server_are_wanted_in_v1_where_null_is_empty(protocol: Any) -> None:
     stdio: Any = {"name": "s", "command": "/s"}
     assert issues(protocol.McpServer, stdio) == {("args",), ("env",)}
     assert decode(protocol.McpServer, stdio | {"args": None, "env": None}).env == []
@@ -114,8 +126,9 @@ def test_r76_r77_r80_r84_the_lists_of_a_server_are_wanted_in_v1_where_null_is_em
         assert decode(protocol.McpServer, remote | {"headers": None}).headers == []
 
 
+@pytest.mark.requirement("R76", "R77", "R80", "D3")
 @pytest.mark.parametrize("protocol", SECOND)
-def test_r76_r77_r80_d3_in_v2_the_lists_of_a_server_may_be_left_out(protocol: Any) -> None:
+def test_in_v2_the_lists_of_a_server_may_be_left_out(protocol: Any) -> None:
     stdio: Any = {"type": "stdio", "name": "s", "command": "/s"}
     http: Any = {"type": "http", "name": "h", "url": "https://h"}
     for said in ({}, {"args": None, "env": None}):
@@ -127,8 +140,9 @@ def test_r76_r77_r80_d3_in_v2_the_lists_of_a_server_may_be_left_out(protocol: An
     assert decode(dict[str, Any], encode(decode(protocol.McpServer, http))) == http
 
 
+@pytest.mark.requirement("R46", "R73", "D2")
 @pytest.mark.parametrize("protocol", FIRST)
-def test_r46_r73_d2_in_v1_a_server_without_a_type_is_stdio_and_a_type_that_is_known_decides(protocol: Any) -> None:
+def test_in_v1_a_server_without_a_type_is_stdio_and_a_type_that_is_known_decides(protocol: Any) -> None:
     stdio: Any = {"name": "s", "command": "/s", "args": [], "env": []}
     for said in ({}, {"type": "stdio"}):
         read = decode(protocol.McpServer, stdio | said)
@@ -138,42 +152,48 @@ def test_r46_r73_d2_in_v1_a_server_without_a_type_is_stdio_and_a_type_that_is_kn
         assert issues(protocol.McpServer, stdio | {"type": type_}) == {("url",), ("headers",)}
 
 
+@pytest.mark.requirement("R46", "D2")
 @pytest.mark.parametrize("protocol", SECOND)
-def test_r46_d2_in_v2_a_server_has_a_type(protocol: Any) -> None:
+def test_in_v2_a_server_has_a_type(protocol: Any) -> None:
     assert issues(protocol.McpServer, {"name": "s", "command": "/s"}) == {("type",)}
     written = encode(protocol.McpServerStdio(name="s", command="/s"))
     assert decode(dict[str, Any], written) == {"type": "stdio", "name": "s", "command": "/s"}
 
 
+@pytest.mark.requirement("R74")
 @pytest.mark.parametrize("name", ["my server", "a.b", "Dateien für Ü", "工具", "a/b", "x" * 300])
 @pytest.mark.parametrize("protocol", [*FIRST, *SECOND])
-def test_r74_a_name_may_be_any_text(protocol: Any, name: str) -> None:
+def test_a_name_may_be_any_text(protocol: Any, name: str) -> None:
     raw: Any = {"type": "stdio", "name": name, "command": "/s", "args": [], "env": []}
     assert decode(protocol.McpServer, raw).name == name
 
 
+@pytest.mark.requirement("R78", "R81")
 @pytest.mark.parametrize("protocol", [*FIRST, *SECOND])
-def test_r78_r81_a_pair_has_a_name_and_a_value(protocol: Any) -> None:
+def test_a_pair_has_a_name_and_a_value(protocol: Any) -> None:
     for type_ in (protocol.EnvVariable, protocol.HttpHeader):
         assert issues(type_, {}) == {("name",), ("value",)}
         assert issues(type_, {"name": "A", "value": 1}) == {("value",)}
 
 
+@pytest.mark.requirement("R81")
 @pytest.mark.parametrize("protocol", [*FIRST, *SECOND])
-def test_r81_headers_keep_their_order_and_their_repeats(protocol: Any) -> None:
+def test_headers_keep_their_order_and_their_repeats(protocol: Any) -> None:
     pairs = [{"name": name, "value": "v"} for name in ("B", "a", "A", "B")]
     raw = {"type": "http", "name": "h", "url": "https://h", "headers": pairs}
     assert decode(dict[str, Any], encode(decode(protocol.McpServer, raw))) == raw
 
 
-def test_r84_sse_is_a_kind_of_server_in_v1_alone() -> None:
+@pytest.mark.requirement("R84")
+def test_sse_is_a_kind_of_server_in_v1_alone() -> None:
     kinds = [{each.__name__ for each in get_args(get_args(protocol.McpServer)[0])} for protocol in (v1, v2)]
     assert "McpServerSse" in kinds[0]
     assert "McpServerSse" not in kinds[1]
 
 
+@pytest.mark.requirement("R91")
 @pytest.mark.parametrize("protocol", [*FIRST, *SECOND])
-def test_r91_no_request_shows_the_secrets_in_it(protocol: Any) -> None:
+def test_no_request_shows_the_secrets_in_it(protocol: Any) -> None:
     servers = [
         {"type": "stdio", "name": "s", "command": "/s", "args": [], "env": PAIRS},
         {"type": "http", "name": "h", "url": "https://h", "headers": PAIRS},
@@ -184,8 +204,9 @@ def test_r91_no_request_shows_the_secrets_in_it(protocol: Any) -> None:
     assert SECRET not in repr(request) + str(request)
 
 
+@pytest.mark.requirement("R91")
 @pytest.mark.parametrize("protocol", [*FIRST, *SECOND])
-def test_r91_no_refusal_shows_the_secrets_of_what_it_refuses(protocol: Any) -> None:
+def test_no_refusal_shows_the_secrets_of_what_it_refuses(protocol: Any) -> None:
     wrongs: list[Any] = [
         {"type": "stdio", "name": "s", "args": [], "env": PAIRS},
         {"type": "stdio", "name": "s", "command": "/s", "args": [], "env": {"TOKEN": SECRET}},

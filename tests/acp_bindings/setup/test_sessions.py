@@ -49,21 +49,24 @@ def listing(agent: AgentPeer, _: SessionRecord, **options: Any) -> Any:
     return list_sessions(agent, **options)
 
 
+@pytest.mark.requirement("R45", "R64", "R66")
 @pytest.mark.parametrize("name", NAMES)
-def test_r45_r64_r66_a_new_session_says_that_it_has_no_servers(name: str) -> None:
+def test_a_new_session_says_that_it_has_no_servers(name: str) -> None:
     request = new_session(BARE[name], cwd="/home/me")
     assert sent(request) == {"cwd": "/home/me", "mcpServers": []}
     assert of_package(request, name)
 
 
+@pytest.mark.requirement("R45", "R46")
 @pytest.mark.parametrize(("name", "server"), [*((each, ON_V1) for each in FIRST), *((each, ON_V2) for each in SECOND)])
-def test_r45_r46_a_new_session_gets_its_servers_in_the_form_of_the_version(name: str, server: Any) -> None:
+def test_a_new_session_gets_its_servers_in_the_form_of_the_version(name: str, server: Any) -> None:
     assert sent(new_session(BARE[name], cwd="/", mcp_servers=[FILES]))["mcpServers"] == [server]
     assert sent(new_session(BARE[name], cwd="/", mcp_servers=[ON_V2]))["mcpServers"] == [server]
 
 
+@pytest.mark.requirement("R56", "R63", "R64")
 @pytest.mark.parametrize("name", FIRST)
-def test_r56_r63_r64_a_load_in_v1_carries_all_three_and_the_array_also_when_it_is_empty(name: str) -> None:
+def test_a_load_in_v1_carries_all_three_and_the_array_also_when_it_is_empty(name: str) -> None:
     request = load_session(ABLE[name], RECORD)
     assert sent(request) == AGAIN | {"mcpServers": [ON_V1]}
     assert type(request).__name__ == "LoadSessionRequest"
@@ -71,15 +74,17 @@ def test_r56_r63_r64_a_load_in_v1_carries_all_three_and_the_array_also_when_it_i
     assert sent(load_session(ABLE[name], empty)) == {"sessionId": "s", "cwd": "/", "mcpServers": []}
 
 
+@pytest.mark.requirement("R56")
 @pytest.mark.parametrize("name", SECOND)
-def test_r56_a_load_in_v2_is_a_resume_that_replays_from_the_start(name: str) -> None:
+def test_a_load_in_v2_is_a_resume_that_replays_from_the_start(name: str) -> None:
     request = load_session(ABLE[name], RECORD)
     assert sent(request) == AGAIN | {"mcpServers": [ON_V2], "replayFrom": {"type": "start"}}
     assert type(request).__name__ == "ResumeSessionRequest"
 
 
+@pytest.mark.requirement("X1")
 @pytest.mark.parametrize("name", NAMES)
-def test_x1_a_resume_asks_for_no_history(name: str) -> None:
+def test_a_resume_asks_for_no_history(name: str) -> None:
     server = ON_V1 if name in FIRST else ON_V2
     assert sent(resume_session(ABLE[name], RECORD)) == AGAIN | {"mcpServers": [server]}
 
@@ -97,6 +102,7 @@ def test_a_package_without_fork_has_no_word_for_it(name: str) -> None:
         fork_session(ABLE[name], RECORD)
 
 
+@pytest.mark.requirement("R54", "R55", "R103", "X1", "X4")
 @pytest.mark.parametrize(
     ("capability", "build"),
     [
@@ -108,7 +114,7 @@ def test_a_package_without_fork_has_no_word_for_it(name: str) -> None:
         ("session.list", listing),
     ],
 )
-def test_r54_r55_r103_x1_x4_what_is_not_advertised_is_refused_before_there_is_anything_to_send(
+def test_what_is_not_advertised_is_refused_before_there_is_anything_to_send(
     capability: str, build: Callable[..., Any]
 ) -> None:
     record = SessionRecord(session_id="s", cwd="/")
@@ -154,9 +160,10 @@ def test_a_capability_that_is_none_cannot_be_assumed() -> None:
         new_session(ABLE["v1"], cwd="/", assume={"session.laod"})
 
 
+@pytest.mark.requirement("R69", "R87")
 @pytest.mark.parametrize("build", [new_session, load_session, resume_session])
 @pytest.mark.parametrize("transport", ["http", "sse"])
-def test_r69_r87_a_server_that_the_agent_does_not_take_is_refused_before_there_is_anything_to_send(
+def test_a_server_that_the_agent_does_not_take_is_refused_before_there_is_anything_to_send(
     build: Callable[..., Any], transport: str
 ) -> None:
     server: dict[str, Any] = {"type": transport, "name": "search", "url": "https://h", "headers": []}
@@ -169,14 +176,16 @@ def test_r69_r87_a_server_that_the_agent_does_not_take_is_refused_before_there_i
     assert sent(request)["mcpServers"] == [ON_V1, server]
 
 
+@pytest.mark.requirement("R54", "R55", "R103")
 @pytest.mark.parametrize("advertised", [False, None, "yes", {}, 1])
-def test_r54_r55_r103_only_true_says_that_sessions_can_be_loaded(advertised: Any) -> None:
+def test_only_true_says_that_sessions_can_be_loaded(advertised: Any) -> None:
     with pytest.raises(CapabilityNotAdvertised, match=r"session/load: the agent has not advertised .*loadSession"):
         load_session(agent(v1, {"loadSession": advertised}), RECORD)
 
 
+@pytest.mark.requirement("X1")
 @pytest.mark.parametrize("name", SECOND)
-def test_x1_in_v2_every_agent_with_sessions_can_resume_close_and_list_them(name: str) -> None:
+def test_in_v2_every_agent_with_sessions_can_resume_close_and_list_them(name: str) -> None:
     record = SessionRecord(session_id="s", cwd="/")
     assert sent(load_session(BARE[name], record))["replayFrom"] == {"type": "start"}
     assert sent(resume_session(BARE[name], record))["sessionId"] == "s"
@@ -184,8 +193,9 @@ def test_x1_in_v2_every_agent_with_sessions_can_resume_close_and_list_them(name:
     assert sent(list_sessions(BARE[name])) == {}
 
 
+@pytest.mark.requirement("X5")
 @pytest.mark.parametrize("name", NAMES)
-def test_x5_additional_directories_are_sent_whole_each_time(name: str) -> None:
+def test_additional_directories_are_sent_whole_each_time(name: str) -> None:
     request = new_session(ABLE[name], cwd="/", additional_directories=["/a", "C:\\b"])
     assert sent(request)["additionalDirectories"] == ["/a", "C:\\b"]
     record = SessionRecord.of(request, "s")
@@ -193,8 +203,9 @@ def test_x5_additional_directories_are_sent_whole_each_time(name: str) -> None:
         assert sent(build(ABLE[name], record))["additionalDirectories"] == ["/a", "C:\\b"]
 
 
+@pytest.mark.requirement("X5")
 @pytest.mark.parametrize("name", NAMES)
-def test_x5_additional_directories_that_are_not_advertised_are_refused_and_never_dropped(name: str) -> None:
+def test_additional_directories_that_are_not_advertised_are_refused_and_never_dropped(name: str) -> None:
     builders: list[Callable[..., Any]] = [
         partial(new_session, BARE[name], cwd="/", additional_directories=["/a"]),
         partial(load_session, BARE[name], RECORD),
@@ -210,9 +221,10 @@ def test_x5_additional_directories_that_are_not_advertised_are_refused_and_never
     assert "additionalDirectories" not in sent(new_session(BARE[name], cwd="/"))
 
 
+@pytest.mark.requirement("R50", "R100", "X5")
 @pytest.mark.parametrize("path", ["", ".", "~", "a/b", "file:///a"])
 @pytest.mark.parametrize("name", NAMES)
-def test_r50_r100_x5_a_path_that_is_not_absolute_is_never_sent(name: str, path: str) -> None:
+def test_a_path_that_is_not_absolute_is_never_sent(name: str, path: str) -> None:
     peer = ABLE[name]
     wrong = (
         SessionRecord(session_id="s", cwd=path),
@@ -231,14 +243,16 @@ def test_r50_r100_x5_a_path_that_is_not_absolute_is_never_sent(name: str, path: 
             build(peer, wrong[1])
 
 
-def test_r50_the_path_is_one_of_the_system_of_the_agent() -> None:
+@pytest.mark.requirement("R50")
+def test_the_path_is_one_of_the_system_of_the_agent() -> None:
     with pytest.raises(NotAbsolute, match="without a drive"):
         new_session(BARE["v1"], cwd="/home/me", flavour="windows")
     with pytest.raises(NotAbsolute, match="without a drive"):
         list_sessions(ABLE["v1"], cwd="/home/me", flavour="windows")
 
 
-def test_r101_an_id_is_sent_to_the_letter() -> None:
+@pytest.mark.requirement("R101")
+def test_an_id_is_sent_to_the_letter() -> None:
     assert (
         sent(close_session(ABLE["v1"], "Sess_1 "))
         == sent(delete_session(ABLE["v1"], RECORD))
@@ -261,22 +275,25 @@ def test_to_end_a_session_takes_no_more_than_its_id(build: Callable[..., Any]) -
             build(ABLE["v1"], wrong)
 
 
+@pytest.mark.requirement("R99")
 @pytest.mark.parametrize(("old", "new"), [(one, other) for one in NAMES for other in NAMES])
-def test_r99_a_record_of_one_version_is_loaded_in_any_other(old: str, new: str) -> None:
+def test_a_record_of_one_version_is_loaded_in_any_other(old: str, new: str) -> None:
     record = SessionRecord.of(new_session(ABLE[old], cwd="/a", mcp_servers=[FILES]), "s")
     request = load_session(ABLE[new], SessionRecord.from_json(record.to_json()).with_servers([FILES]))
     assert request == load_session(ABLE[new], record)
     assert of_package(request, new)
 
 
+@pytest.mark.requirement("X10")
 @pytest.mark.parametrize("build", [load_session, resume_session])
-def test_x10_other_servers_take_the_place_of_all_those_of_the_record(build: Callable[..., Any]) -> None:
+def test_other_servers_take_the_place_of_all_those_of_the_record(build: Callable[..., Any]) -> None:
     other = ON_V1 | {"name": "other"}
     assert sent(build(ABLE["v1"], RECORD, mcp_servers=[other]))["mcpServers"] == [other]
     assert sent(build(ABLE["v1"], RECORD, mcp_servers=[]))["mcpServers"] == []
 
 
-def test_r65_meta_is_sent_as_it_is() -> None:
+@pytest.mark.requirement("R65")
+def test_meta_is_sent_as_it_is() -> None:
     meta = {"vendor.key": {"cwd": "/elsewhere"}, "mcpServers": 5}
     for request in (
         new_session(ABLE["v1"], cwd="/", meta=meta),

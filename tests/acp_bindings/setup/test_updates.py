@@ -36,7 +36,8 @@ def rules(updates: ReplayCollector[Any]) -> list[str]:
     return [each.rule for each in updates.remarks]
 
 
-def test_r57_r58_the_history_of_a_load_comes_in_its_order_before_the_answer() -> None:
+@pytest.mark.requirement("R57", "R58")
+def test_the_history_of_a_load_comes_in_its_order_before_the_answer() -> None:
     updates = Collector()
     assert updates.expect(LOAD) == []
     said = [user("Hello"), agent("Hi"), user("More"), agent("Yes")]
@@ -45,7 +46,8 @@ def test_r57_r58_the_history_of_a_load_comes_in_its_order_before_the_answer() ->
     assert updates.remarks == []
 
 
-def test_r58_r62_what_comes_after_the_answer_is_news() -> None:
+@pytest.mark.requirement("R58", "R62")
+def test_what_comes_after_the_answer_is_news() -> None:
     updates = Collector()
     updates.expect(LOAD)
     updates.receive(user("Hello"))
@@ -55,7 +57,8 @@ def test_r58_r62_what_comes_after_the_answer_is_news() -> None:
     assert updates.opened("s") == ()
 
 
-def test_r58_the_session_is_known_before_the_load_is_sent() -> None:
+@pytest.mark.requirement("R58")
+def test_the_session_is_known_before_the_load_is_sent() -> None:
     """A client that says so too late gets what has come, as the history that it is."""
     updates = Collector()
     assert updates.receive(user("Hello")) == []
@@ -64,7 +67,8 @@ def test_r58_the_session_is_known_before_the_load_is_sent() -> None:
     assert updates.opened("s") == (user("Hello"), agent("Hi"))
 
 
-def test_r60_history_that_is_late_is_news_and_is_remarked_on_once() -> None:
+@pytest.mark.requirement("R60")
+def test_history_that_is_late_is_news_and_is_remarked_on_once() -> None:
     updates = Collector()
     updates.expect(LOAD)
     updates.receive(user("Hello"))
@@ -97,7 +101,8 @@ def test_a_message_of_the_user_after_a_prompt_is_no_late_history() -> None:
     assert rules(updates) == []
 
 
-def test_x1_a_resume_brings_no_history() -> None:
+@pytest.mark.requirement("X1")
+def test_a_resume_brings_no_history() -> None:
     updates = Collector()
     updates.expect(RESUME)
     assert updates.receive(agent("Hi")) == live(agent("Hi"))
@@ -107,7 +112,8 @@ def test_x1_a_resume_brings_no_history() -> None:
     assert updates.opened("s") == ()
 
 
-def test_r44_r58_sessions_are_told_apart() -> None:
+@pytest.mark.requirement("R44", "R58")
+def test_sessions_are_told_apart() -> None:
     updates = Collector()
     updates.expect(LOAD)
     updates.created("other")
@@ -118,7 +124,8 @@ def test_r44_r58_sessions_are_told_apart() -> None:
     assert updates.opened("s") == (user("a"), agent("c"))
 
 
-def test_x11_what_comes_before_the_id_is_known_is_kept() -> None:
+@pytest.mark.requirement("X11")
+def test_what_comes_before_the_id_is_known_is_kept() -> None:
     updates = Collector()
     early = [agent("1", "new"), agent("x", "unheard"), agent("2", "new")]
     assert [updates.receive(each) for each in early] == [[], [], []]
@@ -127,7 +134,8 @@ def test_x11_what_comes_before_the_id_is_known_is_kept() -> None:
     assert updates.created("unheard") == live(early[1])
 
 
-def test_x11_in_v2_state_may_come_before_or_after_the_answer() -> None:
+@pytest.mark.requirement("X11")
+def test_in_v2_state_may_come_before_or_after_the_answer() -> None:
     updates: ReplayCollector[v2.UpdateSessionNotification] = ReplayCollector()
     running = v2.UpdateSessionNotification(session_id="s", update=v2.SessionStateUpdateRunning())
     idle = v2.UpdateSessionNotification(session_id="s", update=v2.SessionStateUpdateIdle())
@@ -149,7 +157,8 @@ def test_x11_in_v2_state_may_come_before_or_after_the_answer() -> None:
     assert updates.remarks == []
 
 
-def test_x11_what_is_kept_is_bounded_and_what_is_lost_is_the_oldest() -> None:
+@pytest.mark.requirement("X11")
+def test_what_is_kept_is_bounded_and_what_is_lost_is_the_oldest() -> None:
     updates = Collector(keep=2)
     for number in range(4):
         updates.receive(agent(str(number), f"s{number}"))
@@ -170,7 +179,8 @@ def test_what_a_flood_of_unknown_sessions_costs_is_bounded() -> None:
     assert sum(bool(updates.created(f"s{number}")) for number in range(1000)) == 10
 
 
-def test_r47_an_id_that_is_given_again_is_an_error() -> None:
+@pytest.mark.requirement("R47")
+def test_an_id_that_is_given_again_is_an_error() -> None:
     updates = Collector()
     updates.created("s")
     with pytest.raises(SessionIdReused, match='the id "s", which another one has or had') as raised:
@@ -181,7 +191,8 @@ def test_r47_an_id_that_is_given_again_is_an_error() -> None:
         updates.created("s")
 
 
-def test_r101_ids_are_the_same_only_to_the_letter() -> None:
+@pytest.mark.requirement("R101")
+def test_ids_are_the_same_only_to_the_letter() -> None:
     updates = Collector()
     updates.created("s")
     assert updates.receive(agent("x", "S")) == updates.receive(agent("x", "s ")) == []

@@ -10,7 +10,8 @@ from acp_bindings.setup import BadProtocolVersion, UnsupportedProtocolVersion, l
 from acp_bindings.setup._versions import PACKAGES, by_version, read_version
 
 
-def test_r20_every_protocol_package_has_the_version_of_its_name() -> None:
+@pytest.mark.requirement("R20")
+def test_every_protocol_package_has_the_version_of_its_name() -> None:
     assert {name: version_of(getattr(acp_bindings, name)) for name in PACKAGES} == {
         "v1": 1,
         "v1_unstable": 1,
@@ -26,7 +27,8 @@ def test_what_is_no_protocol_package_has_no_version() -> None:
         by_version(v1)  # pyright: ignore[reportArgumentType]
 
 
-def test_r3_the_latest_supported_version_comes_from_the_packages() -> None:
+@pytest.mark.requirement("R3")
+def test_the_latest_supported_version_comes_from_the_packages() -> None:
     assert latest_supported() == max(version_of(getattr(acp_bindings, name)) for name in PACKAGES)
     assert latest_supported(v1) == 1
     assert latest_supported(v1, v2_unstable) == 2
@@ -41,6 +43,7 @@ def test_packages_are_offered_by_version_the_latest_first() -> None:
             by_version(wrong)
 
 
+@pytest.mark.requirement("R1", "R21", "R22")
 @pytest.mark.parametrize(
     ("requested", "supported", "answered"),
     [
@@ -59,16 +62,15 @@ def test_packages_are_offered_by_version_the_latest_first() -> None:
         (3, {1, 3}, 3),
     ],
 )
-def test_r1_r21_r22_an_agent_answers_with_the_version_that_the_rule_gives(
+def test_an_agent_answers_with_the_version_that_the_rule_gives(
     requested: int, supported: set[int], answered: int
 ) -> None:
     assert negotiate(requested, supported) == answered
 
 
+@pytest.mark.requirement("R22", "D10")
 @pytest.mark.parametrize(("requested", "supported"), [(1, {2}), (0, {1, 2}), (2, {3, 4})])
-def test_r22_d10_an_agent_with_nothing_low_enough_refuses_by_the_rule_of_v2(
-    requested: int, supported: set[int]
-) -> None:
+def test_an_agent_with_nothing_low_enough_refuses_by_the_rule_of_v2(requested: int, supported: set[int]) -> None:
     with pytest.raises(UnsupportedProtocolVersion) as caught:
         negotiate(requested, supported)
     assert caught.value.code == -32022
@@ -81,11 +83,13 @@ def test_an_agent_without_a_version_is_a_mistake() -> None:
         negotiate(1, [])
 
 
+@pytest.mark.requirement("R19")
 @pytest.mark.parametrize("version", [0, 1, 2, 65535])
-def test_r19_a_version_is_one_integer(version: int) -> None:
+def test_a_version_is_one_integer(version: int) -> None:
     assert read_version({"protocolVersion": version}) == version
 
 
+@pytest.mark.requirement("R6", "R19", "D9")
 @pytest.mark.parametrize(
     ("value", "told"),
     [
@@ -109,7 +113,7 @@ def test_r19_a_version_is_one_integer(version: int) -> None:
         ({"major": 1}, "this is an object"),
     ],
 )
-def test_r6_r19_d9_what_is_no_version_is_refused_with_what_it_looks_like(value: Any, told: str) -> None:
+def test_what_is_no_version_is_refused_with_what_it_looks_like(value: Any, told: str) -> None:
     with pytest.raises(BadProtocolVersion) as caught:
         read_version({"protocolVersion": value})
     assert caught.value.value == value

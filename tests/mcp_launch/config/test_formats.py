@@ -473,6 +473,7 @@ def test_an_unknown_format_is_refused() -> None:
         read_config("{}", source="f", format="emacs")
 
 
+@pytest.mark.requirement("R69")
 @pytest.mark.parametrize(
     ("entry", "acp"),
     [
@@ -492,7 +493,7 @@ def test_an_unknown_format_is_refused() -> None:
         (5, {}),
     ],
 )
-def test_r69_a_desktop_map_becomes_acp(entry: object, acp: dict[str, Any]) -> None:
+def test_a_desktop_map_becomes_acp(entry: object, acp: dict[str, Any]) -> None:
     config = read_config(json.dumps({"mcpServers": {"n": entry}}), source="f")
 
     assert config.servers == [{"name": "n", **acp}]
@@ -501,6 +502,7 @@ def test_r69_a_desktop_map_becomes_acp(entry: object, acp: dict[str, Any]) -> No
 SERVER: dict[str, Any] = {"name": "n", "command": "/c", "args": [], "env": []}
 
 
+@pytest.mark.requirement("R69")
 @pytest.mark.parametrize(
     ("value", "servers", "cwd"),
     [
@@ -519,7 +521,7 @@ SERVER: dict[str, Any] = {"name": "n", "command": "/c", "args": [], "env": []}
         ),
     ],
 )
-def test_r69_acp_forms_are_passed_on_as_they_are(value: object, servers: list[Any], cwd: str | None) -> None:
+def test_acp_forms_are_passed_on_as_they_are(value: object, servers: list[Any], cwd: str | None) -> None:
     config = read_config(json.dumps(value), source="f")
 
     assert (config.format, config.servers, config.cwd) == ("acp", servers, cwd)
