@@ -33,7 +33,7 @@ def methods_source(defs: Definitions) -> str:
             f"    requests={_table(requests)},",
             f"    notifications={_table(notifications)},",
             ")",
-            '"""Who handles each method, and the types of what it carries and of what answers it."""',
+            '"""For each method, the side that handles it and the types of its params and its result."""',
             "",
         ]
     )

@@ -12,7 +12,7 @@ BASES = "acp_bindings._models.base."
 WRAPPERS = ("Absent", "Lenient", "LenientList", "NullAsEmpty", "Omittable", "Secret", "SkipInvalid")
 """Aliases around the type of a member, which type checkers see as the type itself."""
 
-MARKS = ("FirstMatch", "Implied", "Tagged", "Unlike", "Unsaid", "When", "Within")
+MARKS = ("FirstMatch", "DefaultUnless", "Tagged", "NotEnum", "UntaggedUnless", "When", "Within")
 """What stands beside a type in `Annotated`."""
 
 INTEGERS = {
@@ -29,7 +29,7 @@ NUMBER = "Number"
 MODEL, EXTENSIBLE, RESPONSE = "Model", "Extensible", "Response"
 """The base classes: of every object, of those with `_meta`, and of what answers a request."""
 
-ANSWERED_BY, TOLD = "AnsweredBy", "Told"
+REQUEST_PARAMS, NOTIFICATION_PARAMS = "RequestParams", "NotificationParams"
 
 
 def words(text: str) -> list[str]:

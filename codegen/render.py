@@ -43,7 +43,7 @@ def package_init(modules: dict[str, str]) -> str:
             "else:",
             "    from acp_bindings._lazy import lazy_names",
             "",
-            "    # What each module holds; a module is loaded when one of its names is used.",
+            "    # The names of each module. A module is imported when one of its names is first used.",
             "    __all__, __getattr__, __dir__ = lazy_names(__name__, {",
             *table,
             "    })",
@@ -148,7 +148,7 @@ RUNTIME_NAMES = [
     "typing.Literal",
     "pydantic.Field",
     *(runtime.TYPES + name for name in (*runtime.WRAPPERS, *runtime.MARKS)),
-    *(runtime.BASES + name for name in (runtime.ANSWERED_BY, runtime.TOLD, runtime.EXTENSIBLE)),
+    *(runtime.BASES + name for name in (runtime.REQUEST_PARAMS, runtime.NOTIFICATION_PARAMS, runtime.EXTENSIBLE)),
 ]
 """What the templates may write beyond the generator's own types; ruff takes away what a module does not use."""
 
@@ -251,7 +251,7 @@ def _path(name: str, modules: dict[str, str]) -> str:
 
 def _foreign_answers(module: str, defs: Definitions, modules: dict[str, str]) -> str:
     """The end of a *module* that names answers from other ones: only type checkers import those, so it is no cycle."""
-    named = {answer for name, node in defs.items() if modules[name] == module for answer in node.get("x-answers", [])}
+    named = {answer for name, node in defs.items() if modules[name] == module for answer in node.get("x-responses", [])}
     foreign = sorted((modules[name], name) for name in named & defs.keys() if modules[name] != module)
     # The alias keeps ruff from taking an import away that only a quoted name needs.
     imports = [f"    from .{home} import {name} as {name}\n" for home, name in foreign]
@@ -262,8 +262,8 @@ def _for_generator(node: Node, modules: dict[str, str]) -> Node:
     """*node* in the generator's words: every member required, so that its type says only whether null is valid."""
     if "x-absent" in node:
         return {"type": "null"}
-    if "x-implied" in node:
-        return {"const": node["x-implied"]}
+    if "x-default-tag" in node:
+        return {"const": node["x-default-tag"]}
     node = {key: value for key, value in node.items() if not key.startswith("x-")}
     node = without(node, "description", "title", "default", *CONSTRAINTS)
     if (name := target(node)) is not None:
@@ -292,8 +292,8 @@ def _plan(name: str, node: Node) -> dict[str, Any]:
         members = node["properties"].items()
         plan["members"] = {key: _member(f"{name}.{key}", value, required=key in required) for key, value in members}
         plan["mixin"] = node.get("x-mixin")
-        plan["answered"] = _answered(node.get("x-answers", []))
-        plan["told"] = runtime.TOLD if node.get("x-told") else ""
+        plan["request"] = _answered(node.get("x-responses", []))
+        plan["notification"] = runtime.NOTIFICATION_PARAMS if node.get("x-notification") else ""
     else:
         plan["open"], plan["close"] = _annotated([*_constraints(name, node), *_choice(node)])
     return plan
@@ -303,7 +303,7 @@ def _answered(answers: list[str]) -> str:
     """The mark of a request; its answer is mostly further down, so that it is named in quotes."""
     if not answers:
         return ""
-    return f"AnsweredBy[{ANYTHING}]" if answers == [ANYTHING] else f'AnsweredBy["{" | ".join(answers)}"]'
+    return f"RequestParams[{ANYTHING}]" if answers == [ANYTHING] else f'RequestParams["{" | ".join(answers)}"]'
 
 
 def _member(where: str, node: Node, *, required: bool) -> dict[str, str]:
@@ -315,9 +315,9 @@ def _member(where: str, node: Node, *, required: bool) -> dict[str, str]:
     ]
     names = [wrapper for wrapper in wrappers if wrapper]
     metadata = _constraints(where, node)
-    if "x-unlike" in node:
-        mark = "Unsaid" if node.get("x-unsaid") else "Implied" if "x-implied" in node else "Unlike"
-        metadata.append(f"{mark}({', '.join(map(repr, node['x-unlike']))})")
+    if "x-not-enum" in node:
+        mark = "UntaggedUnless" if node.get("x-untagged") else "DefaultUnless" if "x-default-tag" in node else "NotEnum"
+        metadata.append(f"{mark}({', '.join(map(repr, node['x-not-enum']))})")
     if when := node.get("x-when"):
         metadata.append(f"When({', '.join(map(repr, [snake(when['member']), *when['values']]))})")
     opening, closing = _annotated(metadata)
@@ -354,8 +354,8 @@ def _keywords(values: dict[str, Any]) -> str:
 
 
 def _default(node: Node, *, required: bool) -> str:
-    if "const" in node or "x-implied" in node:
-        return repr(node.get("const", node.get("x-implied")))
+    if "const" in node or "x-default-tag" in node:
+        return repr(node.get("const", node.get("x-default-tag")))
     if required:
         return ""
     if "x-default-object" in node:

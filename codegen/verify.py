@@ -100,7 +100,7 @@ def check_names(defs: Definitions, modules: dict[str, str], output: Path) -> Non
     if missing := sorted(defs.keys() - written.keys()):
         raise CodegenError(f"the generator left out {', '.join(missing)}")
     for name, node in defs.items():
-        expected = targets(node).union(node.get("x-answers", [])) & defs.keys()
+        expected = targets(node).union(node.get("x-responses", [])) & defs.keys()
         if written[name] - {name} != expected - {name}:
             raise CodegenError(f"{name} is made of {sorted(written[name])} where the schema says {sorted(expected)}")
 
@@ -108,7 +108,7 @@ def check_names(defs: Definitions, modules: dict[str, str], output: Path) -> Non
 def _check_tags(name: str, node: Node, statement: ast.stmt) -> None:
     """See that tags, and members that decide on others, have their own attributes: unions find them by these."""
     members = node.get("properties", {})
-    sought = {key for key, member in members.items() if member.keys() & {"const", "x-unlike"}}
+    sought = {key for key, member in members.items() if member.keys() & {"const", "x-not-enum"}}
     sought |= {member["x-when"]["member"] for member in members.values() if "x-when" in member}
     attributes = {defined(each) for each in getattr(statement, "body", [])}
     if lost := sorted(key for key in sought if snake(key) not in attributes):

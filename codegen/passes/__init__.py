@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from codegen.passes.answers import mark_told, name_answers
+from codegen.passes.answers import mark_notifications, mark_requests
 from codegen.passes.bases import choose_bases
 from codegen.passes.constants import merge_constants
 from codegen.passes.numbers import bound_numbers
@@ -34,8 +34,8 @@ PASSES: list[Callable[[Definitions], Definitions]] = [
     settle_absence,
     bound_numbers,
     mark_secrets,
-    name_answers,
-    mark_told,
+    mark_requests,
+    mark_notifications,
     choose_bases,
 ]
 

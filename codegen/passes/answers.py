@@ -10,8 +10,8 @@ from codegen.tree import Definitions, Node, arms, is_class, lineage, ref, target
 ANYTHING = "Any"
 
 
-def name_answers(defs: Definitions) -> Definitions:
-    """Put `x-answers` on the classes of all params: the names of the types that the request may be answered with.
+def mark_requests(defs: Definitions) -> Definitions:
+    """Put `x-responses` on the classes of all params: the names of the types that the request may be answered with.
 
     If params are a union, each class of it gets it. A subclass inherits it: its own answers are added to those of the
     topmost class that has some.
@@ -27,15 +27,15 @@ def name_answers(defs: Definitions) -> Definitions:
     return {name: node | _said(answers[name]) if name in answers else node for name, node in defs.items()}
 
 
-def mark_told(defs: Definitions) -> Definitions:
-    """Put `x-told` on the classes of the params of all notifications."""
+def mark_notifications(defs: Definitions) -> Definitions:
+    """Put `x-notification` on the classes of the params of all notifications."""
     told = [parts["Notification"] for parts in parts_of_methods(defs).values() if "Notification" in parts]
     classes = {cls for params in told for cls in _classes(ref(params), defs)}
-    return {name: node | {"x-told": True} if name in classes else node for name, node in defs.items()}
+    return {name: node | {"x-notification": True} if name in classes else node for name, node in defs.items()}
 
 
 def _said(answers: set[str]) -> Node:
-    return {"x-answers": [ANYTHING] if ANYTHING in answers else sorted(answers)}
+    return {"x-responses": [ANYTHING] if ANYTHING in answers else sorted(answers)}
 
 
 def _exchanges(defs: Definitions) -> Iterator[tuple[str, str]]:

@@ -113,7 +113,7 @@ def _is_list(node: Node, defs: Definitions) -> bool:
 
 
 def _absent(where: str, node: Node, defs: Definitions) -> Node:
-    if node.keys() & {"const", "x-implied", "x-absent"}:
+    if node.keys() & {"const", "x-default-tag", "x-absent"}:
         return node
     if "default" in node:
         return _defaulted(where, node, defs)

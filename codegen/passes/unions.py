@@ -1,9 +1,9 @@
-"""Unions of objects: every alternative becomes a class that can be named, matched and told apart by its tag.
+"""Give every variant of a union of objects a class with a name and a tag.
 
-After `name_variants` a union is nothing but references, and `x-tag` names the member that decides between them. Of the
-tag itself `const` gives the value, `x-implied` the value where the tag may be missing (with `x-unsaid` it is never
-written), and `x-unlike` the values that belong to other alternatives. A member that only other alternatives may have is
-marked `x-absent`.
+After `name_variants` a union consists of references only, and `x-tag` names the field that decides between them. In the
+schema of the tag, `const` is its value, and `x-default-tag` its value where the tag may be missing (with `x-untagged`
+it is never written). `x-not-enum` lists the tags of other variants. A field that only other variants may have is marked
+`x-absent`.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ def _opened(name: str, node: Node) -> Node:
     known = [{"properties": {tag: {"const": constant(arm, tag), "type": "string"}}} for arm in arms(node)]
     catch_all: Node = {
         "title": "other",
-        "description": "Something newer than this schema, kept as it came.",
+        "description": "A variant that is newer than this schema, preserved as it was received.",
         "type": "object",
         "properties": {tag: {"type": "string"}},
         "required": [tag],
@@ -320,7 +320,7 @@ class _Naming:
             raise CodegenError(f"{union}: its catch-all excludes other tags than the alternatives have")
         check_catch_all(union, arm, tag, known)
         added = _merged(union, node, arm, tag)
-        unlike: Node = {"type": "string", "x-unlike": sorted(known)}
+        unlike: Node = {"type": "string", "x-not-enum": sorted(known)}
         added["properties"] = {tag: unlike} | without(added["properties"], tag)
         name = catch_all_name(union)
         if name in self.taken():
@@ -371,7 +371,7 @@ def _tag(name: str, node: Node) -> str | None:
     return tags.pop() if tags else None
 
 
-UNSAID = {"stdio"}
+UNTAGGED = {"stdio"}
 """Implied tags that are never written: some agents take an MCP server with any `type` for a remote one."""
 
 
@@ -380,5 +380,5 @@ def _tag_member(arm: Node, tag: str, label: str, known: list[str]) -> Node:
     value = constant(arm, tag)
     if value is not None:
         return {"type": "string", "const": value}
-    implied = {"type": "string", "x-implied": label, "x-unlike": sorted(known)}
-    return implied | {"x-unsaid": True} if label in UNSAID else implied
+    implied = {"type": "string", "x-default-tag": label, "x-not-enum": sorted(known)}
+    return implied | {"x-untagged": True} if label in UNTAGGED else implied

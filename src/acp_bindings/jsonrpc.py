@@ -38,7 +38,7 @@ from acp_bindings._envelope import (
     version_fault,
 )
 from acp_bindings._json import may_be_out_of_range, refuse_infinite, refuse_read_names
-from acp_bindings._models.base import Told
+from acp_bindings._models.base import NotificationParams
 from acp_bindings._models.reading import notes
 from acp_bindings.decoding import Validate, decode, look_again, read_text, validate_of
 from acp_bindings.encoding import encode
@@ -319,7 +319,7 @@ class Codec:
         self._open[id] = method, known.request if known else None
 
     @overload
-    def notify(self, params: Told, *, method: None = None) -> bytes: ...
+    def notify(self, params: NotificationParams, *, method: None = None) -> bytes: ...
     @overload
     def notify(self, params: object = None, *, method: str) -> bytes: ...
     def notify(self, params: object = None, *, method: str | None = None) -> bytes:

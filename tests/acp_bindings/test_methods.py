@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, get_args
 import pytest
 
 from acp_bindings import v1, v1_unstable, v2
-from acp_bindings._models.base import AnsweredBy, Model, Told
+from acp_bindings._models.base import Model, NotificationParams, RequestParams
 from acp_bindings.methods import Method, Methods, is_of
 from tests.acp_bindings.roundtrip import generated
 from tests.acp_bindings.schemas import PACKAGES, load
@@ -77,8 +77,8 @@ def test_the_class_of_every_notification_and_no_other_tells_type_checkers_that_i
 
 
 def tells(cls: type) -> bool:
-    """Whether `Told` is among the bases of a class."""
-    return "Told" in map(ast.unparse, statements(cls.__module__)[cls.__name__].bases)
+    """Whether `NotificationParams` is among the bases of a class."""
+    return "NotificationParams" in map(ast.unparse, statements(cls.__module__)[cls.__name__].bases)
 
 
 def classes_in(type_: Any) -> Iterator[type]:
@@ -89,10 +89,10 @@ def classes_in(type_: Any) -> Iterator[type]:
 
 
 def mark(cls: type) -> str | None:
-    """What stands in `AnsweredBy[...]` among the bases of a class."""
+    """What stands in `RequestParams[...]` among the bases of a class."""
     statement = statements(cls.__module__)[cls.__name__]
     marks = [base for base in statement.bases if isinstance(base, ast.Subscript)]
-    assert all(ast.unparse(base.value) == "AnsweredBy" for base in marks)
+    assert all(ast.unparse(base.value) == "RequestParams" for base in marks)
     return next((ast.literal_eval(base.slice) for base in marks), None)
 
 
@@ -104,11 +104,11 @@ def statements(module: str) -> dict[str, ast.ClassDef]:
 
 
 def test_the_mark_of_an_answer_leaves_no_trace_in_a_class() -> None:
-    class Ask(v1.NewSessionRequest, AnsweredBy["v1.NewSessionResponse"]): ...
+    class Ask(v1.NewSessionRequest, RequestParams["v1.NewSessionResponse"]): ...
 
-    class Tell(v1.CancelNotification, Told): ...
+    class Tell(v1.CancelNotification, NotificationParams): ...
 
-    async def ask(params: AnsweredBy[Any]) -> Any: ...
+    async def ask(params: RequestParams[Any]) -> Any: ...
 
     assert Tell.__mro__ == (Tell, *v1.CancelNotification.__mro__)
     assert v1.CancelNotification.__bases__ == v1.EnvVariable.__bases__

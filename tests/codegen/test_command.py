@@ -94,11 +94,11 @@ def test_the_packages_are_written_whole_and_nothing_else_is_touched(
         "\n"
         "from typing import Any\n"
         "\n"
-        "from acp_bindings._models.base import AnsweredBy, Model\n"
+        "from acp_bindings._models.base import Model, RequestParams\n"
         "from acp_bindings._models.types import Omittable\n"
         "\n"
         "\n"
-        "class PingRequest(Model, AnsweredBy[Any]):\n"
+        "class PingRequest(Model, RequestParams[Any]):\n"
         '    """Ping."""\n'
         "\n"
         "    a: Omittable[str | None] = None\n"

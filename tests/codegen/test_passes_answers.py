@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from codegen.passes.answers import mark_told, name_answers
+from codegen.passes.answers import mark_notifications, mark_requests
 from codegen.tree import Definitions, Node
 from tests.codegen.small import TEXT, built, imported, obj, ref
 
@@ -13,13 +13,13 @@ def of(method: str) -> Node:
 
 
 def answers(defs: Definitions) -> dict[str, list[str]]:
-    return {name: node["x-answers"] for name, node in name_answers(defs).items() if "x-answers" in node}
+    return {name: node["x-responses"] for name, node in mark_requests(defs).items() if "x-responses" in node}
 
 
 def marks(package: Path) -> dict[str, str]:
     """The class of every request, and the mark of its answer."""
     source = "".join(path.read_text(encoding="utf-8") for path in sorted(package.glob("*.py")))
-    return dict(re.findall(r"class (\w+)\([^()]*AnsweredBy\[(.*?)\]", source))
+    return dict(re.findall(r"class (\w+)\([^()]*RequestParams\[(.*?)\]", source))
 
 
 def test_a_request_names_its_answer_and_nothing_else_does() -> None:
@@ -30,7 +30,7 @@ def test_a_request_names_its_answer_and_nothing_else_does() -> None:
         "Other": obj(),
     }
 
-    assert name_answers(defs) == defs | {"AskRequest": defs["AskRequest"] | {"x-answers": ["AskResponse"]}}
+    assert mark_requests(defs) == defs | {"AskRequest": defs["AskRequest"] | {"x-responses": ["AskResponse"]}}
 
 
 def test_the_classes_of_notifications_are_marked_and_those_of_requests_are_not() -> None:
@@ -45,7 +45,7 @@ def test_the_classes_of_notifications_are_marked_and_those_of_requests_are_not()
     }
 
     told = ("TellNotification", "One", "Two")
-    assert mark_told(defs) == defs | {name: defs[name] | {"x-told": True} for name in told}
+    assert mark_notifications(defs) == defs | {name: defs[name] | {"x-notification": True} for name in told}
 
 
 def test_a_request_without_a_type_for_the_answer_is_answered_with_anything() -> None:

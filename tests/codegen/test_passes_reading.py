@@ -170,7 +170,7 @@ class TestAbsence:
         defs = {
             "Foo": obj(
                 a={"type": "string", "const": "a"},
-                b={"type": "string", "x-implied": "b", "x-unlike": ["a"]},
+                b={"type": "string", "x-default-tag": "b", "x-not-enum": ["a"]},
                 c={"x-absent": True},
             )
         }

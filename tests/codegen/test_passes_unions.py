@@ -44,7 +44,7 @@ class TestNotifications:
                     tagged("b"),
                     {
                         "title": "other",
-                        "description": "Something newer than this schema, kept as it came.",
+                        "description": "A variant that is newer than this schema, preserved as it was received.",
                         "type": "object",
                         "properties": {"type": {"type": "string"}},
                         "required": ["type"],
@@ -208,12 +208,12 @@ class TestVariants:
             "FooB": obj("id type", type=tag("b"), id=TEXT, name=TEXT) | {"x-extensible": True},
         }
 
-    @pytest.mark.parametrize(("title", "more"), [("agent", {}), ("stdio", {"x-unsaid": True})])
+    @pytest.mark.parametrize(("title", "more"), [("agent", {}), ("stdio", {"x-untagged": True})])
     def test_an_alternative_without_the_tag_has_the_one_that_its_title_implies(self, title: str, more: Node) -> None:
         plain = ref("Plain") | {"title": title}
         defs = {"Server": {"anyOf": [tagged("http"), tagged("acp"), plain]}, "Plain": obj("command", command=TEXT)}
 
-        implied = {"type": "string", "x-implied": title, "x-unlike": ["acp", "http"], **more}
+        implied = {"type": "string", "x-default-tag": title, "x-not-enum": ["acp", "http"], **more}
         assert name_variants(defs) == {
             "Server": {"anyOf": [ref("ServerHttp"), ref("ServerAcp"), ref("Plain")], "x-tag": "type"},
             "Plain": obj("command", type=implied, command=TEXT),
@@ -228,7 +228,7 @@ class TestVariants:
         other = catch_all() | {"description": "Newer.", "not": texts | excluded}
         union = obj("id", id=TEXT) | {"anyOf": [tagged("b"), tagged("a"), other]}
 
-        unlike = {"type": "string", "x-unlike": ["a", "b"]}
+        unlike = {"type": "string", "x-not-enum": ["a", "b"]}
         assert name_variants({"Foo": union}) == {
             "Foo": {"anyOf": [ref("FooB"), ref("FooA"), ref("OtherFoo")], "x-tag": "type"},
             "FooB": obj("id type", type=tag("b"), id=TEXT),
@@ -241,7 +241,7 @@ class TestVariants:
         other = catch_all("a") | {keyword: [ref("Left"), ref("Right")]}
         defs = {"Foo": {"anyOf": [tagged("a"), other]}, "Left": obj("l", l=TEXT), "Right": obj("r", r=TEXT)}
 
-        unlike: Node = {"type": {"type": "string", "x-unlike": ["a"]}}
+        unlike: Node = {"type": {"type": "string", "x-not-enum": ["a"]}}
         absent: Node = {"x-absent": True}
         left, right = ({"r": absent}, {"l": absent}) if keyword == "oneOf" else ({}, {})
         assert name_variants(defs) == defs | {

@@ -93,7 +93,7 @@ class TestModules:
             "from typing import Annotated, Literal, TypeAlias\n"
             "\n"
             "from acp_bindings._models.base import Model\n"
-            "from acp_bindings._models.types import Tagged, Unlike\n"
+            "from acp_bindings._models.types import NotEnum, Tagged\n"
             "\n"
             "\n"
             "class ContentNone(Model):\n"
@@ -101,7 +101,7 @@ class TestModules:
             "\n"
             "\n"
             "class OtherContent(Model):\n"
-            '    type: Annotated[str, Unlike("none", "text")]\n'
+            '    type: Annotated[str, NotEnum("none", "text")]\n'
             "\n"
             "\n"
             "class TextContent(Model):\n"
@@ -130,7 +130,7 @@ class TestModules:
             "from typing import Annotated, Literal, TypeAlias\n"
             "\n"
             "from acp_bindings._models.base import Extensible, Model\n"
-            "from acp_bindings._models.types import Absent, FirstMatch, Omittable, Tagged, Unsaid, When\n"
+            "from acp_bindings._models.types import Absent, FirstMatch, Omittable, Tagged, UntaggedUnless, When\n"
             "\n"
             "\n"
             "class B(Model):\n"
@@ -166,7 +166,7 @@ class TestModules:
             "\n"
             "\n"
             "class ServerStdio(Stdio):\n"
-            '    type: Annotated[Literal["stdio"], Unsaid("http")] = "stdio"\n'
+            '    type: Annotated[Literal["stdio"], UntaggedUnless("http")] = "stdio"\n'
             "\n"
             "\n"
             'Server: TypeAlias = Annotated[ServerHttp | ServerStdio, Tagged("type")]\n'
@@ -263,7 +263,7 @@ class TestModules:
             "else:\n"
             "    from acp_bindings._lazy import lazy_names\n"
             "\n"
-            "    # What each module holds; a module is loaded when one of its names is used.\n"
+            "    # The names of each module. A module is imported when one of its names is first used.\n"
             "    __all__, __getattr__, __dir__ = lazy_names(\n"
             "        __name__, "
             '{"common": "Shared", "methods": "METHODS", "ping": "PingRequest", "pong": "PongRequest"}\n'
@@ -439,7 +439,9 @@ class TestNames:
             for name, method in {"ARequest": "a", "AResponse": "a", "BRequest": "b", "BResponse": "b"}.items()
         }
         path = built(defs, tmp_path) / "connection.py"
-        path.write_text(path.read_text(encoding="utf-8").replace('AnsweredBy["BResponse"]', 'AnsweredBy["AResponse"]'))
+        path.write_text(
+            path.read_text(encoding="utf-8").replace('RequestParams["BResponse"]', 'RequestParams["AResponse"]')
+        )
 
         with pytest.raises(CodegenError, match=r"^BRequest is made of \['AResponse'\] where the schema says"):
             check_names(normalise(defs), dict.fromkeys(defs, "connection"), path.parent)

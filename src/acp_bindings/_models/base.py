@@ -22,7 +22,7 @@ from acp_bindings._models.embedding import (
     within_own_types,
 )
 from acp_bindings._models.reading import LENIENT_OBJECT, UNTYPED, Key, apply_rules, counting, keys_unlike, leaving_out
-from acp_bindings._models.types import Implied, Rule, Unlike, When
+from acp_bindings._models.types import DefaultUnless, NotEnum, Rule, When
 
 
 def known_member(message: object, name: str) -> Any:
@@ -48,7 +48,7 @@ def signature_of(instance: BaseModel | None, cls: type[BaseModel]) -> Signature:
 @cache
 def takes_anything(cls: type[BaseModel]) -> bool:
     """Whether *cls* is a catch-all: it stands for what is newer than the schema, so that nobody knows its members."""
-    return any(isinstance(mark, Unlike) for info in cls.__pydantic_fields__.values() for mark in info.metadata)
+    return any(isinstance(mark, NotEnum) for info in cls.__pydantic_fields__.values() for mark in info.metadata)
 
 
 def _parameter(name: str, info: FieldInfo) -> Parameter:
@@ -153,7 +153,7 @@ def _is_tag(info: FieldInfo) -> bool:
     return (
         isinstance(info.default, (str, int))
         and get_args(info.annotation) == (info.default,)
-        and not any(isinstance(mark, Implied) for mark in info.metadata)
+        and not any(isinstance(mark, DefaultUnless) for mark in info.metadata)
     )
 
 
@@ -493,10 +493,10 @@ class Response(Extensible):
 if TYPE_CHECKING:
     Answer_co = TypeVar("Answer_co", covariant=True)
 
-    class AnsweredBy(Generic[Answer_co]):
-        """The class of a request that is answered with `Answer_co`; `acp_bindings.methods.Asks` matches it.
+    class RequestParams(Generic[Answer_co]):
+        """The params of a request whose response has the type `Answer_co`; matches `acp_bindings.methods.Asks`.
 
-        Only type checkers see this base. At run time `METHODS` says the same.
+        Only type checkers see this base class. At run time, look the response type up in `METHODS`.
         """
 
         def __answer__(self) -> Answer_co: ...
@@ -505,13 +505,13 @@ if TYPE_CHECKING:
         @classmethod
         def __exchange__(cls) -> tuple[Self, Answer_co]: ...
 
-    class Told:
-        """The class of a notification. Only type checkers see this base either."""
+    class NotificationParams:
+        """The params of a notification. Only type checkers see this base class."""
 
 else:
 
     class _Unseen:
-        """What is written as `AnsweredBy[…]` or `Told` among the bases of a class, and adds none to it."""
+        """The run-time value of `RequestParams[…]` and `NotificationParams`, which adds no base to a class."""
 
         def __getitem__(self, answer: Any) -> Self:
             return self
@@ -519,7 +519,7 @@ else:
         def __mro_entries__(self, bases: tuple[Any, ...]) -> tuple[()]:
             return ()
 
-    AnsweredBy = Told = _Unseen()
+    RequestParams = NotificationParams = _Unseen()
 
 
 def complete(value: object) -> None:

@@ -13,7 +13,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticCustomError, PydanticOmit
 from pydantic_core import core_schema as cs
 
-from acp_bindings._models.types import NOTHING, NULL, VALUE, Compiled, Rule, Unsaid, When, described_by
+from acp_bindings._models.types import NOTHING, NULL, VALUE, Compiled, Rule, UntaggedUnless, When, described_by
 
 # Core schemas are dictionaries of many shapes, so their type is `Any` here. Those of which every class has many are
 # written as dictionaries: the functions of `core_schema` take time, and the first message would pay for it.
@@ -158,7 +158,7 @@ def _apply(metadata: list[Any], member: dict[str, Any], holder: dict[str, Any]) 
         # The rule belongs around a validator of a user's own, which cannot be left by what a member is left out by.
         inner, rules = _in_validators(inner, lambda _: _object), [Rule.DEFAULT_ON_ERROR]
     for mark in metadata:
-        if isinstance(mark, Unsaid) and holder is not member:
+        if isinstance(mark, UntaggedUnless) and holder is not member:
             member["serialization_exclude_if"] = partial(operator.eq, holder["default"])
     if Rule.ABSENT in rules:
         inner = NOTHING

@@ -1,4 +1,4 @@
-"""What stands in the annotations of generated classes: reading rules, union rules, bounded numbers.
+"""The annotations of generated classes: reading rules, union rules and bounded numbers.
 
 All of them become options of pydantic-core's own validators. Python runs only for what is odd in a message: a bad value
 that a rule excuses, an unknown tag, a member of no type. The reading rules are plain marks, which `reading` works into
@@ -37,25 +37,25 @@ class Rule(Enum):
 
 
 Lenient: TypeAlias = Annotated[T, Rule.DEFAULT_ON_ERROR]
-"""A bad value reads as the default (`x-deserialize-default-on-error`)."""
+"""An invalid value is read as the default (`x-deserialize-default-on-error`)."""
 
 SkipInvalid: TypeAlias = Annotated[T, Rule.SKIP_INVALID_ITEMS]
-"""A bad item is left out of the list (`x-deserialize-skip-invalid-items`)."""
+"""Invalid items of the list are skipped (`x-deserialize-skip-invalid-items`)."""
 
 LenientList: TypeAlias = Annotated[T, Rule.SKIP_INVALID_ITEMS, Rule.DEFAULT_ON_ERROR]
-"""A bad item is left out, what is no list at all reads as the default (both keywords together)."""
+"""Invalid items of the list are skipped; a value that is not a list is read as the default (both keywords)."""
 
 NullAsEmpty: TypeAlias = Annotated[T, Rule.DEFAULT_ON_NULL]
-"""`null` reads as the empty list or map, any other bad value is an error (`x-deserialize-default-on-null`)."""
+"""`null` is read as the empty list or map; any other invalid value is an error (`x-deserialize-default-on-null`)."""
 
 Omittable: TypeAlias = Annotated[T, Rule.OMITTABLE]
-"""None means that the member is omitted: `null` is no valid value of it."""
+"""None means that the field is omitted; `null` is not a valid value."""
 
 Secret: TypeAlias = Annotated[T, Rule.SECRET]
-"""A value that `repr` does not show."""
+"""A value that `repr` hides."""
 
 Absent: TypeAlias = Annotated[T, Rule.ABSENT]
-"""A member that only other alternatives of the union may have: the alternative does not fit an object that has it."""
+"""A field of other variants of the union only: an object that has it is not of this variant."""
 
 
 def _bounded(least: int, most: int) -> Any:
@@ -79,9 +79,9 @@ class _Mark:
 
 
 class Within(_Mark):
-    """A number in a range; one that is spelt as an integer stays an integer, however large.
+    """A number in a range. A number that is written as an integer remains an integer, however large.
 
-    What is too large for a float (`1e999`) is refused: it could only be written back as something else.
+    A number too large for a float (`1e999`) is refused, because it could not be written back.
     """
 
     def __init__(self, *, ge: float | None = None, le: float | None = None) -> None:
@@ -103,11 +103,11 @@ Number: TypeAlias = Annotated[float, Within()]
 
 
 class Tagged(_Mark):
-    """The union is decided by its tag, the value of *member*, before anything else in the object is looked at.
+    """A union whose variant is chosen by its tag, the value of *member*, before anything else is read.
 
-    An object with a known tag is read by the alternative of that tag, and its errors are those. One with an unknown tag
-    is read by the catch-all (`Unlike`) or else, as one without a tag, by the alternative that implies its own
-    (`Implied`), if the union has such.
+    An object with a known tag is read as the variant of that tag, and errors are those of this variant. An object with
+    an unknown tag is read as the variant for unknown tags (`NotEnum`). If there is none, or if the tag is missing, the
+    object is read as the default variant (`DefaultUnless` or `UntaggedUnless`).
     """
 
     def __init__(self, member: str) -> None:
@@ -176,12 +176,12 @@ def _tags(arm: Any, member: str) -> tuple[tuple[str, ...], bool]:
     field = next((each for each in fields.values() if each.alias == member), None)
     if field is None:
         return (), False
-    implied = any(isinstance(mark, Implied) for mark in field.metadata)
+    implied = any(isinstance(mark, DefaultUnless) for mark in field.metadata)
     return get_args(field.annotation), implied
 
 
 class FirstMatch(_Mark):
-    """The union has no tag: a value is read by the first alternative that it fits."""
+    """A union without a tag: a value is read as the first variant that it fits."""
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         arms: list[CoreSchema | tuple[CoreSchema, str]] = [
@@ -202,15 +202,15 @@ class Compiled(_Mark):
 
 
 class When(_Mark):
-    """The type holds if *member* is one of *values*. Otherwise this member is an unknown one, and may be anything."""
+    """The type applies if *member* is one of *values*. Otherwise the field is an unknown one and takes any value."""
 
     def __init__(self, member: str, *values: str) -> None:
         self.member = member
         self.values = values
 
 
-class Unlike(_Mark):
-    """A tag that is none of *known*: that of the catch-all, for what is newer than this schema."""
+class NotEnum(_Mark):
+    """Any string except *known* (JSON Schema: `not: {enum}`): the tag of the variant for unknown tags."""
 
     def __init__(self, *known: str) -> None:
         self.known = known
@@ -220,8 +220,11 @@ class Unlike(_Mark):
         return _other_text(self.known, metadata=described)
 
 
-class Implied(_Mark):
-    """A tag that may be missing: it is written only if it was there. The tags of *others* are refused."""
+class DefaultUnless(_Mark):
+    """The variant that is used if the tag is missing (serde: `default`), and never with the tags of *others*.
+
+    The tag is written only if it was read.
+    """
 
     def __init__(self, *others: str) -> None:
         self.others = others
@@ -236,8 +239,8 @@ class Implied(_Mark):
         )
 
 
-class Unsaid(Implied):
-    """A tag that may be missing, and is never written. An unknown one that was read in its place is."""
+class UntaggedUnless(DefaultUnless):
+    """The variant without a tag (serde: `untagged`): its tag is not written, unless an unknown one was read."""
 
 
 _KNOWN_TAG, _BELONGS_ELSEWHERE = "known_tag", "This tag belongs to another alternative"

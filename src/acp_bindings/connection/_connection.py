@@ -16,7 +16,7 @@ import anyio.lowlevel
 from anyio.abc import TaskStatus
 
 from acp_bindings._envelope import line_of
-from acp_bindings._models.base import Told
+from acp_bindings._models.base import NotificationParams
 from acp_bindings._processes.process import LineBuffer, to_the_end
 from acp_bindings.connection._calls import Call, Calls, Stray, Waiting
 from acp_bindings.connection._handlers import Handle, Handlers
@@ -237,7 +237,9 @@ class Connection:
         return call.result
 
     @overload
-    async def notify(self, params: Told, *, method: None = None, after_response: bool = False) -> None: ...
+    async def notify(
+        self, params: NotificationParams, *, method: None = None, after_response: bool = False
+    ) -> None: ...
     @overload
     async def notify(self, params: Any = None, *, method: str, after_response: bool = False) -> None: ...
     async def notify(self, params: Any = None, *, method: str | None = None, after_response: bool = False) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import replace
 
 from acp_bindings._models.base import Model
-from acp_bindings._models.types import Unlike
+from acp_bindings._models.types import NotEnum
 from acp_bindings._problems.mistakes import other_spelling
 from acp_bindings.check._conversation import Said
 from acp_bindings.check._rules.rule import Look, remark, rule, rules
@@ -103,7 +103,7 @@ def _misspelt(value: Model, members: Collection[str]) -> Iterator[tuple[str, str
         if (meant := other_spelling(name, names)) and meant not in members:
             yield name, meant
     for name, info in fields.items():
-        known = next((mark.known for mark in info.metadata if isinstance(mark, Unlike)), ())
+        known = next((mark.known for mark in info.metadata if isinstance(mark, NotEnum)), ())
         if meant := other_spelling(getattr(value, name), known):
             yield info.alias or name, meant
 
