@@ -2,18 +2,18 @@
 
 from typing import Annotated, Literal, TypeAlias
 
-from acp_bindings._models.base import AnsweredBy, Extensible, Model, Told
+from acp_bindings._models.base import Extensible, Model, NotificationParams, RequestParams
 from acp_bindings._models.types import (
+    DefaultUnless,
     FirstMatch,
-    Implied,
     Int64,
     Lenient,
     LenientList,
+    NotEnum,
     Number,
     Tagged,
     UInt32,
     UInt64,
-    Unlike,
 )
 
 from .common import RequestId, SessionId, ToolCallId
@@ -81,7 +81,7 @@ ElicitationId: TypeAlias = str
 """Unique identifier for an elicitation."""
 
 
-class CompleteElicitationNotification(Extensible, Told):
+class CompleteElicitationNotification(Extensible, NotificationParams):
     """Notification sent by the agent when a URL-based elicitation is complete."""
 
     elicitation_id: ElicitationId
@@ -135,7 +135,7 @@ class ElicitationUrlModeRequest(ElicitationRequestScope):
 
 
 class CreateElicitationRequestUrlRequest(
-    ElicitationUrlModeRequest, Extensible, AnsweredBy["CreateElicitationResponse"]
+    ElicitationUrlModeRequest, Extensible, RequestParams["CreateElicitationResponse"]
 ):
     """Tied to a specific JSON-RPC request outside of a session (e.g., during auth/configuration phases before any
     session is started).
@@ -157,7 +157,7 @@ class ElicitationUrlModeSession(ElicitationSessionScope):
 
 
 class CreateElicitationRequestUrlSession(
-    ElicitationUrlModeSession, Extensible, AnsweredBy["CreateElicitationResponse"]
+    ElicitationUrlModeSession, Extensible, RequestParams["CreateElicitationResponse"]
 ):
     """Tied to a session, optionally to a specific tool call within that session."""
 
@@ -263,23 +263,23 @@ class NumberPropertySchema(Extensible):
 
 
 class OtherCreateElicitationRequestRequest(
-    ElicitationRequestScope, Extensible, AnsweredBy["CreateElicitationResponse"]
+    ElicitationRequestScope, Extensible, RequestParams["CreateElicitationResponse"]
 ):
     """Tied to a specific JSON-RPC request outside of a session (e.g., during auth/configuration phases before any
     session is started).
     """
 
-    mode: Annotated[str, Unlike("form", "url")]
+    mode: Annotated[str, NotEnum("form", "url")]
     message: str
     """A human-readable message describing what input is needed."""
 
 
 class OtherCreateElicitationRequestSession(
-    ElicitationSessionScope, Extensible, AnsweredBy["CreateElicitationResponse"]
+    ElicitationSessionScope, Extensible, RequestParams["CreateElicitationResponse"]
 ):
     """Tied to a session, optionally to a specific tool call within that session."""
 
-    mode: Annotated[str, Unlike("form", "url")]
+    mode: Annotated[str, NotEnum("form", "url")]
     message: str
     """A human-readable message describing what input is needed."""
 
@@ -307,7 +307,7 @@ class OtherCreateElicitationResponse(Extensible):
     forwarding elicitation responses. They MUST NOT treat it as a known elicitation action.
     """
 
-    action: Annotated[str, Unlike("accept", "cancel", "decline")]
+    action: Annotated[str, NotEnum("accept", "cancel", "decline")]
 
 
 CreateElicitationResponse: TypeAlias = Annotated[
@@ -330,13 +330,13 @@ class OtherElicitationPropertySchema(Model):
     proxying, or forwarding elicitation requests. They MUST NOT render it as a known input control.
     """
 
-    type: Annotated[str, Unlike("array", "boolean", "integer", "number", "string")]
+    type: Annotated[str, NotEnum("array", "boolean", "integer", "number", "string")]
 
 
 class OtherMultiSelectItems(Model):
     """Custom or future typed multi-select items."""
 
-    type: Annotated[str, Unlike("string")]
+    type: Annotated[str, NotEnum("string")]
 
 
 StringFormat: TypeAlias = Literal["email", "uri", "date", "date-time"]
@@ -422,7 +422,7 @@ class StringPropertySchema(Extensible):
 class TitledMultiSelectItems(Extensible):
     """Items definition for titled multi-select enum properties."""
 
-    type: Annotated[Literal["titled"], Implied("string")] = "titled"
+    type: Annotated[Literal["titled"], DefaultUnless("string")] = "titled"
     any_of: list[EnumOption]
     """Titled enum options."""
 
@@ -528,7 +528,7 @@ class ElicitationFormModeRequest(ElicitationRequestScope):
 
 
 class CreateElicitationRequestFormRequest(
-    ElicitationFormModeRequest, Extensible, AnsweredBy["CreateElicitationResponse"]
+    ElicitationFormModeRequest, Extensible, RequestParams["CreateElicitationResponse"]
 ):
     """Tied to a specific JSON-RPC request outside of a session (e.g., during auth/configuration phases before any
     session is started).
@@ -547,7 +547,7 @@ class ElicitationFormModeSession(ElicitationSessionScope):
 
 
 class CreateElicitationRequestFormSession(
-    ElicitationFormModeSession, Extensible, AnsweredBy["CreateElicitationResponse"]
+    ElicitationFormModeSession, Extensible, RequestParams["CreateElicitationResponse"]
 ):
     """Tied to a session, optionally to a specific tool call within that session."""
 

@@ -2,8 +2,8 @@
 
 from typing import Annotated, Literal, TypeAlias
 
-from acp_bindings._models.base import AnsweredBy, Extensible, Model, Response, Told
-from acp_bindings._models.types import Implied, Lenient, LenientList, NullAsEmpty, Secret, Tagged, Unsaid
+from acp_bindings._models.base import Extensible, Model, NotificationParams, RequestParams, Response
+from acp_bindings._models.types import DefaultUnless, Lenient, LenientList, NullAsEmpty, Secret, Tagged, UntaggedUnless
 
 from .common import EnvVariable, SessionConfigId, SessionConfigValueId, SessionId
 from .content_block import ContentBlock
@@ -11,7 +11,7 @@ from .session_config_option import SessionConfigOption
 from .session_types import SessionModeId, ToolCallUpdate
 
 
-class CancelNotification(Extensible, Told):
+class CancelNotification(Extensible, NotificationParams):
     """Notification to cancel ongoing operations for a session.
 
     See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/v1/prompt-turn#cancellation)
@@ -21,7 +21,7 @@ class CancelNotification(Extensible, Told):
     """The ID of the session to cancel operations for."""
 
 
-class CloseSessionRequest(Extensible, AnsweredBy["CloseSessionResponse"]):
+class CloseSessionRequest(Extensible, RequestParams["CloseSessionResponse"]):
     """Request parameters for closing an active session.
 
     If supported, the agent **must** cancel any ongoing work related to the session (treat it as if `session/cancel` was
@@ -38,7 +38,7 @@ class CloseSessionResponse(Response):
     """Response from closing a session."""
 
 
-class DeleteSessionRequest(Extensible, AnsweredBy["DeleteSessionResponse"]):
+class DeleteSessionRequest(Extensible, RequestParams["DeleteSessionResponse"]):
     """Request parameters for deleting an existing session from `session/list`.
 
     Only available if the Agent supports the `sessionCapabilities.delete` capability.
@@ -62,7 +62,7 @@ class HttpHeader(Extensible):
     """The value to set for the HTTP header."""
 
 
-class ListSessionsRequest(Extensible, AnsweredBy["ListSessionsResponse"]):
+class ListSessionsRequest(Extensible, RequestParams["ListSessionsResponse"]):
     """Request parameters for listing existing sessions.
 
     Only available if the Agent supports the `sessionCapabilities.list` capability.
@@ -106,7 +106,7 @@ class McpServerSse(Extensible):
 class McpServerStdio(Extensible):
     """Stdio transport configuration for MCP."""
 
-    type: Annotated[Literal["stdio"], Unsaid("http", "sse")] = "stdio"
+    type: Annotated[Literal["stdio"], UntaggedUnless("http", "sse")] = "stdio"
     name: str
     """Human-readable name identifying this MCP server."""
 
@@ -129,7 +129,7 @@ See protocol docs: [MCP Servers](https://agentclientprotocol.com/protocol/v1/ses
 """
 
 
-class LoadSessionRequest(Extensible, AnsweredBy["LoadSessionResponse"]):
+class LoadSessionRequest(Extensible, RequestParams["LoadSessionResponse"]):
     """Request parameters for loading an existing session.
 
     Only available if the Agent supports the `loadSession` capability.
@@ -155,7 +155,7 @@ class LoadSessionRequest(Extensible, AnsweredBy["LoadSessionResponse"]):
     """The ID of the session to load."""
 
 
-class NewSessionRequest(Extensible, AnsweredBy["NewSessionResponse"]):
+class NewSessionRequest(Extensible, RequestParams["NewSessionResponse"]):
     """Request parameters for creating a new session.
 
     See protocol docs: [Creating a
@@ -205,7 +205,7 @@ class PermissionOption(Extensible):
     """Hint about the nature of this permission option."""
 
 
-class PromptRequest(Extensible, AnsweredBy["PromptResponse"]):
+class PromptRequest(Extensible, RequestParams["PromptResponse"]):
     """Request parameters for sending a user prompt to the agent.
 
     Contains the user's message and any additional context.
@@ -243,7 +243,7 @@ class RequestPermissionOutcomeCancelled(Model):
     outcome: Literal["cancelled"] = "cancelled"
 
 
-class RequestPermissionRequest(Extensible, AnsweredBy["RequestPermissionResponse"]):
+class RequestPermissionRequest(Extensible, RequestParams["RequestPermissionResponse"]):
     """Request for user permission to execute a tool call.
 
     Sent when the agent needs authorization before performing a sensitive operation.
@@ -262,7 +262,7 @@ class RequestPermissionRequest(Extensible, AnsweredBy["RequestPermissionResponse
     """Available permission options for the user to choose from."""
 
 
-class ResumeSessionRequest(Extensible, AnsweredBy["ResumeSessionResponse"]):
+class ResumeSessionRequest(Extensible, RequestParams["ResumeSessionResponse"]):
     """Request parameters for resuming an existing session.
 
     Resumes an existing session without returning previous messages (unlike `session/load`). This is useful for agents
@@ -422,7 +422,7 @@ class ResumeSessionResponse(Response):
     """Initial session configuration options if supported by the Agent."""
 
 
-class SetSessionConfigOptionRequestBoolean(Extensible, AnsweredBy["SetSessionConfigOptionResponse"]):
+class SetSessionConfigOptionRequestBoolean(Extensible, RequestParams["SetSessionConfigOptionResponse"]):
     """A boolean value (`type: "boolean"`)."""
 
     type: Literal["boolean"] = "boolean"
@@ -436,14 +436,14 @@ class SetSessionConfigOptionRequestBoolean(Extensible, AnsweredBy["SetSessionCon
     """The boolean value."""
 
 
-class SetSessionConfigOptionRequestValueId(Extensible, AnsweredBy["SetSessionConfigOptionResponse"]):
+class SetSessionConfigOptionRequestValueId(Extensible, RequestParams["SetSessionConfigOptionResponse"]):
     """A `SessionConfigValueId` string value.
 
     This is the default when `type` is absent on the wire. Unknown `type` values with string payloads also gracefully
     deserialize into this variant.
     """
 
-    type: Annotated[Literal["value_id"], Implied("boolean")] = "value_id"
+    type: Annotated[Literal["value_id"], DefaultUnless("boolean")] = "value_id"
     session_id: SessionId
     """The ID of the session to set the configuration option for."""
 
@@ -467,7 +467,7 @@ class SetSessionConfigOptionResponse(Response):
     """The full set of configuration options and their current values."""
 
 
-class SetSessionModeRequest(Extensible, AnsweredBy["SetSessionModeResponse"]):
+class SetSessionModeRequest(Extensible, RequestParams["SetSessionModeResponse"]):
     """Request parameters for setting a session mode."""
 
     session_id: SessionId

@@ -4,8 +4,8 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import Field
 
-from acp_bindings._models.base import Extensible, Model, Told
-from acp_bindings._models.types import Lenient, LenientList, Number, Omittable, Tagged, UInt64, Unlike
+from acp_bindings._models.base import Extensible, Model, NotificationParams
+from acp_bindings._models.types import Lenient, LenientList, NotEnum, Number, Omittable, Tagged, UInt64
 
 from .common import SessionId, ToolCallId
 from .content_block import ContentBlock
@@ -158,11 +158,11 @@ class Notice(Extensible):
 
 
 class OtherSessionUpdate(Model):
-    """Something newer than this schema, kept as it came."""
+    """A variant that is newer than this schema, preserved as it was received."""
 
     session_update: Annotated[
         str,
-        Unlike(
+        NotEnum(
             "agent_message_chunk",
             "agent_thought_chunk",
             "available_commands_update",
@@ -382,7 +382,7 @@ Output](https://agentclientprotocol.com/protocol/v1/prompt-turn#3-agent-reports-
 """
 
 
-class SessionNotification(Extensible, Told):
+class SessionNotification(Extensible, NotificationParams):
     """Notification containing a session update from the agent.
 
     Used to stream real-time progress and results during prompt processing.

@@ -2,7 +2,7 @@
 
 from typing import Literal, TypeAlias
 
-from acp_bindings._models.base import AnsweredBy, Extensible, Response, Told
+from acp_bindings._models.base import Extensible, NotificationParams, RequestParams, Response
 from acp_bindings._models.types import Lenient, LenientList
 
 
@@ -64,7 +64,7 @@ The agent's overall authentication state.
 """
 
 
-class AuthStatusRequest(Extensible, AnsweredBy["AuthStatusResponse"]):
+class AuthStatusRequest(Extensible, RequestParams["AuthStatusResponse"]):
     """**UNSTABLE**
 
     This capability is not part of the spec yet, and may be removed or changed at any point.
@@ -100,7 +100,7 @@ class AuthStatusResponse(Response):
     """
 
 
-class AuthStatusUpdateNotification(Extensible, Told):
+class AuthStatusUpdateNotification(Extensible, NotificationParams):
     """**UNSTABLE**
 
     This capability is not part of the spec yet, and may be removed or changed at any point.

@@ -4,8 +4,8 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Field
 
-from acp_bindings._models.base import AnsweredBy, Extensible, Model, Response, Told
-from acp_bindings._models.types import Implied, Lenient, LenientList, NullAsEmpty, Secret, Tagged, UInt16
+from acp_bindings._models.base import Extensible, Model, NotificationParams, RequestParams, Response
+from acp_bindings._models.types import DefaultUnless, Lenient, LenientList, NullAsEmpty, Secret, Tagged, UInt16
 
 from .common import RequestId
 
@@ -35,7 +35,7 @@ class AuthMethodAgent(Extensible):
     This is the default authentication method type.
     """
 
-    type: Annotated[Literal["agent"], Implied("terminal")] = "agent"
+    type: Annotated[Literal["agent"], DefaultUnless("terminal")] = "agent"
     id: AuthMethodId
     """Unique identifier for this authentication method."""
 
@@ -94,7 +94,7 @@ class AuthStatusCapabilities(Extensible):
     """
 
 
-class AuthenticateRequest(Extensible, AnsweredBy["AuthenticateResponse"]):
+class AuthenticateRequest(Extensible, RequestParams["AuthenticateResponse"]):
     """Request parameters for the authenticate method.
 
     Specifies which authentication method to use.
@@ -115,7 +115,7 @@ class BooleanConfigOptionCapabilities(Extensible):
     """
 
 
-class CancelRequestNotification(Extensible, Told):
+class CancelRequestNotification(Extensible, NotificationParams):
     """Notification to cancel an ongoing request.
 
     See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/v1/draft/cancellation)
@@ -225,7 +225,7 @@ class AgentAuthCapabilities(Extensible):
     """
 
 
-class LogoutRequest(Extensible, AnsweredBy["LogoutResponse"]):
+class LogoutRequest(Extensible, RequestParams["LogoutResponse"]):
     """Request parameters for the logout method.
 
     Terminates the current authenticated session.
@@ -723,7 +723,7 @@ class ClientCapabilities(Extensible):
     """
 
 
-class InitializeRequest(Extensible, AnsweredBy["InitializeResponse"]):
+class InitializeRequest(Extensible, RequestParams["InitializeResponse"]):
     """Request parameters for the initialize method.
 
     Sent by the client to establish connection and negotiate capabilities.

@@ -49,4 +49,4 @@ METHODS = Methods(
         "session/update": ("client", "SessionNotification"),
     },
 )
-"""Who handles each method, and the types of what it carries and of what answers it."""
+"""For each method, the side that handles it and the types of its params and its result."""

@@ -2,8 +2,8 @@
 
 from typing import Annotated, Literal, TypeAlias
 
-from acp_bindings._models.base import AnsweredBy, Extensible, Model, Response, Told
-from acp_bindings._models.types import Implied, Lenient, LenientList, NullAsEmpty, Secret, Tagged, Unsaid
+from acp_bindings._models.base import Extensible, Model, NotificationParams, RequestParams, Response
+from acp_bindings._models.types import DefaultUnless, Lenient, LenientList, NullAsEmpty, Secret, Tagged, UntaggedUnless
 
 from .common import EnvVariable, McpServerAcpId, SessionConfigId, SessionConfigValueId, SessionId
 from .content_block import ContentBlock
@@ -11,7 +11,7 @@ from .session_config_option import SessionConfigOption
 from .session_types import SessionModeId, ToolCallUpdate, Usage
 
 
-class ArchiveSessionRequest(Extensible, AnsweredBy["ArchiveSessionResponse"]):
+class ArchiveSessionRequest(Extensible, RequestParams["ArchiveSessionResponse"]):
     """**UNSTABLE**
 
     This capability is not part of the spec yet, and may be removed or changed at any point.
@@ -38,7 +38,7 @@ class ArchiveSessionResponse(Response):
     """
 
 
-class CancelNotification(Extensible, Told):
+class CancelNotification(Extensible, NotificationParams):
     """Notification to cancel ongoing operations for a session.
 
     See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/v1/draft/prompt-turn#cancellation)
@@ -48,7 +48,7 @@ class CancelNotification(Extensible, Told):
     """The ID of the session to cancel operations for."""
 
 
-class CloseSessionRequest(Extensible, AnsweredBy["CloseSessionResponse"]):
+class CloseSessionRequest(Extensible, RequestParams["CloseSessionResponse"]):
     """Request parameters for closing an active session.
 
     If supported, the agent **must** cancel any ongoing work related to the session (treat it as if `session/cancel` was
@@ -65,7 +65,7 @@ class CloseSessionResponse(Response):
     """Response from closing a session."""
 
 
-class DeleteSessionRequest(Extensible, AnsweredBy["DeleteSessionResponse"]):
+class DeleteSessionRequest(Extensible, RequestParams["DeleteSessionResponse"]):
     """Request parameters for deleting an existing session from `session/list`.
 
     Only available if the Agent supports the `sessionCapabilities.delete` capability.
@@ -141,7 +141,7 @@ class McpServerSse(Extensible):
 class McpServerStdio(Extensible):
     """Stdio transport configuration for MCP."""
 
-    type: Annotated[Literal["stdio"], Unsaid("acp", "http", "sse")] = "stdio"
+    type: Annotated[Literal["stdio"], UntaggedUnless("acp", "http", "sse")] = "stdio"
     name: str
     """Human-readable name identifying this MCP server."""
 
@@ -193,7 +193,7 @@ class PermissionOption(Extensible):
     """Hint about the nature of this permission option."""
 
 
-class PromptRequest(Extensible, AnsweredBy["PromptResponse"]):
+class PromptRequest(Extensible, RequestParams["PromptResponse"]):
     """Request parameters for sending a user prompt to the agent.
 
     Contains the user's message and any additional context.
@@ -231,7 +231,7 @@ class RequestPermissionOutcomeCancelled(Model):
     outcome: Literal["cancelled"] = "cancelled"
 
 
-class RequestPermissionRequest(Extensible, AnsweredBy["RequestPermissionResponse"]):
+class RequestPermissionRequest(Extensible, RequestParams["RequestPermissionResponse"]):
     """Request for user permission to execute a tool call.
 
     Sent when the agent needs authorization before performing a sensitive operation.
@@ -287,7 +287,7 @@ does not support rather than treating it as `exclude`.
 """
 
 
-class ListSessionsRequest(Extensible, AnsweredBy["ListSessionsResponse"]):
+class ListSessionsRequest(Extensible, RequestParams["ListSessionsResponse"]):
     """Request parameters for listing existing sessions.
 
     Only available if the Agent supports the `sessionCapabilities.list` capability.
@@ -471,7 +471,7 @@ Whether the Agent has a session in memory, as reported by `session/status`.
 """
 
 
-class SessionStatusRequest(Extensible, AnsweredBy["SessionStatusResponse"]):
+class SessionStatusRequest(Extensible, RequestParams["SessionStatusResponse"]):
     """**UNSTABLE**
 
     This capability is not part of the spec yet, and may be removed or changed at any point.
@@ -506,7 +506,7 @@ class SessionStatusResponse(Response):
     """
 
 
-class SetSessionConfigOptionRequestBoolean(Extensible, AnsweredBy["SetSessionConfigOptionResponse"]):
+class SetSessionConfigOptionRequestBoolean(Extensible, RequestParams["SetSessionConfigOptionResponse"]):
     """A boolean value (`type: "boolean"`)."""
 
     type: Literal["boolean"] = "boolean"
@@ -520,14 +520,14 @@ class SetSessionConfigOptionRequestBoolean(Extensible, AnsweredBy["SetSessionCon
     """The boolean value."""
 
 
-class SetSessionConfigOptionRequestValueId(Extensible, AnsweredBy["SetSessionConfigOptionResponse"]):
+class SetSessionConfigOptionRequestValueId(Extensible, RequestParams["SetSessionConfigOptionResponse"]):
     """A `SessionConfigValueId` string value.
 
     This is the default when `type` is absent on the wire. Unknown `type` values with string payloads also gracefully
     deserialize into this variant.
     """
 
-    type: Annotated[Literal["value_id"], Implied("boolean")] = "value_id"
+    type: Annotated[Literal["value_id"], DefaultUnless("boolean")] = "value_id"
     session_id: SessionId
     """The ID of the session to set the configuration option for."""
 
@@ -551,7 +551,7 @@ class SetSessionConfigOptionResponse(Response):
     """The full set of configuration options and their current values."""
 
 
-class SetSessionModeRequest(Extensible, AnsweredBy["SetSessionModeResponse"]):
+class SetSessionModeRequest(Extensible, RequestParams["SetSessionModeResponse"]):
     """Request parameters for setting a session mode."""
 
     session_id: SessionId
@@ -565,7 +565,7 @@ class SetSessionModeResponse(Response):
     """Response to `session/set_mode` method."""
 
 
-class SetSessionTitleRequest(Extensible, AnsweredBy["SetSessionTitleResponse"]):
+class SetSessionTitleRequest(Extensible, RequestParams["SetSessionTitleResponse"]):
     """**UNSTABLE**
 
     This capability is not part of the spec yet, and may be removed or changed at any point.
@@ -698,7 +698,7 @@ class SystemPrompt(Extensible):
     """
 
 
-class ForkSessionRequest(Extensible, AnsweredBy["ForkSessionResponse"]):
+class ForkSessionRequest(Extensible, RequestParams["ForkSessionResponse"]):
     """**UNSTABLE**
 
     This capability is not part of the spec yet, and may be removed or changed at any point.
@@ -740,7 +740,7 @@ class ForkSessionRequest(Extensible, AnsweredBy["ForkSessionResponse"]):
     """
 
 
-class LoadSessionRequest(Extensible, AnsweredBy["LoadSessionResponse"]):
+class LoadSessionRequest(Extensible, RequestParams["LoadSessionResponse"]):
     """Request parameters for loading an existing session.
 
     Only available if the Agent supports the `loadSession` capability.
@@ -779,7 +779,7 @@ class LoadSessionRequest(Extensible, AnsweredBy["LoadSessionResponse"]):
     """
 
 
-class NewSessionRequest(Extensible, AnsweredBy["NewSessionResponse"]):
+class NewSessionRequest(Extensible, RequestParams["NewSessionResponse"]):
     """Request parameters for creating a new session.
 
     See protocol docs: [Creating a
@@ -811,7 +811,7 @@ class NewSessionRequest(Extensible, AnsweredBy["NewSessionResponse"]):
     """
 
 
-class ResumeSessionRequest(Extensible, AnsweredBy["ResumeSessionResponse"]):
+class ResumeSessionRequest(Extensible, RequestParams["ResumeSessionResponse"]):
     """Request parameters for resuming an existing session.
 
     Resumes an existing session without returning previous messages (unlike `session/load`). This is useful for agents
@@ -850,7 +850,7 @@ class ResumeSessionRequest(Extensible, AnsweredBy["ResumeSessionResponse"]):
     """
 
 
-class UnarchiveSessionRequest(Extensible, AnsweredBy["UnarchiveSessionResponse"]):
+class UnarchiveSessionRequest(Extensible, RequestParams["UnarchiveSessionResponse"]):
     """**UNSTABLE**
 
     This capability is not part of the spec yet, and may be removed or changed at any point.

@@ -4,8 +4,8 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import Field
 
-from acp_bindings._models.base import Extensible, Model, Told
-from acp_bindings._models.types import Int32, Lenient, LenientList, Number, Omittable, Tagged, UInt64, Unlike, When
+from acp_bindings._models.base import Extensible, Model, NotificationParams
+from acp_bindings._models.types import Int32, Lenient, LenientList, NotEnum, Number, Omittable, Tagged, UInt64, When
 
 from .common import SessionId, ToolCallId
 from .content_block import ContentBlock
@@ -259,17 +259,17 @@ class Notice(Extensible):
 
 
 class OtherPlanUpdateContent(Model):
-    """Something newer than this schema, kept as it came."""
+    """A variant that is newer than this schema, preserved as it was received."""
 
-    type: Annotated[str, Unlike("file", "items", "markdown")]
+    type: Annotated[str, NotEnum("file", "items", "markdown")]
 
 
 class OtherSessionUpdate(Model):
-    """Something newer than this schema, kept as it came."""
+    """A variant that is newer than this schema, preserved as it was received."""
 
     session_update: Annotated[
         str,
-        Unlike(
+        NotEnum(
             "agent_message_chunk",
             "agent_thought_chunk",
             "available_commands_update",
@@ -300,7 +300,7 @@ class OtherStateUpdate(Model):
     future ACP variants.
     """
 
-    state: Annotated[str, Unlike("idle", "requires_action", "running", "unknown")]
+    state: Annotated[str, NotEnum("idle", "requires_action", "running", "unknown")]
 
 
 PlanEntryPriority: TypeAlias = Literal["high", "medium", "low"]
@@ -812,7 +812,7 @@ Output](https://agentclientprotocol.com/protocol/v1/draft/prompt-turn#3-agent-re
 """
 
 
-class SessionNotification(Extensible, Told):
+class SessionNotification(Extensible, NotificationParams):
     """Notification containing a session update from the agent.
 
     Used to stream real-time progress and results during prompt processing.

@@ -278,7 +278,7 @@ if TYPE_CHECKING:
 else:
     from acp_bindings._lazy import lazy_names
 
-    # What each module holds; a module is loaded when one of its names is used.
+    # The names of each module. A module is imported when one of its names is first used.
     __all__, __getattr__, __dir__ = lazy_names(
         __name__,
         {

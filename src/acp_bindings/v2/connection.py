@@ -4,8 +4,8 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Field
 
-from acp_bindings._models.base import AnsweredBy, Extensible, Model, Response, Told
-from acp_bindings._models.types import Lenient, LenientList, NullAsEmpty, Tagged, Unlike
+from acp_bindings._models.base import Extensible, Model, NotificationParams, RequestParams, Response
+from acp_bindings._models.types import Lenient, LenientList, NotEnum, NullAsEmpty, Tagged
 
 from .common import AuthMethodId, EnvVariable, ProtocolVersion, RequestId
 
@@ -70,7 +70,7 @@ class AuthMethodTerminal(Extensible):
     """
 
 
-class CancelRequestNotification(Extensible, Told):
+class CancelRequestNotification(Extensible, NotificationParams):
     """Notification to cancel an ongoing request.
 
     See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/v2/cancellation)
@@ -181,7 +181,7 @@ class OtherAuthMethod(Model):
     or forwarding initialization data, and otherwise ignore the method or display it generically.
     """
 
-    type: Annotated[str, Unlike("agent", "terminal")]
+    type: Annotated[str, NotEnum("agent", "terminal")]
     method_id: AuthMethodId
     """Unique identifier for this authentication method."""
 
@@ -421,7 +421,7 @@ class ClientCapabilities(Extensible):
     """
 
 
-class InitializeRequest(Extensible, AnsweredBy["InitializeResponse"]):
+class InitializeRequest(Extensible, RequestParams["InitializeResponse"]):
     """Request parameters for the initialize method.
 
     Sent by the client to establish connection and negotiate capabilities.

@@ -3,7 +3,7 @@
 from typing import Annotated, Literal, TypeAlias
 
 from acp_bindings._models.base import Extensible, Model
-from acp_bindings._models.types import Lenient, Tagged, Unlike
+from acp_bindings._models.types import Lenient, NotEnum, Tagged
 
 from .common import AbsolutePath, MediaType
 
@@ -126,7 +126,7 @@ class OtherDiffChange(Extensible):
     `_` are reserved for future ACP variants.
     """
 
-    operation: Annotated[str, Unlike("add", "copy", "delete", "modify", "move")]
+    operation: Annotated[str, NotEnum("add", "copy", "delete", "modify", "move")]
     file_type: Lenient[DiffFileType | None] = None
     """File content kind after the operation (for `delete`, of the deleted file).
 

@@ -27,4 +27,4 @@ METHODS = Methods(
         "session/update": ("client", "UpdateSessionNotification"),
     },
 )
-"""Who handles each method, and the types of what it carries and of what answers it."""
+"""For each method, the side that handles it and the types of its params and its result."""

@@ -5,7 +5,7 @@ from typing import Annotated, Literal, TypeAlias
 from pydantic import Field
 
 from acp_bindings._models.base import Extensible, Model
-from acp_bindings._models.types import FirstMatch, Lenient, LenientList, Tagged, Unlike
+from acp_bindings._models.types import FirstMatch, Lenient, LenientList, NotEnum, Tagged
 
 from .common import SessionConfigId, SessionConfigValueId
 
@@ -48,7 +48,7 @@ class OtherSessionConfigOption(Extensible):
     or forwarding configuration data, and otherwise ignore the option. The Agent keeps using its `currentValue`.
     """
 
-    type: Annotated[str, Unlike("boolean", "select")]
+    type: Annotated[str, NotEnum("boolean", "select")]
     config_id: SessionConfigId
     """Unique identifier for the configuration option."""
 

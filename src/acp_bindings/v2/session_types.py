@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 from pydantic import Field
 
 from acp_bindings._models.base import Extensible, Model
-from acp_bindings._models.types import Lenient, LenientList, SkipInvalid, Tagged, Unlike
+from acp_bindings._models.types import Lenient, LenientList, NotEnum, SkipInvalid, Tagged
 
 from .common import AbsolutePath, TerminalId, ToolCallId
 from .content_block import ContentBlock
@@ -86,7 +86,7 @@ class OtherAvailableCommand(Model):
     and `description`.
     """
 
-    type: Annotated[str, Unlike("command")]
+    type: Annotated[str, NotEnum("command")]
     name: str
     """Command name without the leading `/`. MUST NOT contain whitespace and MUST be unique within the command list."""
 
@@ -105,7 +105,7 @@ class OtherAvailableCommandInput(Model):
     input.
     """
 
-    type: Annotated[str, Unlike("text")]
+    type: Annotated[str, NotEnum("text")]
 
 
 class OtherToolCallContent(Model):
@@ -118,7 +118,7 @@ class OtherToolCallContent(Model):
     proxying, or forwarding tool call output, and otherwise ignore it or display it generically.
     """
 
-    type: Annotated[str, Unlike("content", "diff", "terminal")]
+    type: Annotated[str, NotEnum("content", "diff", "terminal")]
 
 
 class Terminal(Extensible):

@@ -4,18 +4,18 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import Field
 
-from acp_bindings._models.base import Extensible, Model, Told
+from acp_bindings._models.base import Extensible, Model, NotificationParams
 from acp_bindings._models.types import (
     FirstMatch,
     Int32,
     Int64,
     Lenient,
     LenientList,
+    NotEnum,
     Number,
     SkipInvalid,
     Tagged,
     UInt64,
-    Unlike,
     When,
 )
 
@@ -247,7 +247,7 @@ class OtherBackgroundWork(Model):
     An unknown item still means background work is running, even when the Client cannot show what it is.
     """
 
-    type: Annotated[str, Unlike("terminal", "tool_call")]
+    type: Annotated[str, NotEnum("terminal", "tool_call")]
 
 
 BackgroundWork: TypeAlias = Annotated[BackgroundTerminal | BackgroundToolCall | OtherBackgroundWork, Tagged("type")]
@@ -273,7 +273,7 @@ class OtherSessionUpdate(Model):
 
     session_update: Annotated[
         str,
-        Unlike(
+        NotEnum(
             "agent_message",
             "agent_message_chunk",
             "agent_thought",
@@ -308,7 +308,7 @@ class OtherStateUpdate(Model):
     until a known state arrives.
     """
 
-    state: Annotated[str, Unlike("idle", "requires_action", "running")]
+    state: Annotated[str, NotEnum("idle", "requires_action", "running")]
 
 
 PlanEntryPriority: TypeAlias = Literal["high", "medium", "low"] | str
@@ -368,7 +368,7 @@ class OtherPlanUpdateContent(Model):
     content for the same `planId`.
     """
 
-    type: Annotated[str, Unlike("items")]
+    type: Annotated[str, NotEnum("items")]
     plan_id: PlanId
     """The plan ID to update."""
 
@@ -859,7 +859,7 @@ Output](https://agentclientprotocol.com/protocol/v2/prompt-lifecycle#3-agent-rep
 """
 
 
-class UpdateSessionNotification(Extensible, Told):
+class UpdateSessionNotification(Extensible, NotificationParams):
     """Notification containing a session update from the agent.
 
     Agents can send session updates at any point while the session exists.

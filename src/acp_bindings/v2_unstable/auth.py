@@ -2,7 +2,7 @@
 
 from typing import Literal, TypeAlias
 
-from acp_bindings._models.base import AnsweredBy, Extensible, Response, Told
+from acp_bindings._models.base import Extensible, NotificationParams, RequestParams, Response
 from acp_bindings._models.types import Lenient, LenientList
 
 from .common import AuthMethodId
@@ -66,7 +66,7 @@ The agent's overall authentication state.
 """
 
 
-class AuthStatusRequest(Extensible, AnsweredBy["AuthStatusResponse"]):
+class AuthStatusRequest(Extensible, RequestParams["AuthStatusResponse"]):
     """**UNSTABLE**
 
     This capability is not part of the spec yet, and may be removed or changed at any point.
@@ -102,7 +102,7 @@ class AuthStatusResponse(Response):
     """
 
 
-class AuthStatusUpdateNotification(Extensible, Told):
+class AuthStatusUpdateNotification(Extensible, NotificationParams):
     """**UNSTABLE**
 
     This capability is not part of the spec yet, and may be removed or changed at any point.
@@ -128,7 +128,7 @@ class AuthStatusUpdateNotification(Extensible, Told):
     """
 
 
-class LoginAuthRequest(Extensible, AnsweredBy["LoginAuthResponse"]):
+class LoginAuthRequest(Extensible, RequestParams["LoginAuthResponse"]):
     """Request parameters for the `auth/login` method.
 
     Specifies which authentication method to use.
@@ -145,7 +145,7 @@ class LoginAuthResponse(Response):
     """Response to the `auth/login` method."""
 
 
-class LogoutAuthRequest(Extensible, AnsweredBy["LogoutAuthResponse"]):
+class LogoutAuthRequest(Extensible, RequestParams["LogoutAuthResponse"]):
     """Request parameters for the `auth/logout` method.
 
     Terminates the current authenticated session.

@@ -4,8 +4,8 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Field
 
-from acp_bindings._models.base import AnsweredBy, Extensible, Model, Response, Told
-from acp_bindings._models.types import Lenient, LenientList, NullAsEmpty, Tagged, Unlike
+from acp_bindings._models.base import Extensible, Model, NotificationParams, RequestParams, Response
+from acp_bindings._models.types import Lenient, LenientList, NotEnum, NullAsEmpty, Tagged
 
 from .common import AuthMethodId, EnvVariable, ProtocolVersion, RequestId
 
@@ -92,7 +92,7 @@ class AgentAuthCapabilities(Extensible):
     """
 
 
-class CancelRequestNotification(Extensible, Told):
+class CancelRequestNotification(Extensible, NotificationParams):
     """Notification to cancel an ongoing request.
 
     See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/v2/draft/cancellation)
@@ -225,7 +225,7 @@ class OtherAuthMethod(Model):
     or forwarding initialization data, and otherwise ignore the method or display it generically.
     """
 
-    type: Annotated[str, Unlike("agent", "terminal")]
+    type: Annotated[str, NotEnum("agent", "terminal")]
     method_id: AuthMethodId
     """Unique identifier for this authentication method."""
 
@@ -638,7 +638,7 @@ class ClientCapabilities(Extensible):
     """
 
 
-class InitializeRequest(Extensible, AnsweredBy["InitializeResponse"]):
+class InitializeRequest(Extensible, RequestParams["InitializeResponse"]):
     """Request parameters for the initialize method.
 
     Sent by the client to establish connection and negotiate capabilities.

@@ -3,7 +3,7 @@
 from typing import Annotated, Literal, TypeAlias
 
 from acp_bindings._models.base import Extensible, Model
-from acp_bindings._models.types import FirstMatch, Lenient, LenientList, Tagged, UInt64, Unlike, Within
+from acp_bindings._models.types import FirstMatch, Lenient, LenientList, NotEnum, Tagged, UInt64, Within
 
 from .common import MediaType
 
@@ -76,7 +76,7 @@ class OtherContentBlock(Model):
     `session/prompt` request with a content block type they do not support with `-32602`.
     """
 
-    type: Annotated[str, Unlike("audio", "image", "resource", "resource_link", "text")]
+    type: Annotated[str, NotEnum("audio", "image", "resource", "resource_link", "text")]
 
 
 Role: TypeAlias = Literal["assistant", "user"] | str

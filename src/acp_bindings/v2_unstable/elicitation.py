@@ -4,19 +4,19 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import Field
 
-from acp_bindings._models.base import AnsweredBy, Extensible, Model, Told
+from acp_bindings._models.base import Extensible, Model, NotificationParams, RequestParams
 from acp_bindings._models.types import (
     Absent,
+    DefaultUnless,
     FirstMatch,
-    Implied,
     Int64,
     Lenient,
     LenientList,
+    NotEnum,
     Number,
     Tagged,
     UInt32,
     UInt64,
-    Unlike,
 )
 
 from .common import RequestId, SessionId, ToolCallId
@@ -87,7 +87,7 @@ ElicitationId: TypeAlias = str
 """Unique identifier for an elicitation."""
 
 
-class CompleteElicitationNotification(Extensible, Told):
+class CompleteElicitationNotification(Extensible, NotificationParams):
     """Notification sent by the agent when a URL-based elicitation is complete.
 
     This notification is not a foreground state update.
@@ -146,7 +146,7 @@ class ElicitationUrlModeRequest(ElicitationRequestScope):
 
 
 class CreateElicitationRequestUrlRequest(
-    ElicitationUrlModeRequest, Extensible, AnsweredBy["CreateElicitationResponse"]
+    ElicitationUrlModeRequest, Extensible, RequestParams["CreateElicitationResponse"]
 ):
     """Tied to a specific JSON-RPC request outside of a session (e.g., during auth/configuration phases before any
     session is started).
@@ -170,7 +170,7 @@ class ElicitationUrlModeSession(ElicitationSessionScope):
 
 
 class CreateElicitationRequestUrlSession(
-    ElicitationUrlModeSession, Extensible, AnsweredBy["CreateElicitationResponse"]
+    ElicitationUrlModeSession, Extensible, RequestParams["CreateElicitationResponse"]
 ):
     """Tied to a session, optionally to a specific tool call within that session."""
 
@@ -276,13 +276,13 @@ class NumberPropertySchema(Extensible):
 
 
 class OtherCreateElicitationRequestRequest(
-    ElicitationRequestScope, Extensible, AnsweredBy["CreateElicitationResponse"]
+    ElicitationRequestScope, Extensible, RequestParams["CreateElicitationResponse"]
 ):
     """Tied to a specific JSON-RPC request outside of a session (e.g., during auth/configuration phases before any
     session is started).
     """
 
-    mode: Annotated[str, Unlike("form", "url")]
+    mode: Annotated[str, NotEnum("form", "url")]
     message: str
     """A human-readable message describing what input is needed."""
 
@@ -290,11 +290,11 @@ class OtherCreateElicitationRequestRequest(
 
 
 class OtherCreateElicitationRequestSession(
-    ElicitationSessionScope, Extensible, AnsweredBy["CreateElicitationResponse"]
+    ElicitationSessionScope, Extensible, RequestParams["CreateElicitationResponse"]
 ):
     """Tied to a session, optionally to a specific tool call within that session."""
 
-    mode: Annotated[str, Unlike("form", "url")]
+    mode: Annotated[str, NotEnum("form", "url")]
     message: str
     """A human-readable message describing what input is needed."""
 
@@ -324,7 +324,7 @@ class OtherCreateElicitationResponse(Extensible):
     forwarding elicitation responses, and otherwise MUST handle it as `cancel`.
     """
 
-    action: Annotated[str, Unlike("accept", "cancel", "decline")]
+    action: Annotated[str, NotEnum("accept", "cancel", "decline")]
 
 
 CreateElicitationResponse: TypeAlias = Annotated[
@@ -347,13 +347,13 @@ class OtherElicitationPropertySchema(Model):
     proxying, or forwarding elicitation requests. They MUST NOT render it as a known input control.
     """
 
-    type: Annotated[str, Unlike("array", "boolean", "integer", "number", "string")]
+    type: Annotated[str, NotEnum("array", "boolean", "integer", "number", "string")]
 
 
 class OtherMultiSelectItems(Model):
     """Custom or future typed multi-select items."""
 
-    type: Annotated[str, Unlike("string")]
+    type: Annotated[str, NotEnum("string")]
 
 
 StringFormat: TypeAlias = Literal["email", "uri", "date", "date-time"] | str
@@ -441,7 +441,7 @@ class StringPropertySchema(Extensible):
 class TitledMultiSelectItems(Extensible):
     """Items definition for titled multi-select enum properties."""
 
-    type: Annotated[Literal["titled"], Implied("string")] = "titled"
+    type: Annotated[Literal["titled"], DefaultUnless("string")] = "titled"
     any_of: Annotated[list[EnumOption], Field(min_length=1)]
     """Titled enum options. Must contain at least one option."""
 
@@ -549,7 +549,7 @@ class ElicitationFormModeRequest(ElicitationRequestScope):
 
 
 class CreateElicitationRequestFormRequest(
-    ElicitationFormModeRequest, Extensible, AnsweredBy["CreateElicitationResponse"]
+    ElicitationFormModeRequest, Extensible, RequestParams["CreateElicitationResponse"]
 ):
     """Tied to a specific JSON-RPC request outside of a session (e.g., during auth/configuration phases before any
     session is started).
@@ -570,7 +570,7 @@ class ElicitationFormModeSession(ElicitationSessionScope):
 
 
 class CreateElicitationRequestFormSession(
-    ElicitationFormModeSession, Extensible, AnsweredBy["CreateElicitationResponse"]
+    ElicitationFormModeSession, Extensible, RequestParams["CreateElicitationResponse"]
 ):
     """Tied to a session, optionally to a specific tool call within that session."""
 

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, TypeAlias
 
-from acp_bindings._models.base import AnsweredBy, Extensible, Model, Told
+from acp_bindings._models.base import Extensible, Model, NotificationParams, RequestParams
 from acp_bindings._models.types import FirstMatch, Int32
 
 from .common import McpServerAcpId
@@ -35,7 +35,7 @@ unchanged by proxies, independently of the outer ACP JSON-RPC request ID.
 """
 
 
-class MessageMcpNotification(Extensible, Told):
+class MessageMcpNotification(Extensible, NotificationParams):
     """**UNSTABLE**
 
     Notification for an active request, sent from provider to consumer. Includes subscription acknowledgements and
@@ -55,7 +55,7 @@ class MessageMcpNotification(Extensible, Told):
     """Optional inner MCP params. Null is equivalent to omission."""
 
 
-class MessageMcpRequest(Extensible, AnsweredBy["MessageMcpResponse"]):
+class MessageMcpRequest(Extensible, RequestParams["MessageMcpResponse"]):
     """**UNSTABLE**
 
     Request parameters for `mcp/message`, sent from consumer to provider.

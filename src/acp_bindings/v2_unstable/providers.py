@@ -2,7 +2,7 @@
 
 from typing import Literal, TypeAlias
 
-from acp_bindings._models.base import AnsweredBy, Extensible, Response
+from acp_bindings._models.base import Extensible, RequestParams, Response
 from acp_bindings._models.types import LenientList, Secret
 
 
@@ -15,7 +15,7 @@ class DisableProviderResponse(Response):
     """
 
 
-class ListProvidersRequest(Extensible, AnsweredBy["ListProvidersResponse"]):
+class ListProvidersRequest(Extensible, RequestParams["ListProvidersResponse"]):
     """**UNSTABLE**
 
     This capability is not part of the spec yet, and may be removed or changed at any point.
@@ -68,7 +68,7 @@ Unique identifier for a configurable LLM provider.
 """
 
 
-class DisableProviderRequest(Extensible, AnsweredBy["DisableProviderResponse"]):
+class DisableProviderRequest(Extensible, RequestParams["DisableProviderResponse"]):
     """**UNSTABLE**
 
     This capability is not part of the spec yet, and may be removed or changed at any point.
@@ -116,7 +116,7 @@ class ListProvidersResponse(Response):
     """Configurable providers with current routing info suitable for UI display."""
 
 
-class SetProviderRequest(Extensible, AnsweredBy["SetProviderResponse"]):
+class SetProviderRequest(Extensible, RequestParams["SetProviderResponse"]):
     """**UNSTABLE**
 
     This capability is not part of the spec yet, and may be removed or changed at any point.

@@ -2,7 +2,7 @@
 
 from typing import Any, TypeAlias
 
-from acp_bindings._models.base import AnsweredBy, Extensible, Told
+from acp_bindings._models.base import Extensible, NotificationParams, RequestParams
 
 from .connection import InitializeRequest, InitializeResponse
 
@@ -37,7 +37,7 @@ the capabilities of the chain from itself onward. It MUST NOT change `protocolVe
 """
 
 
-class ProxySuccessorNotification(Extensible, Told):
+class ProxySuccessorNotification(Extensible, NotificationParams):
     """**UNSTABLE**
 
     This capability is not part of the spec yet, and may be removed or changed at any point.
@@ -62,7 +62,7 @@ class ProxySuccessorNotification(Extensible, Told):
     """
 
 
-class ProxySuccessorRequest(Extensible, AnsweredBy["ProxySuccessorResponse"]):
+class ProxySuccessorRequest(Extensible, RequestParams["ProxySuccessorResponse"]):
     """**UNSTABLE**
 
     This capability is not part of the spec yet, and may be removed or changed at any point.

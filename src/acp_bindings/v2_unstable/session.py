@@ -4,8 +4,8 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import Field
 
-from acp_bindings._models.base import AnsweredBy, Extensible, Model, Response, Told
-from acp_bindings._models.types import Lenient, LenientList, NullAsEmpty, Secret, SkipInvalid, Tagged, Unlike
+from acp_bindings._models.base import Extensible, Model, NotificationParams, RequestParams, Response
+from acp_bindings._models.types import Lenient, LenientList, NotEnum, NullAsEmpty, Secret, SkipInvalid, Tagged
 
 from .common import (
     AbsolutePath,
@@ -22,7 +22,7 @@ from .session_config_option import SessionConfigOption
 from .session_types import AvailableCommand, MessageId, StateUpdate, ToolCallUpdate
 
 
-class ArchiveSessionRequest(Extensible, AnsweredBy["ArchiveSessionResponse"]):
+class ArchiveSessionRequest(Extensible, RequestParams["ArchiveSessionResponse"]):
     """**UNSTABLE**
 
     This capability is not part of the spec yet, and may be removed or changed at any point.
@@ -49,7 +49,7 @@ class ArchiveSessionResponse(Response):
     """
 
 
-class CancelSessionNotification(Extensible, Told):
+class CancelSessionNotification(Extensible, NotificationParams):
     """Notification to cancel a session's foreground work and its prompts not yet inserted.
 
     See protocol docs: [Cancellation](https://agentclientprotocol.com/protocol/v2/draft/prompt-lifecycle#cancellation)
@@ -65,7 +65,7 @@ class CancelledPermissionOutcome(Extensible):
     outcome: Literal["cancelled"] = "cancelled"
 
 
-class CloseSessionRequest(Extensible, AnsweredBy["CloseSessionResponse"]):
+class CloseSessionRequest(Extensible, RequestParams["CloseSessionResponse"]):
     """Request parameters for closing an active session.
 
     The Agent MUST cancel any ongoing work related to the session as if `session/cancel` was called, then free the
@@ -110,7 +110,7 @@ class CommandPermissionSubject(Extensible):
     """The associated terminal, when already known. Omitted and `null` are equivalent."""
 
 
-class DeleteSessionRequest(Extensible, AnsweredBy["DeleteSessionResponse"]):
+class DeleteSessionRequest(Extensible, RequestParams["DeleteSessionResponse"]):
     """Request parameters for deleting an existing session from `session/list`.
 
     Only available if the Agent supports the `session.delete` capability.
@@ -259,7 +259,7 @@ class OtherMcpServer(Model):
     or forwarding session setup data. Agents MUST reject a request with a transport they do not support with `-32602`.
     """
 
-    type: Annotated[str, Unlike("acp", "http", "stdio")]
+    type: Annotated[str, NotEnum("acp", "http", "stdio")]
 
 
 McpServer: TypeAlias = Annotated[McpServerHttp | McpServerAcp | McpServerStdio | OtherMcpServer, Tagged("type")]
@@ -282,7 +282,7 @@ class OtherReplayFrom(Model):
     another cursor or resuming without replay.
     """
 
-    type: Annotated[str, Unlike("start")]
+    type: Annotated[str, NotEnum("start")]
 
 
 class OtherRequestPermissionOutcome(Model):
@@ -296,7 +296,7 @@ class OtherRequestPermissionOutcome(Model):
     request according to policy.
     """
 
-    outcome: Annotated[str, Unlike("cancelled", "selected")]
+    outcome: Annotated[str, NotEnum("cancelled", "selected")]
 
 
 class OtherRequestPermissionSubject(Model):
@@ -310,10 +310,10 @@ class OtherRequestPermissionSubject(Model):
     policy.
     """
 
-    type: Annotated[str, Unlike("command", "tool_call")]
+    type: Annotated[str, NotEnum("command", "tool_call")]
 
 
-class OtherSetSessionConfigOptionRequest(Extensible, AnsweredBy["SetSessionConfigOptionResponse"]):
+class OtherSetSessionConfigOptionRequest(Extensible, RequestParams["SetSessionConfigOptionResponse"]):
     """Custom or future session configuration option value payload.
 
     Values beginning with `_` are reserved for implementation-specific extensions. Unknown values that do not begin with
@@ -322,7 +322,7 @@ class OtherSetSessionConfigOptionRequest(Extensible, AnsweredBy["SetSessionConfi
     Agents MUST reject a `session/set_config_option` request with a value type they do not support with `-32602`.
     """
 
-    type: Annotated[str, Unlike("boolean", "id")]
+    type: Annotated[str, NotEnum("boolean", "id")]
     session_id: SessionId
     """The ID of the session to set the configuration option for."""
 
@@ -362,7 +362,7 @@ class PermissionOption(Extensible):
     """Hint about the nature of this permission option."""
 
 
-class PromptRequest(Extensible, AnsweredBy["PromptResponse"]):
+class PromptRequest(Extensible, RequestParams["PromptResponse"]):
     """Request parameters for sending a user prompt to the agent.
 
     Contains the user's message and any additional context.
@@ -533,7 +533,7 @@ SessionListCursor: TypeAlias = str
 """An opaque cursor used to paginate `session/list` results."""
 
 
-class ListSessionsRequest(Extensible, AnsweredBy["ListSessionsResponse"]):
+class ListSessionsRequest(Extensible, RequestParams["ListSessionsResponse"]):
     """Request parameters for listing existing sessions."""
 
     cwd: AbsolutePath | None = None
@@ -593,7 +593,7 @@ Whether the Agent has a session in memory, as reported by `session/status`.
 """
 
 
-class SessionStatusRequest(Extensible, AnsweredBy["SessionStatusResponse"]):
+class SessionStatusRequest(Extensible, RequestParams["SessionStatusResponse"]):
     """**UNSTABLE**
 
     This capability is not part of the spec yet, and may be removed or changed at any point.
@@ -636,7 +636,7 @@ class SessionStatusResponse(Response):
     """
 
 
-class SetSessionConfigOptionRequestBoolean(Extensible, AnsweredBy["SetSessionConfigOptionResponse"]):
+class SetSessionConfigOptionRequestBoolean(Extensible, RequestParams["SetSessionConfigOptionResponse"]):
     """A boolean value (`type: "boolean"`)."""
 
     type: Literal["boolean"] = "boolean"
@@ -650,7 +650,7 @@ class SetSessionConfigOptionRequestBoolean(Extensible, AnsweredBy["SetSessionCon
     """The boolean value."""
 
 
-class SetSessionConfigOptionRequestId(Extensible, AnsweredBy["SetSessionConfigOptionResponse"]):
+class SetSessionConfigOptionRequestId(Extensible, RequestParams["SetSessionConfigOptionResponse"]):
     """A `SessionConfigValueId` string value (`type: "id"`)."""
 
     type: Literal["id"] = "id"
@@ -685,7 +685,7 @@ class SetSessionConfigOptionResponse(Response):
     """The full set of configuration options and their current values."""
 
 
-class SetSessionTitleRequest(Extensible, AnsweredBy["SetSessionTitleResponse"]):
+class SetSessionTitleRequest(Extensible, RequestParams["SetSessionTitleResponse"]):
     """**UNSTABLE**
 
     This capability is not part of the spec yet, and may be removed or changed at any point.
@@ -782,7 +782,7 @@ class SystemPrompt(Extensible):
     """
 
 
-class ForkSessionRequest(Extensible, AnsweredBy["ForkSessionResponse"]):
+class ForkSessionRequest(Extensible, RequestParams["ForkSessionResponse"]):
     """**UNSTABLE**
 
     This capability is not part of the spec yet, and may be removed or changed at any point.
@@ -824,7 +824,7 @@ class ForkSessionRequest(Extensible, AnsweredBy["ForkSessionResponse"]):
     """
 
 
-class NewSessionRequest(Extensible, AnsweredBy["NewSessionResponse"]):
+class NewSessionRequest(Extensible, RequestParams["NewSessionResponse"]):
     """Request parameters for creating a new session.
 
     See protocol docs: [Creating a
@@ -856,7 +856,7 @@ class NewSessionRequest(Extensible, AnsweredBy["NewSessionResponse"]):
     """
 
 
-class ResumeSessionRequest(Extensible, AnsweredBy["ResumeSessionResponse"]):
+class ResumeSessionRequest(Extensible, RequestParams["ResumeSessionResponse"]):
     """Request parameters for resuming an existing session.
 
     Resumes an existing session and optionally replays retained conversation history according to `replayFrom`.
@@ -929,7 +929,7 @@ RequestPermissionSubject: TypeAlias = Annotated[
 """The operation requiring permission."""
 
 
-class RequestPermissionRequest(Extensible, AnsweredBy["RequestPermissionResponse"]):
+class RequestPermissionRequest(Extensible, RequestParams["RequestPermissionResponse"]):
     """Request for user permission to proceed with an operation.
 
     Sent when the agent needs authorization before performing a sensitive operation.
@@ -964,7 +964,7 @@ class RequestPermissionRequest(Extensible, AnsweredBy["RequestPermissionResponse
     """Available permission options for the user to choose from. Must contain at least one option."""
 
 
-class UnarchiveSessionRequest(Extensible, AnsweredBy["UnarchiveSessionResponse"]):
+class UnarchiveSessionRequest(Extensible, RequestParams["UnarchiveSessionResponse"]):
     """**UNSTABLE**
 
     This capability is not part of the spec yet, and may be removed or changed at any point.

@@ -10,10 +10,10 @@ from acp_bindings._models.types import (
     Int32,
     Lenient,
     LenientList,
+    NotEnum,
     SkipInvalid,
     Tagged,
     UInt64,
-    Unlike,
     When,
 )
 
@@ -146,7 +146,7 @@ class OtherAvailableCommand(Model):
     and `description`.
     """
 
-    type: Annotated[str, Unlike("command")]
+    type: Annotated[str, NotEnum("command")]
     name: str
     """Command name without the leading `/`. MUST NOT contain whitespace and MUST be unique within the command list."""
 
@@ -165,7 +165,7 @@ class OtherAvailableCommandInput(Model):
     input.
     """
 
-    type: Annotated[str, Unlike("text")]
+    type: Annotated[str, NotEnum("text")]
 
 
 class OtherBackgroundWork(Model):
@@ -177,7 +177,7 @@ class OtherBackgroundWork(Model):
     An unknown item still means background work is running, even when the Client cannot show what it is.
     """
 
-    type: Annotated[str, Unlike("subagent", "terminal", "tool_call")]
+    type: Annotated[str, NotEnum("subagent", "terminal", "tool_call")]
 
 
 BackgroundWork: TypeAlias = Annotated[
@@ -204,7 +204,7 @@ class OtherStateUpdate(Model):
     until a known state arrives.
     """
 
-    state: Annotated[str, Unlike("idle", "requires_action", "running", "unknown")]
+    state: Annotated[str, NotEnum("idle", "requires_action", "running", "unknown")]
 
 
 class OtherToolCallContent(Model):
@@ -217,7 +217,7 @@ class OtherToolCallContent(Model):
     proxying, or forwarding tool call output, and otherwise ignore it or display it generically.
     """
 
-    type: Annotated[str, Unlike("content", "diff", "terminal")]
+    type: Annotated[str, NotEnum("content", "diff", "terminal")]
 
 
 class RequiresActionStateUpdate(Extensible):

@@ -4,8 +4,8 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Field
 
-from acp_bindings._models.base import Extensible, Model, Told
-from acp_bindings._models.types import Int64, Lenient, LenientList, Number, SkipInvalid, Tagged, UInt64, Unlike
+from acp_bindings._models.base import Extensible, Model, NotificationParams
+from acp_bindings._models.types import Int64, Lenient, LenientList, NotEnum, Number, SkipInvalid, Tagged, UInt64
 
 from .common import AbsolutePath, SessionId, TerminalId, ToolCallId
 from .content_block import ContentBlock
@@ -213,7 +213,7 @@ class OtherSessionUpdate(Model):
 
     session_update: Annotated[
         str,
-        Unlike(
+        NotEnum(
             "agent_message",
             "agent_message_chunk",
             "agent_thought",
@@ -298,7 +298,7 @@ class OtherPlanUpdateContent(Model):
     content for the same `planId`.
     """
 
-    type: Annotated[str, Unlike("file", "items", "markdown")]
+    type: Annotated[str, NotEnum("file", "items", "markdown")]
     plan_id: PlanId
     """The plan ID to update."""
 
@@ -844,7 +844,7 @@ Output](https://agentclientprotocol.com/protocol/v2/draft/prompt-lifecycle#3-age
 """
 
 
-class UpdateSessionNotification(Extensible, Told):
+class UpdateSessionNotification(Extensible, NotificationParams):
     """Notification containing a session update from the agent.
 
     Agents can send session updates at any point while the session exists.
