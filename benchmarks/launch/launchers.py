@@ -1,13 +1,15 @@
-"""How each contestant opens MCP servers; `python -m benchmarks.launch.launchers NAME ORIGIN` answers tasks on stdin.
+"""The contestants that open MCP servers; `python -m benchmarks.launch.launchers NAME ORIGIN` runs tasks from stdin.
 
-A contestant is one context manager: it connects to all servers that it is given and lists their tools, at once, in the
-fastest way that its users have. What is measured is the same code for all.
+Each contestant is a context manager that connects to all given servers at once and lists their tools, in the fastest
+way that is open to its users. The measuring code is the same for all.
 """
 
 from __future__ import annotations
 
 import gc
+import json
 import os
+import subprocess
 import sys
 import time
 import warnings
@@ -24,11 +26,11 @@ from benchmarks.race import ROOT, answer_tasks
 SERVER = Path(__file__).parent / "server.py"
 CALLS = 60
 SESSIONS = 25
-"""Sessions that are held open to see what one takes."""
+"""The number of sessions held open to measure the memory of one."""
 
 
 class Server(NamedTuple):
-    """What is to be opened."""
+    """An MCP server to open."""
 
     kind: Literal["stdio", "http", "sse"]
     args: tuple[str, ...] = ()
@@ -38,11 +40,11 @@ class Server(NamedTuple):
 
 Call: TypeAlias = Callable[[], Awaitable[object]]
 Open: TypeAlias = Callable[[Sequence[Server]], AbstractAsyncContextManager[list[Call]]]
-"""Opens servers; gives for each what calls a tool of it."""
+"""Opens servers and yields, for each, a function that calls one of its tools."""
 
 
 def stdio(seconds: float = 0) -> Server:
-    """A server that needs no time to start, or that many seconds."""
+    """A server that takes *seconds* to start."""
     return Server("stdio", ("-S", "-I", str(SERVER), "stdio", str(seconds)))
 
 
@@ -148,13 +150,55 @@ def openai_agents() -> Open:
 
 
 def bare_script() -> Open:
-    from benchmarks.launch.bare import opened  # noqa: PLC0415
+    """Processes and lines of JSON, without an SDK and without an event loop."""
+
+    @asynccontextmanager
+    async def opened(servers: Sequence[Server]) -> AsyncGenerator[list[Call]]:
+        # Each step is sent to all servers before the responses are read.
+        processes = [_start_process(server) for server in servers]
+        try:
+            for process in processes:
+                _send(process, "initialize", BARE_PARAMS, id=0)
+            for process in processes:
+                _read_result(process)
+                _send(process, "notifications/initialized", {})
+                _send(process, "tools/list", {}, id=1)
+            for process in processes:
+                _read_result(process)
+            yield [partial(_call_bare, process) for process in processes]
+        finally:
+            for process in processes:
+                process.communicate(timeout=10)
 
     return opened
 
 
+BARE_PARAMS = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "bare", "version": "1"}}
+
+
+def _start_process(server: Server) -> subprocess.Popen[bytes]:
+    command = [server.command, *server.args]
+    return subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)
+
+
+def _send(process: subprocess.Popen[bytes], method: str, params: object, **message: Any) -> None:
+    assert process.stdin
+    line = json.dumps({"jsonrpc": "2.0", "method": method, "params": params, **message})
+    process.stdin.write(line.encode() + b"\n")
+
+
+def _read_result(process: subprocess.Popen[bytes]) -> object:
+    assert process.stdout
+    return json.loads(process.stdout.readline())["result"]
+
+
+async def _call_bare(process: subprocess.Popen[bytes]) -> object:
+    _send(process, "tools/call", {"name": "echo", "arguments": {}}, id=2)
+    return _read_result(process)
+
+
 class Contestant(NamedTuple):
-    """Who takes part, and which servers it reaches."""
+    """A library to measure, and the kinds of servers that it supports."""
 
     enter: Callable[[], Open]
     reaches: Sequence[str] = ("stdio", "http", "http, 2026-07-28", "sse")
@@ -172,7 +216,7 @@ CONTESTANTS = {
 
 
 def servers_at(origin: str) -> dict[str, Server]:
-    """One of each kind; those of the web are there already."""
+    """One server of each kind. Those over HTTP are running already."""
     return {
         "stdio": stdio(),
         "http": Server("http", url=f"{origin}/handshake"),
@@ -182,7 +226,7 @@ def servers_at(origin: str) -> dict[str, Server]:
 
 
 def work_of(open_all: Open, servers: Mapping[str, Server]) -> dict[str, Callable[[], float]]:
-    """Every task: what it takes in seconds, or in bytes."""
+    """The tasks by name. Each returns seconds or bytes."""
     work: dict[str, Callable[[], float]] = {
         "ten": partial(anyio.run, seconds_to_open, open_all, [stdio(1.0)] * 10),
         "hundred": partial(anyio.run, seconds_to_open, open_all, [stdio()] * 100),
@@ -196,7 +240,7 @@ def work_of(open_all: Open, servers: Mapping[str, Server]) -> dict[str, Callable
 
 
 async def seconds_to_open(open_all: Open, servers: Sequence[Server]) -> float:
-    """Until all are connected and have listed their tools."""
+    """The time until all servers are connected and have listed their tools."""
     gc.collect()
     started = time.perf_counter()
     async with open_all(servers):
@@ -204,7 +248,7 @@ async def seconds_to_open(open_all: Open, servers: Sequence[Server]) -> float:
 
 
 async def seconds_to_close(open_all: Open, servers: Sequence[Server]) -> float:
-    """From the end of the block until everything is gone."""
+    """The time from the end of the block until all servers are closed."""
     async with AsyncExitStack() as stack:
         await stack.enter_async_context(open_all(servers))
         gc.collect()
@@ -213,7 +257,7 @@ async def seconds_to_close(open_all: Open, servers: Sequence[Server]) -> float:
 
 
 async def seconds_to_call(open_all: Open, server: Server) -> float:
-    """For one call of a tool on an open session."""
+    """The time of one tool call on an open session."""
     async with open_all([server]) as (call,):
         for _ in range(5):
             await call()
@@ -225,7 +269,7 @@ async def seconds_to_call(open_all: Open, server: Server) -> float:
 
 
 async def bytes_held(open_all: Open, server: Server) -> float:
-    """What one more open session adds to the resident memory of this process."""
+    """The resident memory that each open session adds to this process."""
     gc.collect()
     before = _resident()
     async with AsyncExitStack() as stack:
@@ -243,7 +287,7 @@ def _resident() -> int:
 async def _each_in_a_task(
     opened: Callable[[Server], AbstractAsyncContextManager[Call]], servers: Sequence[Server]
 ) -> AsyncGenerator[list[Call]]:
-    """All of them at once: each is left in the task that entered it, as anyio's cancel scopes want."""
+    """Open all servers at once, each in a task of its own, as anyio's cancel scopes require."""
     if len(servers) == 1:
         async with opened(servers[0]) as call:
             yield [call]
@@ -286,12 +330,12 @@ def _sdk_streams() -> Callable[[Server], Any]:
 
 def main() -> None:
     name, origin = sys.argv[1:]
-    # One of our tasks is to open a server of the deprecated transport, which we do know.
+    # One of the tasks opens a server of the deprecated transport.
     warnings.simplefilter("ignore", DeprecationWarning)
     contestant = CONTESTANTS[name]
     servers = {kind: server for kind, server in servers_at(origin).items() if kind in contestant.reaches}
     work = work_of(contestant.enter(), servers)
-    # What is loaded or made at the first use is no part of the figures.
+    # Imports and caches of the first use are not measured.
     for kind in servers:
         work[f"open {kind}"]()
     answer_tasks(work)
