@@ -9,9 +9,11 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from codegen import lock
 from codegen.build import PACKAGES, build
-from codegen.sources import LockError, SourceError, lock, replace_together
-from codegen.sources.delivery import parse_schema
+from codegen.errors import LockError, SourceError
+from codegen.replace import replace_together
+from codegen.sources import parse_schema
 from codegen.tree import CodegenError
 
 ROOT = Path(__file__).resolve().parents[1]

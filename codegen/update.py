@@ -9,40 +9,28 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from codegen.compare import note
-from codegen.sources import (
-    FILES,
-    LOCK,
-    LockedFile,
-    ReplaceError,
-    SourceError,
-    UnknownSourceError,
-    fetch,
-    lock,
-    parse,
-    replace_together,
-)
-from codegen.sources.delivery import parse_schema
-
-__all__ = ["main", "update"]
+from codegen import lock
+from codegen.changes import describe_changes
+from codegen.errors import ReplaceError, SourceError
+from codegen.lock import FILES, LOCK, LockedFile
+from codegen.replace import replace_together
+from codegen.sources import fetch, parse_schema
 
 SCHEMA_FOLDER = Path(__file__).resolve().parents[1] / "schema"
 
 _EPILOG = """\
 sources:
-  npm:@agentclientprotocol/sdk@2.4.0   a package, by the npm client; a tag such as latest will do
-  github:schema-v1.21.0                a release of the protocol's repository: the files of that version
-  https://example.org/acp/schema       a base URL with the same relative paths
-  ../acp/schema                        a folder with the same relative paths
+  npm:@agentclientprotocol/sdk@2.4.0   an npm package; a tag such as latest works too
+  ../acp/schema                        a folder with the same relative paths as schema/
 
-A source must have every file that it covers, unless --only says which ones are wanted. The other
-files stay as they are, and lock.toml says of each where it is from. Nothing is replaced before
-everything has been fetched and checked. Exit status: 0 done, 2 nothing was changed.
+A source must have all four files, unless --only names those that you want. The other files are not
+changed, and lock.toml records the source of each file. Nothing is replaced before all files have been
+fetched and checked. Exit status: 0 done, 2 nothing was changed.
 """
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command; the exit status."""
+    """Run the command and return its exit status."""
     options = _parser().parse_args(argv)
     try:
         changes = update(
@@ -70,49 +58,47 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 @dataclass(frozen=True, kw_only=True)
 class Update:
-    """What an update did, or would do in a dry run."""
+    """The result of an update, or of a dry run."""
 
     source: str
     old: Mapping[str, bytes]
-    """The files that were there and are replaced."""
+    """The previous content of the files that are replaced."""
     new: Mapping[str, bytes]
     locked: Mapping[str, LockedFile]
     """The whole lock after the update."""
     previous: Mapping[str, LockedFile] = field(default_factory=dict[str, LockedFile])
-    """The lock before it, as far as it could be read."""
+    """The lock before the update; empty if it could not be read."""
 
     def report(self) -> list[str]:
-        """Say what became of each file, what changed in meaning and in Python names, as Markdown for the changelog."""
+        """Return what happened to each file, then `differences`, as lines of Markdown."""
         lines = [f"From {self.source}:"]
         for file, entry in self.locked.items():
-            lines.append(f"  {file:<24} {entry.size:>8} bytes  sha256 {entry.sha256}  {self._fate(file)}")
+            lines.append(f"  {file:<24} {entry.size:>8} bytes  sha256 {entry.sha256}  {self._status(file)}")
         return lines + self.differences()
 
     def differences(self) -> list[str]:
-        """Say what changed in meaning and in Python names, file by file, each after an empty line."""
+        """Return the changes in each file, as lines of Markdown for the changelog."""
         lines: list[str] = []
         for file, data in self.new.items():
-            if self._fate(file) == "changed":
-                lines += ["", f"### {file}: {self._origin(file)} → {self.locked[file].version}", ""]
-                lines += self._compared(file, data)
+            if self._status(file) == "changed":
+                before = self.previous[file].version if file in self.previous else lock.UNKNOWN_VERSION
+                lines += ["", f"### {file}: {before} → {self.locked[file].version}", ""]
+                lines += self._changes(file, data)
         return lines
 
-    def _fate(self, file: str) -> str:
+    def _status(self, file: str) -> str:
         if file not in self.new:
             return f"kept, from {self.locked[file].source}"
         if file not in self.old:
             return "new"
         return "unchanged" if self.old[file] == self.new[file] else "changed"
 
-    def _origin(self, file: str) -> str:
-        return self.previous[file].version if file in self.previous else lock.UNKNOWN_VERSION
-
-    def _compared(self, file: str, data: bytes) -> list[str]:
+    def _changes(self, file: str, data: bytes) -> list[str]:
         try:
             before = parse_schema(file, self.old[file])
         except SourceError as error:
-            return [f"- The file that was there cannot be compared: {error}"]
-        return note(file, before, parse_schema(file, data))
+            return [f"- The previous file cannot be compared: {error}"]
+        return describe_changes(file, before, parse_schema(file, data))
 
 
 def update(
@@ -125,18 +111,21 @@ def update(
     timeout: float = 120.0,
     dry_run: bool = False,
 ) -> Update:
-    """Replace the schemas in `folder`, and their lock, by those of `source`, all or none.
+    """Replace the schemas in *folder* and their lock by those of *source*: all of them or none.
 
     Raises:
-        SourceError: the source is not usable; the folder is as it was.
+        SourceError: the source cannot be used; the folder is as it was.
     """
     if Path(source).is_dir() and Path(source).resolve() == folder.resolve():
-        raise UnknownSourceError(source, "this is the very folder to update")
-    delivery = fetch(parse(source, timeout=timeout), only=only, sha256=sha256)
+        raise SourceError(f"{source}: this is the folder to update. Name another source")
+    delivery = fetch(source, only=only, sha256=sha256, timeout=timeout)
     for file in FILES:
         if file not in delivery.files:
             lock.verified_bytes(folder, file)
-    previous = _previous_lock(folder)
+    try:
+        previous = lock.read(folder)
+    except SourceError:
+        previous = {}  # every file is replaced, so a broken lock does not matter
     version = release or delivery.version
     fresh = {
         file: LockedFile.of(data, source=delivery.source, version=version) for file, data in delivery.files.items()
@@ -150,34 +139,26 @@ def update(
         previous=previous,
     )
     if not dry_run:
-        # The lock comes last: until it is there, a build notices that the files are not those recorded.
+        # The lock is written last: until then, a build notices that the files differ from it.
         replace_together(folder, {**delivery.files, LOCK: lock.render(locked).encode()})
     return result
-
-
-def _previous_lock(folder: Path) -> dict[str, LockedFile]:
-    """Read the lock; a broken one is no obstacle where no file is kept, and says nothing of the past."""
-    try:
-        return lock.read(folder)
-    except SourceError:
-        return {}
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="nox -s update_schema --",
-        description="Replace the published schemas and their lock, all or none, and print what changed.",
+        description="Replace the published schemas and their lock together, and print what changed.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("source", metavar="SOURCE", help="where to take them from, see below")
+    parser.add_argument("source", metavar="SOURCE", help="the new schemas, see below")
     parser.add_argument(
         "--only",
         metavar="FILE",
         action="append",
         default=[],
         choices=FILES,
-        help=f"replace only this: {', '.join(FILES)}",
+        help=f"replace only this file: {', '.join(FILES)}",
     )
     parser.add_argument(
         "--sha256",
@@ -187,10 +168,8 @@ def _parser() -> argparse.ArgumentParser:
         type=_digest,
         help="the digest that a file must have",
     )
-    parser.add_argument("--release", metavar="TEXT", help="the release to record, where the source does not say")
-    parser.add_argument(
-        "--timeout", metavar="SECONDS", type=float, default=120.0, help="for npm, or each download (120)"
-    )
+    parser.add_argument("--release", metavar="TEXT", help="the version to record if the source does not name one")
+    parser.add_argument("--timeout", metavar="SECONDS", type=float, default=120.0, help="the limit for npm (120)")
     parser.add_argument("--dry-run", action="store_true", help="fetch, check and compare, but replace nothing")
     parser.add_argument(
         "--schema-folder", metavar="PATH", type=Path, default=SCHEMA_FOLDER, help="the folder to update (schema/)"

@@ -17,8 +17,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from codegen.sources import LOCK, Delivery, LockedFile, LockError, SourceError, lock, replace_together
-from codegen.sources.npm import NpmSource, newest_version, published_versions
+from codegen import lock
+from codegen.errors import LockError, SourceError
+from codegen.lock import LOCK, LockedFile
+from codegen.replace import replace_together
+from codegen.sources import Delivery, from_npm, newest_version, published_versions
 from codegen.update import Update, update
 
 PACKAGE = "@agentclientprotocol/sdk"
@@ -49,7 +52,7 @@ def _kept(folder: Path, version: str) -> Delivery | None:
 
 
 def _fetched(folder: Path, version: str, *, timeout: float) -> Delivery:
-    delivery = NpmSource(package=f"{PACKAGE}@{version}", timeout=timeout).fetch(())
+    delivery = from_npm(f"{PACKAGE}@{version}", timeout=timeout)
     records = {
         file: LockedFile.of(data, source=delivery.source, version=version) for file, data in delivery.files.items()
     }
@@ -198,7 +201,7 @@ def _body(version: str, changes: Update, outcomes: Sequence[Outcome]) -> str:
     if len(text) <= BODY_LIMIT:
         return text
     kept = text[:BODY_LIMIT].rpartition("\n")[0]
-    return f"{kept}\n\nCut here; all of it: `nox -s compare -- npm:{PACKAGE}@{before} npm:{PACKAGE}@{version}`"
+    return f"{kept}\n\nTruncated. To see all: `nox -s update_schema -- npm:{PACKAGE}@{version} --dry-run`"
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Small places that publish schemas: a web server, an npm client, a folder."""
+"""Sources of schemas for tests: a web server, an npm client and a folder."""
 
 import base64
 import hashlib
@@ -9,23 +9,24 @@ import tarfile
 import threading
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-from codegen.sources import FILES, LOCK, LockedFile, lock
+from codegen import lock
+from codegen.lock import FILES, LOCK, LockedFile
 
 PACKAGE = "@agentclientprotocol/sdk"
 
 
 def schema(description: str = "A small one.") -> bytes:
-    """The least that is an ACP schema."""
+    """Return a minimal ACP schema."""
     ping = {"description": description, "type": "object", "x-side": "agent", "x-method": "ping"}
     return json.dumps({"$schema": "https://json-schema.org/draft/2020-12/schema", "$defs": {"Ping": ping}}).encode()
 
 
 def release(name: str) -> dict[str, bytes]:
-    """The four files of one release, all different."""
+    """Return the four files of a release, all different."""
     return {file: schema(f"{file} of {name}") for file in FILES}
 
 
@@ -46,23 +47,8 @@ def schema_folder(folder: Path) -> Path:
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    """Every file below the folder, hidden ones too."""
+    """Return every file below the folder, including hidden ones."""
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-
-
-@dataclass(kw_only=True)
-class Page:
-    """One answer of a site."""
-
-    body: bytes = b""
-    status: int = 200
-    headers: Mapping[str, str] = field(default_factory=dict[str, str])
-    announced: int | None = None
-    """The Content-Length, if it is not that of the body."""
-    stalls: bool = False
-    """Send no answer until the site closes."""
-    drips: bool = False
-    """Send the body byte by byte, a little apart."""
 
 
 @dataclass(kw_only=True)
@@ -70,43 +56,22 @@ class Site:
     """A running web server."""
 
     url: str
-    pages: dict[str, Page]
-    asked: list[str]
-    """The targets of the requests so far."""
-
-    def publish(self, prefix: str, files: Mapping[str, bytes]) -> str:
-        """Publish the files under `/prefix/`; the base URL for them."""
-        self.pages |= {f"/{prefix}/{file}": Page(body=data) for file, data in files.items()}
-        return f"{self.url}/{prefix}"
+    pages: dict[str, bytes]
+    """The response bodies by path."""
 
 
 @contextmanager
 def site() -> Generator[Site]:
-    """Serve on the loopback interface for as long as the block lasts."""
-    pages: dict[str, Page] = {}
-    asked: list[str] = []
-    closing = threading.Event()
+    """Serve on the loopback interface until the block ends."""
+    pages: dict[str, bytes] = {}
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            asked.append(self.path)
-            page = pages.get(self.path.partition("?")[0], Page(status=404))
-            if page.stalls:
-                closing.wait(30)
-                return
-            self.send_response(page.status)
-            for name, value in page.headers.items():
-                self.send_header(name, value)
-            self.send_header("Content-Length", str(len(page.body) if page.announced is None else page.announced))
+            body = pages.get(self.path.partition("?")[0])
+            self.send_response(404 if body is None else 200)
+            self.send_header("Content-Length", str(len(body or b"")))
             self.end_headers()
-            try:
-                step = 1 if page.drips else max(len(page.body), 1)
-                for start in range(0, len(page.body), step):
-                    self.wfile.write(page.body[start : start + step])
-                    if page.drips and closing.wait(0.05):
-                        return
-            except ConnectionError:
-                pass
+            self.wfile.write(body or b"")
 
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - as the base class has it
             """Keep the output of the tests clean."""
@@ -115,30 +80,28 @@ def site() -> Generator[Site]:
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     try:
-        yield Site(url=f"http://127.0.0.1:{server.server_port}", pages=pages, asked=asked)
+        yield Site(url=f"http://127.0.0.1:{server.server_port}", pages=pages)
     finally:
-        closing.set()
         server.shutdown()
         thread.join()
         server.server_close()
 
 
 def registry(site: Site, archives: Mapping[str, bytes]) -> None:
-    """Make of a site what the real npm takes for its registry: the package in these versions, the last as `latest`."""
+    """Make *site* a registry for the real npm, with these versions of the package; the last is `latest`."""
     versions: dict[str, object] = {}
     for version, archive in archives.items():
         path = f"/tarballs/sdk-{version}.tgz"
-        site.pages[path] = Page(body=archive)
+        site.pages[path] = archive
         integrity = "sha512-" + base64.b64encode(hashlib.sha512(archive).digest()).decode()
         dist = {"tarball": f"{site.url}{path}", "integrity": integrity, "shasum": hashlib.sha1(archive).hexdigest()}
         versions[version] = {"name": PACKAGE, "version": version, "dist": dist}
     document = {"name": PACKAGE, "dist-tags": {"latest": list(archives)[-1]}, "versions": versions}
-    page = Page(body=json.dumps(document).encode(), headers={"Content-Type": "application/json"})
-    site.pages[f"/{PACKAGE.replace('/', '%2f')}"] = page
+    site.pages[f"/{PACKAGE.replace('/', '%2f')}"] = json.dumps(document).encode()
 
 
 def tarball(files: Mapping[str, bytes]) -> bytes:
-    """A package that holds the files."""
+    """Return a package with these files."""
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w:gz") as archive:
         for file, data in files.items():
@@ -149,13 +112,13 @@ def tarball(files: Mapping[str, bytes]) -> bytes:
 
 
 def packed(version: str, archive: bytes, *, integrity: str | None = None) -> str:
-    """What npm reports after packing the archive."""
+    """Return the report of `npm pack`."""
     integrity = integrity or "sha512-" + base64.b64encode(hashlib.sha512(archive).digest()).decode()
     return json.dumps([{"name": PACKAGE, "version": version, "filename": "sdk.tgz", "integrity": integrity}])
 
 
 def install_npm(folder: Path, *, report: str = "", archive: bytes = b"", status: int = 0, complaint: str = "") -> Path:
-    """Write an `npm` that leaves the archive where it was told to, and says the rest; the folder for PATH."""
+    """Write an `npm` that packs *archive* and prints *report*. Return the folder for PATH."""
     (folder / "sdk.tgz").write_bytes(archive)
     return _command(
         folder,
@@ -171,7 +134,7 @@ def install_npm(folder: Path, *, report: str = "", archive: bytes = b"", status:
 
 
 def install_npm_of(folder: Path, archives: Mapping[str, bytes]) -> Path:
-    """Write an `npm` that knows these versions of the package, and notes in `asked` what it is asked for.
+    """Write an `npm` with these versions of the package. It records its commands in the file `asked`.
 
     The last is `latest`, unless the file `latest` in the folder names another.
     """
@@ -199,12 +162,12 @@ def install_npm_of(folder: Path, archives: Mapping[str, bytes]) -> Path:
 
 
 def install_hanging_npm(folder: Path) -> Path:
-    """Write an `npm` that does not end for half a minute; the folder for PATH."""
+    """Write an `npm` that does not exit for 30 s. Return the folder for PATH."""
     return _command(folder, "signal.alarm(30)\nsignal.pause()")
 
 
 def install_npm_for(folder: Path, *, npm: str, package: Path) -> Path:
-    """Write an `npm` that is the real one, except that it finds every package in a local folder."""
+    """Write an `npm` that calls the real one, but takes every package from a local folder."""
     return _command(folder, f'os.execv({npm!r}, ["npm", "pack", {str(package)!r}, *sys.argv[3:]])')
 
 

@@ -9,8 +9,9 @@ from types import ModuleType
 from typing import Literal
 
 from codegen.build import PACKAGES, build
+from codegen.errors import SourceError
 from codegen.passes.tidy import open_booleans
-from codegen.sources import SourceError, parse_schema
+from codegen.sources import parse_schema
 from codegen.tree import CodegenError
 from tests.acp_bindings.agreement import disagreement
 from tests.acp_bindings.damage import damage

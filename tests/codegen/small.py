@@ -10,8 +10,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from codegen import lock
 from codegen.build import PACKAGES, build
-from codegen.sources import lock
 from codegen.tree import Definitions, Node
 
 SCHEMAS = Path(__file__).parents[2] / "schema"

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from codegen import lock
 from codegen.__main__ import main
 from codegen.build import PACKAGES
-from codegen.sources import LOCK, LockedFile, lock
+from codegen.lock import LOCK, LockedFile
 from codegen.tree import Node
 from tests.codegen.publishing import contents, write
 from tests.codegen.small import SCHEMAS, TEXT, obj
@@ -139,7 +140,7 @@ def test_a_check_shows_what_a_changed_description_changes_and_that_the_schema_is
         f"\n{DIFFERS}"
     )
     assert complaints.startswith(
-        f"codegen: {FILE}: it is not the file that lock.toml records from folder:small (sha256"
+        f"codegen: {FILE}: differs from the file that lock.toml records from folder:small (expected sha256"
     )
     assert contents(output) == before
 
@@ -154,7 +155,7 @@ def test_a_check_fails_for_another_schema_even_where_the_packages_are_equal(
     assert status == 1
     printed, complaints = capsys.readouterr()
     assert without_counts(printed) == ""
-    assert complaints.startswith(f"codegen: {FILE}: it is not the file that lock.toml records")
+    assert complaints.startswith(f"codegen: {FILE}: differs from the file that lock.toml records")
 
 
 ADDED = ["--- committed/v1/more.py", "+++ generated/v1/more.py", "@@ -1 +0,0 @@", "-x = 1"]
@@ -231,7 +232,7 @@ def test_only_the_locked_schemas_are_written_from(
     status = run(schemas, output)
 
     assert status == 2
-    assert capsys.readouterr().err.startswith(f"codegen: {FILE}: it is not the file that lock.toml records")
+    assert capsys.readouterr().err.startswith(f"codegen: {FILE}: differs from the file that lock.toml records")
     assert contents(output) == before
 
 
@@ -256,7 +257,7 @@ def test_a_schema_that_is_cut_off_is_an_error(schemas: Path, output: Path, capsy
     status = run(schemas, output, "--check")
 
     assert status == 2
-    assert "cut off" in capsys.readouterr().err
+    assert "truncated" in capsys.readouterr().err
 
 
 def test_the_committed_packages_are_what_the_schemas_give_whatever_the_order_of_sets(tmp_path: Path) -> None:

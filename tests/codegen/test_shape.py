@@ -4,8 +4,8 @@ import pytest
 
 from codegen.build import PACKAGES
 from codegen.checks import check_shape
-from codegen.sources.delivery import parse_schema
-from codegen.sources.errors import NotAnAcpSchemaError
+from codegen.errors import SourceError
+from codegen.sources import parse_schema
 from codegen.tree import CodegenError
 from tests.codegen import publishing
 from tests.codegen.small import SCHEMAS, TEXT, listed, obj
@@ -97,5 +97,5 @@ def test_data_is_no_schema() -> None:
 def test_a_source_of_what_is_no_json_schema_is_refused_before_anything_is_replaced() -> None:
     data = publishing.schema("1").replace(b'"type": "object"', b'"type": 5')
 
-    with pytest.raises(NotAnAcpSchemaError, match="type is 5 instead of text or a list of texts"):
+    with pytest.raises(SourceError, match="type is 5 instead of text or a list of texts"):
         parse_schema("v1/schema.json", data)

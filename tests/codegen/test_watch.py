@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from codegen import watch
-from codegen.sources import FILES, LOCK, LockedFile, lock
+from codegen import lock, watch
+from codegen.lock import FILES, LOCK, LockedFile
 from codegen.watch import PACKAGE, Gate, main
 from tests.codegen import publishing
 
@@ -151,7 +151,7 @@ def test_a_gate_that_fails_is_in_the_body_with_its_last_lines(tmp_path: Path, np
     assert f"### python -m lossy\n\n~~~text\n{shown}\nexit status 3\n~~~\n" in body
 
 
-def test_a_body_that_github_would_refuse_is_cut_and_says_where_all_of_it_is(
+def test_a_body_too_long_for_github_is_truncated(
     tmp_path: Path, npm: Path, repository: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     publishing.install_npm_of(npm, published("2.1.0"))
@@ -161,7 +161,7 @@ def test_a_body_that_github_would_refuse_is_cut_and_says_where_all_of_it_is(
 
     body = (tmp_path / "out" / "body.md").read_text(encoding="utf-8")
     assert len(body) < 500
-    assert body.endswith(f"`nox -s compare -- npm:{PACKAGE}@2.0.0 npm:{PACKAGE}@2.1.0`\n")
+    assert body.endswith(f"`nox -s update_schema -- npm:{PACKAGE}@2.1.0 --dry-run`\n")
 
 
 @pytest.mark.parametrize("latest", ["2.0.0", "1.9.0"], ids=["the same", "an older one"])
@@ -198,7 +198,7 @@ def test_a_version_that_is_none_is_refused(
     assert main([str(tmp_path / "out")], root=repository, gates=[]) == 2
 
     assert not (tmp_path / "out").exists()
-    assert "its report names no version" in capsys.readouterr().err
+    assert "the report does not name a version" in capsys.readouterr().err
 
 
 def test_a_branch_that_is_there_is_left_alone(
@@ -245,5 +245,5 @@ def test_a_registry_of_the_real_client_is_watched_and_the_real_bindings_made(
     assert subject == "Regenerate for schema 99.0.0"
     assert "src/acp_bindings/v1/connection.py" in generated
     body = (tmp_path / "out" / "body.md").read_text(encoding="utf-8")
-    assert "- `Implementation.shoeSize`" in body
+    assert "- `Implementation.shoe_size` added" in body
     assert "- [ ]" not in body

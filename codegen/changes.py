@@ -1,31 +1,107 @@
-"""What changed in the Python names of a generated package: what a program imports, what that is, and its attributes.
+"""The changes between two versions of a schema, as Markdown for the changelog.
 
-The names are read from the generated code, because that is what programs see; how a value is read, and its limits, are
-the schema's to tell (`codegen.compare.meaning`), so only the types that a type checker knows count here.
+First come the definitions and methods of the schema, then the Python names that are generated from it.
+
+A change is *breaking* if a program that worked with the old package may fail with the new one: a name that it uses is
+gone, a value that it builds or receives is no longer accepted, or an attribute may hold a new kind of value. New names,
+new optional fields, new variants of a union and new enumeration values are not breaking.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+import re
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
-from codegen.compare.report import Change, NameKind, as_code
+from codegen.build import PACKAGES, build
 from codegen.naming import EXTENSIBLE, INTEGERS, MODEL, NUMBER, RESPONSE, WRAPPERS
+from codegen.passes.tidy import open_booleans
+from codegen.tree import CodegenError, Definitions, rewrite_all, without
 
-__all__ = ["Attribute", "Name", "Names", "compare_names", "names_of"]
+Kind: TypeAlias = Literal["name", "meaning", "base", "attribute", "rule", "module"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Change:
+    """One difference between the Python names of two packages."""
+
+    kind: Kind
+    where: str
+    """The name (`Foo`) or the attribute (`Foo.bar`)."""
+    what: str
+    """The difference as Markdown, to be read after `where`."""
+    breaking: bool
+
+
+def describe_changes(file: str, old: dict[str, Any], new: dict[str, Any]) -> list[str]:
+    """Return the changes from one version of the schema *file* to another, as lines of Markdown."""
+    lines = [*_describe_schema(old["$defs"], new["$defs"])]
+    lines += ["", f"Python names, `from acp_bindings.{PACKAGES[file][0]} import …`:", ""]
+    names: list[Names] = []
+    for which, schema in (("old", old), ("new", new)):
+        try:
+            with tempfile.TemporaryDirectory(prefix="acp-names-") as scratch:
+                package = build(file, schema, "a comparison", Path(scratch)).package
+                names.append(names_of(Path(scratch) / package))
+        except CodegenError as error:
+            return [*lines, f"- These cannot be compared, because the {which} schema cannot be built: {error}"]
+    return lines + render(compare_names(*names))
+
+
+def _describe_schema(old: Definitions, new: Definitions) -> list[str]:
+    """Return the definitions and methods that were removed, added or changed, as lines of Markdown."""
+    old, new = open_booleans(old), open_booleans(new)
+    old_methods, new_methods = (
+        {node["x-method"] for node in defs.values() if "x-method" in node} for defs in (old, new)
+    )
+    bare_old, bare_new = (rewrite_all(defs, lambda node: without(node, "title", "description")) for defs in (old, new))
+    common = sorted(old.keys() & new.keys())
+    listed = [
+        ("**Breaking:** methods removed", old_methods - new_methods),
+        ("**Breaking:** definitions removed", old.keys() - new.keys()),
+        ("methods added", new_methods - old_methods),
+        ("definitions added", new.keys() - old.keys()),
+        ("definitions changed", {name for name in common if bare_old[name] != bare_new[name]}),
+    ]
+    lines = [f"- {what}: {as_code(sorted(names))}" for what, names in listed if names]
+    if texts := sum(old[name] != new[name] and bare_old[name] == bare_new[name] for name in common):
+        lines.append(f"- {texts} description{'s' if texts > 1 else ''} changed")
+    return lines or ["- No change"]
+
+
+def render(changes: Sequence[Change]) -> list[str]:
+    """Return the changes as a Markdown list, breaking ones first."""
+    lines: list[str] = []
+    for breaking in (True, False):
+        mark = "**Breaking:** " if breaking else ""
+        chosen = [change for change in changes if change.breaking is breaking and change.kind != "module"]
+        if names := [change.where for change in chosen if change.kind == "name"]:
+            lines.append(f"- {mark}names {'removed' if breaking else 'added'}: {as_code(names)}")
+        lines += [f"- {mark}`{change.where}` {change.what}" for change in chosen if change.kind != "name"]
+    if moved := [change.where for change in changes if change.kind == "module"]:
+        lines.append(f"- moved to another module of the package: {as_code(moved)}")
+    return lines or ["- No change"]
+
+
+def as_code(names: Iterable[str]) -> str:
+    """Return the names as Markdown code, separated by commas."""
+    return ", ".join(f"`{name}`" for name in names)
 
 
 @dataclass(frozen=True)
 class Attribute:
-    """A member of a class, as its constructor takes it and its instances have it."""
+    """An attribute of a generated class."""
 
     alternatives: tuple[str, ...]
-    """The types that it may have."""
+    """The types of its values, as a type checker sees them."""
     required: bool
-    """Whether the constructor asks for it."""
+    """True if the constructor requires it."""
+    declaration: str = field(default="", compare=False)
+    """The annotation and the default as written, with the rules of reading."""
 
     def __str__(self) -> str:
         """The type, as Markdown."""
@@ -39,11 +115,14 @@ class Name:
     module: str
     bases: tuple[str, ...] = ()
     attributes: Mapping[str, Attribute] = field(default_factory=dict[str, Attribute])
-    """Of a class, those that it writes down itself."""
+    """The attributes that a class declares itself."""
     alternatives: tuple[str, ...] = ()
+    """The types of an alias, as a type checker sees them."""
+    declaration: str = field(default="", compare=False)
+    """The value of an alias as written."""
 
     def __str__(self) -> str:
-        """What it is, as Markdown."""
+        """The kind of name, as Markdown."""
         return "a class" if self.bases else f"the type `{' | '.join(self.alternatives)}`"
 
 
@@ -51,15 +130,15 @@ Names: TypeAlias = dict[str, Name]
 
 META = Attribute(("dict[str, Any]", "None"), required=False)
 RUNTIME = {MODEL: {}, EXTENSIBLE: {"meta": META}, RESPONSE: {"meta": META}}
-"""The attributes of the classes that are written by hand."""
+"""The attributes of the base classes that are not generated."""
 RUNTIME_BASES = {EXTENSIBLE: (MODEL,), RESPONSE: (EXTENSIBLE,)}
 
 NUMBERS = {**dict.fromkeys(INTEGERS.values(), "int"), NUMBER: "float"}
-"""What type checkers take the numbers of the runtime for."""
+"""The types of the number aliases, as a type checker sees them."""
 
 
 def names_of(package: Path) -> Names:
-    """The names that the modules of a generated package define."""
+    """Return the names that the modules of a generated package define."""
     found: Names = {}
     for path in sorted(package.glob("*.py")):
         for statement in ast.parse(path.read_text(encoding="utf-8")).body:
@@ -68,14 +147,15 @@ def names_of(package: Path) -> Names:
                     attributes = dict(_attribute(each) for each in body if isinstance(each, ast.AnnAssign))
                     found[name] = Name(module=path.stem, bases=tuple(map(ast.unparse, bases)), attributes=attributes)
                 case ast.AnnAssign(target=ast.Name(name), value=ast.expr() as value):
-                    found[name] = Name(module=path.stem, alternatives=_alternatives(value))
+                    declaration = ast.unparse(value)
+                    found[name] = Name(module=path.stem, alternatives=_alternatives(value), declaration=declaration)
                 case _:
                     pass
     return found
 
 
 def compare_names(old: Names, new: Names) -> list[Change]:
-    """What became of each name, wherever in the package it lives."""
+    """Return the changes of every name, in whichever module of the package it is."""
     changes: list[Change] = []
     for name in sorted(old.keys() | new.keys()):
         if name not in new:
@@ -98,7 +178,7 @@ def _compare_name(name: str, old: Names, new: Names) -> Iterator[Change]:
     elif before.bases:
         yield from _compare_classes(name, old, new)
     else:
-        yield from _compare_types("meaning", name, *_apart_from_aliases(before, after, old, new))
+        yield from _compare_types(name, before, after, old, new)
 
 
 def _compare_classes(name: str, old: Names, new: Names) -> Iterator[Change]:
@@ -119,18 +199,27 @@ def _compare_classes(name: str, old: Names, new: Names) -> Iterator[Change]:
             yield Change(kind="attribute", where=where, what=what, breaking=required)
         else:
             was, is_ = olds[attribute], news[attribute]
-            yield from _compare_types("attribute", where, *_apart_from_aliases(was, is_, old, new))
+            yield from _compare_types(where, was, is_, old, new)
             if was.required != is_.required:
                 what = "is now required" if is_.required else "is no longer required"
                 yield Change(kind="attribute", where=where, what=what, breaking=is_.required)
 
 
-def _compare_types(kind: NameKind, where: str, old: tuple[str, ...], new: tuple[str, ...]) -> Iterator[Change]:
+def _compare_types(
+    where: str, before: Name | Attribute, after: Name | Attribute, old_names: Names, new_names: Names
+) -> Iterator[Change]:
+    kind: Kind = "meaning" if isinstance(before, Name) else "attribute"
+    old, new = before.alternatives, after.alternatives
+    if old != new:  # None counts the same in an alias and beside it
+        old, new = _with_none(old, old_names), _with_none(new, new_names)
     removed, added = [each for each in old if each not in new], [each for each in new if each not in old]
     if not removed and not added:
+        if _RULE.findall(before.declaration) != _RULE.findall(after.declaration):
+            what = f"is declared as `{after.declaration}` instead of `{before.declaration}`"
+            yield Change(kind="rule", where=where, what=what, breaking=False)
         return
     known = [each for each in old if each != "None"]
-    # What was no choice, or has nothing left of it, is another type.
+    # A type that was not a choice, or of which nothing is left, is another type.
     is_choice = len(known) > 1 or any(map(_is_value, known))
     if is_choice and not {*known} <= {*removed} and all(_is_to_be_expected(each, known) for each in added):
         for each in removed:
@@ -142,20 +231,18 @@ def _compare_types(kind: NameKind, where: str, old: tuple[str, ...], new: tuple[
         yield Change(kind=kind, where=where, what=what, breaking=True)
 
 
+_RULE = re.compile(
+    r"\b(?:Lenient|LenientList|NullAsEmpty|SkipInvalid|Secret)\b|"
+    r"(?:Field|Within|When)\([^)]*\)|\bU?Int\d+| = (?!None).*"
+)
+"""A rule that type checkers do not see: of reading, of bounds, or a default."""
+
+
 def _is_to_be_expected(added: str, known: list[str]) -> bool:
-    """Whether programs have to expect this of a choice: more of a union, and of an enumeration more of its values."""
+    """Return True if programs must expect *added*: another variant of a union, or another value of an enumeration."""
     if any(map(_is_value, known)):
         return _is_value(added) or added == "str"
     return added != "None"
-
-
-def _apart_from_aliases(
-    before: Name | Attribute, after: Name | Attribute, old: Names, new: Names
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The alternatives before and after, so that None is the same in an alias and beside it."""
-    if before.alternatives == after.alternatives:
-        return before.alternatives, after.alternatives
-    return _with_none(before.alternatives, old), _with_none(after.alternatives, new)
 
 
 def _with_none(alternatives: tuple[str, ...], names: Names) -> tuple[str, ...]:
@@ -178,7 +265,7 @@ def _ancestors(name: str, names: Names) -> set[str]:
 
 
 def _all_attributes(name: str, names: Names) -> dict[str, Attribute]:
-    """The attributes of a class, with those that it inherits."""
+    """Return the attributes of a class, including inherited ones."""
     if name not in names:
         return RUNTIME.get(name, {})
     found: dict[str, Attribute] = {}
@@ -188,13 +275,16 @@ def _all_attributes(name: str, names: Names) -> dict[str, Attribute]:
 
 
 def _attribute(statement: ast.AnnAssign) -> tuple[str, Attribute]:
+    default = f" = {ast.unparse(statement.value)}" if statement.value else ""
     return ast.unparse(statement.target), Attribute(
-        _alternatives(statement.annotation), required=statement.value is None
+        _alternatives(statement.annotation),
+        required=statement.value is None,
+        declaration=ast.unparse(statement.annotation) + default,
     )
 
 
 def _alternatives(annotation: ast.expr) -> tuple[str, ...]:
-    """The alternatives of a type as a type checker knows it, each spelt out."""
+    """Return the alternatives of a type as a type checker sees them."""
     found: list[str] = []
     waiting: list[ast.expr] = [_Bare().visit(annotation)]
     while waiting:
@@ -210,7 +300,7 @@ def _alternatives(annotation: ast.expr) -> tuple[str, ...]:
 
 
 class _Bare(ast.NodeTransformer):
-    """Takes away what only readers of messages know, and the quotes around names that come further down."""
+    """Remove rules of reading, and the quotes around names that are defined later."""
 
     def visit_Subscript(self, node: ast.Subscript) -> Any:
         match node:
