@@ -1,10 +1,12 @@
-"""Everything that is done with this repository; `nox -l` lists it."""
+"""The tasks of this repository; `nox -l` lists them."""
 
 from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 import tempfile
+import time
 from pathlib import Path
 
 import nox
@@ -21,20 +23,63 @@ TWO_AT_ONCE = ("-n", "2", "--dist", "worksteal")
 
 
 def group(name: str) -> list[str]:
-    """The requirements of one dependency group, so that versions stand in pyproject.toml alone."""
+    """Return the requirements of one dependency group of pyproject.toml."""
     return list(nox.project.dependency_groups(PROJECT, name))
 
 
+NPM_OPTIONS = ("--prefer-offline", "--no-save", "--no-package-lock", "--no-audit", "--no-fund", "--ignore-scripts")
+STALLED_AFTER = 60.0
+"""The seconds without progress after which npm is stopped."""
+
+
 def npm_install(session: nox.Session, folder: str, *more: str) -> None:
-    """Install what the package.json of a folder names, and more, into that folder; nothing of it is run."""
-    options = ("--no-save", "--no-package-lock", "--no-audit", "--no-fund", "--ignore-scripts")
-    session.run("npm", "install", "--prefix", folder, *options, *more, external=True)
+    """Install the packages of the package.json in *folder*, and *more*, into that folder, without running scripts."""
+    npm = shutil.which("npm")
+    if npm is None:
+        session.error('command not found: "npm". Install Node.js 20 or newer')
+    # npm reports each download on its standard error.
+    command = [npm, "install", "--prefix", folder, *NPM_OPTIONS, "--loglevel=http", *more]
+    session.log(" ".join(command))
+    with tempfile.TemporaryFile() as output:
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT)
+        try:
+            stalled = not has_ended(process, output.fileno(), Path(folder))
+        finally:
+            process.kill()
+            process.wait()
+        output.seek(0)
+        last_lines = "\n".join(output.read().decode(errors="replace").splitlines()[-20:])
+    if stalled:
+        session.error(
+            f"npm made no progress for {STALLED_AFTER:g} s while it installed the packages of {folder}. Check the "
+            "network and `npm config get registry`, then run the session again. Packages that were downloaded "
+            f"completely are not downloaded again. The last output of npm:\n{last_lines}"
+        )
+    if process.returncode:
+        session.error(f"npm install failed in {folder} with exit status {process.returncode}:\n{last_lines}")
+
+
+def has_ended(process: subprocess.Popen[bytes], output: int, folder: Path) -> bool:
+    """Wait for npm and return True when it has ended, or False if it prints and writes nothing for too long."""
+    last, since = (0, 0), time.monotonic()
+    while time.monotonic() - since < STALLED_AFTER:
+        try:
+            process.wait(timeout=min(STALLED_AFTER / 10, 5))
+        except subprocess.TimeoutExpired:
+            # A large package is unpacked while it is downloaded.
+            unpacked = sum(path.lstat().st_size for path in folder.glob("node_modules/**/*") if path.exists())
+            now = (os.fstat(output).st_size, unpacked)
+            if now != last:
+                last, since = now, time.monotonic()
+        else:
+            return True
+    return False
 
 
 def pypi_install(session: nox.Session, folder: str) -> None:
-    """Install what the requirements.txt of a folder names, each into its own environment: they pin what they need."""
-    named = (line for line in Path(folder, "requirements.txt").read_text().splitlines() if not line.startswith("#"))
-    for each in named:
+    """Install the packages of the requirements.txt in *folder*, each into its own environment, as their pins differ."""
+    lines = Path(folder, "requirements.txt").read_text().splitlines()
+    for each in (line for line in lines if not line.startswith("#")):
         environment = Path(folder, ".venv", Requirement(each).name)
         session.run("python", "-m", "venv", environment)
         python = environment / ("Scripts" if os.name == "nt" else "bin") / "python"
@@ -42,16 +87,16 @@ def pypi_install(session: nox.Session, folder: str) -> None:
 
 
 def typescript_sdk(session: nox.Session) -> str:
-    """The npm package that the schemas are of, by name and version."""
+    """Return the npm package of the schemas, with its version."""
     sources = {entry["source"] for entry in nox.project.load_toml("schema/lock.toml").values()}
     if len(sources) != 1 or not min(sources).startswith("npm:"):
-        session.error(f"only schemas of one npm release have a reader to compare with, not those of {sorted(sources)}")
+        session.error(f"all schemas must be of one npm release, not of {', '.join(sorted(sources))}")
     return str(min(sources)).removeprefix("npm:")
 
 
 @nox.session
 def demo(session: nox.Session) -> None:
-    """Regenerate the bindings, compare them, and talk to three MCP servers (the main job, from end to end)."""
+    """Check the bindings against the schemas, and launch three MCP servers for an ACP session."""
     session.install("-e", EXTRA, *group("codegen"))
     session.run("python", "-m", "codegen", "--check")
     session.run("python", "examples/demo.py")
@@ -59,7 +104,7 @@ def demo(session: nox.Session) -> None:
 
 @nox.session(reuse_venv=False)
 def walk(session: nox.Session) -> None:
-    """Do what README and tutorial say as a newcomer does, with the wheel in a new environment; it must come out so."""
+    """Run the steps of README and tutorial with the wheel in a new environment, and compare the output."""
     with tempfile.TemporaryDirectory() as folder:
         session.run("python", "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", folder, ".")
         (wheel,) = Path(folder).glob("*.whl")
@@ -70,22 +115,22 @@ def walk(session: nox.Session) -> None:
 
 @nox.session
 def tests(session: nox.Session) -> None:
-    """Run the tests on two cores; arguments go to pytest: `nox -s tests -- -k stdio`."""
+    """Run the tests on two cores. Arguments go to pytest: `nox -s tests -- -k stdio`."""
     session.install("-e", EXTRA, *group("codegen"), *group("test"))
     session.run("pytest", *TWO_AT_ONCE, *session.posargs)
 
 
 @nox.session(python=PYTHONS, default=False)
 def tests_all(session: nox.Session) -> None:
-    """Run the tests on every supported Python that is installed."""
+    """Run the tests on every supported Python that is installed. Arguments go to pytest."""
     session.install("-e", EXTRA, *group("codegen"), *group("test"))
     session.run("pytest", *TWO_AT_ONCE, *session.posargs)
 
 
 @nox.session(default=False)
 def minimums(session: nox.Session) -> None:
-    """Run the tests with every dependency, of the extras too, at its lower bound; arguments go to pytest."""
-    # As constraints: a bound that the others rule out is refused, where a resolver would just take a later version.
+    """Run tests with every dependency at its lowest supported version. Arguments go to pytest."""
+    # As constraints, because pip then refuses a bound that conflicts with others instead of taking a later version.
     floors = Path(session.create_tmp()) / "floors.txt"
     floors.write_text("\n".join(lower_bounds()), encoding="utf-8")
     session.install("-e", EXTRA, *group("codegen"), *group("test"), "--constraint", str(floors))
@@ -105,11 +150,11 @@ MINIMUM_TESTS = (
         for each in ("command", "content", "interrupted", "logs", "network", "sessions")
     ),
 )
-"""Those that depend most on what others do; all of them take many minutes."""
+"""The tests that depend most on other packages. All tests would take many minutes."""
 
 
 def lower_bounds() -> list[str]:
-    """Each dependency of the package and its extras as an exact version: the lowest that is declared."""
+    """Return the lowest declared version of each dependency of the package and its extras."""
     project = PROJECT["project"]
     extras: dict[str, list[str]] = project["optional-dependencies"]
     declared = [Requirement(each) for each in [*project["dependencies"], *sum(extras.values(), start=list[str]())]]
@@ -123,7 +168,7 @@ def lower_bounds() -> list[str]:
 
 @nox.session
 def lint(session: nox.Session) -> None:
-    """Check style and formatting with ruff; `-- --fix` mends what it can."""
+    """Check style and formatting with ruff. `-- --fix` fixes what ruff can fix."""
     session.install(*group("lint"))
     session.run("ruff", "check", *session.posargs)
     session.run("ruff", "format", *([] if "--fix" in session.posargs else ["--check"]))
@@ -131,14 +176,14 @@ def lint(session: nox.Session) -> None:
 
 @nox.session
 def types(session: nox.Session) -> None:
-    """Check types with mypy, pyright and ty, of this code and of code that uses the installed packages."""
+    """Check the types of this code, and of code that uses the packages, with mypy, pyright and ty."""
     session.install(EXTRA, *group("codegen"), *group("docs"), *group("test"), *group("types"), *group("peers"))
-    # As a user has them, and as they are now: an environment that is used again keeps what has the same version.
+    # A reused environment keeps a package that has the same version, although the code has changed.
     session.install("--force-reinstall", "--no-deps", ".")
     session.run("mypy")
     session.run("pyright")
     session.run("ty", "check")
-    # What is only there for Windows, which nothing here can run.
+    # The code for Windows, which cannot run here.
     for_windows = ("src/acp_bindings/connection", "src/mcp_launch")
     session.run("mypy", "--platform", "win32", *for_windows)
     session.run("pyright", "--pythonplatform", "Windows", *for_windows)
@@ -148,21 +193,21 @@ def types(session: nox.Session) -> None:
 
 @nox.session
 def generate(session: nox.Session) -> None:
-    """Write the bindings from schema/; `-- --check` prints a diff instead and fails when there is one."""
+    """Generate the bindings from schema/. `-- --check` writes nothing, but prints a diff and fails if there is one."""
     session.install("-e", ".", *group("codegen"))
     session.run("python", "-m", "codegen", *session.posargs)
 
 
 @nox.session
 def drift(session: nox.Session) -> None:
-    """Fail when the committed bindings are not what the schemas give (`generate -- --check`)."""
+    """Fail if the committed bindings differ from those that the schemas give (`generate -- --check`)."""
     session.install("-e", ".", *group("codegen"))
     session.run("python", "-m", "codegen", "--check")
 
 
 @nox.session
 def docs(session: nox.Session) -> None:
-    """Build the site into site/, of which no link may be broken; `-- --write` first fills in what programs print."""
+    """Build the documentation into site/ and check its links. `-- --write` first updates embedded program output."""
     session.install("-e", ".", *group("docs"))
     if "--write" in session.posargs:
         session.install("-e", EXTRA, *group("codegen"))
@@ -174,62 +219,55 @@ def docs(session: nox.Session) -> None:
 
 @nox.session
 def workflows(session: nox.Session) -> None:
-    """Look for weaknesses in what GitHub runs, with zizmor; it asks nothing of the network."""
+    """Check the GitHub workflows for security problems with zizmor, offline."""
     session.install(*group("workflows"))
     session.run("zizmor", "--offline", "--quiet", "--persona=pedantic", ".github", *session.posargs)
 
 
 @nox.session(default=False)
 def requirements(session: nox.Session) -> None:
-    """Write docs/requirements.md, which lists what is required and its tests; `-- --check` only compares."""
+    """Write docs/requirements.md, the list of requirements and their tests. `-- --check` only compares."""
     session.run("python", "-m", "tests.docs.requirements", *session.posargs)
 
 
 @nox.session(default=False)
 def conversation(session: nox.Session) -> None:
-    """Have the example client talk with the example agent, and record it for docs/; `-- --check` only compares."""
+    """Record a conversation of the example client and agent for docs/. `-- --check` only compares."""
     session.install("-e", EXTRA)
     session.run("python", "-m", "tests.docs.conversation", *session.posargs)
 
 
 @nox.session(default=False)
 def pictures(session: nox.Session) -> None:
-    """Write docs/pictures: `mcp-launch check` on a terminal, and its page; needs Chromium."""
+    """Write docs/pictures: `mcp-launch check` in a terminal, and its HTML page. Needs Chromium."""
     session.install("-e", EXTRA, *group("pictures"))
     session.run("python", "-m", "tests.docs.pictures")
 
 
 @nox.session(default=False)
 def failures(session: nox.Session) -> None:
-    """Print every way in which a server fails, what must be said of it and what is; `-- --messages` shows that."""
+    """Print all ways in which a server can fail, with expected and actual reports. `-- --messages` shows messages."""
     session.install("-e", EXTRA, *group("test"))
     session.run("python", "-m", "tests.mcp_launch.failures.table", *session.posargs)
 
 
 @nox.session(default=False)
 def update_schema(session: nox.Session) -> None:
-    """Replace the schemas: `-- npm:@agentclientprotocol/sdk@latest`, `-- github:TAG`, a URL or a folder."""
+    """Replace the schemas by those of an npm package or a folder: `-- npm:@agentclientprotocol/sdk@latest`."""
     session.install("-e", ".", *group("codegen"))
     session.run("python", "-m", "codegen.update", *session.posargs)
 
 
 @nox.session(default=False)
 def watch_schema(session: nox.Session) -> None:
-    """When npm has newer schemas, make the branch and the text of the pull request that takes them: `-- FOLDER`."""
+    """If npm has newer schemas, write a branch and a pull request text that update to them: `-- FOLDER`."""
     session.install("-e", ".", *group("codegen"), *group("test"))
     session.run("python", "-m", "codegen.watch", *session.posargs)
 
 
 @nox.session(default=False)
-def compare(session: nox.Session) -> None:
-    """Print what changed from one source to another: `-- npm:PACKAGE@2.0.0 npm:PACKAGE@2.4.0`."""
-    session.install("-e", ".", *group("codegen"))
-    session.run("python", "-m", "codegen.compare", *session.posargs)
-
-
-@nox.session(default=False)
 def history(session: nox.Session) -> None:
-    """Build and try every schema ever published in npm; `-- 1.9.0 2.0.0` takes these, `-- --help` lists the options."""
+    """Build and test every schema ever published in npm, or only some: `-- 1.9.0 2.0.0`. `-- --help` lists options."""
     session.install("-e", ".", *group("codegen"), *group("test"))
     kept = Path(session.cache_dir) / "schemas"
     session.run("python", "-m", "tests.codegen.history_report", f"--kept={kept}", *session.posargs)
@@ -237,42 +275,42 @@ def history(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def counts(session: nox.Session) -> None:
-    """Print, for every schema, its definitions and how many random instances come back lossless."""
+    """Print for every schema how many random instances of its definitions are preserved by a round trip."""
     session.install("-e", ".", *group("test"))
     session.run("python", "-m", "tests.acp_bindings.roundtrip_report", *session.posargs)
 
 
 @nox.session(default=False)
 def fuzz(session: nox.Session) -> None:
-    """Mutate a million valid messages at random; `-- --count 10000 --seed 7` for other ones."""
+    """Decode a million randomly mutated messages. `-- --count 10000 --seed 7` chooses number and seed."""
     session.install("-e", ".", *group("test"))
     session.run("python", "-m", "tests.acp_bindings.fuzz", *session.posargs)
 
 
 @nox.session(default=False)
 def interrupted(session: nox.Session) -> None:
-    """Cancel a launch before every single step of its tasks, and see that nothing is left."""
+    """Cancel a launch before every step of its tasks, and check that nothing is left running."""
     session.install("-e", EXTRA, *group("test"))
     session.run("python", "-W", "ignore::DeprecationWarning", "-m", "tests.mcp_launch.interrupted")
 
 
 @nox.session(default=False)
 def soak(session: nox.Session) -> None:
-    """Open and close servers over a thousand times, well and badly: nothing may grow; `-- --cycles 5000 --seed 7`."""
+    """Open and close servers a thousand times, and check that memory does not grow. `-- --cycles 5000 --seed 7`."""
     session.install("-e", EXTRA, *group("test"))
     session.run("python", "-m", "tests.mcp_launch.soak", *session.posargs)
 
 
 @nox.session
 def peers(session: nox.Session) -> None:
-    """Show what the official SDK gets wrong, and that these packages get it right."""
+    """Test defects of the official Python SDK, and that these packages do not have them."""
     session.install("-e", ".[connection]", *group("peers"), *group("test"))
     session.run("pytest", "tests/peers", *session.posargs)
 
 
 @nox.session(default=False)
 def interop(session: nox.Session) -> None:
-    """Read the same messages with the TypeScript SDK and compare; needs Node 20. Arguments go to pytest."""
+    """Compare decoding with the TypeScript SDK. Needs Node 20. Arguments go to pytest."""
     session.install("-e", ".", *group("test"))
     npm_install(session, "tests/interop", typescript_sdk(session))
     session.run("pytest", *TWO_AT_ONCE, "tests/interop", *session.posargs)
@@ -280,7 +318,7 @@ def interop(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def programs(session: nox.Session) -> None:
-    """Let agents and clients of others talk to ours; needs Node 20. `-- --write-page` writes docs/interop.md."""
+    """Connect third-party agents and clients with ours. Needs Node 20. `-- --write-page` writes docs/interop.md."""
     session.install("-e", EXTRA, *group("test"), *group("peers"))
     npm_install(session, "tests/programs", typescript_sdk(session))
     session.run("pytest", "tests/programs", *session.posargs)
@@ -288,7 +326,7 @@ def programs(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def servers(session: nox.Session) -> None:
-    """Launch MCP servers that others wrote, from npm and PyPI; needs Node 20. Arguments go to pytest."""
+    """Launch third-party MCP servers from npm and PyPI. Needs Node 20. Arguments go to pytest."""
     session.install("-e", EXTRA, *group("test"), *group("servers"))
     npm_install(session, "tests/servers")
     session.run("pytest", *TWO_AT_ONCE, "tests/servers", *session.posargs)
@@ -296,15 +334,15 @@ def servers(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def conformance(session: nox.Session) -> None:
-    """Play the client scenarios of MCP's conformance tests, with our session and with the SDK's alone; needs npm."""
+    """Run the client scenarios of MCP's conformance tests, with our session and with the SDK's. Needs npm."""
     session.install("-e", EXTRA, *group("test"))
     npm_install(session, "tests/conformance")
     session.run("python", "-m", "tests.conformance", *session.posargs)
 
 
-@nox.session(default=False, python="3.13")  # which is as new as some of the agents allow, and others want 3.12
+@nox.session(default=False, python="3.13")  # some agents allow no newer version, others require 3.12
 def agents(session: nox.Session) -> None:
-    """Connect to agents that others wrote, and check docs/agents.md; `-- --write` writes it. Takes 2 GB."""
+    """Connect to third-party agents and check docs/agents.md. `-- --write` writes it. Needs 2 GB on disk."""
     session.install("-e", EXTRA, *group("test"))
     npm_install(session, "tests/agents")
     pypi_install(session, "tests/agents")
@@ -313,7 +351,7 @@ def agents(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def bench(session: nox.Session) -> None:
-    """Measure side by side with others: `-- bindings`, `command`, `connection`, `launch` or `limits`."""
+    """Measure speed in comparison with others: `-- bindings`, `command`, `connection`, `launch` or `limits`."""
     name, *options = session.posargs or ["bindings"]
     session.install(EXTRA, *group(f"bench-{name}"))
     if name == "command" and shutil.which("npm"):
@@ -323,7 +361,7 @@ def bench(session: nox.Session) -> None:
 
 @nox.session
 def package(session: nox.Session) -> None:
-    """Build sdist and wheel, prove that they hold what they should and work when installed."""
+    """Build sdist and wheel, and test their content and that they work when installed."""
     session.install(*group("package"), *group("test"))
     shutil.rmtree("dist", ignore_errors=True)
     session.run("python", "-m", "build", "--quiet")
@@ -335,10 +373,10 @@ def package(session: nox.Session) -> None:
 
 @nox.session(python=PYTHONS, default=False)
 def installed(session: nox.Session) -> None:
-    """Run the tests against the wheel in dist/, as it is published, instead of the sources here."""
+    """Run the tests against the wheel in dist/ instead of the sources."""
     (wheel,) = Path("dist").glob("*.whl")
     session.install(f"./{wheel}[launch]", *group("codegen"), *group("test"))
-    # An environment that is used again keeps what has the same version.
+    # A reused environment keeps a package that has the same version.
     session.install("--force-reinstall", "--no-deps", f"./{wheel}")
     session.run("python", "-P", "-c", NOT_FROM_HERE)
     session.run("pytest", *TWO_AT_ONCE, *session.posargs)
@@ -353,6 +391,6 @@ assert all(installed in pathlib.Path(package.__file__).parents for package in (a
 
 @nox.session(default=False)
 def release_notes(session: nox.Session) -> None:
-    """Print the notes of the release that a tag is for, or say why it must not be one: `-- v1.2.0`."""
+    """Print the release notes for a tag, or the reason why it cannot be released: `-- v1.2.0`."""
     session.install(*group("release"))
     session.run("python", "-m", "release", *session.posargs)
