@@ -5,7 +5,13 @@ import signal
 
 import pytest
 
-FULL = ("tests/docs/test_documents.py", "tests/examples/", "tests/mcp_launch/testing/")
+FULL = (
+    *(f"tests/docs/test_{each}.py" for each in ("conversation", "documents", "embedded", "testing")),
+    "tests/examples/",
+    "tests/mcp_launch/explore/test_terminal.py",
+    "tests/mcp_launch/test_command_terminal.py",
+    "tests/mcp_launch/testing/",
+)
 """Tests that only `nox -s tests_full` runs; single tests are marked `full` where they are defined."""
 
 # A background job of a shell ignores SIGINT, and `nohup` ignores SIGHUP. Programs that tests start would inherit that,

@@ -14,6 +14,7 @@ from tests.acp_bindings.samples import a_request
 PACKAGES = [v1, v1_unstable, v2, v2_unstable]
 
 
+@pytest.mark.full
 def test_every_name_has_a_json_schema_for_reading_and_for_writing() -> None:
     with warnings.catch_warnings(action="error"):
         for package in PACKAGES:
