@@ -20,6 +20,8 @@ PROJECT = nox.project.load_toml("pyproject.toml")
 EXTRA = ".[launch]"
 TWO_AT_ONCE = ("-n", "2", "--dist", "worksteal")
 """How pytest runs tests on two cores."""
+FOUR_AT_ONCE = ("-n", "4", "--dist", "worksteal")
+"""The same for tests that wait for processes half of the time."""
 
 
 def group(name: str) -> list[str]:
@@ -115,16 +117,23 @@ def walk(session: nox.Session) -> None:
 
 @nox.session
 def tests(session: nox.Session) -> None:
-    """Run the tests on two cores. Arguments go to pytest: `nox -s tests -- -k stdio`."""
+    """Run all tests except those marked `full`. Arguments go to pytest: `nox -s tests -- -k stdio`."""
     session.install("-e", EXTRA, *group("codegen"), *group("test"))
-    session.run("pytest", *TWO_AT_ONCE, *session.posargs)
+    session.run("pytest", *FOUR_AT_ONCE, "-m", "not full", *session.posargs)
+
+
+@nox.session(default=False)
+def tests_full(session: nox.Session) -> None:
+    """Run all tests, on both event loops, as CI does. Arguments go to pytest."""
+    session.install("-e", EXTRA, *group("codegen"), *group("test"))
+    session.run("pytest", *FOUR_AT_ONCE, *session.posargs)
 
 
 @nox.session(python=PYTHONS, default=False)
 def tests_all(session: nox.Session) -> None:
-    """Run the tests on every supported Python that is installed. Arguments go to pytest."""
+    """Run all tests on every supported Python that is installed. Arguments go to pytest."""
     session.install("-e", EXTRA, *group("codegen"), *group("test"))
-    session.run("pytest", *TWO_AT_ONCE, *session.posargs)
+    session.run("pytest", *FOUR_AT_ONCE, *session.posargs)
 
 
 @nox.session(default=False)

@@ -5,8 +5,29 @@ import signal
 
 import pytest
 
-# Where the tests run in the background of a shell, Ctrl-C is ignored, and so would be what the tests start.
+FULL = (
+    *(f"tests/docs/test_{each}.py" for each in ("conversation", "documents", "embedded", "testing")),
+    "tests/examples/",
+    "tests/mcp_launch/explore/test_terminal.py",
+    "tests/mcp_launch/test_command_terminal.py",
+    "tests/mcp_launch/testing/",
+)
+"""Tests that only `nox -s tests_full` runs; single tests are marked `full` where they are defined."""
+
+# A background job of a shell ignores SIGINT, and `nohup` ignores SIGHUP. Programs that tests start would inherit that,
+# but a handler is reset to the default in a new program.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+    signal.signal(signal.SIGHUP, lambda _number, _frame: None)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests in `FULL` and the Trio variants of all tests as `full`, before pytest deselects by marker."""
+    for item in items:
+        parameters: dict[str, object] = getattr(getattr(item, "callspec", None), "params", {})
+        if "trio" in parameters.values() or item.nodeid.startswith(FULL):
+            item.add_marker("full")
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -260,6 +260,7 @@ def test_a_schema_that_is_cut_off_is_an_error(schemas: Path, output: Path, capsy
     assert "truncated" in capsys.readouterr().err
 
 
+@pytest.mark.full
 def test_the_committed_packages_are_what_the_schemas_give_whatever_the_order_of_sets(tmp_path: Path) -> None:
     """Two builds in two processes, which hash text differently, give the committed bytes."""
     command = [sys.executable, "-m", "codegen", "--output"]
@@ -290,6 +291,7 @@ def shown_in_the_readme() -> str:
     return (ROOT / "README.md").read_text(encoding="utf-8").partition(EQUAL)[0].rpartition("nox -s demo\n")[2]
 
 
+@pytest.mark.full
 def test_a_changed_description_in_a_real_schema_is_a_small_difference(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

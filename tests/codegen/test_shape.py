@@ -20,7 +20,7 @@ def refusal(node: object) -> str:
 
 @pytest.mark.parametrize("file", PACKAGES)
 def test_the_published_schemas_have_the_shape(file: str) -> None:
-    parse_schema(file, (SCHEMAS / file).read_bytes())
+    assert len(parse_schema(file, (SCHEMAS / file).read_bytes())["$defs"]) > 150
 
 
 WRONG: list[tuple[str, list[Any], str]] = [

@@ -213,6 +213,7 @@ def test_a_branch_that_is_there_is_left_alone(
     assert "schema-2.1.0" in capsys.readouterr().err
 
 
+@pytest.mark.full
 def test_a_registry_of_the_real_client_is_watched_and_the_real_bindings_made(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

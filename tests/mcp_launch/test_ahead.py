@@ -178,10 +178,15 @@ def test_what_the_system_refuses_is_not_started_and_not_told_yet(what: str, tmp_
     assert marked.running() == []
 
 
-def test_of_several_with_one_name_the_first_is_started(tmp_path: Path) -> None:
-    marked = Marked()
-    good = marked.plain()
+def test_of_several_with_one_name_the_first_is_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    good = Marked().plain()
+    other = {**good, "type": "stdio", "name": "other", "args": ["other"]}
     short = {"type": "stdio", "name": "short", "command": "/bin/cat", "env": good["env"]}
-    ahead.start_ahead([good, good, {**good, "type": "stdio", "name": "other"}, short], cwd=str(tmp_path))
-    wait_until(lambda: len(marked.running()) == 3)
-    ahead.end_the_rest()
+    started: list[list[str]] = []
+
+    def start(command: list[str], **_: object) -> None:
+        started.append(command[1:])
+
+    monkeypatch.setattr(ahead, "_start", start)
+    ahead.start_ahead([good, {**good, "args": ["second"]}, other, short], cwd=str(tmp_path))
+    assert started == [good["args"], ["other"], []]

@@ -28,6 +28,7 @@ async def test_a_server_that_fails_is_told_of_as_the_catalogue_says(case: Case |
     assert outcome.wrong == []
 
 
+@pytest.mark.full
 def test_the_command_tells_of_all_of_them_at_once(tmp_path: Path) -> None:
     # As JSON, of which the lines for people are made; `nox -s failures` has both.
     assert check_all(tmp_path, as_json=True).wrong == []

@@ -585,6 +585,7 @@ class Shapes:
         return {word: {f"p{n}": self._inner(names, depth) for n in range(self._random.randrange(1, 5))}}
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("anyio_backend", ["asyncio"])
 async def test_random_schemas_are_valid_invalid_or_rejected(process: KillableProcess, taken: list[int]) -> None:
     outcomes: list[str] = []

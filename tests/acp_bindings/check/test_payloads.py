@@ -137,6 +137,7 @@ def test_servers_alone_are_checked_as_in_a_request() -> None:
     assert [(each.rule, where(each)) for each in found] == [("path.command", "1 command")]
 
 
+@pytest.mark.full
 def test_very_many_faults_of_one_payload_are_told() -> None:
     """Each compared with all that were told before, they would take hours."""
     variable = {"name": "KEY", "value": "x"}

@@ -275,4 +275,4 @@ async def test_a_handler_may_close_the_connection() -> None:
     async with against({"_acme/did": leave}) as (agent, peer):
         await peer.say({"method": "_acme/did"})
         with anyio.fail_after(5):
-            await agent.wait_ended()
+            assert str(await agent.wait_ended()) == "the connection was closed"

@@ -90,7 +90,7 @@ async def test_a_handler_that_takes_too_long_after_the_end_is_ended() -> None:
         await peer.say(doing(1))
         await peer.stream.send_eof()
         with anyio.fail_after(4):
-            await agent.wait_ended()
+            assert (await agent.wait_ended()).reason == "the peer closed the connection"
 
 
 @pytest.mark.parametrize("how", ["lets itself be cancelled", "returns what it has", "does not stop"])

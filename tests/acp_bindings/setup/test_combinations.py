@@ -201,6 +201,7 @@ def always(package: Any) -> set[str]:
     return {"session", "mcp.stdio"} if package in (v1, v1_unstable) else {"session", *BASELINE}
 
 
+@pytest.mark.full
 @pytest.mark.requirement("R25", "R88")
 @pytest.mark.parametrize(("package", "places"), AGENTS)
 def test_every_combination_of_an_agents_capabilities_is_read_and_gated_as_it_is(

@@ -576,7 +576,10 @@ def test_what_is_of_sessions_makes_an_agent_of_v2_one_that_has_them(name: str) -
 
 
 def test_an_agent_of_v2_without_sessions_may_say_other_things() -> None:
-    AgentHandshake(info=EDITOR, protocols=[v2_unstable], capabilities={"auth.status", "providers"})
+    agent = AgentHandshake(info=EDITOR, protocols=[v2_unstable], capabilities={"auth.status", "providers"})
+    client = ClientHandshake(info=EDITOR, protocols=[v2_unstable])
+    peer = agent.answer(raw(client.request())).agent
+    assert [peer.supports(each) for each in ("auth.status", "providers", "session")] == [True, True, False]
 
 
 def test_what_an_agent_knows_of_itself_is_what_its_client_reads() -> None:

@@ -68,7 +68,7 @@ def test_what_came_too_early_changes_nothing() -> None:
 
 def test_what_is_cancelled_may_be_so_at_any_time() -> None:
     cancel = Notification("$/cancel_request", {"requestId": 0})
-    after(("client", cancel), ("client", INITIALIZE), ("client", cancel))
+    assert after(("client", cancel), ("client", INITIALIZE), ("client", cancel)).phase == "initializing"
 
 
 @pytest.mark.requirement("R20")
@@ -143,6 +143,7 @@ def test_a_request_of_the_agent_is_no_other_request_before_a_second_initialize()
     lifecycle = ready(2)
     lifecycle.see("agent", Request(7, "session/request_permission", {}))
     lifecycle.check("initialize")
+    assert lifecycle.is_ready
 
 
 def test_a_repeated_initialize_that_failed_leaves_the_first_in_effect() -> None:

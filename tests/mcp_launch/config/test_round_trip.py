@@ -162,4 +162,4 @@ def test_what_is_written_is_told_by_its_shape_or_read_alike(name: str) -> None:
 @pytest.mark.parametrize("name", [each for each in FORMATS if format_called(each).grammar == "json"])
 def test_what_is_written_for_a_strict_client_is_plain_json(name: str) -> None:
     text, _ = write_config(config(3, CAN[name]), name)
-    json.loads(text)
+    assert json.loads(text)
