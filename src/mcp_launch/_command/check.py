@@ -8,8 +8,7 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
-from mcp_launch._command.ahead import started_ahead
-from mcp_launch._command.find_servers import read_inputs
+from mcp_launch._command.find_servers import read_inputs, started_ahead
 from mcp_launch._command.inputs import Session, Typed
 from mcp_launch._command.show.text import complain, found_in, write, write_json, write_refusal
 from mcp_launch.failures import UnusableInput

@@ -7,7 +7,8 @@ import shutil
 import sys
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Literal
 from urllib.parse import urlsplit
@@ -22,7 +23,9 @@ from mcp_launch._command.inputs import (
     source_of,
     told_apart,
 )
+from mcp_launch._command.signals import held
 from mcp_launch._command.trust import trusted
+from mcp_launch._spawn_ahead import end_the_rest, start_ahead
 from mcp_launch.config._documents import Place
 from mcp_launch.config._entries import Config, Entry
 from mcp_launch.config._formats import format_called
@@ -275,3 +278,17 @@ def _of_config(config: Config, typed: Typed, *, origin: Literal["file", "project
     ]
     first, *others = sessions or [Session(source=config.source, entries=[], cwd=shared, origin=origin)]
     return [replace(first, findings=config.findings), *others]
+
+
+@contextmanager
+def started_ahead(sessions: Iterable[Session], *, strict: bool = False) -> Generator[None]:
+    """A block in which the processes of these servers run already; those that nobody took are ended with it."""
+    try:
+        # Otherwise a signal right after the start of a process, before it is noted, would leave it running.
+        with held():
+            for session in sessions:
+                start_ahead(session.servers, cwd=session.cwd, strict=strict)
+        yield
+    finally:
+        with held():
+            end_the_rest()

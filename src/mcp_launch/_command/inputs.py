@@ -184,6 +184,19 @@ class Session:
         return [secret for entry in self.entries for secret in entry.secrets]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """A call of a tool, as it was typed."""
+
+    tool: str
+    words: Sequence[str] = field(default=(), repr=False)
+    """The arguments as typed: `name=value`."""
+    whole: str | None = field(default=None, repr=False)
+    """All arguments as a JSON object, or `@FILE` with one."""
+    checked: bool = True
+    """Whether arguments that the schema does not allow are refused here."""
+
+
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """`; did you mean "this"?`, or nothing when no name is near."""
     near = nearest(name, known)

@@ -53,7 +53,7 @@ def read_config(
     document, chosen, client = _recognised(text, format, source=source)
     reading = Reading(document, source=source, client=client.name if client else None, workspace=workspace)
     entries = tuple([_entry(draft, chosen, reading, variables) for draft in chosen.read(reading)])
-    if client is not None and client is not chosen:
+    if client is not None and client.name != chosen.name:
         _note_misnamed(client, chosen, reading)
     _note_others(chosen, reading)
     return Config(

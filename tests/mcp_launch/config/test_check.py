@@ -16,7 +16,7 @@ from mcp_launch._command.find_servers import read_inputs
 from mcp_launch._command.inputs import Session, Typed
 from mcp_launch.config import FORMATS, read_config
 from mcp_launch.config._formats import format_called
-from mcp_launch.config._formats.format import Words
+from mcp_launch.config._formats.map import MapFormat
 from tests.mcp_launch.servers.raw import raw_server, reply
 from tests.mcp_launch.support import SECRET, SERVERS, run_python, web_server
 
@@ -291,7 +291,7 @@ async def test_what_is_wrong_with_an_entry_is_said_in_the_words_of_its_file(
 @pytest.mark.parametrize("name", [each for each in FORMATS if each != "acp"])
 def test_the_words_are_those_that_a_file_of_the_format_is_read_by(name: str) -> None:
     known = format_called(name)
-    assert isinstance(known, Words)
+    assert isinstance(known, MapFormat)
     called = known.wording.called
 
     assert (called("command"), called("env")) == (known.command, known.env)

@@ -12,8 +12,8 @@ import pytest
 from mcp_types import REQUEST_TIMEOUT
 
 from mcp_launch import UnusableInput
+from mcp_launch._command.commands import read_words
 from mcp_launch._command.explore import calling
-from mcp_launch._command.explore.commands import read_words
 from tests.mcp_launch.explore.here import ODD, Command
 from tests.mcp_launch.servers.offers import PIXEL, RUDE
 from tests.mcp_launch.support import SECRET, SERVERS, web_server

@@ -20,10 +20,9 @@ from urllib.parse import urlsplit
 import anyio
 
 from mcp_launch._command.explore.arguments import WrongArguments, read_untrusted
-from mcp_launch._command.explore.commands import Call
 from mcp_launch._command.explore.opened import Opened, Use, use_one
 from mcp_launch._command.explore.schemas import signature
-from mcp_launch._command.inputs import Session
+from mcp_launch._command.inputs import Call, Session
 from mcp_launch._command.show.text import harmless, remark, write, write_json, write_refusal
 from mcp_launch.failures import InvalidResult, LaunchFailure, UnusableInput
 from mcp_launch.options import TOOLS, Budgets

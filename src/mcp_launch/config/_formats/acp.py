@@ -54,9 +54,9 @@ class Acp(Format):
             case [*entries]:
                 return self._read_array(entries, at, reading)
             case dict():
-                from mcp_launch.config._formats import claude_code  # noqa: PLC0415 - most have an array
+                from mcp_launch.config._formats.claude import ClaudeCode  # noqa: PLC0415 - most have an array
 
-                return claude_code.FORMAT.read_map(as_members(params["mcpServers"]), at, reading)
+                return ClaudeCode().read_map(as_members(params["mcpServers"]), at, reading)
             case _:
                 raise reading.refuse("mcpServers must be an array or a map of servers", path=at)
 
@@ -90,7 +90,7 @@ class Acp(Format):
         return server
 
 
-FORMAT = Acp()
+FORMATS = (Acp(),)
 
 
 def _note_odd(entry: dict[str, Any], name: str, path: Path, reading: Reading) -> None:

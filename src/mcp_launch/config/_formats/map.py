@@ -4,17 +4,56 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, ClassVar, cast
+from urllib.parse import urlsplit
 
 from mcp_launch._json_values import as_items, as_members, is_empty, kind_of
 from mcp_launch.config._documents import Path, unusable
 from mcp_launch.config._entries import HOLDERS, Entry, meant_by
-from mcp_launch.config._formats.format import Draft, Reading, Words, Writing, ends_in_sse
+from mcp_launch.config._formats.format import Draft, Format, Reading, Writing
 from mcp_launch.config._references import Reference, Text
 from mcp_launch.failures import NoServers
 
+MEMBERS = frozenset({"command", "args", "env", "url", "headers"})
+"""Those in which most clients replace references."""
 
-class MapReader(Words):
-    """How a map format is read; a client with a rule of its own overrides the method for it."""
+
+class MapFormat(Format):
+    """A format with a map of servers, which its class attributes describe.
+
+    A client with other rules overrides the method concerned.
+    """
+
+    command: str = "command"
+    env: str = "env"
+    urls: Mapping[str, str] = {"url": "http"}
+    """The members that hold a URL, each with its transport where there is no type; the first that is present counts."""
+    types: Mapping[str, str] = {}
+    """What is written as `type` for each transport; those not here are written without a type."""
+    transports: tuple[str, ...] = ("stdio", "http", "sse")
+    """The transports that this client has."""
+    needs_type: bool = False
+    """Whether a server without a type is a program, even if it has a URL."""
+    guesses_sse: bool = False
+    """Whether a URL that ends in /sse means SSE where there is no type."""
+    cwd: str | None = None
+    """The member with the directory of one server."""
+    timeout: tuple[str, float] | None = None
+    """The member with the timeout, and its unit in seconds."""
+    disabled: tuple[str, bool] | None = None
+    """The member that disables a server, and its value when it does."""
+    disables_apart: bool = False
+    """Whether another part of the file says which servers are not to be started."""
+    others: frozenset[str] = frozenset()
+    """Further members that this client knows."""
+    unread: frozenset[str] = frozenset()
+    """Members that this client knows and that are not read here, so that the server may run in another way."""
+    expands: frozenset[str] = MEMBERS
+    """The members in which references are replaced."""
+    keeps: tuple[str, ...] = ()
+    """Members of the file itself that are kept when it is written."""
+
+    SHARED: ClassVar = frozenset({"description", "envFile"})
+    """Members that mean the same to every client that has them."""
 
     def read(self, reading: Reading) -> Iterator[Draft]:
         """The entries of the first map that is there."""
@@ -170,30 +209,6 @@ class MapReader(Words):
     def _note_type(self, member: str, wanted: str, name: str, path: Path, reading: Reading) -> None:
         reading.note("wrong_type", f"{member} must be {wanted}, and is not used", path=(*path, member), server=name)
 
-
-def _inside(value: Any, at: Iterable[str]) -> Any:
-    for member in at:
-        value = as_members(value).get(member)
-    return value
-
-
-def _holds(value: Any, at: tuple[str, ...]) -> bool:
-    return at[-1] in as_members(_inside(value, at[:-1]))
-
-
-def _hint(member: str, known: set[str]) -> str:
-    import difflib  # noqa: PLC0415 - for what is misspelt, and most is not
-
-    meant = difflib.get_close_matches(member, sorted(known), n=1)
-    return f"; did you mean {meant[0]}?" if meant else ""
-
-
-class MapWriter(Words):
-    """How a map format is written; a client with a rule of its own overrides the method for it."""
-
-    SHARED: ClassVar = frozenset({"description", "envFile"})
-    """Members that mean the same to every client that has them."""
-
     def write(self, writing: Writing) -> Any:
         """The JSON of a file, with the map where this client looks first."""
         servers: dict[str, Any] = {}
@@ -335,6 +350,42 @@ class MapWriter(Words):
                 writing.note(entry, "not_said", message)
         return raw
 
+    def known(self) -> set[str]:
+        """Every member that this client knows in a server."""
+        optional = [self.cwd, self.timeout and self.timeout[0], self.disabled and self.disabled[0]]
+        fixed = {self.command, "args", self.env, *self.urls, "headers", "type", "transport"}
+        return {*fixed, *self.others, *self.unread, *(each for each in optional if each)}
+
+    def guess(self, member: str, url: Any) -> str:
+        """The transport of a URL without a type."""
+        return "sse" if self.guesses_sse and ends_in_sse(url) else self.urls[member]
+
+
+def _inside(value: Any, at: Iterable[str]) -> Any:
+    for member in at:
+        value = as_members(value).get(member)
+    return value
+
+
+def _holds(value: Any, at: tuple[str, ...]) -> bool:
+    return at[-1] in as_members(_inside(value, at[:-1]))
+
+
+def _hint(member: str, known: set[str]) -> str:
+    import difflib  # noqa: PLC0415 - for what is misspelt, and most is not
+
+    meant = difflib.get_close_matches(member, sorted(known), n=1)
+    return f"; did you mean {meant[0]}?" if meant else ""
+
+
+def ends_in_sse(url: Any) -> bool:
+    """Whether the path of a URL ends in /sse, as with most servers that speak SSE."""
+    text = url.written() if isinstance(url, Text) else url
+    try:
+        return isinstance(text, str) and urlsplit(text).path.rstrip("/").endswith("/sse")
+    except ValueError:
+        return False
+
 
 def _is_pair(pair: Any) -> bool:
     return as_members(pair).keys() == {"name", "value"} and isinstance(pair["name"], str)
@@ -344,7 +395,3 @@ def _number(value: float) -> float:
     """The number rounded to five digits, and as an integer where it is one."""
     rounded = round(value, 5)
     return int(rounded) if rounded == int(rounded) else rounded
-
-
-class MapFormat(MapReader, MapWriter):
-    """Reads and writes by the names and rules that its class attributes give."""

@@ -1,13 +1,8 @@
-"""Goose: `extensions` in `config.yaml`: `cmd`, `envs`, `uri`; its built-in extensions are no servers.
-
-`env_keys` are the names of variables whose values it keeps elsewhere, or finds in the environment. `${VAR}` is replaced
-in headers, by what `envs` and `env_keys` say. Source: "Configuration Files" of its documentation, and in its repository
-`agents/extension.rs`, `config/extensions.rs` and `agents/extension_manager.rs`.
-"""
+"""The formats of agents on the command line: Gemini CLI and Goose."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
 from mcp_launch._json_values import as_items, as_members, texts
@@ -15,9 +10,54 @@ from mcp_launch.config import _references as variables
 from mcp_launch.config._documents import Path
 from mcp_launch.config._entries import Entry
 from mcp_launch.config._formats.format import Draft, Reading, Writing
-from mcp_launch.config._formats.map import MapFormat
+from mcp_launch.config._formats.map import MEMBERS, MapFormat
 from mcp_launch.config._references import Reference, Text, walk
 from mcp_launch.failures import Wording
+
+
+class Gemini(MapFormat):
+    """Gemini CLI: `mcpServers` in `settings.json`, JSON with comments; `httpUrl` is Streamable HTTP, `url` is SSE.
+
+    `$VAR` and `${VAR}` are replaced everywhere, and stay as they are if the variable is not set. `mcp.excluded` and
+    `mcp.allowed` list the servers that are not, or only, started. Source: `docs/tools/mcp-server.md` and
+    `envVarResolver.ts` in its repository.
+    """
+
+    name = "gemini"
+    title = "Gemini CLI"
+    grammar = "json with comments"
+    syntax = variables.GEMINI
+    urls = {"httpUrl": "http", "url": "sse"}  # noqa: RUF012 - a Mapping is not written to
+    wording = Wording(
+        http='call the URL "httpUrl"',
+        sse='call the URL "url"',
+        needs='a "command", an "httpUrl" or a "url"',
+        urls=(("http", "httpUrl"), ("sse", "url")),
+    )
+    cwd = "cwd"
+    timeout = ("timeout", 0.001)
+    disables_apart = True
+    others = frozenset({"trust", "description", "includeTools", "excludeTools", "extensionName", "oauth"})
+    unread = frozenset({"tcp", "authProviderType", "targetAudience", "targetServiceAccount"})
+    expands = frozenset({*MEMBERS, "httpUrl", "cwd"})
+
+    def read(self, reading: Reading) -> Iterator[Draft]:
+        lists = as_members(as_members(reading.document.value).get("mcp"))
+        excluded = set(texts(lists.get("excluded")))
+        allowed = set(texts(lists.get("allowed")))
+        for draft in super().read(reading):
+            draft.disabled = draft.name in excluded or (bool(allowed) and draft.name not in allowed)
+            yield draft
+
+    def transport(self, raw: Mapping[str, Any]) -> Any:
+        return "http" if "httpUrl" in raw else super().transport(raw)
+
+    def write_file(self, servers: dict[str, Any], writing: Writing) -> dict[str, Any]:
+        file = super().write_file(servers, writing)
+        if off := [entry.name for entry in writing.config.entries if entry.disabled and entry.name in servers]:
+            file = {"mcp": {"excluded": off}, **file}
+        return file
+
 
 _BROUGHT = {
     "builtin": "is built into Goose",
@@ -28,7 +68,12 @@ _BROUGHT = {
 
 
 class Goose(MapFormat):
-    """A map format with variables that are kept elsewhere, and with built-in extensions."""
+    """Goose: `extensions` in `config.yaml`, with `cmd`, `envs` and `uri`; built-in extensions are not servers.
+
+    `env_keys` lists variables whose values are stored elsewhere or come from the environment. `${VAR}` is replaced only
+    in headers, by the values of `envs` and `env_keys`. Source: "Configuration Files" in its documentation, and
+    `agents/extension.rs`, `config/extensions.rs` and `agents/extension_manager.rs` in its repository.
+    """
 
     name = "goose"
     title = "Goose"
@@ -144,4 +189,4 @@ def _is_own(pair: Mapping[str, Any]) -> bool:
     return isinstance(value, Text) and value.parts == (Reference("", "env", str(pair.get("name"))),)
 
 
-FORMAT = Goose()
+FORMATS = (Gemini(), Goose())
