@@ -126,7 +126,7 @@ def shell(
     session = chosen(read_inputs(replace(typed, servers=[] if place is None else [place])), server)
     with started_ahead([session]):
         # Imported while the server starts.
-        from mcp_launch._command.explore.prompt import explore  # noqa: PLC0415
+        from mcp_launch._command.explore.shell import explore  # noqa: PLC0415
 
         return explore(session, timeout=timeout, save=save, verbose=verbose, show_secrets=show_secrets)
 

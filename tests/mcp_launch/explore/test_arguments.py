@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from mcp_launch._command.explore.arguments import WrongArguments, read_arguments
-from mcp_launch._command.explore.prompt import split_words
+from mcp_launch._command.explore.terminal import split_words
 from tests.mcp_launch.servers.offers import TYPED
 
 

@@ -19,8 +19,8 @@ from mcp_launch import Budgets
 from mcp_launch._command.explore import arguments
 from mcp_launch._command.explore import listing as offered
 from mcp_launch._command.explore.listing import tool_lines
-from mcp_launch._command.explore.prompt import candidates
 from mcp_launch._command.explore.schemas import ARGUMENTS, DESCRIBING_STEPS, described_arguments, signature
+from mcp_launch._command.explore.terminal import candidates
 from mcp_launch._servers.record import Offer
 from mcp_launch._validation import TooManySteps, limited_steps, spend
 from tests.mcp_launch.explore.here import Command

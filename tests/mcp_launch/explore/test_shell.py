@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from mcp_launch._command.explore.prompt import candidates
+from mcp_launch._command.explore.terminal import candidates
 from mcp_launch._servers.record import Offer
 from tests.mcp_launch.explore.here import ODD, Command
 from tests.mcp_launch.servers.offers import TYPED

@@ -1,4 +1,4 @@
-"""Splits the content of an answer into text to show and data to save; nothing binary ever reaches a terminal."""
+"""Calls a tool, and prints its result: text is shown, and binary data is saved in files."""
 
 from __future__ import annotations
 
@@ -32,15 +32,28 @@ if TYPE_CHECKING:
     from mcp_types import CallToolResult, Tool
     from pydantic import BaseModel
 
-
 _LONGEST = 80
 """Characters of a file's name that are taken from a server."""
-
-
 SILENCE = 10.0
 """Seconds without an answer after which a line says what is waited for."""
 _DYING = 5.0
 """Seconds to wait for the reason why a session is over."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """How a call ended: with a result, with the reason why there is none, or with both if the result is not valid."""
+
+    result: CallToolResult | None = None
+    failure: FailureJson | None = None
+    """The failure of the server, if it has died."""
+    error: dict[str, Any] | None = None
+    """The error of this call alone: it was refused, took too long, or its result is not valid."""
+
+    @property
+    def ok(self) -> bool:
+        """Whether the tool did what it was asked for."""
+        return self.result is not None and not self.result.is_error and self.error is None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,11 +69,137 @@ class Piece:
     """What to say of data, which cannot be shown."""
 
 
+def call_once(
+    session: Session,
+    meant: Call,
+    *,
+    timeout: float,
+    wait: float | None,
+    save: str | None,
+    as_json: bool,
+    verbose: bool,
+    show_secrets: bool,
+) -> int:
+    """Start the one server of a session, call the tool and print its answer; the exit status.
+
+    Raises:
+        UnusableInput: there is no such tool, or the answer cannot be written.
+        SystemExit: a signal came.
+    """
+
+    async def ready(opened: Opened) -> int:
+        tool = opened.find("tool", meant.tool, opened.server.tools)
+        try:
+            arguments = await read_untrusted(
+                list(meant.words), tool.input_schema, whole=meant.whole, checked=meant.checked
+            )
+        except WrongArguments as wrong:
+            complain_of(wrong, opened, tool)
+            if as_json:
+                reasons = [opened.hide(f"{tool.name}: {fault}") for fault in wrong.faults]
+                write_refusal("call", reasons, server=opened.name, tool=tool.name)
+            return 2
+        terminal = sys.stderr.isatty()
+        async with _told_of_silence(opened, tool, wait=wait) if terminal else nullcontext():
+            answer = await call_tool(opened, tool, arguments, wait=wait, progress=terminal)
+        if as_json:
+            _write_json(opened, tool, answer, save=save)
+        else:
+            print_answer(opened, tool, answer, save=save)
+        return 0 if answer.ok else 1
+
+    use = Use(ready=ready, failed=partial(_write_failure, tool=meant.tool) if as_json else None)
+    return use_one(session, use, lists=TOOLS, timeout=timeout, verbose=verbose, show_secrets=show_secrets)
+
+
+async def call_tool(
+    opened: Opened, tool: Tool, arguments: dict[str, Any], *, wait: float | None = None, progress: bool
+) -> Answer:
+    """Call a tool of a server that is ready; where there is no valid result, standard error already says why.
+
+    `wait` is the number of seconds for the answer.
+    """
+    try:
+        tell = opened.notices.progress if progress else None
+        return Answer(result=await opened.session.call_tool(tool.name, arguments, wait, tell))
+    except LaunchFailure as failure:
+        opened.notices.complain(str(failure))
+        return Answer(failure=failure.to_json())
+    except InvalidResult as invalid:
+        opened.notices.complain(str(invalid))
+        return Answer(result=invalid.result, error={"code": None, "message": str(invalid)})
+    except Exception as error:  # noqa: BLE001 - whatever the SDK makes of the answer, there is none
+        message = _late(tool, error, wait=wait)
+        opened.notices.complain(f"{opened.name}: {message}" if message else opened.why(error))
+        if death := await _death(opened, error):
+            return Answer(failure=death)
+        return Answer(error={"code": getattr(error, "code", None), "message": opened.hide(message or str(error))})
+
+
+def print_answer(opened: Opened, tool: Tool, answer: Answer, *, save: str | None) -> None:
+    """Print what a tool answered, if it did; an answer that is an error goes to standard error.
+
+    Raises:
+        UnusableInput: it cannot be written.
+    """
+    if answer.result is None:
+        return
+    raw = _raw(answer.result)
+    pieces = with_structured(list(pieces_of(raw["content"])), raw.get("structuredContent"))
+    write_pieces(opened, pieces, stem=tool.name, save=save, failed=answer.result.is_error)
+
+
+def complain_of(wrong: WrongArguments, opened: Opened, tool: Tool) -> None:
+    """Say what is wrong with the arguments of a tool, and what it takes."""
+    for fault in wrong.faults:
+        opened.notices.complain(f"{tool.name}: {fault}")
+    opened.notices.say(f"usage: {signature(tool.name, tool.input_schema)}")
+
+
 def pieces_of(blocks: Iterable[BaseModel | dict[str, Any]]) -> Iterator[Piece]:
     """The parts of MCP content: of the blocks of a result or a prompt, or of the contents of a resource."""
     for block in blocks:
         raw = block if isinstance(block, dict) else block.model_dump(mode="json", by_alias=True, exclude_none=True)
         yield _piece(raw)
+
+
+def write_pieces(opened: Opened, pieces: Sequence[Piece], *, stem: str, save: str | None, failed: bool = False) -> None:
+    """Write texts to standard output, those of an error to standard error, and data into files.
+
+    With *save*, texts that have a name, such as those of resources, go into files in that folder too. Data is saved in
+    any case, without *save* in the current directory: it may not be possible or cheap to call the tool again.
+
+    Raises:
+        UnusableInput: something cannot be written.
+    """
+    for piece in pieces:
+        if piece.data is not None or (save is not None and piece.name is not None):
+            save_pieces(opened, [piece], stem=stem, folder=save or os.curdir)
+            continue
+        text = opened.hide_result(piece.text or "")
+        if failed:
+            remark(harmless(text))
+        else:
+            write(harmless(text) if sys.stdout and sys.stdout.isatty() else text.removesuffix("\n"))
+
+
+def save_pieces(opened: Opened, pieces: Sequence[Piece], *, stem: str, folder: str) -> list[str]:
+    """Save data and texts that have a name, byte for byte as the server sent them; say where, and return the paths.
+
+    Raises:
+        UnusableInput: a file cannot be written.
+    """
+    paths: list[str] = []
+    for piece in pieces:
+        if piece.data is None and piece.name is None:
+            continue
+        try:
+            path = save_piece(piece, Path(folder), stem=stem, name=opened.hide(piece.name or ""))
+        except OSError as error:
+            raise UnusableInput(f"{folder}: {error.strerror}") from None
+        paths.append(str(path))
+        remark(f"saved {path}{f' ({harmless(opened.hide(piece.about))})' if piece.about else ''}")
+    return paths
 
 
 def save_piece(piece: Piece, folder: Path, *, stem: str, name: str = "") -> Path:
@@ -83,6 +222,84 @@ def save_piece(piece: Piece, folder: Path, *, stem: str, name: str = "") -> Path
             continue
         return path
     raise AssertionError("numbers do not end")
+
+
+def with_structured(pieces: Sequence[Piece], structured: object) -> list[Piece]:
+    """The pieces, and the structured result unless they say the same, as with most servers they do."""
+    if structured is None or _is_said(structured, [piece.text for piece in pieces if piece.text is not None]):
+        return list(pieces)
+    return [*pieces, Piece(text=json.dumps(structured, indent=2, ensure_ascii=False))]
+
+
+def _late(tool: Tool, error: Exception, *, wait: float | None) -> str | None:
+    """That it took too long, if that is why there is no answer."""
+    # Imported with the SDK.
+    from mcp import MCPError  # noqa: PLC0415
+
+    from mcp_launch._diagnosis.protocol import is_timeout  # noqa: PLC0415
+
+    if isinstance(error, MCPError) and is_timeout(error):
+        return f"{tool.name} did not answer within {_patience(wait):g} s; does it need longer (mcp-launch call --wait)?"
+    return None
+
+
+def _patience(wait: float | None) -> float:
+    """The seconds for an answer."""
+    return Budgets().call if wait is None else wait
+
+
+@asynccontextmanager
+async def _told_of_silence(opened: Opened, tool: Tool, *, wait: float | None) -> AsyncGenerator[None]:
+    """A block that waits for a tool, and says so when that takes long."""
+
+    async def tell() -> None:
+        await anyio.sleep(SILENCE)
+        message = f"waiting for {tool.name}, which has {_patience(wait):g} s to answer (--wait); Ctrl-C ends it"
+        opened.notices.say(message)
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(tell)
+        yield
+        tasks.cancel_scope.cancel()
+
+
+async def _death(opened: Opened, error: Exception) -> FailureJson | None:
+    """Why the server has died, if that is why there is no answer."""
+    # Imported with the SDK.
+    from mcp_types import CONNECTION_CLOSED  # noqa: PLC0415
+
+    if getattr(error, "code", None) != CONNECTION_CLOSED:
+        return None
+    # Many servers use that code for all that they refuse, and a URL that has failed once may answer the next call.
+    with anyio.move_on_after(_DYING):
+        await opened.server.settled()
+    failure = opened.server.failure
+    return failure.to_json() if failure else None
+
+
+def _write_json(opened: Opened, tool: Tool, answer: Answer, *, save: str | None) -> None:
+    raw = _raw(answer.result) if answer.result else None
+    pieces = pieces_of(raw["content"]) if raw else ()
+    write_json(
+        {
+            "ok": answer.ok,
+            "server": opened.name,
+            "tool": tool.name,
+            "result": opened.hide_result.json(raw),
+            "saved": save_pieces(opened, list(pieces), stem=tool.name, folder=save) if save is not None else [],
+            "error": answer.error,
+            "failure": answer.failure,
+        }
+    )
+
+
+def _write_failure(report: ServerReport, *, tool: str) -> None:
+    nothing: dict[str, Any] = {"result": None, "saved": [], "error": None}
+    write_json({"ok": False, "server": report["name"], "tool": tool, **nothing, "failure": report["failure"]})
+
+
+def _raw(result: CallToolResult) -> dict[str, Any]:
+    return result.model_dump(mode="json", by_alias=True, exclude_none=True)
 
 
 def _piece(raw: dict[str, Any]) -> Piece:
@@ -150,52 +367,6 @@ def _texts(*parts: object) -> list[str]:
     return [part for part in parts if isinstance(part, str) and part]
 
 
-def write_pieces(opened: Opened, pieces: Sequence[Piece], *, stem: str, save: str | None, failed: bool = False) -> None:
-    """Write texts to standard output, those of an error to standard error, and data into files.
-
-    With *save*, texts that have a name, such as those of resources, go into files in that folder too. Data is saved in
-    any case, without *save* in the current directory: it may not be possible or cheap to call the tool again.
-
-    Raises:
-        UnusableInput: something cannot be written.
-    """
-    for piece in pieces:
-        if piece.data is not None or (save is not None and piece.name is not None):
-            save_pieces(opened, [piece], stem=stem, folder=save or os.curdir)
-            continue
-        text = opened.hide_result(piece.text or "")
-        if failed:
-            remark(harmless(text))
-        else:
-            write(harmless(text) if sys.stdout and sys.stdout.isatty() else text.removesuffix("\n"))
-
-
-def save_pieces(opened: Opened, pieces: Sequence[Piece], *, stem: str, folder: str) -> list[str]:
-    """Save data and texts that have a name, byte for byte as the server sent them; say where, and return the paths.
-
-    Raises:
-        UnusableInput: a file cannot be written.
-    """
-    paths: list[str] = []
-    for piece in pieces:
-        if piece.data is None and piece.name is None:
-            continue
-        try:
-            path = save_piece(piece, Path(folder), stem=stem, name=opened.hide(piece.name or ""))
-        except OSError as error:
-            raise UnusableInput(f"{folder}: {error.strerror}") from None
-        paths.append(str(path))
-        remark(f"saved {path}{f' ({harmless(opened.hide(piece.about))})' if piece.about else ''}")
-    return paths
-
-
-def with_structured(pieces: Sequence[Piece], structured: object) -> list[Piece]:
-    """The pieces, and the structured result unless they say the same, as with most servers they do."""
-    if structured is None or _is_said(structured, [piece.text for piece in pieces if piece.text is not None]):
-        return list(pieces)
-    return [*pieces, Piece(text=json.dumps(structured, indent=2, ensure_ascii=False))]
-
-
 def _is_said(structured: object, texts: Sequence[str]) -> bool:
     values = [_value(text) for text in texts]
     wanted = [structured]
@@ -210,177 +381,3 @@ def _value(text: str) -> Any:
         return json.loads(text)
     except (ValueError, RecursionError):
         return text
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
-    """How a call ended: with a result, with the reason why there is none, or with both if the result is not valid."""
-
-    result: CallToolResult | None = None
-    failure: FailureJson | None = None
-    """The failure of the server, if it has died."""
-    error: dict[str, Any] | None = None
-    """The error of this call alone: it was refused, took too long, or its result is not valid."""
-
-    @property
-    def ok(self) -> bool:
-        """Whether the tool did what it was asked for."""
-        return self.result is not None and not self.result.is_error and self.error is None
-
-
-def call_once(
-    session: Session,
-    meant: Call,
-    *,
-    timeout: float,
-    wait: float | None,
-    save: str | None,
-    as_json: bool,
-    verbose: bool,
-    show_secrets: bool,
-) -> int:
-    """Start the one server of a session, call the tool and print its answer; the exit status.
-
-    Raises:
-        UnusableInput: there is no such tool, or the answer cannot be written.
-        SystemExit: a signal came.
-    """
-
-    async def ready(opened: Opened) -> int:
-        tool = opened.find("tool", meant.tool, opened.server.tools)
-        try:
-            arguments = await read_untrusted(
-                list(meant.words), tool.input_schema, whole=meant.whole, checked=meant.checked
-            )
-        except WrongArguments as wrong:
-            complain_of(wrong, opened, tool)
-            if as_json:
-                reasons = [opened.hide(f"{tool.name}: {fault}") for fault in wrong.faults]
-                write_refusal("call", reasons, server=opened.name, tool=tool.name)
-            return 2
-        terminal = sys.stderr.isatty()
-        async with _told_of_silence(opened, tool, wait=wait) if terminal else nullcontext():
-            answer = await call_tool(opened, tool, arguments, wait=wait, progress=terminal)
-        if as_json:
-            _write_json(opened, tool, answer, save=save)
-        else:
-            print_answer(opened, tool, answer, save=save)
-        return 0 if answer.ok else 1
-
-    use = Use(ready=ready, failed=partial(_write_failure, tool=meant.tool) if as_json else None)
-    return use_one(session, use, lists=TOOLS, timeout=timeout, verbose=verbose, show_secrets=show_secrets)
-
-
-def complain_of(wrong: WrongArguments, opened: Opened, tool: Tool) -> None:
-    """Say what is wrong with the arguments of a tool, and what it takes."""
-    for fault in wrong.faults:
-        opened.notices.complain(f"{tool.name}: {fault}")
-    opened.notices.say(f"usage: {signature(tool.name, tool.input_schema)}")
-
-
-async def call_tool(
-    opened: Opened, tool: Tool, arguments: dict[str, Any], *, wait: float | None = None, progress: bool
-) -> Answer:
-    """Call a tool of a server that is ready; where there is no valid result, standard error already says why.
-
-    `wait` is the number of seconds for the answer.
-    """
-    try:
-        tell = opened.notices.progress if progress else None
-        return Answer(result=await opened.session.call_tool(tool.name, arguments, wait, tell))
-    except LaunchFailure as failure:
-        opened.notices.complain(str(failure))
-        return Answer(failure=failure.to_json())
-    except InvalidResult as invalid:
-        opened.notices.complain(str(invalid))
-        return Answer(result=invalid.result, error={"code": None, "message": str(invalid)})
-    except Exception as error:  # noqa: BLE001 - whatever the SDK makes of the answer, there is none
-        message = _late(tool, error, wait=wait)
-        opened.notices.complain(f"{opened.name}: {message}" if message else opened.why(error))
-        if death := await _death(opened, error):
-            return Answer(failure=death)
-        return Answer(error={"code": getattr(error, "code", None), "message": opened.hide(message or str(error))})
-
-
-def _late(tool: Tool, error: Exception, *, wait: float | None) -> str | None:
-    """That it took too long, if that is why there is no answer."""
-    # Imported with the SDK.
-    from mcp import MCPError  # noqa: PLC0415
-
-    from mcp_launch._diagnosis.protocol import is_timeout  # noqa: PLC0415
-
-    if isinstance(error, MCPError) and is_timeout(error):
-        return f"{tool.name} did not answer within {_patience(wait):g} s; does it need longer (mcp-launch call --wait)?"
-    return None
-
-
-def _patience(wait: float | None) -> float:
-    """The seconds for an answer."""
-    return Budgets().call if wait is None else wait
-
-
-@asynccontextmanager
-async def _told_of_silence(opened: Opened, tool: Tool, *, wait: float | None) -> AsyncGenerator[None]:
-    """A block that waits for a tool, and says so when that takes long."""
-
-    async def tell() -> None:
-        await anyio.sleep(SILENCE)
-        message = f"waiting for {tool.name}, which has {_patience(wait):g} s to answer (--wait); Ctrl-C ends it"
-        opened.notices.say(message)
-
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(tell)
-        yield
-        tasks.cancel_scope.cancel()
-
-
-async def _death(opened: Opened, error: Exception) -> FailureJson | None:
-    """Why the server has died, if that is why there is no answer."""
-    # Imported with the SDK.
-    from mcp_types import CONNECTION_CLOSED  # noqa: PLC0415
-
-    if getattr(error, "code", None) != CONNECTION_CLOSED:
-        return None
-    # Many servers use that code for all that they refuse, and a URL that has failed once may answer the next call.
-    with anyio.move_on_after(_DYING):
-        await opened.server.settled()
-    failure = opened.server.failure
-    return failure.to_json() if failure else None
-
-
-def print_answer(opened: Opened, tool: Tool, answer: Answer, *, save: str | None) -> None:
-    """Print what a tool answered, if it did; an answer that is an error goes to standard error.
-
-    Raises:
-        UnusableInput: it cannot be written.
-    """
-    if answer.result is None:
-        return
-    raw = _raw(answer.result)
-    pieces = with_structured(list(pieces_of(raw["content"])), raw.get("structuredContent"))
-    write_pieces(opened, pieces, stem=tool.name, save=save, failed=answer.result.is_error)
-
-
-def _write_json(opened: Opened, tool: Tool, answer: Answer, *, save: str | None) -> None:
-    raw = _raw(answer.result) if answer.result else None
-    pieces = pieces_of(raw["content"]) if raw else ()
-    write_json(
-        {
-            "ok": answer.ok,
-            "server": opened.name,
-            "tool": tool.name,
-            "result": opened.hide_result.json(raw),
-            "saved": save_pieces(opened, list(pieces), stem=tool.name, folder=save) if save is not None else [],
-            "error": answer.error,
-            "failure": answer.failure,
-        }
-    )
-
-
-def _write_failure(report: ServerReport, *, tool: str) -> None:
-    nothing: dict[str, Any] = {"result": None, "saved": [], "error": None}
-    write_json({"ok": False, "server": report["name"], "tool": tool, **nothing, "failure": report["failure"]})
-
-
-def _raw(result: CallToolResult) -> dict[str, Any]:
-    return result.model_dump(mode="json", by_alias=True, exclude_none=True)
