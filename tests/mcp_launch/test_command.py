@@ -148,7 +148,7 @@ def test_a_whole_request_brings_its_directory(tmp_path: Path) -> None:
     ("stdin", "says"),
     [
         ('{"mcpServers": [}', "mcp-launch: standard input:1:17: not JSON"),
-        ("{}", "mcp-launch: standard input:1:1: holds no mcpServers"),
+        ("{}", "mcp-launch: standard input:1:1: contains no mcpServers"),
         ('{"mcpServers": [], "cwd": "."}', "mcp-launch: standard input: cwd must be an absolute path"),
     ],
 )
@@ -257,7 +257,7 @@ def test_what_the_command_needs_is_what_the_extra_brings() -> None:
     ("stdin", "says"),
     [
         (b"\xff\xfe[\0]\0", ": not UTF-8 at byte 0; is it UTF-16? Save it as UTF-8"),
-        (b"[" + b"1" * 5000 + b"]", ":1:2: holds a number that is too long"),
+        (b"[" + b"1" * 5000 + b"]", ":1:2: contains a number that is too long"),
     ],
 )
 def test_input_that_is_no_json_text_exits_2(stdin: bytes, says: str, tmp_path: Path) -> None:
@@ -440,10 +440,10 @@ def test_verbose_shows_the_messages_and_what_servers_write_without_secrets() -> 
     ("args", "says"),
     [
         ((), "no server was given"),
-        (("--",), "nothing stands behind --"),
-        (("--watch", "--", "true"), "--watch goes with files"),
-        (("--watch", "-"), "--watch goes with files"),
-        (("-", "-H", "a: b"), "--header goes with one URL"),
+        (("--",), "no command follows --"),
+        (("--watch", "--", "true"), "--watch requires a FILE"),
+        (("--watch", "-"), "--watch requires a FILE"),
+        (("-", "-H", "a: b"), "--header requires exactly one URL"),
         (("-", "--only", "none"), 'no server is called "none"; there are none'),
     ],
 )

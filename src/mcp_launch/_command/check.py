@@ -38,7 +38,7 @@ def check(
     """
     if list_only:
         if given := [name for name, value in (("junit", junit), ("html", html), ("watch", watch)) if value]:
-            raise UnusableInput(f"--list starts nothing, so that --{given[0]} has nothing to report")
+            raise UnusableInput(f"--list starts nothing and cannot be combined with --{given[0]}")
         return _list(typed, as_json=as_json)
     once = partial(
         _once, typed, timeout=timeout, strict=strict, as_json=as_json, junit=junit, html=html, verbose=verbose

@@ -97,7 +97,9 @@ def read_words(
     rest = list(words[len(places) :])
     names = list(takewhile(lambda word: "=" not in word, rest))
     if not names and tool is None:
-        raise UnusableInput("no tool was named: call FILE [SERVER] TOOL name=value ..., or call TOOL ... -- COMMAND")
+        raise UnusableInput(
+            "no tool was given; use call FILE [SERVER] TOOL name=value ..., or call TOOL ... -- COMMAND"
+        )
     # Only a file may hold several servers. Elsewhere a further name is refused as an argument without a value.
     has_several = "-" in places or bool(Typed(servers=places).files)
     has_server = has_several and len(names) > (1 if tool is None else 0)
@@ -175,14 +177,14 @@ def chosen(sessions: Sequence[Session], name: str | None, *, tool: str | None = 
     meant = [each for each in known if name is None or each[0] == name]
     names = [each for each, _, _ in known if each is not None]
     if not known:
-        raise UnusableInput("there is no server")
+        raise UnusableInput("there are no servers")
     if name is None and len(known) > 1:
         if tool in names:
-            raise UnusableInput(f'no tool of "{tool}" was named: call FILE {tool} TOOL name=value ...')
+            raise UnusableInput(f'no tool of "{tool}" was given; use call FILE {tool} TOOL name=value ...')
         raise UnusableInput(
-            f"say which server: {there_are(names)}"
+            f"specify the server; {there_are(names)}"
             if names
-            else f"give the {len(known)} servers names, to say which of them is meant"
+            else f"the {len(known)} servers have no names; add names to select one"
         )
     if not meant:
         raise UnusableInput(f'no server is called "{name}"{did_you_mean(name or "", names) or f"; {there_are(names)}"}')

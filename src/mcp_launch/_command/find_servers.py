@@ -79,10 +79,10 @@ def text_of(file: str, *, source: str, longest: int = -1) -> str:
     except UnicodeDecodeError as error:
         raise UnusableInput(f"{source}: not UTF-8 at byte {error.start}{_other_bytes(file, error.object)}") from None
     except ValueError:
-        raise UnusableInput(f"{source}: is no name that a file can have") from None
+        raise UnusableInput(f"{source}: is not a valid file name") from None
 
 
-_BEHIND = "; is it a command? Those stand behind --"
+_BEHIND = "; is it a command? Put commands after --"
 _SCRIPTS = (".py", ".js", ".mjs", ".cjs", ".ts", ".sh")
 
 
@@ -97,7 +97,7 @@ def _other_bytes(file: str, data: bytes) -> str:
 def _instead(file: str) -> str:
     """What the name of a file that does not exist was most likely meant to be."""
     if is_like_a_url(file):
-        return "; is it a URL? Those begin with http:// or https://"
+        return "; is it a URL? URLs begin with http:// or https://"
     return _BEHIND if is_program(file) else ""
 
 
@@ -125,7 +125,7 @@ def _header(text: str, number: int) -> dict[str, str]:
     name, colon, value = text.partition(":")
     if not colon:
         # Not quoted: it may be the secret alone.
-        raise UnusableInput(f"--header number {number} must be 'NAME: VALUE', and has no colon")
+        raise UnusableInput(f"--header number {number} must be 'NAME: VALUE', but has no colon")
     return {"name": name.strip(), "value": value.strip()}
 
 
@@ -183,7 +183,7 @@ def _variable(text: str, number: int) -> dict[str, str]:
             # Not quoted: it may be the secret alone.
             raise UnusableInput(f"--env number {number} must be NAME=VALUE, or the NAME of a variable")
         if name not in os.environ:
-            raise UnusableInput(f"--env {name}: there is no such variable here; say {name}=VALUE")
+            raise UnusableInput(f"--env {name}: this variable is not set; use {name}=VALUE")
         value = os.environ[name]
     return {"name": name, "value": value}
 
@@ -219,23 +219,23 @@ def _refuse_contradictions(typed: Typed) -> None:
     try:
         os.getcwd()
     except OSError as error:
-        raise UnusableInput(f"the current directory cannot be used ({error.strerror}): go to another one") from None
+        raise UnusableInput(f"the current directory cannot be used ({error.strerror}); change to another one") from None
     urls = [each for each in typed.servers if is_url(each)]
     if not typed.servers and typed.command is None and not typed.discover:
-        raise UnusableInput("no server was given: name a FILE, - for standard input, a URL, or -- and a command")
+        raise UnusableInput("no server was given: pass a FILE, - for standard input, a URL, or -- and a command")
     if typed.command is not None and not typed.command:
-        raise UnusableInput("nothing stands behind --: name the command of a server there")
+        raise UnusableInput("no command follows --")
     if typed.command and is_url(typed.command[0]):
-        raise UnusableInput("what stands behind -- is a URL, and no command: leave out the --")
+        raise UnusableInput("a URL follows --, not a command; leave out the --")
     if twice := next((each for each, times in Counter(typed.servers).items() if times > 1), None):
         raise UnusableInput(f"{source_of(twice)} was given twice")
     if typed.headers and len(urls) != 1:
         # A secret for one of them must not be sent to the others.
-        raise UnusableInput(f"--header goes with one URL, and {len(urls) or 'none'} were given")
+        raise UnusableInput(f"--header requires exactly one URL, not {len(urls)}")
     if typed.sse and not urls:
-        raise UnusableInput("--sse goes with a URL, and none was given")
+        raise UnusableInput("--sse requires a URL")
     if typed.env and typed.command is None:
-        raise UnusableInput("--env goes with a command behind --, and none was given")
+        raise UnusableInput("--env requires a command after --")
 
 
 def _read(given: str, typed: Typed) -> list[Session]:
@@ -258,7 +258,7 @@ def _discovered(typed: Typed, unusable: Callable[[UnusableInput], object] | None
                 raise
             unusable(error)
     if not sessions and not typed.servers and typed.command is None:
-        raise UnusableInput("--discover found no file with servers, of the project here or of the user")
+        raise UnusableInput("--discover found no servers in the files of this project or your own")
     return sessions
 
 

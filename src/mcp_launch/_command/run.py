@@ -36,7 +36,7 @@ def again_and_again(typed: Typed, once: Callable[[], object]) -> NoReturn:
         SystemExit: a signal came.
     """
     if not typed.files or "-" in typed.servers:
-        raise UnusableInput("--watch goes with files: there has to be something that changes")
+        raise UnusableInput("--watch requires a FILE that can change")
     while True:
         before = _state(typed)
         try:
@@ -44,7 +44,7 @@ def again_and_again(typed: Typed, once: Callable[[], object]) -> NoReturn:
         except UnusableInput as error:
             # The next change will mend it.
             complain(str(error))
-        remark((f"watching {', '.join(typed.files)}; Ctrl-C ends it", "dim"))
+        remark((f"watching {', '.join(typed.files)}; press Ctrl-C to stop", "dim"))
         _wait_for_change(typed, before)
 
 

@@ -143,7 +143,9 @@ def trusted(sessions: list[Session], *, unusable: Callable[[UnusableInput], obje
         _confirmed.update(map(_key, doubtful))
         return sessions
     why = (
-        "not confirmed" if is_terminal else "comes with the project; --list shows its servers, and --trust starts them"
+        "not confirmed"
+        if is_terminal
+        else "belongs to the project; use --list to see its servers, or --trust to start them"
     )
     errors = [UnusableInput(f"{source}: {why}") for source in dict.fromkeys(each.source for each in doubtful)]
     rest = [each for each in sessions if each not in doubtful]
@@ -158,7 +160,7 @@ def _confirm(sessions: Sequence[Session]) -> bool:
     # Imported late: most servers need no confirmation.
     from mcp_launch._command.show.text import remark  # noqa: PLC0415
 
-    remark("The project asks for these servers. Their commands run as you, with the variables that they name:")
+    remark("This project requests these servers. Their commands run with your permissions and the listed variables:")
     for line in lines_of(planned(sessions)):
         remark(f"  {line}")
     sys.stderr.write("Start them? [y/N] ")

@@ -117,10 +117,10 @@ def read_json(text: str, *, source: str, comments: bool = False, trailing_commas
         raise unusable(source, place_in(text, at), f"the name {key!r} occurs twice in one object") from None
     except _ConstantError as error:
         at = _first_bare(blanked, str(error))
-        raise unusable(source, place_in(text, at), f"not JSON: {error} is no JSON number") from None
+        raise unusable(source, place_in(text, at), f"not JSON: {error} is not a JSON number") from None
     except _TooLongError:
         at = next(found.start() for found in re.finditer(_NUMBER, blanked) if found["number"] and _is_long(found[0]))
-        raise unusable(source, place_in(text, at), "holds a number that is too long") from None
+        raise unusable(source, place_in(text, at), "contains a number that is too long") from None
     return _Json(value, blanked)
 
 
@@ -180,7 +180,7 @@ def _refuse_depth(text: str, *, source: str) -> None:
         depth += bool(found["open"]) - bool(found["close"])
         if depth > DEEPEST:
             place = place_in(text, found.start())
-            raise unusable(source, place, f"nested too deep: more than {DEEPEST} levels")
+            raise unusable(source, place, f"nested too deeply: more than {DEEPEST} levels")
 
 
 def _told(text: str, error: json.JSONDecodeError, *, comments: bool, trailing_commas: bool) -> tuple[int, str]:
@@ -192,7 +192,7 @@ def _told(text: str, error: json.JSONDecodeError, *, comments: bool, trailing_co
     # Versions of Python differ: the error is at the comma or behind it.
     comma = at if behind[:1] == "," else len(text[:at].rstrip(" \t\r\n")) - 1
     if text[comma : comma + 1] == "," and text[_skip_space(text, comma + 1) :][:1] in ("]", "}"):
-        return comma, "; there must be no comma before the end" if not trailing_commas else ""
+        return comma, "; remove the comma before the closing bracket" if not trailing_commas else ""
     if error.msg.startswith("Invalid \\"):
         return error.pos, "; write \\\\ for each backslash"
     return error.pos, _advice(text, text[at : at + 1], is_behind=error.msg == "Extra data")
@@ -201,19 +201,19 @@ def _told(text: str, error: json.JSONDecodeError, *, comments: bool, trailing_co
 def _advice(text: str, found: str, *, is_behind: bool) -> str:  # noqa: PLR0911 - a list of cases
     """What to try where the character `found` must not stand; `is_behind` says that it follows a whole document."""
     if text.startswith("```"):
-        return "; leave out the lines with ```"
+        return "; remove the lines with ```"
     if re.search(r"(?m)^\[\[?[A-Za-z_][\w.\"-]*\]\]?[ \t\r]*$", text):
-        return "; it looks like TOML, which is not read here"
+        return "; this looks like TOML, which is not supported"
     if is_behind and found in "}]":
-        return "; that closes nothing"
+        return "; there is nothing to close here"
     if is_behind and '"jsonrpc"' in text:
         # Most likely a recording, with one message on each line.
-        return "; give one request, not a whole conversation"
+        return "; pass a single request, not a whole conversation"
     if is_behind:
-        return "; all of it must stand in one object"
+        return "; the file must contain a single object"
     if not found:
-        return "; it ends where a bracket is still open"
-    return '; write " around names and texts' if found in _QUOTES else ""
+        return "; a bracket is not closed"
+    return '; use " around names and strings' if found in _QUOTES else ""
 
 
 class _TwiceError(Exception):

@@ -155,7 +155,7 @@ def meant_by(value: Any, wanted: str) -> str:
     import difflib  # noqa: PLC0415 - for what is misspelt, and most is not
 
     if _is_server(value):
-        return "; is it a server? It belongs there, in a map of servers by their names"
+        return "; is it a server? Put it there, in a map of servers by name"
     members = {member.lower(): member for member in as_members(value)}
     near = difflib.get_close_matches(wanted.lower(), sorted(members), n=1, cutoff=0.8)
     if near:
@@ -163,7 +163,7 @@ def meant_by(value: Any, wanted: str) -> str:
     # Only if all are servers: settings may have a map that looks like one.
     maps = [name for name, member in as_members(value).items() if as_members(member)]
     if maps and all(_is_server(value[name]) for name in maps):
-        return f'; is "{maps[0]}" a server? It belongs there'
+        return f'; is "{maps[0]}" a server? Put it there'
     return ""
 
 

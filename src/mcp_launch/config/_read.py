@@ -102,15 +102,17 @@ def _by_shape(document: Document, *, source: str) -> Format:
     from mcp_launch.config._formats.acp import ACCEPTED  # noqa: PLC0415
 
     meant = meant_by(document.value, "mcpServers") or f"; expected {ACCEPTED}"
-    raise unusable(source, document.place(), f"holds no mcpServers{meant}")
+    raise unusable(source, document.place(), f"contains no mcpServers{meant}")
 
 
 def _note_misnamed(client: Format, chosen: Format, reading: Reading) -> None:
     """Note a file that one client reads, by its path, but whose servers are written as for another client."""
     members = as_members(reading.document.value)
     wanted = client.at[0][0]
-    looks = f"wants a map as {wanted}" if wanted in members else f"looks for {wanted}"
-    message = f"{client.title} finds no servers in this file: it {looks}, and these are written as in {chosen.title}"
+    looks = f"requires a map as {wanted}" if wanted in members else f"looks for {wanted}"
+    message = (
+        f"{client.title} will not find servers in this file: it {looks}, but these are in the format of {chosen.title}"
+    )
     there = next((member for member, *_ in chosen.at if member in members), None)
     reading.note("other_client", message, path=() if there is None else (there,))
 
@@ -120,14 +122,14 @@ def _note_others(chosen: Format, reading: Reading) -> None:
     for member in HOLDERS if len(as_members(reading.document.value)) > 1 else ():
         there = as_members(as_members(reading.document.value).get(member))
         if there and member not in {first for first, *_ in chosen.at}:
-            message = f"{member} means nothing in a file of {chosen.title}, and is not read: {', '.join(there)}"
+            message = f"{member} is not used by {chosen.title}, so these servers are not read: {', '.join(there)}"
             reading.note("other_client", message, path=(member,))
 
 
 def _entry(draft: Draft, chosen: Format, reading: Reading, env: Mapping[str, str]) -> Entry:
     place = draft.place or reading.document.key_place(draft.path)
     if draft.disabled:
-        reading.note_at("disabled", f"is disabled in {chosen.title}, and not started", place=place, server=draft.name)
+        reading.note_at("disabled", f"is disabled in {chosen.title} and not started", place=place, server=draft.name)
     else:
         walk([draft.server, draft.cwd], lambda text: _note_unset(text, draft, chosen, reading, env))
     return Entry(
@@ -180,25 +182,25 @@ def _unset(reference: Reference, chosen: Format) -> tuple[str, str]:
     match reference.kind:
         case "env":
             hint = _hint(reference.name.removeprefix("env:"), chosen) if reference.name.startswith("env:") else ""
-            return "unset_variable", f"{reference.shown} is not set, and stays as it is{hint}"
+            return "unset_variable", f"{reference.shown} is not set and was not replaced{hint}"
         case "input":
-            return "asks_user", f"{chosen.title} asks its user for {reference.shown}, which is not asked here"
+            return "asks_user", f"{chosen.title} asks the user for {reference.shown}, which is not supported here"
         case "workspace" | "workspace name":
             return "unset_variable", _NO_WORKSPACE.format(reference.shown)
         case "file":
-            return "not_read", f"{reference.shown} is not read here"
+            return "not_read", f"{reference.shown} is not supported here and was not replaced"
         case _:
             hint = _hint(reference.name, chosen)
-            return "unknown_variable", f"{reference.shown} is nothing that is known here, and stays as it is{hint}"
+            return "unknown_variable", f"{reference.shown} is not a known variable and was not replaced{hint}"
 
 
-_NO_WORKSPACE = "no workspace is known, so that {} stays as it is; say which (on the command line, --workspace DIR)"
+_NO_WORKSPACE = "{} was not replaced, because no workspace is known; specify one (on the command line, --workspace DIR)"
 
 
 def _hint(name: str, chosen: Format) -> str:
     is_name = re.fullmatch(r"[A-Z_][A-Z0-9_]*", name)
     said = chosen.syntax.write(Reference("", "env", name)) if is_name else None
-    return f"; {chosen.title} writes {said}" if said else ""
+    return f"; in {chosen.title}, write {said}" if said else ""
 
 
 def write_config(config: Config, format: str) -> tuple[str, list[Finding]]:  # noqa: A002 - the word of the command line
@@ -243,7 +245,7 @@ def read_document(text: str, *, source: str, grammar: Grammar = "json") -> Docum
     """Read a text; `source` is what to call it in errors.
 
     Raises:
-        UnusableInput: it is not what the grammar wants, a name occurs twice in one object, or it is nested too deep.
+        UnusableInput: it is not what the grammar wants, a name occurs twice in one object, or it is nested too deeply.
             The message begins with `source:line:column`, both counted from 1 in characters.
     """
     text = text.removeprefix("\ufeff")

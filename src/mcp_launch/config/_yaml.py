@@ -23,7 +23,7 @@ MOST_NODES = 20_000
 def read_yaml(text: str, *, source: str) -> Document:
     """Read a text; what is wrong with it is an error by its place."""
     if len(text) > LONGEST:
-        raise unusable(source, Place(1, 1), f"is larger than {LONGEST >> 20} MB, which is not read of YAML")
+        raise unusable(source, Place(1, 1), f"is larger than {LONGEST >> 20} MB, the limit for YAML")
     reader: Any = YAML(typ="safe", pure=True)
     try:
         # Its warnings quote the text, in which there are secrets.
@@ -42,9 +42,9 @@ def read_yaml(text: str, *, source: str) -> Document:
         raise unusable(source, place, f"not YAML: {what}") from None
     except ReaderError as raised:
         at = int(cast("Any", raised).position)
-        raise unusable(source, place_in(text, at), "not YAML: holds a character that is not allowed") from None
+        raise unusable(source, place_in(text, at), "not YAML: contains a character that is not allowed") from None
     except RecursionError:
-        raise unusable(source, Place(1, 1), f"nested too deep: more than {DEEPEST} levels") from None
+        raise unusable(source, Place(1, 1), f"nested too deeply: more than {DEEPEST} levels") from None
     except (YAMLError, ValueError, LookupError, OverflowError, TypeError, AttributeError):
         raise unusable(source, Place(1, 1), "not YAML: cannot be read") from None
 
@@ -75,9 +75,9 @@ class _Construction:
     def value(self, node: Any, depth: int = 0) -> Any:
         self._left -= 1
         if self._left < 0:
-            raise unusable(self._source, _mark(node), "its aliases make it too big")
+            raise unusable(self._source, _mark(node), "its aliases make it too large")
         if depth > DEEPEST:
-            raise unusable(self._source, _mark(node), f"nested too deep: more than {DEEPEST} levels")
+            raise unusable(self._source, _mark(node), f"nested too deeply: more than {DEEPEST} levels")
         if node.id == "mapping":
             return self._mapping(node, depth)
         if node.id == "sequence":
@@ -88,7 +88,7 @@ class _Construction:
         members: dict[str, Any] = {}
         for key, value in node.value:
             if key.id != "scalar":
-                raise unusable(self._source, _mark(key), "a name must be a text")
+                raise unusable(self._source, _mark(key), "a name must be a string")
             if key.value in members:
                 raise unusable(self._source, _mark(key), f"the name {key.value!r} occurs twice in one object")
             members[key.value] = self.value(value, depth + 1)

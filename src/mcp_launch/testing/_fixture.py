@@ -128,7 +128,7 @@ class McpServerFixture:
         block = self._block(server, command, env, cwd=cwd, timeout=timeout, options=options)
         if _in_event_loop():
             raise UnusableInput(
-                "mcp_server(…) blocks, and an event loop runs here; say: async with mcp_server.open(…) as session"
+                "mcp_server(…) blocks and cannot be used in an event loop; use: async with mcp_server.open(…) as session"
             )
         portal = portal_of(self._config)
         try:
@@ -166,7 +166,7 @@ class McpServerFixture:
         options: Options | None,
     ) -> AbstractAsyncContextManager[Client]:
         if (server is None) == (command is None) or (env is not None and command is None):
-            raise UnusableInput("say which server: its name, its command=[…] (with env={…} if need be), or an object")
+            raise UnusableInput("pass the name of a server, command=[…] (and env={…}), or a server object")
         seconds = settings.timeout(self._config) if timeout is None else timeout
         if isinstance(server, MCPServer | Server):
             return client_of(server, "auto", options or Options(), patience=seconds)
@@ -193,7 +193,7 @@ class McpServerFixture:
         path = settings.config_file(self._config)
         if path is None:
             raise UnusableInput(
-                f'there is no config file to find "{name}" in: say --mcp-config FILE, or mcp_config in the ini-file'
+                f'no config file to find "{name}" in: pass --mcp-config FILE or set mcp_config in the ini-file'
             )
         config = settings.read_servers(path)
         named = next((entry for entry in config.entries if entry.name == name), None)

@@ -22,14 +22,20 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """The options, on the command line and in the ini-file."""
     group = parser.getgroup("mcp", "MCP servers (mcp_launch)")
     group.addoption(
-        "--mcp-config", metavar="FILE", help="Start the MCP servers of FILE, a test for each; fixtures use it too."
+        "--mcp-config", metavar="FILE", help="Test each MCP server of FILE, and make them available to fixtures."
     )
     group.addoption(
-        "--mcp-timeout", type=float, metavar="SECONDS", help="Until a server is ready, and until it answers (30)."
+        "--mcp-timeout", type=float, metavar="SECONDS", help="Seconds until a server must be ready or respond (30)."
     )
-    group.addoption("--mcp-cwd", metavar="DIR", help="Working directory of the servers (the file's, or pytest's root).")
-    parser.addini("mcp_config", "--mcp-config, collected when no tests are named on the command line; from here.")
-    parser.addini("mcp_timeout", "--mcp-timeout")
+    group.addoption(
+        "--mcp-cwd",
+        metavar="DIR",
+        help="Working directory of the servers (default: the one in FILE, or pytest's root).",
+    )
+    parser.addini(
+        "mcp_config", "Like --mcp-config, relative to this file; collected if no tests are named on the command line."
+    )
+    parser.addini("mcp_timeout", "Like --mcp-timeout.")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -41,7 +47,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
     path = config_file(config)
     if path is not None and not path.is_file():
-        raise pytest.UsageError(f"--mcp-config: there is no file {path}")
+        raise pytest.UsageError(f"--mcp-config: {path} does not exist")
     timeout(config)
 
 

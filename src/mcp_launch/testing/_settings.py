@@ -35,7 +35,7 @@ def timeout(config: pytest.Config) -> float:
     except ValueError:
         seconds = math.nan
     if not seconds > 0:
-        raise pytest.UsageError(f"mcp_timeout must be a number of seconds above 0, not {given!r}")
+        raise pytest.UsageError(f"mcp_timeout must be a positive number of seconds, not {given!r}")
     return seconds
 
 

@@ -81,7 +81,7 @@ def test_a_tool_is_shown_with_what_it_answers_and_says_that_it_does(file: str, c
     done = command("shell", file, "odd", stdin="tool structured\ntool typed\nresources\nhelp\ntools")
 
     assert done.out.startswith("structured() -> {n?: integer}\ntyped(path: string")
-    assert "    says that it is read-only, not destructive\n" in done.out
+    assert "    annotations: read-only, not destructive\n" in done.out
     assert "memo://{day}  a day\n" in done.out
     assert "call NAME key=value ...  call a tool" in done.out
     assert "\nshow()\n" in done.out
@@ -97,7 +97,7 @@ def test_a_tool_is_shown_with_what_it_answers_and_says_that_it_does(file: str, c
         ("read", 2, "mcp-launch: usage: read URI"),
         ("read memo://no", 1, "mcp-launch: odd: no resources/read"),
         ("get greet", 2, "mcp-launch: greet: name: missing"),
-        ("get greet nmae=Ada", 2, 'mcp-launch: greet: nmae: there is no such argument; did you mean "name"?'),
+        ("get greet nmae=Ada", 2, 'mcp-launch: greet: nmae: unknown argument; did you mean "name"?'),
         ("get great", 2, 'mcp-launch: odd: no prompt is called "great"; did you mean "greet"?'),
         ("get zzz", 2, 'mcp-launch: odd: no prompt is called "zzz"; there are greet'),
         ("call typed 'a", 2, "mcp-launch: no closing quotation"),

@@ -51,12 +51,12 @@ def _misfit(error: Any, root: Schema) -> Iterator[str]:
             about = next((each for each in arguments_of({**root, **error.schema}) if each.name == name), None)
             first = about.description.strip().partition("\n")[0] if about else ""
             says = f": {first}" if first else ""
-            yield f"{within}{name}: is missing, must be {about.type if about else 'any'}{says}"
+            yield f"{within}{name}: is missing; must be {about.type if about else 'any'}{says}"
         case "additionalProperties":
             known = properties_of(error.schema, root)
             for name in error.instance:
                 if member_of(name, error.schema, root) is None:
-                    yield f"{within}{name}: there is no such argument{did_you_mean(name, known)}"
+                    yield f"{within}{name}: unknown argument{did_you_mean(name, known)}"
         case "type" | "enum" | "const" | "anyOf" | "oneOf":
             yield f"{path or 'arguments'}: must be {type_text(error.schema, root)}, not {short(error.instance)}"
         case _:
@@ -115,7 +115,7 @@ def json_value(text: str, *, called: str) -> Any:
     except json.JSONDecodeError as error:
         raise Fault(f"{called}: not JSON at character {error.pos + 1}: {error.msg}") from None
     except (ValueError, RecursionError):
-        raise Fault(f"{called}: not JSON: a number or a nesting beyond what can be read") from None
+        raise Fault(f"{called}: not JSON: a number is too long, or it is nested too deeplyly") from None
 
 
 def with_file(text: str, *, called: str) -> str:
@@ -253,7 +253,7 @@ async def read_untrusted(
         if not checked:
             return read_arguments(words, {}, whole=whole, checked=False)
         why = "reading the arguments " + (f"fails ({failed.kind})" if failed.kind else str(failed))
-        hint = "mcp-launch call --unchecked sends them without looking at it"
+        hint = "use mcp-launch call --unchecked to send them without validation"
         raise WrongArguments([f"its inputSchema was rejected: {why}; {hint}"]) from None
     finally:
         await process.aclose()
@@ -294,13 +294,13 @@ def _add(word: str, arguments: dict[str, Any], typed: set[tuple[str, ...]], root
     exact = name.endswith(":") and name not in properties_of(root, root)
     name = name[:-1] if exact else name
     if not equals or not name:
-        hint = "; give a whole object with --args" if word.startswith("{") else ""
+        hint = "; use --args for a whole object" if word.startswith("{") else ""
         raise Fault(f"{word}: must be name=value, or name:=JSON{hint}")
     path, schema = _meant(name, root)
     if schema is None and not exact and checked:
         near = _nearest(name, root, root)
         told = f'did you mean "{near}"?' if near else there_are(properties_of(root, root))
-        raise Fault(f"{name}: there is no such argument; {told}")
+        raise Fault(f"{name}: unknown argument; {told}")
     value = json_value(text, called=name) if exact else typed_value(text, schema, root, called=name, checked=checked)
     holder = _holder(path, arguments, called=name)
     if path not in typed:
@@ -318,7 +318,7 @@ def _holder(path: tuple[str, ...], arguments: dict[str, Any], *, called: str) ->
     for step in path[:-1]:
         inner: Any = holder.setdefault(step, {})
         if not isinstance(inner, dict):
-            raise Fault(f"{called}: {step} is given as {short(inner)} already")
+            raise Fault(f"{called}: {step} is already given as {short(inner)}")
         holder = cast("dict[str, Any]", inner)
     return holder
 

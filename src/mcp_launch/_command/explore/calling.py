@@ -239,7 +239,9 @@ def _late(tool: Tool, error: Exception, *, wait: float | None) -> str | None:
     from mcp_launch._diagnosis.protocol import is_timeout  # noqa: PLC0415
 
     if isinstance(error, MCPError) and is_timeout(error):
-        return f"{tool.name} did not answer within {_patience(wait):g} s; does it need longer (mcp-launch call --wait)?"
+        return (
+            f"{tool.name} did not respond within {_patience(wait):g} s; does it need longer (mcp-launch call --wait)?"
+        )
     return None
 
 
@@ -254,7 +256,7 @@ async def _told_of_silence(opened: Opened, tool: Tool, *, wait: float | None) ->
 
     async def tell() -> None:
         await anyio.sleep(SILENCE)
-        message = f"waiting for {tool.name}, which has {_patience(wait):g} s to answer (--wait); Ctrl-C ends it"
+        message = f"waiting up to {_patience(wait):g} s for {tool.name} (--wait); press Ctrl-C to stop"
         opened.notices.say(message)
 
     async with anyio.create_task_group() as tasks:

@@ -114,7 +114,7 @@ def tool_lines(tool: Tool, hide: Redactor, *, whole: bool = False) -> Iterator[S
             break
         yield text, style
     if room < 0 or not are_all:
-        yield "      ... and more than can be shown; mcp-launch tools --json prints the whole schema", ""
+        yield "      ... truncated; use mcp-launch tools --json for the whole schema", ""
     if whole and tool.annotations:
         said = {
             "read-only": tool.annotations.read_only_hint,
@@ -123,7 +123,7 @@ def tool_lines(tool: Tool, hide: Redactor, *, whole: bool = False) -> Iterator[S
             "open world": tool.annotations.open_world_hint,
         }
         if hints := [name if hint else f"not {name}" for name, hint in said.items() if hint is not None]:
-            yield f"    says that it is {', '.join(hints)}", "dim"
+            yield f"    annotations: {', '.join(hints)}", "dim"
 
 
 def _resource_lines(resource: Resource | ResourceTemplate, hide: Redactor) -> Iterator[Styled]:

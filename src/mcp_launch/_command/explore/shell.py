@@ -28,15 +28,15 @@ if TYPE_CHECKING:
 _LISTING = 30.0
 """Seconds in which the server has to list again what it offers."""
 COMMANDS = {
-    "tools": ("tools", "what the server can do"),
-    "tool": ("tool NAME", "one tool: its arguments, and what it answers with"),
-    "call": ("call NAME key=value ...", "call a tool; key:=JSON says exactly what"),
-    "resources": ("resources", "what can be read"),
+    "tools": ("tools", "list the tools"),
+    "tool": ("tool NAME", "show a tool with its arguments and result"),
+    "call": ("call NAME key=value ...", "call a tool; key:=JSON passes an exact value"),
+    "resources": ("resources", "list the resources"),
     "read": ("read URI", "read a resource"),
-    "prompts": ("prompts", "the prompts that it has"),
-    "get": ("get NAME key=value ...", "fill in a prompt"),
-    "help": ("help", "this list"),
-    "quit": ("quit", "leave; so does Ctrl-D"),
+    "prompts": ("prompts", "list the prompts"),
+    "get": ("get NAME key=value ...", "get a prompt"),
+    "help": ("help", "show this list"),
+    "quit": ("quit", "exit, like Ctrl-D"),
 }
 """How each is typed, and what it does. The shell itself handles `quit`."""
 
@@ -112,7 +112,9 @@ class _Shell:
     def _greet(self) -> None:
         counts = self._commands.offer.counts.items()
         has = [f"{count} {(kind[:-1] if count == 1 else kind).replace('_', ' ')}" for kind, count in counts if count]
-        self._opened.notices.say(f"{self._opened.name}: {', '.join(has) or 'offers nothing'}; help lists the commands")
+        self._opened.notices.say(
+            f"{self._opened.name}: {', '.join(has) or 'offers nothing'}; type help for the commands"
+        )
 
     def _candidates(self, line: str) -> Iterable[Candidate]:
         return candidates(line, self._commands.offer, {name: about for name, (_, about) in COMMANDS.items()})
@@ -151,9 +153,9 @@ class Commands:
         try:
             if action is None:
                 is_tool = any(each.name == command for each in self.offer.tools or ())
-                mistaken = f", but a tool: call {command} key=value ..." if is_tool else ""
-                known = mistaken or did_you_mean(command, COMMANDS) or "; help lists them"
-                raise UnusableInput(f'there is no command "{command}"{known}')
+                mistaken = f"; it is a tool: call {command} key=value ..." if is_tool else ""
+                known = mistaken or did_you_mean(command, COMMANDS) or "; type help for a list"
+                raise UnusableInput(f'unknown command "{command}"{known}')
             # A server may be dying: wait until it is known why.
             await self._opened.server.settled()
             await self._refresh(anew=command in EVERYTHING)
@@ -215,7 +217,7 @@ class Commands:
         known = [each.name for each in prompt.arguments or ()]
         for name in arguments:
             if name not in known:
-                raise UnusableInput(f"{prompt.name}: {name}: there is no such argument{did_you_mean(name, known)}")
+                raise UnusableInput(f"{prompt.name}: {name}: unknown argument{did_you_mean(name, known)}")
         missing = [each.name for each in prompt.arguments or () if each.required and each.name not in arguments]
         if missing:
             raise UnusableInput(f"{prompt.name}: {', '.join(missing)}: missing")

@@ -33,7 +33,7 @@ class Acp(Format):
             return self._read_array(as_items(value), (), reading)
         if isinstance(method := as_members(value).get("method"), str):
             if not method.startswith("session/"):
-                message = f'a "{method}" request asks for no servers; expected {ACCEPTED}'
+                message = f'a "{method}" request does not contain servers; expected {ACCEPTED}'
                 raise reading.refuse(message, path=("method",))
             return self._read_params(as_members(value).get("params"), ("params",), reading)
         return self._read_params(value, (), reading)
@@ -42,7 +42,7 @@ class Acp(Format):
         params = as_members(value)
         if "mcpServers" not in params:
             meant = meant_by(params, "mcpServers") or f"; expected {ACCEPTED}"
-            raise reading.refuse(f"holds no mcpServers{meant}", path=path)
+            raise reading.refuse(f"contains no mcpServers{meant}", path=path)
         cwd = params.get("cwd")
         if cwd is not None and not isinstance(cwd, str):
             raise reading.refuse("cwd must be a string", path=(*path, "cwd"))
@@ -73,12 +73,12 @@ class Acp(Format):
             written for entry in writing.config.entries if (written := self._write_entry(entry, writing)) is not None
         ]
         for member in sorted(writing.config.rest):
-            writing.note(None, "not_said", f"ACP has no {member}, which is left out")
+            writing.note(None, "not_said", f"ACP does not support {member}; it was omitted")
         return servers if writing.config.cwd is None else {"cwd": writing.config.cwd, "mcpServers": servers}
 
     def _write_entry(self, entry: Entry, writing: Writing) -> Any:
         if entry.disabled:
-            writing.note(entry, "left_out", "ACP has no disabled servers; it is left out")
+            writing.note(entry, "left_out", "ACP does not support disabled servers; it was omitted")
             return None
         server = _plain(entry, entry.written, writing)
         # What was ACP stays what it was.
@@ -86,7 +86,7 @@ class Acp(Format):
             server = _complete(cast("dict[str, Any]", server))
         lost = ["cwd"] * (entry.written_cwd is not None) + ["timeout"] * (entry.timeout is not None)
         for member in (*lost, *(member for member, value in entry.extra.items() if not is_empty(value))):
-            writing.note(entry, "not_said", f"ACP has no {member!r} in a server; it is left out")
+            writing.note(entry, "not_said", f"ACP does not support {member!r} in a server; it was omitted")
         return server
 
 
@@ -98,13 +98,13 @@ def _note_odd(entry: dict[str, Any], name: str, path: Path, reading: Reading) ->
     kind = entry.get("type", "stdio")
     unused = {"stdio": "url", "http": "command", "sse": "command"}.get(kind) if isinstance(kind, str) else None
     if unused in entry and {"command", "url"} <= entry.keys():
-        message = f"{unused} means nothing in a server of this type, and is not used"
+        message = f"{unused} has no effect in a server of this type"
         reading.note("unused_member", message, path=(*path, unused), server=name)
     seen: set[str] = set()
     for index, pair in enumerate(as_items(entry.get("env"))):
         variable = as_members(pair).get("name")
         if isinstance(variable, str) and variable in seen:
-            message = f"the variable {variable} occurs twice in env; the last one counts"
+            message = f"the variable {variable} occurs twice in env; the last value is used"
             reading.note("repeated_variable", message, path=(*path, "env", index), server=name)
         seen |= {variable} if isinstance(variable, str) else set()
 
@@ -113,7 +113,7 @@ def _plain(entry: Entry, value: Any, writing: Writing) -> Any:
     match value:
         case Text():
             for reference in value.references:
-                message = f"ACP has no variables: {reference.shown} stays as it is"
+                message = f"ACP does not support variables; {reference.shown} was not replaced"
                 writing.note(entry, "variable_not_said", message, place=value.place)
             return value.written()
         case [*items]:

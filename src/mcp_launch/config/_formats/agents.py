@@ -62,8 +62,8 @@ class Gemini(MapFormat):
 _BROUGHT = {
     "builtin": "is built into Goose",
     "platform": "is built into Goose",
-    "frontend": "is brought by the program that Goose runs in",
-    "inline_python": "is a program that stands in the file, which Goose runs",
+    "frontend": "is provided by the program that embeds Goose",
+    "inline_python": "is a program inside the file, which Goose runs",
 }
 
 
@@ -101,7 +101,7 @@ class Goose(MapFormat):
         name = shown if isinstance(shown, str) and shown else name
         kind = raw.get("type")
         if isinstance(kind, str) and kind in _BROUGHT:
-            reading.note("not_in_file", f"{_BROUGHT[kind]}; no server to launch", path=path, server=name)
+            reading.note("not_in_file", f"{_BROUGHT[kind]}; there is no server to launch", path=path, server=name)
             return None
         return super().read_entry(name, raw, path, reading)
 

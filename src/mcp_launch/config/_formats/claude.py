@@ -49,7 +49,7 @@ class ClaudeCode(MapFormat):
                 yield draft
         for name, other in projects.items() if reading.workspace is None else ():
             if there := as_members(as_members(other).get("mcpServers")):
-                message = f"the servers of this project are not read: {', '.join(there)}; name it as the workspace"
+                message = f"the servers of this project are not read: {', '.join(there)}; pass the project as workspace"
                 reading.note("other_project", message, path=("projects", name))
 
 

@@ -54,7 +54,7 @@ class VsCode(MapFormat):
         found: dict[str, Any] = {}
         for variable, value in env.items():
             if value is None:
-                message = f"null takes {variable} out of the environment, which is not done here"
+                message = f"null removes {variable} from the environment, which is not supported here"
                 reading.note("not_read", message, path=(*path, "env", variable), server=name)
             else:
                 is_number = isinstance(value, int | float) and not isinstance(value, bool)
@@ -119,7 +119,7 @@ class Zed(MapFormat):
 
     def read_entry(self, name: str, raw: dict[str, Any], path: Path, reading: Reading) -> Draft | None:
         if "command" not in raw and "url" not in raw and (raw.get("source") == "extension" or "settings" in raw):
-            message = "is started by an extension of Zed; the file has no command for it"
+            message = "is started by an extension of Zed; the file does not contain its command"
             reading.note("not_in_file", message, path=path, server=name)
             return None
         return super().read_entry(name, raw, path, reading)

@@ -69,10 +69,10 @@ class MapFormat(Format):
             yield from self.read_map(cast("dict[str, Any]", found), at, reading)
             return
         holders = " or ".join(".".join(at) for at in self.at)
-        none = f"holds no {holders}, where {self.title} has its servers"
+        none = f"contains no {holders}, where {self.title} expects servers"
         others = [member for member in HOLDERS if as_members(as_members(reading.document.value).get(member))]
         if others:
-            raise reading.refuse(f"{none}; it holds {others[0]}, which is what other clients call them")
+            raise reading.refuse(f"{none}; it contains {others[0]}, which other clients use")
         raise NoServers(str(reading.refuse(none + meant_by(reading.document.value, self.at[0][0]))))
 
     def read_map(self, servers: Mapping[str, Any], at: Path, reading: Reading) -> Iterator[Draft]:
@@ -144,7 +144,7 @@ class MapFormat(Format):
         used = wanted.keys() & raw.keys()
         for theirs in (self.command, "args", self.env, *self.urls, "headers"):
             if raw.get(theirs) and theirs not in used:
-                message = f"{theirs} means nothing in a server of this type, and is not used"
+                message = f"{theirs} has no effect in a server of this type"
                 reading.note("unused_member", message, path=(*path, theirs), server=name)
         return server, used
 
@@ -152,10 +152,10 @@ class MapFormat(Format):
         known = self.known()
         for member in raw:
             if member in self.unread:
-                message = f"{member} is not read here, so that the server may not run as in {self.title}"
+                message = f"{member} is not supported here, so the server may behave differently than in {self.title}"
                 reading.note("not_read", message, path=(*path, member), server=name)
             elif member not in known:
-                message = f"{self.title} has no member {member!r}{_hint(member, known)}"
+                message = f"{self.title} does not support {member!r}{_hint(member, known)}"
                 reading.note("unknown_member", message, path=(*path, member), server=name)
 
     def _note_refused(self, name: str, kind: Any, raw: Mapping[str, Any], path: Path, reading: Reading) -> None:
@@ -163,11 +163,11 @@ class MapFormat(Format):
         if kind not in ("http", "sse"):
             return
         if kind not in self.transports:
-            message = f"{self.title} starts no servers of type {kind} from this file"
+            message = f"{self.title} does not start servers of type {kind} from this file"
             reading.note("other_transport", message, path=path, server=name)
         elif self.needs_type and "type" not in raw and self.command not in raw:
             meant = "sse" if ends_in_sse(raw.get("url")) else kind
-            message = f'without a type, {self.title} takes it for a program and refuses it; write "type": "{meant}"'
+            message = f'has no type, so {self.title} treats it as a command and rejects it; add "type": "{meant}"'
             reading.note("missing_type", message, path=path, server=name)
 
     def _pairs(self, member: str, value: Any, name: str, path: Path, reading: Reading) -> Any:
@@ -176,7 +176,7 @@ class MapFormat(Format):
             return [{"name": each, "value": text} for each, text in cast("dict[str, Any]", value).items()]
         if value is not None:
             kind = "a text" if isinstance(value, Text) else kind_of(value)
-            message = f"{member} must be a map of names and texts, not {kind}"
+            message = f"{member} must be a map of names and strings, not {kind}"
             reading.note("wrong_type", message, path=(*path, member), server=name)
         return value
 
@@ -207,7 +207,7 @@ class MapFormat(Format):
         return None
 
     def _note_type(self, member: str, wanted: str, name: str, path: Path, reading: Reading) -> None:
-        reading.note("wrong_type", f"{member} must be {wanted}, and is not used", path=(*path, member), server=name)
+        reading.note("wrong_type", f"{member} must be {wanted}; it was ignored", path=(*path, member), server=name)
 
     def write(self, writing: Writing) -> Any:
         """The JSON of a file, with the map where this client looks first."""
@@ -215,7 +215,7 @@ class MapFormat(Format):
         for entry in writing.config.entries:
             key = self.key(entry.name)
             if key in servers:
-                message = f"the name {entry.name!r} occurs twice, and {self.title} has one server of each name"
+                message = f"the name {entry.name!r} occurs twice, but {self.title} requires unique names"
                 raise unusable(writing.config.source, entry.place, message)
             if (raw := self._write_entry(entry, writing)) is not None:
                 servers[key] = raw
@@ -228,13 +228,15 @@ class MapFormat(Format):
     def write_file(self, servers: dict[str, Any], writing: Writing) -> dict[str, Any]:
         """The whole file."""
         if writing.config.cwd is not None:
-            writing.note(None, "not_said", f"{self.title} has no directory for all servers; cwd is left out")
+            writing.note(
+                None, "not_said", f"{self.title} does not support a directory for all servers; cwd was omitted"
+            )
         file: dict[str, Any] = {}
         for member, value in writing.config.rest.items():
             if member in self.keeps:
                 file[member] = value
             else:
-                writing.note(None, "not_said", f"{self.title} has no {member}; it is left out")
+                writing.note(None, "not_said", f"{self.title} does not support {member}; it was omitted")
         return {**file, self.at[0][0]: servers}
 
     def unshape(self, entry: Entry, kind: str, server: Mapping[str, Any], writing: Writing) -> dict[str, Any]:
@@ -253,13 +255,15 @@ class MapFormat(Format):
             if value or ours not in ("env", "headers"):
                 raw[theirs] = self._render(entry, theirs, value, writing)
         for member in sorted(set(server) - {"type", "name", "_meta", *names}):
-            writing.note(entry, "not_said", f"{self.title} has no {member} in a server of type {kind}; it is left out")
+            writing.note(
+                entry, "not_said", f"{self.title} does not support {member} in a server of type {kind}; it was omitted"
+            )
         return raw
 
     def literal(self, entry: Entry, member: str, text: str, writing: Writing) -> str:
         """A text that is to be read as it stands; notes if the client would replace a part of it."""
         if member in self.expands and isinstance(self.syntax.parse(text, entry.place), Text):
-            message = f"{self.title} would replace a part of {member} that is meant as it stands"
+            message = f"{self.title} would replace a part of {member} that is meant literally"
             writing.note(entry, "would_be_replaced", message)
         return text
 
@@ -268,15 +272,15 @@ class MapFormat(Format):
         server = entry.written
         members = as_members(server)
         if not members.keys() - {"name"}:
-            writing.note(entry, "left_out", "is no server, and is left out")
+            writing.note(entry, "left_out", "is not a server and was omitted")
             return None
         kind = members.get("type", "stdio")
         if kind not in self.transports:
-            shown = f"of type {kind}" if isinstance(kind, str) else "whose type is no text"
-            writing.note(entry, "left_out", f"{self.title} has no servers {shown}; it is left out")
+            shown = f"of type {kind}" if isinstance(kind, str) else "with a type that is not a string"
+            writing.note(entry, "left_out", f"{self.title} does not support servers {shown}; it was omitted")
             return None
         if entry.disabled and self.disabled is None and not self.disables_apart:
-            writing.note(entry, "left_out", f"{self.title} has no disabled servers; it is left out")
+            writing.note(entry, "left_out", f"{self.title} does not support disabled servers; it was omitted")
             return None
         raw = self.unshape(entry, str(kind), members, writing)
         return self._write_more(entry, raw, writing)
@@ -284,7 +288,7 @@ class MapFormat(Format):
     def _url_member(self, entry: Entry, kind: str, server: Mapping[str, Any], writing: Writing) -> str:
         member = next((each for each, means in self.urls.items() if means == kind), next(iter(self.urls)))
         if kind not in self.types and (meant := self.guess(member, server.get("url"))) != kind:
-            message = f"{self.title} tells the transport by the URL, which says {meant} here, not {kind}"
+            message = f"{self.title} derives the transport from the URL, which means {meant}, not {kind}"
             writing.note(entry, "not_said", message)
         return member
 
@@ -296,7 +300,7 @@ class MapFormat(Format):
         found: dict[str, Any] = {}
         for pair in pairs:
             if pair["name"] in found:
-                message = f"{self.title} has each name once in {member}; of {pair['name']} the last is taken"
+                message = f"{self.title} allows each name once in {member}; the last value of {pair['name']} was used"
                 writing.note(entry, "not_said", message)
             found[pair["name"]] = pair["value"]
         return found
@@ -324,7 +328,7 @@ class MapFormat(Format):
             return said
         # In a file of the same client, only a reference that it does not know comes here, and means what it did.
         if self.name != writing.config.format:
-            message = f"{self.title} does not replace {part.shown} in {member}; it stays as it is"
+            message = f"{self.title} does not replace {part.shown} in {member}"
             writing.note(entry, "variable_not_said", message, place=text.place)
         return part.text
 
@@ -334,19 +338,19 @@ class MapFormat(Format):
             if self.cwd and raw.get(self.command) is not None:
                 raw[self.cwd] = self._render(entry, self.cwd, entry.written_cwd, writing)
             else:
-                writing.note(entry, "not_said", f"{self.title} has no directory for one server; it is left out")
+                writing.note(entry, "not_said", f"{self.title} does not support a directory per server; it was omitted")
         if entry.timeout is not None:
             if self.timeout:
                 raw[self.timeout[0]] = _number(entry.timeout / self.timeout[1])
             else:
-                writing.note(entry, "not_said", f"{self.title} has no timeout for one server; it is left out")
+                writing.note(entry, "not_said", f"{self.title} does not support a timeout per server; it was omitted")
         if self.disabled and entry.disabled:
             raw[self.disabled[0]] = self.disabled[1]
         for member, value in entry.extra.items():
             if self.name == writing.config.format or (member in self.SHARED and member in self.known()):
                 raw.setdefault(member, value)
             elif not is_empty(value):
-                message = f"{self.title} has no {member!r}, or means something else; it is left out"
+                message = f"{self.title} does not support {member!r}, or uses it differently; it was omitted"
                 writing.note(entry, "not_said", message)
         return raw
 
