@@ -122,7 +122,7 @@ class McpServerFixture:
         Raises:
             LaunchFailure: it could not be used; `.code` and `.stage` say why.
             UnknownServer: the config file has no server of that name.
-            UnusableInput: it does not say which server; or an event loop runs here, which this would stop: use `open`.
+            UnusableInput: no server is specified, or an event loop is running here: use `open`.
         """
         __tracebackhide__ = True
         block = self._block(server, command, env, cwd=cwd, timeout=timeout, options=options)

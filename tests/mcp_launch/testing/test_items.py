@@ -83,7 +83,7 @@ def test_what_is_odd_in_the_file_itself_is_told_once(pytester: pytest.Pytester, 
     result = run(pytester, "--mcp-config", ".mcp.json", "-W", "default::pytest.PytestWarning")
 
     result.assert_outcomes(passed=2, warnings=1)
-    result.stdout.fnmatch_lines(["*McpServerWarning: .mcp.json:1:1: Claude Code will not find servers in this file*"])
+    result.stdout.fnmatch_lines(["*McpServerWarning: .mcp.json:1:1: Claude Code will not find these servers*"])
 
 
 def test_a_server_that_fails_tells_what_is_odd_about_it_too(pytester: pytest.Pytester, marked: Marked) -> None:
