@@ -22,6 +22,12 @@ from mcp_launch.failures import UnusableInput
 if TYPE_CHECKING:
     from mcp_launch.options import Listing
 
+_OF_LAUNCHING = frozenset(
+    {"asks_user", "disabled", "missing_type", "not_read", "other_transport", "unknown_variable", "unset_variable"}
+)
+"""Codes of findings that are not reported, because they only matter for starting the servers. The new file means the
+same as the old one there, or `write_config` reports the loss."""
+
 
 def list_offers(typed: Typed, kind: Listing, *, timeout: float, as_json: bool, verbose: bool) -> int:
     """Print the tools, resources or prompts of all servers, and return the exit status.
@@ -82,31 +88,6 @@ def call(
             )
 
 
-def read_words(
-    words: Sequence[str], *, tool: str | None = None, has_command: bool
-) -> tuple[list[str], str | None, str, list[str]]:
-    """Where the servers are, the name of one of them, the tool, and its arguments.
-
-    The words are `[FILE|URL] [SERVER] TOOL [NAME=VALUE]...`. With a command behind -- there is no FILE or URL, and with
-    `tool`, which --tool gave, no TOOL.
-
-    Raises:
-        UnusableInput: no tool is named.
-    """
-    places = [] if has_command else list(words[:1])
-    rest = list(words[len(places) :])
-    names = list(takewhile(lambda word: "=" not in word, rest))
-    if not names and tool is None:
-        raise UnusableInput(
-            "no tool was given; use call FILE [SERVER] TOOL name=value ..., or call TOOL ... -- COMMAND"
-        )
-    # Only a file may hold several servers. Elsewhere a further name is refused as an argument without a value.
-    has_several = "-" in places or bool(Typed(servers=places).files)
-    has_server = has_several and len(names) > (1 if tool is None else 0)
-    server = rest.pop(0) if has_server else None
-    return places, server, rest.pop(0) if tool is None else tool, rest
-
-
 def shell(
     typed: Typed,
     place: str | None,
@@ -133,21 +114,14 @@ def shell(
         return explore(session, timeout=timeout, save=save, verbose=verbose, show_secrets=show_secrets)
 
 
-_OF_LAUNCHING = frozenset(
-    {"asks_user", "disabled", "missing_type", "not_read", "other_transport", "unknown_variable", "unset_variable"}
-)
-"""Codes of findings that are left out: they matter to the old client, and to whoever starts the servers. The new file
-says the same as the old one there, or `write_config` tells that it is lost."""
-
-
 def convert(file: str, *, to: str, origin: str | None = None, workspace: str | None = None) -> None:
-    """Print the new file, and on standard error what is to be known of it, by its place in the old one.
+    """Print a file in another format, and report on standard error what that format cannot express.
 
     Raises:
-        UnusableInput: the file cannot be read, or not be written for that client; there is no such format; or standard
-            output cannot be written to.
+        UnusableInput: the file is invalid or cannot be converted, a format is unknown, or standard output cannot be
+            written to.
     """
-    format_called(to)  # first: an unknown format matters more than what is wrong with the file
+    format_called(to)  # first: an unknown format matters more than problems of the file
     config = read_file(file, format=origin, workspace=workspace)
     text, lost = write_config(config, to)
     found = [each for each in config.findings if each.code not in _OF_LAUNCHING]
@@ -167,11 +141,36 @@ def print_schema() -> None:
     write(schema.read_text(encoding="utf-8").rstrip())
 
 
-def chosen(sessions: Sequence[Session], name: str | None, *, tool: str | None = None) -> Session:
-    """A session with only the server of that name; if that is None, with the only server there is.
+def read_words(
+    words: Sequence[str], *, tool: str | None = None, has_command: bool
+) -> tuple[list[str], str | None, str, list[str]]:
+    """Return the files or URLs, the name of the server, the tool, and its arguments.
+
+    The words are `[FILE|URL] [SERVER] TOOL [NAME=VALUE]...`, without FILE or URL if there is a command after `--`, and
+    without TOOL if *tool* is given by `--tool`.
 
     Raises:
-        UnusableInput: there is no such server, or more than one to choose from; or the *tool* is the name of one.
+        UnusableInput: no tool is given.
+    """
+    places = [] if has_command else list(words[:1])
+    rest = list(words[len(places) :])
+    names = list(takewhile(lambda word: "=" not in word, rest))
+    if not names and tool is None:
+        raise UnusableInput(
+            "no tool was given; use call FILE [SERVER] TOOL name=value ..., or call TOOL ... -- COMMAND"
+        )
+    # Only a file can contain several servers. Otherwise another name is rejected as an argument without a value.
+    has_several = "-" in places or bool(Typed(servers=places).files)
+    has_server = has_several and len(names) > (1 if tool is None else 0)
+    server = rest.pop(0) if has_server else None
+    return places, server, rest.pop(0) if tool is None else tool, rest
+
+
+def chosen(sessions: Sequence[Session], name: str | None, *, tool: str | None = None) -> Session:
+    """Return a session with only the server of this name, or with the only server if *name* is None.
+
+    Raises:
+        UnusableInput: the name is unknown, or required because there are several servers.
     """
     known = [(name_of(entry.server), session, entry) for session in sessions for entry in session.entries]
     meant = [each for each in known if name is None or each[0] == name]
@@ -188,13 +187,13 @@ def chosen(sessions: Sequence[Session], name: str | None, *, tool: str | None = 
         )
     if not meant:
         raise UnusableInput(f'no server is called "{name}"{did_you_mean(name or "", names) or f"; {there_are(names)}"}')
-    # Of several with one name the first counts, as in a launch.
+    # If several servers have the name, the first is used, as in a launch.
     _, session, entry = meant[0]
     return replace(session, entries=[entry])
 
 
 def names_in(places: Sequence[str]) -> list[str]:
-    """The names of the servers in those places that are files; a file that cannot be used is left out."""
+    """Return the names of the servers in files; invalid files are skipped."""
     names: list[str] = []
     for file in Typed(servers=places).files:
         with suppress(UnusableInput):

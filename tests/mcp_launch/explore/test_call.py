@@ -346,4 +346,4 @@ def test_standard_input_cannot_be_two_things(command: Command) -> None:
     done = command("call", "-", "odd", "typed", "--args", "-", stdin="[]")
 
     assert (done.status, done.out) == (2, "")
-    assert "standard input holds the servers already" in done.err
+    assert "standard input already contains the servers" in done.err

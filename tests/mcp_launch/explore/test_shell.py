@@ -153,7 +153,7 @@ def test_standard_input_cannot_be_two_things(command: Command) -> None:
     done = command("shell", "-", stdin="[]")
 
     assert (done.status, done.out) == (2, "")
-    assert done.err == "mcp-launch: standard input is what is typed at the prompt; give FILE by its name\n"
+    assert done.err == "mcp-launch: standard input is used for the commands of the shell; pass a FILE\n"
 
 
 @pytest.mark.parametrize(
