@@ -109,7 +109,7 @@ def _note_misnamed(client: Format, chosen: Format, reading: Reading) -> None:
     """Note a file that one client reads, by its path, but whose servers are written as for another client."""
     members = as_members(reading.document.value)
     wanted = client.at[0][0]
-    looks = f"requires a map as {wanted}" if wanted in members else f"looks for {wanted}"
+    looks = f"needs a map as {wanted}" if wanted in members else f"looks for {wanted}"
     message = f"{client.title} will not find these servers: it {looks}, but they are in the format of {chosen.title}"
     there = next((member for member, *_ in chosen.at if member in members), None)
     reading.note("other_client", message, path=() if there is None else (there,))

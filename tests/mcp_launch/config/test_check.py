@@ -149,7 +149,7 @@ def test_the_files_of_all_clients_are_found_those_of_the_project_first(
     monkeypatch.setenv("HOME", str(tmp_path / "nobody"))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "nobody"))
     (home / ".cursor" / "mcp.json").unlink()
-    with pytest.raises(UnusableInput, match="--discover found no file with servers"):
+    with pytest.raises(UnusableInput, match="--discover found no servers"):
         read_inputs(Typed(discover=True))
 
 
@@ -178,7 +178,7 @@ def test_what_is_found_and_cannot_be_used_is_told_and_the_others_are_checked(tmp
 
     told = (
         f"mcp-launch: {broken}:1:2: not JSON: Expecting property name enclosed in double quotes; "
-        "it ends where a bracket is still open\n"
+        "a bracket is not closed\n"
     )
     assert (done.returncode, done.stderr, done.stdout.split()[:2]) == (2, told, ["ok", "one"])
     assert (strict.returncode, strict.stderr, strict.stdout) == (2, told, "")
@@ -199,9 +199,9 @@ def test_a_file_that_is_found_with_the_servers_of_another_client_is_told(tmp_pat
 
     assert (done.returncode, done.stdout.split()[:2], len(done.stdout.splitlines())) == (2, ["ok", "one"], 1)
     vscode_lacks = "contains no servers or mcp.servers, where VS Code expects servers; it contains mcpServers"
-    cursor_lacks = "contains no mcpServers, where Cursor has its servers; it contains servers"
+    cursor_lacks = "contains no mcpServers, where Cursor expects servers; it contains servers"
     assert done.stderr.splitlines() == [
-        f"mcp-launch: {file}:1:1: {lacks}, which is what other clients call them"
+        f"mcp-launch: {file}:1:1: {lacks}, which other clients use"
         for file, lacks in ((vscode, vscode_lacks), (cursor, cursor_lacks))
     ]
 

@@ -68,15 +68,23 @@ def test_what_a_grammar_allows_is_read(text: str, grammar: Grammar, value: objec
         ('{"a": 1}}', JSON, "f:1:9: not JSON: Extra data; there is nothing to close here"),
         ('{"a": {"b": 1}\n', JSON, "f:2:1: not JSON: Expecting ',' delimiter; a bracket is not closed"),
         ('{"a": ["b"', JSON, "f:1:11: not JSON: Expecting ',' delimiter; a bracket is not closed"),
-        ("{\u201ca\u201d: 1}", JSON, 'f:1:2: not JSON: Expecting property name enclosed in double quotes; write "'),
+        ("{\u201ca\u201d: 1}", JSON, 'f:1:2: not JSON: Expecting property name enclosed in double quotes; use "'),
         ("{\"a\": 'b'}", JSON, 'f:1:7: not JSON: Expecting value; use " around names and strings'),
         ('```json\n{"a": 1}\n```\n', JSON, "f:1:1: not JSON: Expecting value; remove the lines with ```"),
-        ('[servers.a]\nb = "c"\n', JSON, "f:1:2: not JSON: Expecting value; it looks like TOML, which is not read"),
-        ('a = "b"\n\n[servers]\n', JSON, "f:1:1: not JSON: Expecting value; it looks like TOML, which is not read"),
+        (
+            '[servers.a]\nb = "c"\n',
+            JSON,
+            "f:1:2: not JSON: Expecting value; this looks like TOML, which is not supported",
+        ),
+        (
+            'a = "b"\n\n[servers]\n',
+            JSON,
+            "f:1:1: not JSON: Expecting value; this looks like TOML, which is not supported",
+        ),
         (
             "a = 1\n\n[[servers]]\nb = 2",
             JSON,
-            "f:1:1: not JSON: Expecting value; it looks like TOML, which is not read",
+            "f:1:1: not JSON: Expecting value; this looks like TOML, which is not supported",
         ),
         ('{"a": {"b": 1,\n "c": 2, "\\u0062": 3}}', JSON, "f:2:10: the name 'b' occurs twice in one object"),
         ('{"a": 1, // {"a"\n /* "a": */ "a": 2}', JSONC, "f:2:13: the name 'a' occurs twice in one object"),
@@ -173,7 +181,7 @@ def test_aliases_that_repeat_without_end_are_refused() -> None:
     lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x]"]
     lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 9)]
 
-    with pytest.raises(UnusableInput, match="aliases make it too big"):
+    with pytest.raises(UnusableInput, match="aliases make it too large"):
         read_document("\n".join(lines), source="f", grammar=YAML)
     with pytest.raises(UnusableInput, match="f:1:"):
         read_document("a: &a [*a]", source="f", grammar=YAML)

@@ -435,7 +435,7 @@ def test_a_comment_is_refused_where_the_client_refuses_it() -> None:
             '{"mcpservers": {}}',
             ".mcp.json",
             (
-                ".mcp.json:1:1: contains no mcpServers, where Claude Code has its servers; "
+                ".mcp.json:1:1: contains no mcpServers, where Claude Code expects servers; "
                 'is "mcpservers" meant to be mcpServers?'
             ),
         ),
@@ -448,14 +448,14 @@ def test_a_comment_is_refused_where_the_client_refuses_it() -> None:
             '{"web": {"url": "https://h/"}}',
             "claude_desktop_config.json",
             (
-                "claude_desktop_config.json:1:1: contains no mcpServers, where Claude Desktop has its servers; "
+                "claude_desktop_config.json:1:1: contains no mcpServers, where Claude Desktop expects servers; "
                 'is "web" a server? Put it there'
             ),
         ),
         (
             '{"statusLine": {"command": "date"}, "permissions": {"deny": []}}',
             ".mcp.json",
-            ".mcp.json:1:1: contains no mcpServers, where Claude Code has its servers\n",
+            ".mcp.json:1:1: contains no mcpServers, where Claude Code expects servers\n",
         ),
         (
             "fs: {cmd: npx}\n",
@@ -465,7 +465,7 @@ def test_a_comment_is_refused_where_the_client_refuses_it() -> None:
         (
             '{"extensions": {"disabled": ["a"]}}',
             ".gemini/settings.json",
-            ".gemini/settings.json:1:1: contains no mcpServers, where Gemini CLI has its servers",
+            ".gemini/settings.json:1:1: contains no mcpServers, where Gemini CLI expects servers",
         ),
         ("extensions: 3\n", "x.yml", "x.yml:1:13: extensions must be a map of servers, not a number"),
     ],
@@ -544,17 +544,17 @@ def test_acp_forms_are_passed_on_as_they_are(value: object, servers: list[Any], 
             {"type": "http", "url": "http://h", "env": {"K": "v"}},
             "unused_member",
             58,
-            "env means nothing in a server of this type",
+            "env has no effect in a server of this type",
         ),
         (
             {"type": "sse", "url": "http://h", "args": ["x"]},
             "unused_member",
             57,
-            "args means nothing in a server of this type",
+            "args has no effect in a server of this type",
         ),
         (["x"], "wrong_type", 17, "a server must be a map, not an array"),
         ({"command": "x", "timeout": "5"}, "wrong_type", 39, "timeout must be a number"),
-        ({"command": "x", "headersHelper": "h"}, "not_read", 39, "headersHelper is not read here"),
+        ({"command": "x", "headersHelper": "h"}, "not_read", 39, "headersHelper is not supported here"),
     ],
 )
 def test_what_is_odd_in_an_entry_is_a_finding(entry: object, code: str, column: int, says: str) -> None:
@@ -569,7 +569,7 @@ def test_what_is_odd_in_an_entry_is_a_finding(entry: object, code: str, column: 
 @pytest.mark.parametrize(
     ("name", "holder", "member", "value", "wanted"),
     [
-        ("vscode", "servers", "cwd", 5, "a text"),
+        ("vscode", "servers", "cwd", 5, "a string"),
         ("windsurf", "mcpServers", "disabled", "yes", "true or false"),
         ("zed", "context_servers", "enabled", 0, "true or false"),
         ("gemini", "mcpServers", "timeout", True, "a number"),
@@ -584,7 +584,7 @@ def test_a_member_of_the_wrong_type_is_not_used_and_stays(
     (entry,) = config.entries
     assert (entry.cwd, entry.timeout, entry.disabled, entry.extra) == (None, None, False, {member: value})
     assert [(each.code, each.message) for each in config.findings] == [
-        ("wrong_type", f"{member} must be {wanted}, and is not used")
+        ("wrong_type", f"{member} must be {wanted}; it was ignored")
     ]
 
 
@@ -691,7 +691,7 @@ def test_of_a_map_that_any_client_may_have_written_is_not_said_what_one_refuses(
             ".mcp.json",
             '{"mcpServers": [{"name": "a", "command": "c", "args": [], "env": []}]}',
             2,
-            "Claude Code will not find these servers: it requires a map as mcpServers, but they are in the format of ACP",
+            "Claude Code will not find these servers: it needs a map as mcpServers, but they are in the format of ACP",
         ),
     ],
 )
@@ -710,7 +710,7 @@ def test_servers_that_are_only_under_the_name_of_another_client_are_named() -> N
 
     assert str(raised.value) == (
         ".vscode/mcp.json:1:1: contains no servers or mcp.servers, where VS Code expects servers; "
-        "it holds mcpServers, which is what other clients call them"
+        "it contains mcpServers, which other clients use"
     )
 
 
@@ -719,8 +719,8 @@ def test_servers_that_are_only_under_the_name_of_another_client_are_named() -> N
     [
         ("f", "mcpServers", {"command": "c", "env": pairs(K="v")}, "env", "an array"),
         (".mcp.json", "mcpServers", {"command": "c", "env": ["K=v"]}, "env", "an array"),
-        (".vscode/mcp.json", "servers", {"command": "c", "env": "K=v"}, "env", "a text"),
-        (".mcp.json", "mcpServers", {"command": "c", "env": "${KEYS:-K=v}"}, "env", "a text"),
+        (".vscode/mcp.json", "servers", {"command": "c", "env": "K=v"}, "env", "a string"),
+        (".mcp.json", "mcpServers", {"command": "c", "env": "${KEYS:-K=v}"}, "env", "a string"),
         (".cursor/mcp.json", "mcpServers", {"url": "http://h", "headers": pairs(K="v")}, "headers", "an array"),
         ("x.yaml", "extensions", {"type": "stdio", "cmd": "c", "envs": ["K=v"]}, "envs", "an array"),
     ],

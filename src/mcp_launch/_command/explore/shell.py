@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from mcp_types import Prompt, Tool
 
 _LISTING = 30.0
-"""Seconds in which the server has to list again what it offers."""
+"""Timeout in seconds for listing again what the server offers."""
 COMMANDS = {
     "tools": ("tools", "list the tools"),
     "tool": ("tool NAME", "show a tool with its arguments and result"),
@@ -38,18 +38,18 @@ COMMANDS = {
     "help": ("help", "show this list"),
     "quit": ("quit", "exit, like Ctrl-D"),
 }
-"""How each is typed, and what it does. The shell itself handles `quit`."""
+"""The usage of each command and what it does. The shell itself handles `quit`."""
 
 
 def explore(session: Session, *, timeout: float, save: str | None, verbose: bool, show_secrets: bool) -> int:
-    """Start the one server of a session and do with it what is typed, until `quit` or the end of the input.
+    """Start the server and run commands on it until `quit` or the end of the input.
 
-    At a terminal there are history and completion, and Ctrl-C cancels what is being done. Elsewhere, lines are read
-    from standard input, and the exit status is that of the first one that did not work.
+    On a terminal there are history and completion, and Ctrl-C cancels the running command. Otherwise commands are read
+    from standard input, and the exit status is that of the first command that failed.
 
     Raises:
         UnusableInput: standard output cannot be written to.
-        SystemExit: a signal came.
+        SystemExit: a signal arrived.
     """
     stale: set[str] = set()
 
@@ -61,24 +61,24 @@ def explore(session: Session, *, timeout: float, save: str | None, verbose: bool
 
 
 class _Shell:
-    """Reads lines and gives them to the commands, one at a time."""
+    """Reads lines and runs their commands, one at a time."""
 
     def __init__(self, opened: Opened, commands: Commands) -> None:
         self._opened = opened
         self._commands = commands
-        self._is_told = False
-        """Whether the user has been told that the server died, or the running command will tell."""
+        self._is_reported = False
+        """True if the exit of the server has been reported, or the running command will report it."""
 
     async def run(self) -> int:
-        """Do what is typed; of lines from a pipe, the status of the first that did not work."""
+        """Run all commands. Return 0 on a terminal, otherwise the status of the first command that failed."""
         if not (sys.stdin and sys.stdin.isatty() and sys.stdout and sys.stdout.isatty()):
             return await self._run(piped_lines(), self._commands.do)
         self._greet()
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(self._tell_of_its_end)
+            tasks.start_soon(self._report_its_end)
             await self._run(terminal_lines(f"{printable(self._opened.name)}> ", self._candidates), self._interruptible)
             tasks.cancel_scope.cancel()
-        # Ending a server is bounded; a second Ctrl-C does not cut it short.
+        # A second Ctrl-C must not interrupt the end of the server, which takes a limited time.
         _on_interrupt(lambda: None)
         return 0
 
@@ -95,18 +95,18 @@ class _Shell:
                 if words in (["quit"], ["exit"]):
                     break
                 if words and not words[0].startswith("#"):
-                    self._is_told = True
+                    self._is_reported = True
                     status = await do(words)
-                    # The server may be dying: wait until it is known why.
+                    # The server may be exiting: wait until the reason is known.
                     await self._opened.server.settled()
-                    self._is_told = self._opened.server.failure is not None
+                    self._is_reported = self._opened.server.failure is not None
                     failed = failed or status
         return failed
 
-    async def _tell_of_its_end(self) -> None:
-        """Say that the server has died while nothing was asked of it."""
+    async def _report_its_end(self) -> None:
+        """Report that the server has exited while no command was running."""
         async for _ in self._opened.fleet.changes():
-            if (failure := self._opened.server.failure) and not self._is_told:
+            if (failure := self._opened.server.failure) and not self._is_reported:
                 self._opened.notices.complain(str(failure))
 
     def _greet(self) -> None:
@@ -127,16 +127,16 @@ class _Shell:
 
 
 class Commands:
-    """Runs the commands on one server, and keeps what it has listed."""
+    """Runs commands on one server."""
 
     def __init__(self, opened: Opened, stale: set[str], save: str | None) -> None:
         self._opened = opened
         self._stale = stale
-        """The kinds whose list has changed since, as the server says."""
+        """The kinds whose lists have changed, according to the server."""
         self._save = save
         (report,) = opened.fleet.report["servers"]
         self.offer = offer_of(opened.server, report)
-        """What it listed last."""
+        """What the server listed last."""
         self._actions: dict[str, Callable[[list[str]], Awaitable[int]]] = {
             **{kind: partial(self._list, kind) for kind in EVERYTHING},
             "tool": self._tool,
@@ -147,7 +147,7 @@ class Commands:
         }
 
     async def do(self, words: list[str]) -> int:
-        """Do what a line says; the exit status. What is wrong with it has been told."""
+        """Run the command of a line, print its errors, and return the exit status."""
         command, *rest = words
         action = self._actions.get(command)
         try:
@@ -156,22 +156,22 @@ class Commands:
                 mistaken = f"; it is a tool: call {command} key=value ..." if is_tool else ""
                 known = mistaken or did_you_mean(command, COMMANDS) or "; type help for a list"
                 raise UnusableInput(f'unknown command "{command}"{known}')
-            # A server may be dying: wait until it is known why.
+            # The server may be exiting: wait until the reason is known.
             await self._opened.server.settled()
-            await self._refresh(anew=command in EVERYTHING)
+            await self._refresh(force=command in EVERYTHING)
             return await action(rest)
         except UnusableInput as error:
             self._opened.notices.complain(str(error))
             return 2
         except BrokenPipeError:
             raise
-        except Exception as error:  # noqa: BLE001 - whatever fails in one line must not end the shell
+        except Exception as error:  # noqa: BLE001 - an error in one line must not end the shell
             self._opened.notices.complain(self._opened.why(error))
             return 1
 
-    async def _refresh(self, *, anew: bool) -> None:
-        """List again what has changed; with `anew` in any case, since not every server tells of changes."""
-        if not self._stale and not anew:
+    async def _refresh(self, *, force: bool) -> None:
+        """List what has changed; with *force* everything, because not every server reports changes."""
+        if not self._stale and not force:
             return
         # Imported with the SDK.
         from mcp_launch._servers.owner import list_offer  # noqa: PLC0415
@@ -239,12 +239,12 @@ class Commands:
 
     async def _the_tool(self, name: str) -> Tool:
         if all(tool.name != name for tool in self.offer.tools or ()):
-            await self._refresh(anew=True)
+            await self._refresh(force=True)
         return self._opened.find("tool", name, self.offer.tools or [])
 
     async def _the_prompt(self, name: str) -> Prompt:
         if all(prompt.name != name for prompt in self.offer.prompts or ()):
-            await self._refresh(anew=True)
+            await self._refresh(force=True)
         return self._opened.find("prompt", name, self.offer.prompts or [])
 
 
@@ -263,7 +263,7 @@ def _pair(word: str) -> tuple[str, str]:
 
 @contextmanager
 def _interrupting(act: Callable[[], object]) -> Generator[None]:
-    """A block in which Ctrl-C calls `act`; set for each line, since the prompt replaces our handler by its own."""
+    """Let Ctrl-C call *act* in a block. Set for each line, because the prompt replaces our handler by its own."""
     _on_interrupt(act)
     try:
         yield
@@ -272,6 +272,6 @@ def _interrupting(act: Callable[[], object]) -> Generator[None]:
 
 
 def _on_interrupt(act: Callable[[], object]) -> None:
-    # Where there are no such handlers (Windows), Ctrl-C ends the command.
+    # Windows does not support such handlers: Ctrl-C ends the command there.
     with suppress(NotImplementedError):
         asyncio.get_running_loop().add_signal_handler(signal.SIGINT, act)

@@ -40,15 +40,15 @@ _BEFORE_JSON = re.compile(r"[^\s='\"]+:?=(?=[\[{])")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
-    """A text that may take the place of the last word of the line."""
+    """A completion of the last word of a line."""
 
     text: str
     about: str = ""
 
 
 async def terminal_lines(prompt: str, complete: Callable[[str], Iterable[Candidate]]) -> AsyncGenerator[str]:
-    """Lines typed at a terminal, until Ctrl-D; Ctrl-C throws the line away."""
-    # Imported when it is needed: it takes a tenth of a second.
+    """Yield the lines typed on a terminal, until Ctrl-D. Ctrl-C discards the line."""
+    # Imported when it is needed, because that takes a tenth of a second.
     from prompt_toolkit import PromptSession  # noqa: PLC0415
     from prompt_toolkit.completion import CompleteEvent, Completer, Completion  # noqa: PLC0415
     from prompt_toolkit.document import Document  # noqa: PLC0415
@@ -59,7 +59,7 @@ async def terminal_lines(prompt: str, complete: Callable[[str], Iterable[Candida
             line = document.text_before_cursor
             begun = len(line) - line.rfind(" ") - 1
             for each in complete(line):
-                # Behind "=" the value follows without a space.
+                # The value follows "=" without a space.
                 text = each.text if each.text.endswith("=") else f"{each.text} "
                 yield Completion(text, -begun, display=printable(each.text), display_meta=printable(each.about))
 
@@ -68,7 +68,7 @@ async def terminal_lines(prompt: str, complete: Callable[[str], Iterable[Candida
     )
     while True:
         try:
-            # What the server writes meanwhile is printed above the line.
+            # Output of the server is printed above the line.
             with patch_stdout():
                 line = await session.prompt_async()
         except KeyboardInterrupt:
@@ -79,7 +79,7 @@ async def terminal_lines(prompt: str, complete: Callable[[str], Iterable[Candida
 
 
 async def piped_lines() -> AsyncGenerator[str]:
-    """Lines of standard input, until its end."""
+    """Yield the lines of standard input."""
     rest = b""
     while chunk := await _read():
         *lines, rest = (rest + chunk).split(b"\n")
@@ -90,10 +90,10 @@ async def piped_lines() -> AsyncGenerator[str]:
 
 
 def split_words(line: str) -> list[str]:
-    """The words of a line.
+    """Split a line into words as a shell does. JSON after `=` needs no quotes: `filter={"a": [1, 2]}`.
 
     Raises:
-        ValueError: a quotation does not end.
+        ValueError: a quotation mark is not closed.
     """
     words: list[str] = []
     at = 0
@@ -110,44 +110,44 @@ def split_words(line: str) -> list[str]:
         lexer.whitespace_split = True
         lexer.commenters = ""
         words.append(lexer.get_token() or "")
-        # shlex has read the space behind the word, and nothing more.
+        # shlex has read the space after the word, and nothing more.
         at += text.tell()
     return words
 
 
 def candidates(line: str, offer: Offer, commands: Mapping[str, str]) -> list[Candidate]:
-    """What the last word of the line may become.
+    """Return the completions of the last word of a line.
 
     Args:
-        line: up to the cursor.
-        offer: what the server listed.
-        commands: those of the shell, with what each does.
+        line: the line up to the cursor.
+        offer: what the server offers.
+        commands: the commands of the shell, with descriptions.
     """
     before, _, begun = line.rpartition(" ")
     words = before.split()
     found: list[Candidate] = []
-    # Of a schema that takes too long, what was found until then.
+    # If a schema takes too long, keep what was found until then.
     with suppress(TooManySteps), limited_steps(DESCRIBING_STEPS):
         found.extend(each for each in _all(words, begun, offer, commands) if each.text.startswith(begun))
     return found
 
 
 def history_file() -> Path:
-    """The file of the history, in the state folder of the XDG base directory specification."""
-    # The specification says that a relative path is to be ignored.
+    """Return the history file, in the state directory of the XDG base directory specification."""
+    # The specification requires that relative paths are ignored.
     given = os.environ.get("XDG_STATE_HOME", "")
     state = Path(given) if os.path.isabs(given) else Path.home() / ".local" / "state"
     return state / "mcp-launch" / "history"
 
 
 def _history() -> History:
-    """The history; only in memory where its file cannot be written."""
+    """Return the history, which is only in memory if its file cannot be written."""
     from prompt_toolkit.history import FileHistory, InMemoryHistory  # noqa: PLC0415
 
     path = history_file()
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        # What is typed may be a secret.
+        # Lines may contain secrets.
         os.close(os.open(path, os.O_CREAT | os.O_APPEND | os.O_RDWR, 0o600))
         path.chmod(0o600)
     except OSError:
@@ -161,15 +161,15 @@ async def _read() -> bytes:
     descriptor = sys.stdin.fileno()
     if sys.platform == "win32":
         return await anyio.to_thread.run_sync(os.read, descriptor, _CHUNK, abandon_on_cancel=True)
-    # Not in a thread: with a pipe that stays open, the thread would never end. A file cannot be waited for and raises
-    # PermissionError; it is always ready.
+    # Not in a thread, which would never end if the pipe stays open. Waiting for a file, which is always ready, raises
+    # PermissionError.
     with suppress(PermissionError):
         await anyio.wait_readable(descriptor)
     return os.read(descriptor, _CHUNK)
 
 
 def _json_end(line: str, start: int) -> int | None:
-    """Where the JSON value that begins at `start` ends; None where there is none, or the word goes on behind it."""
+    """Return the end of the JSON value at *start*; None if there is none, or if the word continues after it."""
     try:
         _, end = json.JSONDecoder().raw_decode(line, start)
     except (ValueError, RecursionError):
@@ -223,5 +223,5 @@ def _values(part: Any, root: Schema) -> Iterator[str]:
 
 
 def _first(text: str | None) -> str:
-    """The first line of a description."""
+    """Return the first line of a description."""
     return (text or "").strip().partition("\n")[0]

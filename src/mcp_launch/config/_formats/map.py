@@ -175,7 +175,7 @@ class MapFormat(Format):
         if isinstance(value, dict):
             return [{"name": each, "value": text} for each, text in cast("dict[str, Any]", value).items()]
         if value is not None:
-            kind = "a text" if isinstance(value, Text) else kind_of(value)
+            kind = "a string" if isinstance(value, Text) else kind_of(value)
             message = f"{member} must be a map of names and strings, not {kind}"
             reading.note("wrong_type", message, path=(*path, member), server=name)
         return value
@@ -184,7 +184,7 @@ class MapFormat(Format):
         cwd = raw.get(self.cwd) if self.cwd else None
         if cwd is None or isinstance(cwd, str | Text):
             return cwd
-        self._note_type(str(self.cwd), "a text", name, path, reading)
+        self._note_type(str(self.cwd), "a string", name, path, reading)
         return None
 
     def _timeout(self, raw: Mapping[str, Any], name: str, path: Path, reading: Reading) -> float | None:
