@@ -114,7 +114,7 @@ def test_arguments_can_be_given_whole_and_words_win(tmp_path: Path) -> None:
         (["path=a", "filter.snice=1"], ['filter.snice: unknown argument; did you mean "filter.since"?']),
         (["path=a", "fliter.snice=1"], ['fliter.snice: unknown argument; did you mean "filter.since"?']),
         (["path=a", "fliter.since.x=1"], ['fliter.since.x: unknown argument; did you mean "filter.since"?']),
-        (["path=a", "filter:=5", "filter.since=1"], ["filter.since: filter is given as 5 already"]),
+        (["path=a", "filter:=5", "filter.since=1"], ["filter.since: filter is already given as 5"]),
         (["path=a", "filter=old"], ['filter: must be {since?: integer, names?: string[]}, not "old"']),
         (["lines=ten", "deep=maybe"], ['lines: must be integer, not "ten"', 'deep: must be boolean, not "maybe"']),
         (["path=a", "filter=@/no/such"], ['filter: must be {since?: integer, names?: string[]}, not "@/no/such"']),
