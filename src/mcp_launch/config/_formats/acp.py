@@ -1,7 +1,7 @@
 """ACP: an array of `McpServer`, a whole `session/new` or `session/load` request, or its params.
 
-Entries are passed on as they are; ACP has no variables. Source: the schema of the Agent Client Protocol, "Session
-Setup". ACP has no map of servers; one in the params is read as other clients write it.
+Entries are unchanged, because ACP does not support variables. A map of servers in the params is read in the format of
+other clients. Source: the schema of the Agent Client Protocol, "Session Setup".
 """
 
 from __future__ import annotations
@@ -10,8 +10,9 @@ from collections.abc import Iterator
 from typing import Any, cast
 
 from mcp_launch._json_values import as_items, as_members, is_empty
+from mcp_launch.config._detection import meant_by
 from mcp_launch.config._documents import Path
-from mcp_launch.config._entries import Entry, meant_by
+from mcp_launch.config._entries import Entry
 from mcp_launch.config._formats.format import Draft, Format, Reading, Writing
 from mcp_launch.config._references import Text
 
@@ -22,7 +23,7 @@ ACCEPTED = (
 
 
 class Acp(Format):
-    """What an ACP client sends to an agent."""
+    """The servers that an ACP client sends to an agent."""
 
     name = "acp"
     title = "ACP"
@@ -81,7 +82,7 @@ class Acp(Format):
             writing.note(entry, "left_out", "ACP does not support disabled servers; it was omitted")
             return None
         server = _plain(entry, entry.written, writing)
-        # What was ACP stays what it was.
+        # ACP entries are unchanged.
         if writing.config.format != self.name and isinstance(server, dict):
             server = _complete(cast("dict[str, Any]", server))
         lost = ["cwd"] * (entry.written_cwd is not None) + ["timeout"] * (entry.timeout is not None)
@@ -94,7 +95,7 @@ FORMATS = (Acp(),)
 
 
 def _note_odd(entry: dict[str, Any], name: str, path: Path, reading: Reading) -> None:
-    """Note members of an entry that have no effect."""
+    """Report members of an entry that have no effect."""
     kind = entry.get("type", "stdio")
     unused = {"stdio": "url", "http": "command", "sse": "command"}.get(kind) if isinstance(kind, str) else None
     if unused in entry and {"command", "url"} <= entry.keys():
@@ -125,10 +126,10 @@ def _plain(entry: Entry, value: Any, writing: Writing) -> Any:
 
 
 def _complete(server: dict[str, Any]) -> dict[str, Any]:
-    """The server with all that ACP version 1 requires, in its order; there a stdio server has no type."""
-    said = {member: value for member, value in server.items() if value is not None}
+    """Return the server with all members that ACP version 1 requires, in its order. A stdio server has no type."""
+    given = {member: value for member, value in server.items() if value is not None}
     first: dict[str, Any] = {"type": None, "name": None, "url": None, "headers": []}
-    if said.get("type", "stdio") == "stdio":
-        said.pop("type", None)
+    if given.get("type", "stdio") == "stdio":
+        given.pop("type", None)
         first = {"name": None, "command": None, "args": [], "env": []}
-    return {member: value for member, value in {**first, **said}.items() if value is not None}
+    return {member: value for member, value in {**first, **given}.items() if value is not None}

@@ -59,7 +59,7 @@ class Gemini(MapFormat):
         return file
 
 
-_BROUGHT = {
+_PROVIDED = {
     "builtin": "is built into Goose",
     "platform": "is built into Goose",
     "frontend": "is provided by the program that embeds Goose",
@@ -96,12 +96,12 @@ class Goose(MapFormat):
     expands = frozenset({"headers"})
 
     def read_entry(self, name: str, raw: dict[str, Any], path: Path, reading: Reading) -> Draft | None:
-        # Goose shows the name in the entry, and derives the key of the map from it.
+        # Goose displays the name in the entry, and derives the key of the map from it.
         shown = raw.get("name")
         name = shown if isinstance(shown, str) and shown else name
         kind = raw.get("type")
-        if isinstance(kind, str) and kind in _BROUGHT:
-            reading.note("not_in_file", f"{_BROUGHT[kind]}; there is no server to launch", path=path, server=name)
+        if isinstance(kind, str) and kind in _PROVIDED:
+            reading.note("not_in_file", f"{_PROVIDED[kind]}; there is no server to launch", path=path, server=name)
             return None
         return super().read_entry(name, raw, path, reading)
 
@@ -142,7 +142,7 @@ class Goose(MapFormat):
         return {**start, **raw, **({"env_keys": keys} if keys else {})}
 
     def literal(self, entry: Entry, member: str, text: str, writing: Writing) -> str:
-        # Goose replaces what the entry names, and leaves the rest alone.
+        # Goose only replaces variables that the entry lists.
         named = {each.name for each in _all_references(entry.written)}
         found = self.syntax.parse(text, entry.place)
         if isinstance(found, Text) and not named & {each.name for each in found.references}:
@@ -168,7 +168,7 @@ def _all_references(server: Any) -> list[Reference]:
 
 
 def _inlined(value: Any, known: Mapping[str, Any]) -> Any:
-    """A header in which the values that the entry gives are filled in; any other `${VAR}` is plain text."""
+    """Return a header with the values that the entry lists; any other `${VAR}` is plain text."""
     if not isinstance(value, Text):
         return value
     parts: list[str | Reference] = []
@@ -184,7 +184,7 @@ def _inlined(value: Any, known: Mapping[str, Any]) -> Any:
 
 
 def _is_own(pair: Mapping[str, Any]) -> bool:
-    """Whether a variable of `env` is only passed on from the environment, under the same name."""
+    """Return True if a variable of `env` is only forwarded from the environment, with the same name."""
     value = pair.get("value")
     return isinstance(value, Text) and value.parts == (Reference("", "env", str(pair.get("name"))),)
 

@@ -34,7 +34,7 @@ class ClaudeCode(MapFormat):
             yield from super().read(reading)
             return
         projects = as_members(value["projects"])
-        # As the client reads it: a project's server replaces the user's of the same name.
+        # As in Claude Code, a project's server replaces the user's with the same name.
         project = as_members(projects.get(reading.workspace or ""))
         off = set(texts(project.get("disabledMcpServers")))
         path = ("projects", reading.workspace or "")

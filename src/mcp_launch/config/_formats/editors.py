@@ -50,7 +50,7 @@ class VsCode(MapFormat):
         return super().shape(name, kind, raw, path, reading)
 
     def _texts(self, env: dict[str, Any], name: str, path: Path, reading: Reading) -> dict[str, Any]:
-        """The variables, with numbers as texts; null would remove a variable, which ACP cannot do."""
+        """Return the variables, with numbers as strings. Null would remove a variable, which ACP does not support."""
         found: dict[str, Any] = {}
         for variable, value in env.items():
             if value is None:
@@ -138,7 +138,7 @@ class Zed(MapFormat):
     def unshape(self, entry: Entry, kind: str, server: Mapping[str, Any], writing: Writing) -> dict[str, Any]:
         raw = super().unshape(entry, kind, server, writing)
         if kind == "stdio":
-            raw.setdefault("args", [])  # without which Zed refuses the entry
+            raw.setdefault("args", [])  # required by Zed
         return raw
 
 

@@ -1,4 +1,4 @@
-"""The base class of all formats, and the state of a file while it is read or written."""
+"""The base class of all formats, and the state while a file is read or written."""
 
 from __future__ import annotations
 
@@ -12,30 +12,30 @@ from mcp_launch.failures import UnusableInput, Wording
 
 
 class Format:
-    """How one client's files name servers."""
+    """The config format of a client."""
 
     name: str
-    """What it is called on a command line, such as `claude-code`."""
+    """Its name on the command line, such as `claude-code`."""
     title: str
-    """What people call the client."""
+    """The name of the client in messages."""
     grammar: Grammar = "json"
     syntax: Syntax = NONE
     at: tuple[tuple[str, ...], ...] = (("mcpServers",),)
-    """The paths at which a file may have its servers; a new file has them at the first."""
+    """The paths at which a file may contain servers; new files use the first."""
     wording: Wording = Wording()
-    """How messages say what to change in its files."""
+    """How messages about its files are worded."""
 
     def read(self, reading: Reading) -> Iterator[Draft]:
-        """The entries of a document."""
+        """Yield the entries of a document."""
         raise NotImplementedError
 
     def write(self, writing: Writing) -> Any:
-        """The JSON of a file with these entries."""
+        """Return the JSON of a file with these entries."""
         raise NotImplementedError
 
 
 class Draft:
-    """An entry that was read, before its references are replaced."""
+    """An entry before its references are replaced."""
 
     def __init__(
         self,
@@ -57,11 +57,11 @@ class Draft:
         self.timeout = timeout
         self.extra = extra
         self.place = place
-        """Where its name stands, if not at its path."""
+        """The position of its name, if not at its path."""
 
 
 class Reading:
-    """A document that is being read, and what was found in it so far."""
+    """A document that is being read, and the findings so far."""
 
     def __init__(
         self, document: Document, *, source: str, client: str | None = None, workspace: str | None = None
@@ -69,34 +69,34 @@ class Reading:
         self.document = document
         self.source = source
         self.client = client
-        """The name of the client that reads this file, if its path or the user says so."""
+        """The name of the client that reads this file, if the path or the user specifies it."""
         self.workspace = workspace
         self.cwd: str | None = None
         self.rest: dict[str, Any] = {}
         self.findings: list[Finding] = []
 
     def note(self, code: str, message: str, *, path: Path, server: str | None = None) -> None:
-        """Add a finding about the member at this path."""
+        """Add a finding about the member at a path."""
         self.note_at(code, message, place=self.document.key_place(path), server=server)
 
     def note_at(self, code: str, message: str, *, place: Place, server: str | None) -> None:
-        """Add a finding about this place."""
+        """Add a finding about a position."""
         self.findings.append(Finding(place.line, place.column, server, code, message))
 
     def refuse(self, message: str, *, path: Path = ()) -> UnusableInput:
-        """The error for a value that makes the whole file useless."""
+        """Return the error for a value that makes the whole file invalid."""
         return unusable(self.source, self.document.place(path), message)
 
 
 class Writing:
-    """A file that is being written, and what it cannot express."""
+    """A file that is being written, and findings about what it cannot express."""
 
     def __init__(self, config: Config) -> None:
         self.config = config
         self.findings: list[Finding] = []
 
     def note(self, entry: Entry | None, code: str, message: str, *, place: Place | None = None) -> None:
-        """Add a finding about something that is lost, or means something else now."""
+        """Add a finding about something that is lost or changes its meaning."""
         at = place or (Place(1, 1) if entry is None else entry.place)
         name = None if entry is None else entry.name
         self.findings.append(Finding(at.line, at.column, name, code, message))

@@ -1,4 +1,4 @@
-"""Reads a map of servers: members that ACP has get ACP's names, and the rest is kept as it is."""
+"""The formats with a map of servers, which all clients except ACP use."""
 
 from __future__ import annotations
 
@@ -7,14 +7,15 @@ from typing import Any, ClassVar, cast
 from urllib.parse import urlsplit
 
 from mcp_launch._json_values import as_items, as_members, is_empty, kind_of
+from mcp_launch.config._detection import HOLDERS, meant_by
 from mcp_launch.config._documents import Path, unusable
-from mcp_launch.config._entries import HOLDERS, Entry, meant_by
+from mcp_launch.config._entries import Entry
 from mcp_launch.config._formats.format import Draft, Format, Reading, Writing
 from mcp_launch.config._references import Reference, Text
 from mcp_launch.failures import NoServers
 
 MEMBERS = frozenset({"command", "args", "env", "url", "headers"})
-"""Those in which most clients replace references."""
+"""The members in which most clients replace references."""
 
 
 class MapFormat(Format):
@@ -26,37 +27,37 @@ class MapFormat(Format):
     command: str = "command"
     env: str = "env"
     urls: Mapping[str, str] = {"url": "http"}
-    """The members that hold a URL, each with its transport where there is no type; the first that is present counts."""
+    """The members for a URL, with the transport if there is no type; the first one present is used."""
     types: Mapping[str, str] = {}
-    """What is written as `type` for each transport; those not here are written without a type."""
+    """The `type` of each transport; others are written without a type."""
     transports: tuple[str, ...] = ("stdio", "http", "sse")
-    """The transports that this client has."""
+    """The transports that the client supports."""
     needs_type: bool = False
-    """Whether a server without a type is a program, even if it has a URL."""
+    """True if a server without a type is a command, even if it has a URL."""
     guesses_sse: bool = False
-    """Whether a URL that ends in /sse means SSE where there is no type."""
+    """True if a URL that ends in /sse means SSE if there is no type."""
     cwd: str | None = None
-    """The member with the directory of one server."""
+    """The member for the directory of a server."""
     timeout: tuple[str, float] | None = None
-    """The member with the timeout, and its unit in seconds."""
+    """The member for the timeout, and its unit in seconds."""
     disabled: tuple[str, bool] | None = None
-    """The member that disables a server, and its value when it does."""
+    """The member that disables a server, and its value for that."""
     disables_apart: bool = False
-    """Whether another part of the file says which servers are not to be started."""
+    """True if another part of the file disables servers."""
     others: frozenset[str] = frozenset()
-    """Further members that this client knows."""
+    """Further members that the client supports."""
     unread: frozenset[str] = frozenset()
-    """Members that this client knows and that are not read here, so that the server may run in another way."""
+    """Members that the client supports but that are not supported here, so that the server may behave differently."""
     expands: frozenset[str] = MEMBERS
     """The members in which references are replaced."""
     keeps: tuple[str, ...] = ()
-    """Members of the file itself that are kept when it is written."""
+    """Members of the file itself that are preserved when it is written."""
 
     SHARED: ClassVar = frozenset({"description", "envFile"})
-    """Members that mean the same to every client that has them."""
+    """Members with the same meaning in every client that supports them."""
 
     def read(self, reading: Reading) -> Iterator[Draft]:
-        """The entries of the first map that is there."""
+        """Yield the entries of the first map that is present."""
         for at in self.at:
             if not _holds(reading.document.value, at):
                 continue
@@ -76,19 +77,19 @@ class MapFormat(Format):
         raise NoServers(str(reading.refuse(none + meant_by(reading.document.value, self.at[0][0]))))
 
     def read_map(self, servers: Mapping[str, Any], at: Path, reading: Reading) -> Iterator[Draft]:
-        """The entries of the map that stands there."""
+        """Yield the entries of a map."""
         for name, raw in servers.items():
             path = (*at, name)
             if not isinstance(raw, dict):
                 message = f"a server must be a map, not {kind_of(raw)}"
                 reading.note("wrong_type", message, path=path, server=name)
-                # With nothing but a name it cannot be launched, which the launcher says too.
+                # Without members it cannot be launched, which the launcher reports too.
                 yield Draft(name, {"name": name}, path)
             elif (draft := self.read_entry(name, cast("dict[str, Any]", raw), path, reading)) is not None:
                 yield draft
 
     def read_entry(self, name: str, raw: dict[str, Any], path: Path, reading: Reading) -> Draft | None:
-        """One entry, or None if it is no server that can be launched, which is then noted."""
+        """Return an entry, or None, with a finding, if it is not a server that can be launched."""
         self._note_unknown(name, raw, path, reading)
         seen = {
             member: self.syntax.parse_all(value, reading.document.place, (*path, member))
@@ -117,7 +118,7 @@ class MapFormat(Format):
         )
 
     def transport(self, raw: Mapping[str, Any]) -> Any:
-        """The transport of this server by ACP's name; an unknown type as it is."""
+        """Return ACP's name of the transport; an unknown type is unchanged."""
         kind = raw.get("type", raw.get("transport"))
         if kind is None:
             member = next((each for each in self.urls if each in raw), None)
@@ -129,14 +130,14 @@ class MapFormat(Format):
     def shape(
         self, name: str, kind: Any, raw: Mapping[str, Any], path: Path, reading: Reading
     ) -> tuple[dict[str, Any], set[str]]:
-        """The server as ACP writes it, and the members of `raw` that it was made from."""
+        """Return the server in ACP's format, and the members of *raw* that were used."""
         server: dict[str, Any] = {"type": kind, "name": name}
         url = next((each for each in self.urls if each in raw), None)
         of_process = {self.command: "command", "args": "args", self.env: "env"}
         of_url = {"headers": "headers"} if url is None else {url: "url", "headers": "headers"}
         wanted = of_process if kind == "stdio" else of_url if kind in ("http", "sse") else {**of_process, **of_url}
         if kind == "sse":
-            server["headers"] = []  # which ACP requires, and these maps leave out
+            server["headers"] = []  # required by ACP and omitted in these maps
         for theirs, ours in wanted.items():
             if theirs in raw:
                 is_map = ours in ("env", "headers")
@@ -159,7 +160,7 @@ class MapFormat(Format):
                 reading.note("unknown_member", message, path=(*path, member), server=name)
 
     def _note_refused(self, name: str, kind: Any, raw: Mapping[str, Any], path: Path, reading: Reading) -> None:
-        """Note a server that is started here, though its client would refuse it."""
+        """Report a server that is started here, although its client would reject it."""
         if kind not in ("http", "sse"):
             return
         if kind not in self.transports:
@@ -171,7 +172,7 @@ class MapFormat(Format):
             reading.note("missing_type", message, path=path, server=name)
 
     def _pairs(self, member: str, value: Any, name: str, path: Path, reading: Reading) -> Any:
-        """A map as pairs of `name` and `value`; any other value as it is."""
+        """Return a map as pairs of `name` and `value`; other values are unchanged."""
         if isinstance(value, dict):
             return [{"name": each, "value": text} for each, text in cast("dict[str, Any]", value).items()]
         if value is not None:
@@ -210,7 +211,7 @@ class MapFormat(Format):
         reading.note("wrong_type", f"{member} must be {wanted}; it was ignored", path=(*path, member), server=name)
 
     def write(self, writing: Writing) -> Any:
-        """The JSON of a file, with the map where this client looks first."""
+        """Return the JSON of a file, with the map where the client looks first."""
         servers: dict[str, Any] = {}
         for entry in writing.config.entries:
             key = self.key(entry.name)
@@ -222,11 +223,11 @@ class MapFormat(Format):
         return self.write_file(servers, writing)
 
     def key(self, name: str) -> str:
-        """The key of a server in the map."""
+        """Return the key of a server in the map."""
         return name
 
     def write_file(self, servers: dict[str, Any], writing: Writing) -> dict[str, Any]:
-        """The whole file."""
+        """Return the whole file."""
         if writing.config.cwd is not None:
             writing.note(
                 None, "not_said", f"{self.title} does not support a directory for all servers; cwd was omitted"
@@ -240,7 +241,7 @@ class MapFormat(Format):
         return {**file, self.at[0][0]: servers}
 
     def unshape(self, entry: Entry, kind: str, server: Mapping[str, Any], writing: Writing) -> dict[str, Any]:
-        """The server with the names that this client has for its members."""
+        """Return the server with this client's names of members."""
         raw: dict[str, Any] = {}
         if kind in self.types:
             raw["type"] = self.types[kind]
@@ -261,14 +262,14 @@ class MapFormat(Format):
         return raw
 
     def literal(self, entry: Entry, member: str, text: str, writing: Writing) -> str:
-        """A text that is to be read as it stands; notes if the client would replace a part of it."""
+        """Return a literal string, and report if the client would replace a part of it."""
         if member in self.expands and isinstance(self.syntax.parse(text, entry.place), Text):
             message = f"{self.title} would replace a part of {member} that is meant literally"
             writing.note(entry, "would_be_replaced", message)
         return text
 
     def _write_entry(self, entry: Entry, writing: Writing) -> dict[str, Any] | None:
-        """One entry, or None where this client cannot have it at all, which is then noted."""
+        """Return an entry, or None, with a finding, if the client does not support it."""
         server = entry.written
         members = as_members(server)
         if not members.keys() - {"name"}:
@@ -293,7 +294,7 @@ class MapFormat(Format):
         return member
 
     def _as_map(self, entry: Entry, member: str, value: Any, writing: Writing) -> Any:
-        """Pairs of `name` and `value` as a map; any other value as it is."""
+        """Return pairs of `name` and `value` as a map; other values are unchanged."""
         pairs = as_items(value)
         if pairs != value or not all(_is_pair(pair) for pair in pairs):
             return cast("object", value)
@@ -306,7 +307,7 @@ class MapFormat(Format):
         return found
 
     def _render(self, entry: Entry, member: str, value: Any, writing: Writing) -> Any:
-        """A value with its references as this client writes them."""
+        """Return a value with its references in the syntax of the client."""
         match value:
             case Text():
                 return "".join(self._part(entry, member, part, value, writing) for part in value.parts)
@@ -326,14 +327,14 @@ class MapFormat(Format):
         said = self.syntax.write(part) if member in self.expands else None
         if said is not None:
             return said
-        # In a file of the same client, only a reference that it does not know comes here, and means what it did.
+        # In a file of the same client, this is an unknown reference, which keeps its meaning.
         if self.name != writing.config.format:
             message = f"{self.title} does not replace {part.shown} in {member}"
             writing.note(entry, "variable_not_said", message, place=text.place)
         return part.text
 
     def _write_more(self, entry: Entry, raw: dict[str, Any], writing: Writing) -> dict[str, Any]:
-        """Add what ACP's server does not have: directory, timeout, whether it is started, and other members."""
+        """Add what ACP does not support: directory, timeout, disabling, and other members."""
         if entry.written_cwd is not None:
             if self.cwd and raw.get(self.command) is not None:
                 raw[self.cwd] = self._render(entry, self.cwd, entry.written_cwd, writing)
@@ -355,13 +356,13 @@ class MapFormat(Format):
         return raw
 
     def known(self) -> set[str]:
-        """Every member that this client knows in a server."""
+        """Return all members that the client supports in a server."""
         optional = [self.cwd, self.timeout and self.timeout[0], self.disabled and self.disabled[0]]
         fixed = {self.command, "args", self.env, *self.urls, "headers", "type", "transport"}
         return {*fixed, *self.others, *self.unread, *(each for each in optional if each)}
 
     def guess(self, member: str, url: Any) -> str:
-        """The transport of a URL without a type."""
+        """Return the transport of a URL without a type."""
         return "sse" if self.guesses_sse and ends_in_sse(url) else self.urls[member]
 
 
@@ -376,14 +377,14 @@ def _holds(value: Any, at: tuple[str, ...]) -> bool:
 
 
 def _hint(member: str, known: set[str]) -> str:
-    import difflib  # noqa: PLC0415 - for what is misspelt, and most is not
+    import difflib  # noqa: PLC0415 - only needed for mistakes
 
     meant = difflib.get_close_matches(member, sorted(known), n=1)
     return f"; did you mean {meant[0]}?" if meant else ""
 
 
 def ends_in_sse(url: Any) -> bool:
-    """Whether the path of a URL ends in /sse, as with most servers that speak SSE."""
+    """Return True if the path of a URL ends in /sse, as for most SSE servers."""
     text = url.written() if isinstance(url, Text) else url
     try:
         return isinstance(text, str) and urlsplit(text).path.rstrip("/").endswith("/sse")
@@ -396,6 +397,6 @@ def _is_pair(pair: Any) -> bool:
 
 
 def _number(value: float) -> float:
-    """The number rounded to five digits, and as an integer where it is one."""
+    """Return the number rounded to five digits, as an integer if possible."""
     rounded = round(value, 5)
     return int(rounded) if rounded == int(rounded) else rounded
