@@ -42,7 +42,7 @@ def kind_of(value: Any) -> str:
         case int() | float():
             return "a number"
         case str():
-            return "a text"
+            return "a string"
         case dict():
             return "a map"
         case _:

@@ -143,18 +143,18 @@ def test_entries_that_are_none_are_left_for_the_launch_to_explain(tmp_path: Path
     ("typed", "says"),
     [
         (Typed(), "no server was given"),
-        (Typed(command=[]), "nothing stands behind --"),
+        (Typed(command=[]), "no command follows --"),
         (Typed(command=["https://host/mcp"]), "a URL, and no command"),
         (Typed(servers=["-", "-"]), "standard input was given twice"),
         (Typed(servers=["a.json", "a.json"]), "a.json was given twice"),
-        (Typed(servers=["a.json"], headers=["A: b"]), "--header goes with one URL, and none were given"),
-        (Typed(servers=["http://a", "http://b"], headers=["A: b"]), "--header goes with one URL, and 2 were given"),
-        (Typed(servers=["a.json"], sse=True), "--sse goes with a URL"),
-        (Typed(servers=["a.json"], env=["A=b"]), "--env goes with a command"),
-        (Typed(servers=["http://a"], headers=[SECRET]), "--header number 1 must be 'NAME: VALUE', and has no colon"),
+        (Typed(servers=["a.json"], headers=["A: b"]), "--header requires exactly one URL, not 0"),
+        (Typed(servers=["http://a", "http://b"], headers=["A: b"]), "--header requires exactly one URL, not 2"),
+        (Typed(servers=["a.json"], sse=True), "--sse requires a URL"),
+        (Typed(servers=["a.json"], env=["A=b"]), "--env requires a command"),
+        (Typed(servers=["http://a"], headers=[SECRET]), "--header number 1 must be 'NAME: VALUE', but has no colon"),
         (Typed(command=["true"], env=["A=b", SECRET]), "--env number 2 must be NAME=VALUE"),
-        (Typed(command=["true"], env=["NO_SUCH_VARIABLE"]), "--env NO_SUCH_VARIABLE: there is no such variable"),
-        (Typed(servers=["a\0b"]), "is no name that a file can have"),
+        (Typed(command=["true"], env=["NO_SUCH_VARIABLE"]), "--env NO_SUCH_VARIABLE: this variable is not set"),
+        (Typed(servers=["a\0b"]), "is not a valid file name"),
     ],
 )
 def test_what_does_not_fit_together_says_so_and_quotes_no_secret(typed: Typed, says: str) -> None:
@@ -167,10 +167,10 @@ def test_what_does_not_fit_together_says_so_and_quotes_no_secret(typed: Typed, s
 @pytest.mark.parametrize(
     ("given", "shown", "instead"),
     [
-        ("localhost:8000/mcp", "localhost:8000/mcp", "; is it a URL? Those begin with http:// or https://"),
-        (f"h.example:80?{SECRET}", "h.example:80", "; is it a URL? Those begin with http:// or https://"),
-        (f"htp://me:{SECRET}@h/mcp?{SECRET}", "htp://h/mcp", "; is it a URL? Those begin with http:// or https://"),
-        ("sh", "sh", "; is it a command? Those stand behind --"),
+        ("localhost:8000/mcp", "localhost:8000/mcp", "; is it a URL? URLs begin with http:// or https://"),
+        (f"h.example:80?{SECRET}", "h.example:80", "; is it a URL? URLs begin with http:// or https://"),
+        (f"htp://me:{SECRET}@h/mcp?{SECRET}", "htp://h/mcp", "; is it a URL? URLs begin with http:// or https://"),
+        ("sh", "sh", "; is it a command? Put commands after --"),
         ("no-such-file", "no-such-file", ""),
         ("C:/no/such.json", "C:/no/such.json", ""),
     ],
@@ -185,9 +185,9 @@ def test_a_name_of_no_file_is_asked_what_it_was_meant_to_be(given: str, shown: s
 @pytest.mark.parametrize(
     ("name", "content", "says"),
     [
-        ("server.py", b"import sys", "1:1: not JSON: Expecting value; is it a command? Those stand behind --"),
-        ("server", b"#!/bin/sh", "1:1: not JSON: Expecting value; is it a command? Those stand behind --"),
-        ("program", b"\x7fELF\xff", " not UTF-8 at byte 4; is it a command? Those stand behind --"),
+        ("server.py", b"import sys", "1:1: not JSON: Expecting value; is it a command? Put commands after --"),
+        ("server", b"#!/bin/sh", "1:1: not JSON: Expecting value; is it a command? Put commands after --"),
+        ("program", b"\x7fELF\xff", " not UTF-8 at byte 4; is it a command? Put commands after --"),
         ("servers.json", b"import sys", "1:1: not JSON: Expecting value"),
         ("latin-1.json", b'{"\xff', " not UTF-8 at byte 2"),
     ],
@@ -232,7 +232,7 @@ def test_yaml_that_is_too_large_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "config.yaml"
     file.write_text("extensions: {}\n".ljust(2**20 + 1, "#"))
 
-    with pytest.raises(UnusableInput, match=r"config\.yaml:1:1: is larger than 1 MB, which is not read of YAML"):
+    with pytest.raises(UnusableInput, match=r"config\.yaml:1:1: is larger than 1 MB, the limit for YAML"):
         read_inputs(Typed(servers=[str(file)]))
 
 

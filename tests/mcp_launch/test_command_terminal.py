@@ -175,13 +175,13 @@ def test_watching_checks_again_when_the_file_changes(tmp_path: Path) -> None:
     file = written(tmp_path, marked.plain(name="first"))
 
     with terminal("check", file, "--watch", TERM="dumb") as shown:
-        shown.read_until(lambda text: text.count("Ctrl-C ends it") == 1)
+        shown.read_until(lambda text: text.count("press Ctrl-C to stop") == 1)
         written(tmp_path, marked.plain("exits_silently", name="second"))
-        shown.read_until(lambda text: text.count("Ctrl-C ends it") == 2)
+        shown.read_until(lambda text: text.count("press Ctrl-C to stop") == 2)
         Path(file).write_text("{")
-        shown.read_until(lambda text: text.count("Ctrl-C ends it") == 3)
+        shown.read_until(lambda text: text.count("press Ctrl-C to stop") == 3)
         Path(file).unlink()
-        shown.read_until(lambda text: text.count("Ctrl-C ends it") == 4)
+        shown.read_until(lambda text: text.count("press Ctrl-C to stop") == 4)
         shown.type(b"\x03")
         assert shown.status() == 130
 

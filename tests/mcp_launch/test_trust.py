@@ -13,7 +13,7 @@ import pytest
 from tests.mcp_launch.support import SECRET, SERVERS, run_python
 
 PROJECT = {"claude-code": ".mcp.json", "vscode": ".vscode/mcp.json", "gemini": ".gemini/settings.json"}
-NEEDS_TRUST = "comes with the project; --list shows its servers, and --trust starts them"
+NEEDS_TRUST = "belongs to the project; use --list to see its servers, or --trust to start them"
 
 
 class Project:
@@ -155,14 +155,14 @@ def test_watching_asks_again_only_when_the_servers_of_the_project_change(project
     with terminal(*watched, columns=400, TERM="dumb", **project.env) as shown:
         shown.see("Start them? [y/N] ")
         shown.type(b"y\n")
-        shown.see("Ctrl-C ends it")
+        shown.see("press Ctrl-C to stop")
         project.write(project.own, other=project.server("other"))
-        shown.see("Ctrl-C ends it")
+        shown.see("press Ctrl-C to stop")
         assert shown.shown.count("Start them?") == 1
         project.write(project.file, stranger=project.server("changed"))
         shown.see("Start them? [y/N] ")
         shown.type(b"n\n")
-        shown.see("Ctrl-C ends it")
+        shown.see("press Ctrl-C to stop")
         shown.type(b"\x03")
         assert shown.status() == 130
 
@@ -249,5 +249,5 @@ def test_the_list_of_a_project_starts_nothing_and_says_what_needs_trust(project:
 def test_a_list_has_no_report(option: tuple[str, ...], project: Project) -> None:
     done = project.run("check", str(project.file), "--list", *option)
 
-    told = f"mcp-launch: --list starts nothing, so that {option[0]} has nothing to report\n"
+    told = f"mcp-launch: --list starts nothing and cannot be combined with {option[0]}\n"
     assert (done.returncode, done.stderr, project.started) == (2, told, set())

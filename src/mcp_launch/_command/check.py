@@ -1,4 +1,4 @@
-"""`mcp-launch check`: starts all servers and says of each whether it works, and why not."""
+"""`mcp-launch check`: starts all servers and reports which ones work, and why the others do not."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
-from mcp_launch._command.ahead import started_ahead
-from mcp_launch._command.find_servers import read_inputs
+from mcp_launch._command.find_servers import read_inputs, started_ahead
 from mcp_launch._command.inputs import Session, Typed
 from mcp_launch._command.show.text import complain, found_in, write, write_json, write_refusal
 from mcp_launch.failures import UnusableInput
@@ -31,23 +30,23 @@ def check(
     watch: bool,
     list_only: bool,
 ) -> int:
-    """Check the servers that are meant, or only list them, and show the report; the exit status.
+    """Check the servers, or only list them, print the report, and return the exit status.
 
     Raises:
-        UnusableInput: what was typed or a file cannot be used, or the report not be written.
-        SystemExit: a signal came.
+        UnusableInput: the arguments or a file are invalid, or the report cannot be written.
+        SystemExit: a signal arrived.
     """
     if list_only:
         if given := [name for name, value in (("junit", junit), ("html", html), ("watch", watch)) if value]:
-            raise UnusableInput(f"--list starts nothing, so that --{given[0]} has nothing to report")
+            raise UnusableInput(f"--list starts nothing and cannot be combined with --{given[0]}")
         return _list(typed, as_json=as_json)
     once = partial(
         _once, typed, timeout=timeout, strict=strict, as_json=as_json, junit=junit, html=html, verbose=verbose
     )
     if watch:
-        from mcp_launch._command.run import again_and_again  # noqa: PLC0415
+        from mcp_launch._command.run import watch as watch_files  # noqa: PLC0415
 
-        again_and_again(typed, once)
+        watch_files(typed, once)
     return once()
 
 
@@ -56,10 +55,10 @@ def _once(
 ) -> int:
     when = datetime.now(UTC)
     unusable: list[str] = []
-    # A report in a file has no place for an input that could not be read, and a server that --only names may be in one.
+    # A report in a file cannot list invalid inputs, and one of these may contain a server that --only names.
     sessions = _sessions(typed, unusable, as_json=as_json, needs_all=bool(junit or html or typed.only))
     with started_ahead(sessions, strict=strict):
-        # Imported late: it takes time, in which the servers get going.
+        # Imported while the servers start.
         from mcp_launch._command.run import run, with_traffic  # noqa: PLC0415
         from mcp_launch.options import Options  # noqa: PLC0415
 
@@ -89,7 +88,7 @@ def _once(
 
 
 def _list(typed: Typed, *, as_json: bool) -> int:
-    from mcp_launch._command.show.text import print_findings  # noqa: PLC0415 - with the libraries that need time
+    from mcp_launch._command.show.text import print_findings  # noqa: PLC0415 - not needed to check
     from mcp_launch._command.trust import lines_of, planned  # noqa: PLC0415
 
     unusable: list[str] = []
@@ -106,7 +105,7 @@ def _list(typed: Typed, *, as_json: bool) -> int:
 
 
 def _sessions(typed: Typed, unusable: list[str], *, as_json: bool, needs_all: bool = False) -> list[Session]:
-    """The servers that are meant; why files cannot be used is told, and added to `unusable`."""
+    """Return the servers. Errors of files are printed and added to *unusable*."""
 
     def leave_out(error: UnusableInput) -> None:
         complain(str(error))
@@ -126,7 +125,7 @@ async def _report(
     from mcp_launch._command.run import settled  # noqa: PLC0415 - slow to import
 
     await settled(fleets, quiet=quiet)
-    # Before the servers are closed: afterwards, one that works would be reported as closed.
+    # Before the servers are closed: afterwards a working server would be reported as closed.
     reports = [fleet.report for fleet in fleets]
     return CheckReport(
         ok=all(report["ok"] for report in reports) and not unusable,

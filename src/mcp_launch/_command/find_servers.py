@@ -1,4 +1,4 @@
-"""Reads a config from a file or from standard input."""
+"""Reads the servers that the command line names, and starts their processes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import shutil
 import sys
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Literal
 from urllib.parse import urlsplit
@@ -20,9 +21,11 @@ from mcp_launch._command.inputs import (
     is_url,
     only_named,
     source_of,
-    told_apart,
+    with_unique_names,
 )
+from mcp_launch._command.signals import signals_deferred
 from mcp_launch._command.trust import trusted
+from mcp_launch._spawn_ahead import end_the_rest, start_ahead
 from mcp_launch.config._documents import Place
 from mcp_launch.config._entries import Config, Entry
 from mcp_launch.config._formats import format_called
@@ -30,14 +33,64 @@ from mcp_launch.config._read import read_config
 from mcp_launch.failures import NoServers, UnusableInput, Wording
 
 LONGEST = 16 * 2**20
-"""Bytes of a config file that are read at most. The largest are those of clients that keep other things there too."""
+"""The maximum size of a config file, in bytes. Some clients keep other data in theirs."""
+_BEHIND = "; is it a command? Put commands after --"
+_SCRIPTS = (".py", ".js", ".mjs", ".cjs", ".ts", ".sh")
+_RUNNERS = frozenset(("bun", "bunx", "deno", "node", "npx", "pipx", "python", "python3", "uv", "uvx"))
+_CODE = frozenset(("-c", "-e", "--eval"))
+"""Options followed by code, which cannot be used as a name."""
+_SUFFIXES = frozenset((".cjs", ".cmd", ".exe", ".js", ".mjs", ".py", ".sh", ".ts"))
+
+
+def read_inputs(typed: Typed, *, unusable: Callable[[UnusableInput], object] | None = None) -> list[Session]:
+    """Return a session for each file, each URL and the command.
+
+    A file that specifies directories for some of its servers yields a session for each directory. Files with errors are
+    skipped, and *unusable* is called with each error.
+
+    Raises:
+        UnusableInput: the arguments are missing or contradict each other; or a file is invalid or not trusted, and
+            *unusable* is None or there is nothing else to launch.
+    """
+    _refuse_contradictions(typed)
+    more = typed.command is not None or typed.discover
+    sessions: list[Session] = []
+    for each in typed.servers:
+        try:
+            sessions += _read(each, typed)
+        except UnusableInput as error:
+            if unusable is None or not (sessions or more or each != typed.servers[-1]):
+                raise
+            unusable(error)
+    sessions += _discovered(typed, unusable) if typed.discover else []
+    if typed.command is not None:
+        sessions.append(command_session(typed.command, typed))
+    sessions = with_unique_names(only_named(sessions, typed.only) if typed.only else sessions)
+    return sessions if typed.trust else trusted(sessions, unusable=unusable)
+
+
+@contextmanager
+def started_ahead(sessions: Iterable[Session], *, strict: bool = False) -> Generator[None]:
+    """Start the processes of these servers, so that they run while the libraries are imported.
+
+    At the end of the block, processes that the launcher did not take over are ended.
+    """
+    try:
+        # Otherwise a signal right after a process was started, before it is registered, would leave it running.
+        with signals_deferred():
+            for session in sessions:
+                start_ahead(session.servers, cwd=session.cwd, strict=strict)
+        yield
+    finally:
+        with signals_deferred():
+            end_the_rest()
 
 
 def read_file(given: str, *, format: str | None = None, workspace: str | None = None) -> Config:  # noqa: A002
-    """The config in a file, or on standard input if that is `-`; a workspace may be relative.
+    """Read the config in a file, or on standard input if that is `-`. *workspace* may be relative.
 
     Raises:
-        UnusableInput: it cannot be read, or holds no list of servers.
+        UnusableInput: the file cannot be read, or contains no list of servers.
     """
     source = source_of(given)
     text = text_of(given, source=source, longest=LONGEST)
@@ -51,13 +104,13 @@ def read_file(given: str, *, format: str | None = None, workspace: str | None = 
 
 
 def text_of(file: str, *, source: str, longest: int = -1) -> str:
-    """Return the text of a file, or of standard input if that is `-`; `source` is what messages call it.
+    """Return the text of a file, or of standard input if that is `-`. *source* is its name in messages.
 
     Raises:
-        UnusableInput: it cannot be read, is not UTF-8, or has more than `longest` bytes, if that is not negative.
+        UnusableInput: it cannot be read, is not UTF-8, or has more than *longest* bytes, unless that is negative.
     """
     size = longest + 1 if longest >= 0 else -1
-    # Standard input is None when whoever started us has closed it.
+    # Standard input is None if the parent process has closed it.
     if file == "-" and sys.stdin is None:
         raise UnusableInput("standard input: is closed")
     try:
@@ -76,178 +129,45 @@ def text_of(file: str, *, source: str, longest: int = -1) -> str:
     except UnicodeDecodeError as error:
         raise UnusableInput(f"{source}: not UTF-8 at byte {error.start}{_other_bytes(file, error.object)}") from None
     except ValueError:
-        raise UnusableInput(f"{source}: is no name that a file can have") from None
-
-
-_BEHIND = "; is it a command? Those stand behind --"
-_SCRIPTS = (".py", ".js", ".mjs", ".cjs", ".ts", ".sh")
-
-
-def _other_bytes(file: str, data: bytes) -> str:
-    """What a file most likely is that is no UTF-8."""
-    # As PowerShell and Notepad write it.
-    if data[:2] in (BOM_UTF16_LE, BOM_UTF16_BE):
-        return "; is it UTF-16? Save it as UTF-8"
-    return _BEHIND if os.access(file, os.X_OK) else ""
-
-
-def _instead(file: str) -> str:
-    """What the name of a file that does not exist was most likely meant to be."""
-    if is_like_a_url(file):
-        return "; is it a URL? Those begin with http:// or https://"
-    return _BEHIND if is_program(file) else ""
-
-
-def of_url(url: str, typed: Typed) -> Session:
-    """The server at a URL.
-
-    Raises:
-        UnusableInput: what was typed for a header has no colon.
-    """
-    try:
-        name = urlsplit(url).hostname
-    except ValueError:
-        name = None
-    headers = [_header(each, number) for number, each in enumerate(typed.headers, 1)]
-    server = {"type": "sse" if typed.sse else "http", "name": name or "server", "url": url, "headers": headers}
-    wording = Wording(http="leave out --sse", sse="add --sse")
-    return Session(source=source_of(url), entries=[_entry(server)], cwd=typed.directory(), wording=wording)
-
-
-def _entry(server: dict[str, Any]) -> Entry:
-    return Entry(name=server["name"], server=server, place=Place(1, 1), written=server)
-
-
-def _header(text: str, number: int) -> dict[str, str]:
-    name, colon, value = text.partition(":")
-    if not colon:
-        # Not quoted: it may be the secret alone.
-        raise UnusableInput(f"--header number {number} must be 'NAME: VALUE', and has no colon")
-    return {"name": name.strip(), "value": value.strip()}
-
-
-def of_command(words: Sequence[str], typed: Typed) -> Session:
-    """The server that a command starts.
-
-    Raises:
-        UnusableInput: what was typed for a variable is neither NAME=VALUE nor the name of one that is set here.
-    """
-    server = {
-        "name": _called(words),
-        # Looked up as a shell does: people need not type the absolute path that ACP wants in a request.
-        "command": _found(words[0]),
-        "args": list(words[1:]),
-        "env": [_variable(each, number) for number, each in enumerate(typed.env, 1)],
-    }
-    return Session(source="--", entries=[_entry(server)], cwd=typed.directory())
-
-
-def _found(command: str) -> str:
-    found = shutil.which(command)
-    return os.path.abspath(found) if found else command
-
-
-_RUNNERS = frozenset(("bun", "bunx", "deno", "node", "npx", "pipx", "python", "python3", "uv", "uvx"))
-_CODE = frozenset(("-c", "-e", "--eval"))
-"""Options behind which stands code to run, which makes no name."""
-_SUFFIXES = frozenset((".cjs", ".cmd", ".exe", ".js", ".mjs", ".py", ".sh", ".ts"))
-
-
-def _called(words: Sequence[str]) -> str:
-    """A name for the server of a command: what is run, also if another program runs it."""
-    program = _stem(words[0])
-    if program not in _RUNNERS:
-        return program
-    verbs = ("run", "x", "tool")
-    meant = next((word for word in words[1:] if word in _CODE or not (word.startswith("-") or word in verbs)), words[0])
-    if meant in _CODE:
-        return program
-    # Without the version that was asked for; a scope begins with the same character.
-    package, _, _ = _stem(meant).partition("@")
-    return package or program
-
-
-def _stem(path: str) -> str:
-    name = os.path.basename(path)
-    stem, suffix = os.path.splitext(name)
-    return stem if suffix in _SUFFIXES else name or path
-
-
-def _variable(text: str, number: int) -> dict[str, str]:
-    name, given, value = text.partition("=")
-    if not given:
-        if not name.isidentifier():
-            # Not quoted: it may be the secret alone.
-            raise UnusableInput(f"--env number {number} must be NAME=VALUE, or the NAME of a variable")
-        if name not in os.environ:
-            raise UnusableInput(f"--env {name}: there is no such variable here; say {name}=VALUE")
-        value = os.environ[name]
-    return {"name": name, "value": value}
-
-
-def read_inputs(typed: Typed, *, unusable: Callable[[UnusableInput], object] | None = None) -> list[Session]:
-    """The servers that are meant: a session for each file, and for each server that was typed.
-
-    A file that names directories for some of its servers makes a session for each directory. `unusable` is called with
-    the error of each file that cannot be used, which is then left out.
-
-    Raises:
-        UnusableInput: nothing was typed, or what was typed does not fit together; or a file cannot be used or is not
-            trusted, and there is no `unusable` to call or nothing else to launch.
-    """
-    _refuse_contradictions(typed)
-    more = typed.command is not None or typed.discover
-    sessions: list[Session] = []
-    for each in typed.servers:
-        try:
-            sessions += _read(each, typed)
-        except UnusableInput as error:
-            if unusable is None or not (sessions or more or each != typed.servers[-1]):
-                raise
-            unusable(error)
-    sessions += _discovered(typed, unusable) if typed.discover else []
-    if typed.command is not None:
-        sessions.append(of_command(typed.command, typed))
-    sessions = told_apart(only_named(sessions, typed.only) if typed.only else sessions)
-    return sessions if typed.trust else trusted(sessions, unusable=unusable)
+        raise UnusableInput(f"{source}: is not a valid file name") from None
 
 
 def _refuse_contradictions(typed: Typed) -> None:
     try:
         os.getcwd()
     except OSError as error:
-        raise UnusableInput(f"the current directory cannot be used ({error.strerror}): go to another one") from None
+        raise UnusableInput(f"the current directory cannot be used ({error.strerror}); change to another one") from None
     urls = [each for each in typed.servers if is_url(each)]
     if not typed.servers and typed.command is None and not typed.discover:
-        raise UnusableInput("no server was given: name a FILE, - for standard input, a URL, or -- and a command")
+        raise UnusableInput("no server was given: pass a FILE, - for standard input, a URL, or -- and a command")
     if typed.command is not None and not typed.command:
-        raise UnusableInput("nothing stands behind --: name the command of a server there")
+        raise UnusableInput("no command follows --")
     if typed.command and is_url(typed.command[0]):
-        raise UnusableInput("what stands behind -- is a URL, and no command: leave out the --")
+        raise UnusableInput("a URL follows --, not a command; leave out the --")
     if twice := next((each for each, times in Counter(typed.servers).items() if times > 1), None):
         raise UnusableInput(f"{source_of(twice)} was given twice")
     if typed.headers and len(urls) != 1:
-        # A secret for one of them must not be sent to the others.
-        raise UnusableInput(f"--header goes with one URL, and {len(urls) or 'none'} were given")
+        # A secret for one URL must not be sent to the others.
+        raise UnusableInput(f"--header requires exactly one URL, not {len(urls)}")
     if typed.sse and not urls:
-        raise UnusableInput("--sse goes with a URL, and none was given")
+        raise UnusableInput("--sse requires a URL")
     if typed.env and typed.command is None:
-        raise UnusableInput("--env goes with a command behind --, and none was given")
+        raise UnusableInput("--env requires a command after --")
 
 
 def _read(given: str, typed: Typed) -> list[Session]:
     if is_url(given):
-        return [of_url(given, typed)]
-    return _of_config(read_file(given, workspace=typed.workspace), typed, origin="file")
+        return [url_session(given, typed)]
+    return _config_sessions(read_file(given, workspace=typed.workspace), typed, origin="file")
 
 
 def _discovered(typed: Typed, unusable: Callable[[UnusableInput], object] | None) -> list[Session]:
-    """The servers in the files that exist; one may have none, since most clients keep other settings there too."""
+    """Return the servers in the files of clients, which may also contain only other settings."""
     sessions: list[Session] = []
     for file, found in typed.found.items():
         try:
             config = read_file(file, format=found.format, workspace=typed.workspace or os.getcwd())
-            sessions += _of_config(config, typed, origin="project" if found.scope == "project" else "file")
+            sessions += _config_sessions(config, typed, origin="project" if found.scope == "project" else "file")
         except NoServers:
             continue
         except UnusableInput as error:
@@ -255,11 +175,11 @@ def _discovered(typed: Typed, unusable: Callable[[UnusableInput], object] | None
                 raise
             unusable(error)
     if not sessions and not typed.servers and typed.command is None:
-        raise UnusableInput("--discover found no file with servers, of the project here or of the user")
+        raise UnusableInput("--discover found no servers in the files of this project or your own")
     return sessions
 
 
-def _of_config(config: Config, typed: Typed, *, origin: Literal["file", "project"]) -> list[Session]:
+def _config_sessions(config: Config, typed: Typed, *, origin: Literal["file", "project"]) -> list[Session]:
     if config.cwd is not None and not os.path.isabs(config.cwd):
         raise UnusableInput(f'{config.source}: cwd must be an absolute path, not "{config.cwd}"')
     shared = typed.directory(config.cwd)
@@ -275,3 +195,99 @@ def _of_config(config: Config, typed: Typed, *, origin: Literal["file", "project
     ]
     first, *others = sessions or [Session(source=config.source, entries=[], cwd=shared, origin=origin)]
     return [replace(first, findings=config.findings), *others]
+
+
+def url_session(url: str, typed: Typed) -> Session:
+    """Return the server at a URL.
+
+    Raises:
+        UnusableInput: a header has no colon.
+    """
+    try:
+        name = urlsplit(url).hostname
+    except ValueError:
+        name = None
+    headers = [_header(each, number) for number, each in enumerate(typed.headers, 1)]
+    server = {"type": "sse" if typed.sse else "http", "name": name or "server", "url": url, "headers": headers}
+    wording = Wording(http="leave out --sse", sse="add --sse")
+    return Session(source=source_of(url), entries=[_entry(server)], cwd=typed.directory(), wording=wording)
+
+
+def command_session(words: Sequence[str], typed: Typed) -> Session:
+    """Return the server that a command starts.
+
+    Raises:
+        UnusableInput: a variable is neither NAME=VALUE nor the name of one that is set.
+    """
+    server = {
+        "name": _called(words),
+        # Looked up as a shell does: users need not type the absolute path that ACP requires.
+        "command": _found(words[0]),
+        "args": list(words[1:]),
+        "env": [_variable(each, number) for number, each in enumerate(typed.env, 1)],
+    }
+    return Session(source="--", entries=[_entry(server)], cwd=typed.directory())
+
+
+def _other_bytes(file: str, data: bytes) -> str:
+    """Return a hint about a file that is not UTF-8."""
+    # As PowerShell and Notepad write it.
+    if data[:2] in (BOM_UTF16_LE, BOM_UTF16_BE):
+        return "; is it UTF-16? Save it as UTF-8"
+    return _BEHIND if os.access(file, os.X_OK) else ""
+
+
+def _instead(file: str) -> str:
+    """Return a hint about a file that does not exist."""
+    if is_like_a_url(file):
+        return "; is it a URL? URLs begin with http:// or https://"
+    return _BEHIND if is_program(file) else ""
+
+
+def _entry(server: dict[str, Any]) -> Entry:
+    return Entry(name=server["name"], server=server, place=Place(1, 1), written=server)
+
+
+def _header(text: str, number: int) -> dict[str, str]:
+    name, colon, value = text.partition(":")
+    if not colon:
+        # Not quoted, because it may be a secret.
+        raise UnusableInput(f"--header number {number} must be 'NAME: VALUE', but has no colon")
+    return {"name": name.strip(), "value": value.strip()}
+
+
+def _found(command: str) -> str:
+    found = shutil.which(command)
+    return os.path.abspath(found) if found else command
+
+
+def _called(words: Sequence[str]) -> str:
+    """Return a name for the server of a command: the program, or the script or package that a runner starts."""
+    program = _stem(words[0])
+    if program not in _RUNNERS:
+        return program
+    verbs = ("run", "x", "tool")
+    meant = next((word for word in words[1:] if word in _CODE or not (word.startswith("-") or word in verbs)), words[0])
+    if meant in _CODE:
+        return program
+    # Without the version; a scope begins with the same character.
+    package, _, _ = _stem(meant).partition("@")
+    return package or program
+
+
+def _stem(path: str) -> str:
+    name = os.path.basename(path)
+    stem, suffix = os.path.splitext(name)
+    return stem if suffix in _SUFFIXES else name or path
+
+
+def _variable(text: str, number: int) -> dict[str, str]:
+    name, given, value = text.partition("=")
+    if not given:
+        if not name.isidentifier():
+            # Not quoted, because it may be a secret.
+            raise UnusableInput(f"--env number {number} must be NAME=VALUE, or the NAME of a variable")
+        if name not in os.environ:
+            raise UnusableInput(f"--env {name}: this variable is not set; use {name}=VALUE")
+        value = os.environ[name]
+    return {"name": name, "value": value}

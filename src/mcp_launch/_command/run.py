@@ -1,4 +1,4 @@
-"""`mcp-launch check --watch`: repeats the check whenever one of its files changes."""
+"""Runs the servers of a command: launches them, handles signals, shows progress, and repeats for `--watch`."""
 
 from __future__ import annotations
 
@@ -17,63 +17,18 @@ import anyio
 
 from mcp_launch._command.inputs import Session, Typed
 from mcp_launch._command.show.text import complain, printable, remark
-from mcp_launch._command.signals import ENDING, exit_if_asked, exit_on_signals, heeded, note
+from mcp_launch._command.signals import ENDING, exit_if_signalled, exit_on_signals, is_handled, remember_signal
 from mcp_launch.failures import UnusableInput
 from mcp_launch.fleet import Fleet, launch
 from mcp_launch.options import EVERYTHING, Budgets, Direction, Listing, Options
 
 _LOOK = 0.2
-"""Seconds between two looks at the files: for a few of them, no compiled library is needed that the system notifies."""
-
+"""Seconds between two looks at the files. For a few files, polling does not need a compiled library."""
 _State: TypeAlias = dict[str, tuple[int, int, int] | None]
-
-
-def again_and_again(typed: Typed, once: Callable[[], object]) -> NoReturn:
-    """Check now and after each change, until a signal comes.
-
-    Raises:
-        UnusableInput: no file was named, or standard input, which does not change.
-        SystemExit: a signal came.
-    """
-    if not typed.files or "-" in typed.servers:
-        raise UnusableInput("--watch goes with files: there has to be something that changes")
-    while True:
-        before = _state(typed)
-        try:
-            once()
-        except UnusableInput as error:
-            # The next change will mend it.
-            complain(str(error))
-        remark((f"watching {', '.join(typed.files)}; Ctrl-C ends it", "dim"))
-        _wait_for_change(typed, before)
-
-
-def _wait_for_change(typed: Typed, before: _State) -> None:
-    while (state := _state(typed)) == before:
-        time.sleep(_LOOK)
-    # Wait until it no longer changes: it may be half written.
-    while state != before:
-        time.sleep(_LOOK)
-        before, state = state, _state(typed)
-
-
-def _state(typed: Typed) -> _State:
-    """What tells one version of each file from the next, also when an editor puts a new file in its place."""
-    return {file: _version(file) for file in typed.files}
-
-
-def _version(file: str) -> tuple[int, int, int] | None:
-    try:
-        found = os.stat(file)
-    except OSError:
-        return None
-    return found.st_ino, found.st_size, found.st_mtime_ns
-
-
 T = TypeVar("T")
-
 _LONGER = "does it need longer (--timeout)"
-"""The option to use, whichever file the servers come from."""
+"""The hint after a timeout, for servers from any file."""
+_ARROWS: dict[Direction, str] = {"sent": "->", "received": "<-"}
 
 
 def run(
@@ -84,18 +39,50 @@ def run(
     options: Options,
     lists: Collection[Listing] = EVERYTHING,
 ) -> T:
-    """Launch a fleet for each session and return what `use` makes of them; it is called while they are starting.
+    """Launch a fleet for each session, and return the result of *use*, which is called while they start.
 
     Raises:
-        SystemExit: a signal came; all servers are gone.
+        SystemExit: a signal arrived; all servers have exited.
     """
-    # Reports say what the libraries would log, without the URLs and headers that they log.
+    # Reports contain what the libraries would log, without secrets in URLs and headers.
     logging.getLogger().addHandler(logging.NullHandler())
     try:
         return anyio.run(_run, sessions, use, timeout, options, lists)
     finally:
-        # The event loop has reset the signals to Python's defaults, not to our handlers from before.
+        # The event loop has reset the signals to Python's defaults instead of our handlers.
         exit_on_signals()
+
+
+async def settled(fleets: Sequence[Fleet], *, quiet: bool = False) -> None:
+    """Wait until each server is ready or has failed. With *quiet*, progress is not shown on standard output."""
+    async with _progress(fleets, quiet=quiet):
+        for fleet in fleets:
+            await fleet.settled()
+
+
+def with_traffic(options: Options) -> Options:
+    """Return the options with callbacks that print messages and standard error."""
+    return replace(options, stderr=_show_stderr, traffic=_show_message)
+
+
+def watch(typed: Typed, once: Callable[[], object]) -> NoReturn:
+    """Call *once* now and after each change of a file, until a signal arrives.
+
+    Raises:
+        UnusableInput: no file was given, or standard input.
+        SystemExit: a signal arrived.
+    """
+    if not typed.files or "-" in typed.servers:
+        raise UnusableInput("--watch requires a FILE that can change")
+    while True:
+        before = _state(typed)
+        try:
+            once()
+        except UnusableInput as error:
+            # The next change may fix it.
+            complain(str(error))
+        remark((f"watching {', '.join(typed.files)}; press Ctrl-C to stop", "dim"))
+        _wait_for_change(typed, before)
 
 
 async def _run(
@@ -110,16 +97,16 @@ async def _run(
 
         def stop(number: int) -> None:
             stopped_by.append(number)
-            note(number)
+            remember_signal(number)
             scope.cancel()
 
-        # These handlers stay until the servers are gone, so that a second Ctrl-C does not cut their end short, which is
-        # bounded. On Windows there are no such handlers, and Ctrl-C is a KeyboardInterrupt.
+        # These handlers stay until the servers have exited, so that a second Ctrl-C does not interrupt that.
+        # Windows does not support them: Ctrl-C raises KeyboardInterrupt there.
         with contextlib.suppress(NotImplementedError):
-            for number in filter(heeded, ENDING):
+            for number in filter(is_handled, ENDING):
                 asyncio.get_running_loop().add_signal_handler(number, stop, number)
-        # A signal may have come before these handlers were set.
-        exit_if_asked()
+        # A signal may have arrived before these handlers were set.
+        exit_if_signalled()
         async with contextlib.AsyncExitStack() as stack:
             fleets = [
                 await stack.enter_async_context(
@@ -142,16 +129,9 @@ async def _run(
 
 
 def _budgets_within(timeout: float) -> Budgets:
-    """The default budgets; with a timeout longer than the handshake's, handshake and listing may take all of it."""
+    """Return the default budgets, with more time for handshake and listing if the timeout is longer."""
     usual = Budgets()
     return usual if timeout <= usual.handshake else replace(usual, handshake=timeout, list=timeout)
-
-
-async def settled(fleets: Sequence[Fleet], *, quiet: bool = False) -> None:
-    """Wait until each server is ready or has failed; with *quiet*, standard output stays as it is meanwhile."""
-    async with _progress(fleets, quiet=quiet):
-        for fleet in fleets:
-            await fleet.settled()
 
 
 def _progress(fleets: Sequence[Fleet], *, quiet: bool) -> AbstractAsyncContextManager[None]:
@@ -169,12 +149,26 @@ def _progress(fleets: Sequence[Fleet], *, quiet: bool) -> AbstractAsyncContextMa
     return progress(fleets, console)
 
 
-_ARROWS: dict[Direction, str] = {"sent": "->", "received": "<-"}
+def _wait_for_change(typed: Typed, before: _State) -> None:
+    while (state := _state(typed)) == before:
+        time.sleep(_LOOK)
+    # Wait until the file no longer changes: it may be half written.
+    while state != before:
+        time.sleep(_LOOK)
+        before, state = state, _state(typed)
 
 
-def with_traffic(options: Options) -> Options:
-    """The options with callbacks that show messages and standard error."""
-    return replace(options, stderr=_show_stderr, traffic=_show_message)
+def _state(typed: Typed) -> _State:
+    """Return the version of each file, which also changes if an editor replaces the file."""
+    return {file: _version(file) for file in typed.files}
+
+
+def _version(file: str) -> tuple[int, int, int] | None:
+    try:
+        found = os.stat(file)
+    except OSError:
+        return None
+    return found.st_ino, found.st_size, found.st_mtime_ns
 
 
 def _show_message(server: str, direction: Direction, line: str) -> None:

@@ -1,4 +1,4 @@
-"""The signals that end the command, each with its own exit status."""
+"""The signals that end the command, with their exit statuses."""
 
 from __future__ import annotations
 
@@ -10,68 +10,68 @@ from types import FrameType
 from typing import NoReturn
 
 ENDING = [signal.SIGINT, signal.SIGTERM]
-if sys.platform != "win32":
-    ENDING.append(signal.SIGHUP)
-"""Ctrl-C, `kill`, and a terminal that was closed."""
-
-
-def heeded(number: int) -> bool:
-    """Whether the signal counts: under `nohup`, or in the background of a script, some do not."""
-    return signal.getsignal(number) is not signal.SIG_IGN
+"""Sent by Ctrl-C, `kill`, and closing the terminal."""
+_received: list[int] = []
+"""The signal that ends the command, once it has arrived."""
 
 
 def exit_on_signals() -> None:
-    """Let each of them raise SystemExit, so that all is cleaned up; once one has come, further ones are ignored."""
-    for number in filter(heeded, ENDING):
+    """Let each signal raise SystemExit, so that everything is cleaned up. Further signals are ignored."""
+    for number in filter(is_handled, ENDING):
         # Ignored until the interpreter has ended, so that a second Ctrl-C does not change the exit status.
-        signal.signal(number, signal.SIG_IGN if _came else _exit)
+        signal.signal(number, signal.SIG_IGN if _received else _exit)
 
 
-def note(number: int) -> None:
+def exit_if_signalled() -> None:
+    """Exit if a signal has arrived. Python drops a SystemExit that is raised in a callback.
+
+    Raises:
+        SystemExit: a signal has arrived.
+    """
+    if _received:
+        raise SystemExit(128 + _received[0])
+
+
+def remember_signal(number: int) -> None:
     """Remember that this signal ends the command."""
-    _came.append(number)
+    _received.append(number)
 
 
 @contextmanager
-def held() -> Generator[None]:
-    """A block that no signal cuts short; the first that came meanwhile is raised at its end."""
-    came: list[int] = []
-    before = {number: signal.getsignal(number) for number in filter(heeded, ENDING)}
+def signals_deferred() -> Generator[None]:
+    """Defer signals: the first one that arrives in the block is raised at its end."""
+    received: list[int] = []
+    before = {number: signal.getsignal(number) for number in filter(is_handled, ENDING)}
     for number in before:
-        signal.signal(number, lambda number, _frame: came.append(number))
+        signal.signal(number, lambda number, _frame: received.append(number))
     try:
         yield
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-        if came:
-            signal.raise_signal(came[0])
+        if received:
+            signal.raise_signal(received[0])
 
 
-def exit_if_asked() -> None:
-    """End the command if a signal has come and its SystemExit was lost: Python drops one that is raised in a callback.
-
-    Raises:
-        SystemExit: one has.
-    """
-    if _came:
-        raise SystemExit(128 + _came[0])
+def is_handled(number: int) -> bool:
+    """Return False if the signal is ignored, as some are under `nohup` and for background jobs of scripts."""
+    return signal.getsignal(number) is not signal.SIG_IGN
 
 
-_came: list[int] = []
-"""The signal that ends the command, once one has come."""
+if sys.platform != "win32":
+    ENDING.append(signal.SIGHUP)
 
 
 def _exit(number: int, _frame: FrameType | None) -> NoReturn:
-    note(number)
+    remember_signal(number)
     sys.unraisablehook = _report_dropped
-    # A second signal must not cut the cleanup short, which is bounded.
+    # A second signal must not interrupt the cleanup, which takes a limited time.
     for each in ENDING:
         signal.signal(each, signal.SIG_IGN)
     raise SystemExit(128 + number)
 
 
 def _report_dropped(dropped: sys.UnraisableHookArgs) -> None:
-    """Report an exception that Python drops, unless it is our SystemExit, which `exit_if_asked` raises again."""
+    """Report an exception that Python drops, except our SystemExit, which `exit_if_signalled` raises again."""
     if not issubclass(dropped.exc_type, SystemExit):
         sys.__unraisablehook__(dropped)

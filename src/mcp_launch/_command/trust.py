@@ -1,4 +1,4 @@
-"""Shows which servers would be started: as their files write them, with variables by name and secrets hidden."""
+"""Lists the servers that would be started, with secrets hidden, and asks for confirmation of those of a project."""
 
 from __future__ import annotations
 
@@ -17,35 +17,38 @@ from mcp_launch.config._references import Text, walk
 from mcp_launch.failures import UnusableInput
 from mcp_launch.report import TransportName
 
+_confirmed: set[str] = set()
+"""The servers that the user confirmed. With `--watch`, they are confirmed again only if they change."""
+
 
 class PlannedServer(TypedDict):
     """A server that would be started."""
 
     name: str
     transport: TransportName | None
-    """None if nothing in the entry tells."""
+    """None if the entry does not determine it."""
     command: list[str] | None
-    """The program and its arguments; those that look like a secret are masked."""
+    """The program and its arguments; arguments that look like secrets are masked."""
     url: str | None
     """Without user-info and query."""
     cwd: str
     env: list[str]
-    """The names of its own variables."""
+    """The names of the variables in `env`."""
     headers: list[str]
     """The names of its headers."""
     variables: list[str]
-    """The names of the environment variables whose values it is given, or sent."""
+    """The names of the environment variables whose values it receives."""
     source: str
-    """The file, or what else names it."""
+    """The file, or another name for where it comes from."""
     line: int | None
-    """From 1, as the column; None where it is not from a file."""
+    """From 1, like the column; None if it is not from a file."""
     column: int | None
     needs_trust: bool
-    """Whether it is started only when the user confirms it, or with `--trust`."""
+    """True if it is only started after confirmation or with `--trust`."""
 
 
 def planned(sessions: Iterable[Session]) -> list[PlannedServer]:
-    """Return what would be started."""
+    """Return the servers that would be started."""
     return [_planned(session, entry) for session in sessions for entry in session.entries]
 
 
@@ -62,6 +65,37 @@ def lines_of(servers: Iterable[PlannedServer]) -> Iterator[str]:
         }
         notes = "".join(f" [{label}: {', '.join(names)}]" for label, names in more.items() if names)
         yield printable(f"{place}: {each['name']}: {each['transport'] or '?'}: {what}{notes}")
+
+
+def trusted(sessions: list[Session], *, unusable: Callable[[UnusableInput], object] | None = None) -> list[Session]:
+    """Return the sessions that may be started. On a terminal, ask the user to confirm those of the project.
+
+    *unusable* is called with an error for each file that is skipped.
+
+    Raises:
+        UnusableInput: a file is not trusted, and *unusable* is None or there is nothing else to start.
+    """
+    untrusted = [
+        each for each in sessions if each.origin == "project" and each.entries and _key(each) not in _confirmed
+    ]
+    if not untrusted:
+        return sessions
+    is_terminal = sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty()
+    if is_terminal and _confirm(untrusted):
+        _confirmed.update(map(_key, untrusted))
+        return sessions
+    why = (
+        "not confirmed"
+        if is_terminal
+        else "belongs to the project; use --list to see its servers, or --trust to start them"
+    )
+    errors = [UnusableInput(f"{source}: {why}") for source in dict.fromkeys(each.source for each in untrusted)]
+    rest = [each for each in sessions if each not in untrusted]
+    if unusable is None or not any(each.entries for each in rest):
+        raise UnusableInput("; ".join(map(str, errors)))
+    for error in errors:
+        unusable(error)
+    return rest
 
 
 def _planned(session: Session, entry: Entry) -> PlannedServer:
@@ -88,7 +122,7 @@ def _planned(session: Session, entry: Entry) -> PlannedServer:
 
 
 def _shown(value: object) -> str:
-    """A text as its file has it, with the defaults of variables: these are what is run where a variable is not set."""
+    """Return a string as in its file, including the defaults of variables, which are used if these are not set."""
     if isinstance(value, Text):
         return value.written()
     return value if isinstance(value, str) else "?"
@@ -123,42 +157,11 @@ def _of_environment(text: Text) -> Iterator[str]:
     return (each.name for each in text.references if each.kind == "env")
 
 
-_confirmed: set[str] = set()
-"""The servers that the user confirmed; with `--watch` they are asked for again only when they change."""
-
-
-def trusted(sessions: list[Session], *, unusable: Callable[[UnusableInput], object] | None = None) -> list[Session]:
-    """Return the sessions that may be started; at a terminal, the user is asked for those of the project.
-
-    `unusable` is called with an error for each file that is left out.
-
-    Raises:
-        UnusableInput: servers must not be started, and there is no `unusable` to call or nothing else to start.
-    """
-    doubtful = [each for each in sessions if each.origin == "project" and each.entries and _key(each) not in _confirmed]
-    if not doubtful:
-        return sessions
-    is_terminal = sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty()
-    if is_terminal and _confirm(doubtful):
-        _confirmed.update(map(_key, doubtful))
-        return sessions
-    why = (
-        "not confirmed" if is_terminal else "comes with the project; --list shows its servers, and --trust starts them"
-    )
-    errors = [UnusableInput(f"{source}: {why}") for source in dict.fromkeys(each.source for each in doubtful)]
-    rest = [each for each in sessions if each not in doubtful]
-    if unusable is None or not any(each.entries for each in rest):
-        raise UnusableInput("; ".join(map(str, errors)))
-    for error in errors:
-        unusable(error)
-    return rest
-
-
 def _confirm(sessions: Sequence[Session]) -> bool:
-    # Imported late: most servers need no confirmation.
+    # Imported late: most servers do not need confirmation.
     from mcp_launch._command.show.text import remark  # noqa: PLC0415
 
-    remark("The project asks for these servers. Their commands run as you, with the variables that they name:")
+    remark("This project requests these servers. Their commands run with your permissions and the listed variables:")
     for line in lines_of(planned(sessions)):
         remark(f"  {line}")
     sys.stderr.write("Start them? [y/N] ")
@@ -167,6 +170,6 @@ def _confirm(sessions: Sequence[Session]) -> bool:
 
 
 def _key(session: Session) -> str:
-    # Without their names, which are longer where another file has the same.
+    # Without the names in `server`, which depend on other files.
     servers = [{**as_members(each.server), "name": each.name} for each in session.entries]
     return json.dumps([session.source, session.cwd, servers])

@@ -1,10 +1,10 @@
-"""Reads and writes config files that list MCP servers: those of ACP clients, desktop clients and editors.
+"""Reads and writes the config files of ACP clients, desktop clients and editors that list MCP servers.
 
     config = read_config(text, source=".vscode/mcp.json")
     text, lost = write_config(config, "claude-code")
 
-Other settings in a client's file are ignored. See docs/config.md. Each name is imported when it is used, so that a
-command does not wait for what it does not need.
+Other settings in these files are ignored. See docs/config.md. Modules are imported when a name is first used, so that
+commands start fast.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ __all__ = [
 ]
 
 if not TYPE_CHECKING:
-    # Hidden from type checkers: for them a module with a `__getattr__` would have every name.
+    # Hidden from type checkers, which would accept any name of a module with a `__getattr__`.
     _HOMES = {
         "FORMATS": "_formats",
         "Candidate": "_locations",

@@ -1,4 +1,4 @@
-"""Lines and columns in a text, and a document that knows where each of its values stands."""
+"""Reads JSON, with or without comments, into documents that know the line and column of each value."""
 
 from __future__ import annotations
 
@@ -13,17 +13,24 @@ from typing import Any, Literal, NamedTuple, NoReturn, TypeAlias, cast
 from mcp_launch.failures import UnusableInput
 
 Path: TypeAlias = tuple[str | int, ...]
-"""The names and indices that lead from the root to a value."""
-
+"""The names and indices from the root to a value."""
 Grammar: TypeAlias = Literal["json", "json with comments", "jsonc", "yaml"]
-"""What a client reads; JSONC has trailing commas too."""
-
+"""The syntax of a file; JSONC allows comments and trailing commas."""
 DEEPEST = 200
-"""Levels of nesting that are read; Python's own limit differs from version to version."""
+"""The maximum depth of nesting. Python's own limit depends on its version."""
+LONGEST_NUMBER = 4000
+"""The maximum number of digits; Python rejects integers of more than 4,300."""
+_QUOTES = "'`\u2018\u2019\u201c\u201d\u201e"
+"""Characters that people or word processors write instead of the quotation marks of JSON."""
+_STRING = r'(?s)"(?:[^"\\\r\n]|\\.)*"?'
+_COMMENT = rf"{_STRING}|(?P<comment>//[^\r\n]*|/\*.*?\*/)|(?P<open>/\*)"
+_COMMA = rf"{_STRING}|(?P<kept>[\[{{,:][ \t\r\n]*,)|(?P<comma>,)(?=[ \t\r\n]*[\]}}])"
+_BRACKET = rf"{_STRING}|(?P<open>[\[{{])|(?P<close>[\]}}])"
+_NUMBER = rf"{_STRING}|(?P<number>-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)"
 
 
 class Place(NamedTuple):
-    """A character of a text."""
+    """A position in a text."""
 
     line: int
     """From 1."""
@@ -32,29 +39,29 @@ class Place(NamedTuple):
 
 
 class Document:
-    """A value that knows where its parts stand. What a node of the text is, a subclass decides."""
+    """A value that knows the positions of its parts. Subclasses define the nodes of the text."""
 
     def __init__(self, value: Any, root: Any) -> None:
         self.value = value
-        """The whole, as `json.loads` would give it."""
+        """The whole value, as `json.loads` returns it."""
         self._root = root
-        # Kept, because for a file with many servers the place of each is asked for.
+        # Cached, because a file with many servers needs many positions.
         self._levels: dict[Any, dict[str | int, tuple[Any, Any]]] = {}
 
     def place(self, path: Path = ()) -> Place:
-        """Where the value at this path begins; the nearest that holds it, if there is none."""
+        """Return the position of the value at this path, or of the nearest value that contains it."""
         return self.place_of(self._find(path)[1])
 
     def key_place(self, path: Path) -> Place:
-        """Where the name of the member at this path begins, or the item of an array."""
+        """Return the position of the name of the member at this path, or of the item of an array."""
         return self.place_of(self._find(path)[0])
 
     def place_of(self, node: Any) -> Place:
-        """Where a node begins."""
+        """Return the position of a node."""
         raise NotImplementedError
 
     def members_of(self, node: Any) -> Iterable[tuple[str | int, Any, Any]]:
-        """What an object or array holds: name or index, the node of that, the node of the value."""
+        """Yield the members of an object or array: the name or index, its node, and the node of the value."""
         raise NotImplementedError
 
     def _find(self, path: Path) -> tuple[Any, Any]:
@@ -69,30 +76,12 @@ class Document:
         return found
 
 
-def place_in(text: str, at: int) -> Place:
-    """The place of the character with this index."""
-    return Place(text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at))
-
-
-def unusable(source: str, place: Place, message: str) -> UnusableInput:
-    """The error with this message, which begins with the place."""
-    return UnusableInput(f"{source}:{place.line}:{place.column}: {message}")
-
-
-LONGEST_NUMBER = 4000
-"""Digits; from 4,301 on Python reads no integer."""
-
-_QUOTES = "'`\u2018\u2019\u201c\u201d\u201e"
-"""Characters that people write in place of JSON's quotation mark, or that word processors put there."""
-_STRING = r'(?s)"(?:[^"\\\r\n]|\\.)*"?'
-_COMMENT = rf"{_STRING}|(?P<comment>//[^\r\n]*|/\*.*?\*/)|(?P<open>/\*)"
-_COMMA = rf"{_STRING}|(?P<kept>[\[{{,:][ \t\r\n]*,)|(?P<comma>,)(?=[ \t\r\n]*[\]}}])"
-_BRACKET = rf"{_STRING}|(?P<open>[\[{{])|(?P<close>[\]}}])"
-_NUMBER = rf"{_STRING}|(?P<number>-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)"
-
-
 def read_json(text: str, *, source: str, comments: bool = False, trailing_commas: bool = False) -> Document:
-    """Read a text; what is wrong with it is an error by its place."""
+    """Parse a text.
+
+    Raises:
+        UnusableInput: it is not valid; the message contains the position.
+    """
     if not text.strip():
         raise unusable(source, Place(1, 1), "is empty")
     blanked = text
@@ -110,22 +99,32 @@ def read_json(text: str, *, source: str, comments: bool = False, trailing_commas
             parse_float=_float,
         )
     except json.JSONDecodeError as error:
-        at, hint = _told(blanked, error, comments=comments, trailing_commas=trailing_commas)
+        at, hint = _diagnosed(blanked, error, comments=comments, trailing_commas=trailing_commas)
         raise unusable(source, place_in(text, at), f"not JSON: {error.msg}{hint}") from None
     except _TwiceError:
         key, at = _first_repeated(blanked)
         raise unusable(source, place_in(text, at), f"the name {key!r} occurs twice in one object") from None
     except _ConstantError as error:
         at = _first_bare(blanked, str(error))
-        raise unusable(source, place_in(text, at), f"not JSON: {error} is no JSON number") from None
+        raise unusable(source, place_in(text, at), f"not JSON: {error} is not a JSON number") from None
     except _TooLongError:
         at = next(found.start() for found in re.finditer(_NUMBER, blanked) if found["number"] and _is_long(found[0]))
-        raise unusable(source, place_in(text, at), "holds a number that is too long") from None
+        raise unusable(source, place_in(text, at), "contains a number that is too long") from None
     return _Json(value, blanked)
 
 
+def unusable(source: str, place: Place, message: str) -> UnusableInput:
+    """Return an error, whose message begins with the position."""
+    return UnusableInput(f"{source}:{place.line}:{place.column}: {message}")
+
+
+def place_in(text: str, at: int) -> Place:
+    """Return the position of the character with this index."""
+    return Place(text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at))
+
+
 class _Json(Document):
-    """A node is the index in the text where a value begins; the text is known to be valid JSON."""
+    """A document whose nodes are the indices at which values begin. The text is valid JSON."""
 
     def __init__(self, value: Any, text: str) -> None:
         super().__init__(value, _skip_space(text, 0))
@@ -140,7 +139,7 @@ class _Json(Document):
         if text[node] not in "[{":
             return
         is_object = text[node] == "{"
-        # What the members hold is stepped over by the standard library, at its speed.
+        # The fast parser of the standard library skips the values.
         step = json.JSONDecoder().raw_decode
         at, index = _skip_space(text, node + 1), 0
         while text[at] not in "]}":
@@ -158,7 +157,7 @@ class _Json(Document):
 
     @cached_property
     def _lines(self) -> list[int]:
-        """Where each line begins."""
+        """The index at which each line begins."""
         starts = [0]
         while at := self._text.find("\n", starts[-1]) + 1:
             starts.append(at)
@@ -180,40 +179,40 @@ def _refuse_depth(text: str, *, source: str) -> None:
         depth += bool(found["open"]) - bool(found["close"])
         if depth > DEEPEST:
             place = place_in(text, found.start())
-            raise unusable(source, place, f"nested too deep: more than {DEEPEST} levels")
+            raise unusable(source, place, f"nested too deeply: more than {DEEPEST} levels")
 
 
-def _told(text: str, error: json.JSONDecodeError, *, comments: bool, trailing_commas: bool) -> tuple[int, str]:
-    """Where a text is no JSON, and what to try."""
+def _diagnosed(text: str, error: json.JSONDecodeError, *, comments: bool, trailing_commas: bool) -> tuple[int, str]:
+    """Return the position of a syntax error, and a hint."""
     at = _skip_space(text, error.pos)
-    behind = text[at : at + 2]
-    if behind in ("//", "/*") and not comments:
+    following = text[at : at + 2]
+    if following in ("//", "/*") and not comments:
         return at, "; comments are not allowed in this file"
-    # Versions of Python differ: the error is at the comma or behind it.
-    comma = at if behind[:1] == "," else len(text[:at].rstrip(" \t\r\n")) - 1
+    # The error is at the comma or after it, depending on the version of Python.
+    comma = at if following[:1] == "," else len(text[:at].rstrip(" \t\r\n")) - 1
     if text[comma : comma + 1] == "," and text[_skip_space(text, comma + 1) :][:1] in ("]", "}"):
-        return comma, "; there must be no comma before the end" if not trailing_commas else ""
+        return comma, "; remove the comma before the closing bracket" if not trailing_commas else ""
     if error.msg.startswith("Invalid \\"):
         return error.pos, "; write \\\\ for each backslash"
-    return error.pos, _advice(text, text[at : at + 1], is_behind=error.msg == "Extra data")
+    return error.pos, _advice(text, text[at : at + 1], is_extra=error.msg == "Extra data")
 
 
-def _advice(text: str, found: str, *, is_behind: bool) -> str:  # noqa: PLR0911 - a list of cases
-    """What to try where the character `found` must not stand; `is_behind` says that it follows a whole document."""
+def _advice(text: str, found: str, *, is_extra: bool) -> str:  # noqa: PLR0911 - a list of cases
+    """Return a hint about an unexpected character. *is_extra* is True if it follows a complete document."""
     if text.startswith("```"):
-        return "; leave out the lines with ```"
+        return "; remove the lines with ```"
     if re.search(r"(?m)^\[\[?[A-Za-z_][\w.\"-]*\]\]?[ \t\r]*$", text):
-        return "; it looks like TOML, which is not read here"
-    if is_behind and found in "}]":
-        return "; that closes nothing"
-    if is_behind and '"jsonrpc"' in text:
-        # Most likely a recording, with one message on each line.
-        return "; give one request, not a whole conversation"
-    if is_behind:
-        return "; all of it must stand in one object"
+        return "; this looks like TOML, which is not supported"
+    if is_extra and found in "}]":
+        return "; there is nothing to close here"
+    if is_extra and '"jsonrpc"' in text:
+        # Probably a recording, with one message per line.
+        return "; pass a single request, not a whole conversation"
+    if is_extra:
+        return "; the file must contain a single object"
     if not found:
-        return "; it ends where a bracket is still open"
-    return '; write " around names and texts' if found in _QUOTES else ""
+        return "; a bracket is not closed"
+    return '; use " around names and strings' if found in _QUOTES else ""
 
 
 class _TwiceError(Exception):
@@ -229,7 +228,7 @@ class _TooLongError(Exception):
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object's members. A name that occurs twice would otherwise drop a server in silence."""
+    """Return the members of an object. A repeated name would silently drop a server."""
     members = dict(pairs)
     if len(members) != len(pairs):
         raise _TwiceError
@@ -253,12 +252,12 @@ def _float(digits: str) -> float:
 
 
 def _is_long(number: str) -> bool:
-    """Whether a number has too many digits for Python, or overflows a float."""
+    """Return True if a number has too many digits for Python, or overflows a float."""
     return len(number) >= LONGEST_NUMBER or (not number.lstrip("-").isdigit() and isinf(float(number)))
 
 
 def _first_repeated(text: str) -> tuple[str, int]:
-    """The first member, of any object, whose name an earlier member of that object has; there is one."""
+    """Return the first repeated name in an object, and its index."""
     levels: list[set[str]] = []
     for found in re.finditer(_BRACKET, text):
         if found["open"]:
@@ -274,7 +273,7 @@ def _first_repeated(text: str) -> tuple[str, int]:
 
 
 def _first_bare(text: str, word: str) -> int:
-    """Where a word stands outside of strings."""
+    """Return the index of a word outside of strings."""
     for found in re.finditer(rf"{_STRING}|(?P<word>{re.escape(word)})", text):
         if found["word"]:
             return found.start()
@@ -282,7 +281,7 @@ def _first_bare(text: str, word: str) -> int:
 
 
 def _skip_space(text: str, at: int) -> int:
-    """The index of the first character from `at` on that is no white space."""
+    """Return the index of the first character that is not white space."""
     while text[at : at + 1] in (" ", "\t", "\r", "\n"):
         at += 1
     return at

@@ -1,7 +1,7 @@
-"""Where each client keeps its file, on Linux, macOS and Windows.
+"""The locations of the config files of all clients on Linux, macOS and Windows.
 
-Source: the documentation that each module of a format names. A project's files are in its directory, the user's in the
-home directory or where the system keeps settings.
+Source: the documentation named by the class of each format. Files of a project are in its directory, those of the user
+in the home directory or in the settings directory of the system.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ PROJECT = {
     "zed": ".zed/settings.json",
     "gemini": ".gemini/settings.json",
 }
-"""Below the directory of a project."""
+"""Paths in the project directory."""
 
 USER = {
     "claude-code": (".claude.json",),
@@ -27,7 +27,7 @@ USER = {
     "windsurf": (".codeium/windsurf/mcp_config.json", ".codeium/mcp_config.json"),
     "gemini": (".gemini/settings.json",),
 }
-"""Below the home directory, on every system."""
+"""Paths in the home directory, on every system."""
 
 SYSTEM = {
     "linux": {
@@ -49,17 +49,17 @@ SYSTEM = {
         "goose": "{appdata}/Block/goose/config/config.yaml",
     },
 }
-"""Where the system keeps settings."""
+"""Paths in the settings directory of the system."""
 
 
 class Candidate(NamedTuple):
-    """A file in which a client may have servers."""
+    """A file that may contain servers of a client."""
 
     path: Path
     format: str
     """Its name in `FORMATS`."""
     scope: Literal["project", "user"] = "user"
-    """Whose it is. A file of a project comes with it, perhaps from a stranger: ask before you start what it says."""
+    """The owner. A file of a project may come from a stranger: ask the user before you start its servers."""
 
 
 def discover(
@@ -68,7 +68,7 @@ def discover(
     env: Mapping[str, str] | None = None,
     platform: str = sys.platform,
 ) -> list[Candidate]:
-    """The files of all clients that exist: first those of the project in `directory`, if given, then the user's."""
+    """Return the existing files of all clients: those of the project in *directory*, if given, then the user's."""
     return [each for each in places(directory=directory, env=env, platform=platform) if _is_file(each.path)]
 
 
@@ -78,7 +78,7 @@ def places(
     env: Mapping[str, str] | None = None,
     platform: str = sys.platform,
 ) -> Iterator[Candidate]:
-    """Every place where such a file may be."""
+    """Yield all possible files."""
     variables = os.environ if env is None else env
     if directory is not None:
         for name, below in PROJECT.items():

@@ -1,4 +1,4 @@
-"""Reads the servers from a text: finds out its format, replaces its references, and notes what is odd in it."""
+"""Reads config files: detects the format, replaces references and reports problems. Writes them too."""
 
 from __future__ import annotations
 
@@ -11,22 +11,18 @@ from typing import Any
 
 from mcp_launch._executable import HARMLESS
 from mcp_launch._json_values import as_items, as_members
+from mcp_launch.config._detection import HOLDERS, format_of_path, format_of_shape, meant_by, project_of, shapes_of
 from mcp_launch.config._documents import Document, Grammar, read_json, unusable
-from mcp_launch.config._entries import (
-    HOLDERS,
-    Config,
-    Entry,
-    Finding,
-    format_of_path,
-    format_of_shape,
-    has_shape_of,
-    meant_by,
-    project_of,
-)
-from mcp_launch.config._formats import FORMATS, format_called
+from mcp_launch.config._entries import Config, Entry, Finding
+from mcp_launch.config._formats import format_called
 from mcp_launch.config._formats.format import Draft, Format, Reading, Writing
 from mcp_launch.config._references import Reference, Text, replaced, walk
 from mcp_launch.failures import UnusableInput
+
+_PATH = re.compile(r"[^:/?#]+://[^/?#]*([^?#]*)")
+_KEY = 8
+"""The minimum length of a part of a path that may be a key."""
+_NO_WORKSPACE = "{} was not replaced, because no workspace is known; specify one (on the command line, --workspace DIR)"
 
 
 def read_config(
@@ -37,23 +33,27 @@ def read_config(
     env: Mapping[str, str] | None = None,
     workspace: str | None = None,
 ) -> Config:
-    """Read the servers that a text asks for.
+    """Read the servers in a config file.
 
-    `source` is its path, or what else to call it in errors; it tells the format where it can, and else the shape does.
-    `env` has the variables (those of this process, if it is None), `workspace` is what `${workspaceFolder}` stands for
-    and the project whose servers are read of `~/.claude.json`; without it, it is where the file of a project stands.
+    Args:
+        text: the content of the file.
+        source: its path, or another name for error messages.
+        format: the name of its format. By default, the path and the content determine it.
+        env: the variables to replace references with; by default those of this process.
+        workspace: the value of `${workspaceFolder}`, and the project to read from `~/.claude.json`; by default the
+            project that the file belongs to.
 
     Raises:
-        UnusableInput: it cannot be read, or holds nothing that could be servers; the message begins with
-            `source:line:column`, both counted from 1. Or there is no such format.
+        UnusableInput: the file is invalid or contains no servers; the message begins with `source:line:column`, both
+            from 1. Or the format is unknown.
     """
     variables = os.environ if env is None else env
     if workspace is None:
         workspace = project_of(source, home=variables.get("HOME") or variables.get("USERPROFILE"))
-    document, chosen, client = _recognised(text, format, source=source)
+    document, chosen, client = _recognized(text, format, source=source)
     reading = Reading(document, source=source, client=client.name if client else None, workspace=workspace)
     entries = tuple([_entry(draft, chosen, reading, variables) for draft in chosen.read(reading)])
-    if client is not None and client is not chosen:
+    if client is not None and client.name != chosen.name:
         _note_misnamed(client, chosen, reading)
     _note_others(chosen, reading)
     return Config(
@@ -66,21 +66,52 @@ def read_config(
     )
 
 
-def _recognised(text: str, said: str | None, *, source: str) -> tuple[Document, Format, Format | None]:
-    """The document, whose format it is, and that of the client that reads it, if its path or the user tells."""
+def write_config(config: Config, format: str) -> tuple[str, list[Finding]]:  # noqa: A002 - the word of the command line
+    """Return the text of a file for a client, and findings about what its format cannot express.
+
+    Findings have positions in the original file. References are written in the syntax of the client, and secrets are
+    kept.
+
+    Raises:
+        UnusableInput: the format is unknown, or two servers have the same name, which only ACP allows.
+    """
+    target = format_called(format)
+    writing = Writing(config)
+    value = target.write(writing)
+    text = _yaml(value) if target.grammar == "yaml" else _json(value)
+    return text, sorted(writing.findings, key=lambda found: found.place)
+
+
+def read_document(text: str, *, source: str, grammar: Grammar = "json") -> Document:
+    """Parse a text; *source* is its name in error messages.
+
+    Raises:
+        UnusableInput: it is invalid, repeats a name in an object, or is nested too deeply. The message begins with
+            `source:line:column`, both from 1 in characters.
+    """
+    text = text.removeprefix("\ufeff")
+    if grammar != "yaml":
+        return read_json(text, source=source, comments=grammar != "json", trailing_commas=grammar == "jsonc")
+    from mcp_launch.config._yaml import read_yaml  # noqa: PLC0415 - slow to import, and most files are JSON
+
+    return read_yaml(text, source=source)
+
+
+def _recognized(text: str, said: str | None, *, source: str) -> tuple[Document, Format, Format | None]:
+    """Return the document, its format, and the format of the client that reads it, if path or user specify that."""
     if (name := said or format_of_path(source)) is not None:
         known = format_called(name)
         document = read_document(text, source=source, grammar=known.grammar)
         if said is not None or not _is_of_another(document.value, known):
             return document, known, known
-        # The path fits, but not the shape: it is a settings.json of another client, or was only named like that.
+        # The path fits, but not the shape: it is the file of another client.
         return document, _by_shape(document, source=source), known
     if source.lower().endswith((".yaml", ".yml")):
         return read_document(text, source=source, grammar="yaml"), format_called("goose"), None
     try:
         document = read_document(text, source=source)
     except UnusableInput as error:
-        # Read it with comments, to see by its shape whose format it is; then by that format, which may not allow them.
+        # Parse it with comments to detect the format, then by that format, which may not allow comments.
         try:
             document = read_document(text, source=source, grammar="jsonc")
         except UnusableInput:
@@ -93,7 +124,8 @@ def _recognised(text: str, said: str | None, *, source: str) -> tuple[Document, 
 def _is_of_another(value: Any, known: Format) -> bool:
     if any(isinstance(as_members(value).get(member), dict) for member, *_ in known.at):
         return False
-    return not has_shape_of(known.name, value) and any(has_shape_of(each, value) for each in FORMATS)
+    shapes = shapes_of(value)
+    return bool(shapes) and known.name not in shapes
 
 
 def _by_shape(document: Document, *, source: str) -> Format:
@@ -102,32 +134,32 @@ def _by_shape(document: Document, *, source: str) -> Format:
     from mcp_launch.config._formats.acp import ACCEPTED  # noqa: PLC0415
 
     meant = meant_by(document.value, "mcpServers") or f"; expected {ACCEPTED}"
-    raise unusable(source, document.place(), f"holds no mcpServers{meant}")
+    raise unusable(source, document.place(), f"contains no mcpServers{meant}")
 
 
 def _note_misnamed(client: Format, chosen: Format, reading: Reading) -> None:
-    """Note a file that one client reads, by its path, but whose servers are written as for another client."""
+    """Report a file whose path belongs to one client, but whose content is in the format of another."""
     members = as_members(reading.document.value)
     wanted = client.at[0][0]
-    looks = f"wants a map as {wanted}" if wanted in members else f"looks for {wanted}"
-    message = f"{client.title} finds no servers in this file: it {looks}, and these are written as in {chosen.title}"
+    looks = f"needs a map as {wanted}" if wanted in members else f"looks for {wanted}"
+    message = f"{client.title} will not find these servers: it {looks}, but they are in the format of {chosen.title}"
     there = next((member for member, *_ in chosen.at if member in members), None)
     reading.note("other_client", message, path=() if there is None else (there,))
 
 
 def _note_others(chosen: Format, reading: Reading) -> None:
-    """Note servers that stand where only another client looks for them."""
+    """Report servers in a member that only another client reads."""
     for member in HOLDERS if len(as_members(reading.document.value)) > 1 else ():
         there = as_members(as_members(reading.document.value).get(member))
         if there and member not in {first for first, *_ in chosen.at}:
-            message = f"{member} means nothing in a file of {chosen.title}, and is not read: {', '.join(there)}"
+            message = f"{member} is not used by {chosen.title}, so these servers are not read: {', '.join(there)}"
             reading.note("other_client", message, path=(member,))
 
 
 def _entry(draft: Draft, chosen: Format, reading: Reading, env: Mapping[str, str]) -> Entry:
     place = draft.place or reading.document.key_place(draft.path)
     if draft.disabled:
-        reading.note_at("disabled", f"is disabled in {chosen.title}, and not started", place=place, server=draft.name)
+        reading.note_at("disabled", f"is disabled in {chosen.title} and not started", place=place, server=draft.name)
     else:
         walk([draft.server, draft.cwd], lambda text: _note_unset(text, draft, chosen, reading, env))
     return Entry(
@@ -145,7 +177,7 @@ def _entry(draft: Draft, chosen: Format, reading: Reading, env: Mapping[str, str
 
 
 def _secrets(server: Mapping[str, Any], env: Mapping[str, str], workspace: str | None) -> Iterator[str]:
-    """The values of variables that nothing else hides, as it does those in `env`, headers and the query of a URL."""
+    """Yield the values of variables in arguments and URL paths, which are not redacted otherwise."""
     for arg in as_items(server.get("args")):
         if isinstance(arg, Text):
             yield from (env[name] for _, name in arg.from_env(env, workspace) if name not in HARMLESS)
@@ -155,17 +187,12 @@ def _secrets(server: Mapping[str, Any], env: Mapping[str, str], workspace: str |
     for at, name in url.from_env(env, workspace):
         value = env[name]
         inside = whole[max(at, path.start(1)) : min(at + len(value), path.end(1))]
-        # A variable may hold all of a URL, of whose path only what is long can be a key.
+        # A variable may contain a whole URL; only long parts of its path can be keys.
         yield from (part for part in inside.split("/") if len(part) >= (_KEY if "/" in value else 1))
 
 
-_PATH = re.compile(r"[^:/?#]+://[^/?#]*([^?#]*)")
-_KEY = 8
-"""Characters of a part of a path that may be a key."""
-
-
 def _directory(cwd: str | None, workspace: str | None) -> str | None:
-    """The directory that a server names for itself; clients take it as relative to the project."""
+    """Return the directory of a server, relative to the project."""
     return cwd if cwd is None or workspace is None else os.path.normpath(os.path.join(workspace, cwd))
 
 
@@ -180,40 +207,22 @@ def _unset(reference: Reference, chosen: Format) -> tuple[str, str]:
     match reference.kind:
         case "env":
             hint = _hint(reference.name.removeprefix("env:"), chosen) if reference.name.startswith("env:") else ""
-            return "unset_variable", f"{reference.shown} is not set, and stays as it is{hint}"
+            return "unset_variable", f"{reference.shown} is not set and was not replaced{hint}"
         case "input":
-            return "asks_user", f"{chosen.title} asks its user for {reference.shown}, which is not asked here"
+            return "asks_user", f"{chosen.title} asks the user for {reference.shown}, which is not supported here"
         case "workspace" | "workspace name":
             return "unset_variable", _NO_WORKSPACE.format(reference.shown)
         case "file":
-            return "not_read", f"{reference.shown} is not read here"
+            return "not_read", f"{reference.shown} is not supported here and was not replaced"
         case _:
             hint = _hint(reference.name, chosen)
-            return "unknown_variable", f"{reference.shown} is nothing that is known here, and stays as it is{hint}"
-
-
-_NO_WORKSPACE = "no workspace is known, so that {} stays as it is; say which (on the command line, --workspace DIR)"
+            return "unknown_variable", f"{reference.shown} is not a known variable and was not replaced{hint}"
 
 
 def _hint(name: str, chosen: Format) -> str:
     is_name = re.fullmatch(r"[A-Z_][A-Z0-9_]*", name)
     said = chosen.syntax.write(Reference("", "env", name)) if is_name else None
-    return f"; {chosen.title} writes {said}" if said else ""
-
-
-def write_config(config: Config, format: str) -> tuple[str, list[Finding]]:  # noqa: A002 - the word of the command line
-    """The text of a file for the client, and what it cannot say, placed in the file that the config is from.
-
-    References stay references, in the way of the client; secrets stay where they stand.
-
-    Raises:
-        UnusableInput: there is no such format, or two servers have the same name, which only ACP can say.
-    """
-    target = format_called(format)
-    writing = Writing(config)
-    value = target.write(writing)
-    text = _yaml(value) if target.grammar == "yaml" else _json(value)
-    return text, sorted(writing.findings, key=lambda found: found.place)
+    return f"; in {chosen.title}, write {said}" if said else ""
 
 
 def _json(value: Any) -> str:
@@ -221,7 +230,7 @@ def _json(value: Any) -> str:
     try:
         text.encode()
     except UnicodeEncodeError:
-        # Half of a surrogate pair: JSON can escape it, but UTF-8 cannot hold it.
+        # A lone surrogate can be escaped in JSON, but not encoded in UTF-8.
         text = json.dumps(value, indent=2)
     return f"{text}\n"
 
@@ -237,18 +246,3 @@ def _yaml(value: Any) -> str:
     written = StringIO()
     writer.dump(value, written)
     return written.getvalue()
-
-
-def read_document(text: str, *, source: str, grammar: Grammar = "json") -> Document:
-    """Read a text; `source` is what to call it in errors.
-
-    Raises:
-        UnusableInput: it is not what the grammar wants, a name occurs twice in one object, or it is nested too deep.
-            The message begins with `source:line:column`, both counted from 1 in characters.
-    """
-    text = text.removeprefix("\ufeff")
-    if grammar != "yaml":
-        return read_json(text, source=source, comments=grammar != "json", trailing_commas=grammar == "jsonc")
-    from mcp_launch.config._yaml import read_yaml  # noqa: PLC0415 - slow to import, and most files are JSON
-
-    return read_yaml(text, source=source)

@@ -1,7 +1,7 @@
-"""References in a config, such as `${HOME}`, and texts that have references in them.
+"""References to variables, such as `${HOME}`, in the syntax of each client.
 
-A reference that cannot be replaced stays as it is written, and is noted. `repr` shows no text: a default may be a
-secret.
+A reference without a known value is not replaced, and is reported. `repr` does not show strings, because defaults may
+be secrets.
 """
 
 from __future__ import annotations
@@ -17,31 +17,31 @@ Kind: TypeAlias = Literal["env", "input", "file", "workspace", "workspace name",
 
 
 class Reference:
-    """A reference; two are equal if they mean the same, however they are written."""
+    """A reference. Two are equal if they mean the same, even if they are written differently."""
 
     __slots__ = ("default", "kind", "name", "text")
 
     def __init__(self, text: str, kind: Kind, name: str = "", default: str | None = None) -> None:
         self.text = text
-        """How the file writes it."""
+        """The reference as written in the file."""
         self.kind: Kind = kind
         self.name = name
         self.default = default
 
     @property
     def shown(self) -> str:
-        """As it is written, without what may be a part of a secret: a default, or what cannot be a name."""
+        """The reference as written, without anything that may be a secret: defaults, and text that cannot be a name."""
         if self.text.startswith("${"):
             start, colon, _ = self.text[2:-1].partition(":-")
             return f"${{{start}{':-…' if colon else ''}}}" if re.fullmatch(r"[\w./\\:~-]*", start.strip()) else "${…}"
-        # A lower case letter behind a dollar is as likely a password.
+        # Lower-case letters after a dollar may be a password.
         return self.text if re.fullmatch(r"\$[A-Z_][A-Z0-9_]*", self.text) else "$…"
 
     def value(self, env: Mapping[str, str], workspace: str | None) -> str | None:
-        """What it stands for, or None where that is not known."""
+        """Return its value, or None if that is unknown."""
         match self.kind:
             case "env":
-                # A variable that is set to an empty text is set.
+                # A variable that is set to an empty string is set.
                 return env.get(self.name, self.default)
             case "workspace":
                 return workspace
@@ -69,7 +69,7 @@ class Reference:
 
 
 class Text:
-    """A text with references in it, and where it stands in its file."""
+    """A string with references, and its position in the file."""
 
     __slots__ = ("parts", "place")
 
@@ -79,19 +79,19 @@ class Text:
 
     @property
     def references(self) -> Iterator[Reference]:
-        """The references in it."""
+        """The references in the string."""
         return (part for part in self.parts if isinstance(part, Reference))
 
     def written(self) -> str:
-        """As its file has it."""
+        """Return the string as written in the file."""
         return "".join(part if isinstance(part, str) else part.text for part in self.parts)
 
     def replaced(self, env: Mapping[str, str], workspace: str | None) -> str:
-        """The text with every reference replaced whose value is known."""
+        """Return the string with all known references replaced."""
         return "".join(part if isinstance(part, str) else _replaced(part, env, workspace) for part in self.parts)
 
     def from_env(self, env: Mapping[str, str], workspace: str | None) -> Iterator[tuple[int, str]]:
-        """Return where in the replaced text the values of environment variables begin, and the names of these."""
+        """Yield the position of each environment variable's value in the replaced string, and its name."""
         at = 0
         for part in self.parts:
             if isinstance(part, Reference) and part.kind == "env" and part.name in env:
@@ -109,7 +109,7 @@ class Text:
 
 
 def replaced(value: Any, env: Mapping[str, str], workspace: str | None) -> Any:
-    """A JSON value with every reference replaced whose value is known."""
+    """Return a JSON value with all known references replaced."""
     match value:
         case Text():
             return value.replaced(env, workspace)
@@ -128,7 +128,7 @@ def _replaced(reference: Reference, env: Mapping[str, str], workspace: str | Non
 
 
 def walk(value: Any, found: Callable[[Text], object]) -> None:
-    """Call a function with each text in a JSON value that has references."""
+    """Call a function with each `Text` in a JSON value."""
     match value:
         case Text():
             found(value)
@@ -143,22 +143,22 @@ def walk(value: Any, found: Callable[[Text], object]) -> None:
 
 
 class Syntax:
-    """The syntax of a client without variables, in which every text means itself; the base of the others."""
+    """The syntax of a client without variables; the base class of the others."""
 
     pattern: str = r"(?!)"
-    """What a reference looks like; compiled where there is a dollar to begin one."""
+    """A regular expression for references, compiled only if a string contains a dollar."""
 
     def read(self, found: re.Match[str]) -> Reference:
-        """The reference that a match of the pattern means."""
+        """Return the reference that a match of the pattern means."""
         return Reference(found[0], "unknown")
 
     def write(self, reference: Reference) -> str | None:
-        """How this client writes the reference, or None where it cannot."""
+        """Return the reference in the syntax of this client, or None if it cannot express it."""
         del reference
         return None
 
     def parse(self, text: str, place: Place) -> str | Text:
-        """The text with its references; a `str` where it has none."""
+        """Return the string with its references; a `str` if it has none."""
         parts: list[str | Reference] = []
         at = 0
         for found in self._found_in(text) if "$" in text else ():
@@ -176,11 +176,11 @@ class Syntax:
         pattern = re.compile(self.pattern)
         closed = text.rfind("}") + 1
         yield from pattern.finditer(text, 0, closed)
-        # Behind the last closing brace, opening ones are taken out: from each, all the rest would be searched in vain.
+        # Opening braces after the last closing one are removed: each would cause a search through the rest.
         yield from pattern.finditer(text.replace("{", " "), closed)
 
     def parse_all(self, value: Any, place: Callable[[Path], Place], path: Path) -> Any:
-        """The same for each text of a JSON value; `place` says where the value at a path stands."""
+        """Parse all strings of a JSON value; *place* returns the position of the value at a path."""
         match value:
             case str():
                 return self.parse(value, place(path)) if "$" in value else value
@@ -208,7 +208,7 @@ class _ClaudeCode(Syntax):
 
 
 class _Editor(Syntax):
-    """The syntax of VS Code and editors made from it: `${env:NAME}`, and words without a colon."""
+    """The syntax of VS Code and its forks: `${env:NAME}`, and words without a colon."""
 
     pattern = r"\$\{([^}]*)\}"
 
@@ -242,7 +242,7 @@ class _Gemini(Syntax):
 
 
 class _Goose(_Gemini):
-    """That of Gemini CLI, with stricter names; only for headers."""
+    """The syntax of Gemini CLI with stricter names; only for headers."""
 
     pattern = r"(?a)\$(?:([A-Za-z_]\w*)|\{\s*([A-Za-z_]\w*)\s*\})"
 

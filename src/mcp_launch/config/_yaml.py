@@ -1,4 +1,4 @@
-"""Reads YAML with line numbers. Imported only when a YAML file is read, because its library is slow to import."""
+"""Reads YAML with line numbers. Imported only for YAML files, because its library is slow to import."""
 
 from __future__ import annotations
 
@@ -15,18 +15,22 @@ from ruamel.yaml.reader import ReaderError
 from mcp_launch.config._documents import DEEPEST, Document, Place, place_in, unusable
 
 LONGEST = 2**20
-"""Characters of a document at most: a second is enough for a tenth of that."""
+"""The maximum length of a document; the library parses a tenth of that in a second."""
 MOST_NODES = 20_000
-"""Values of a document at most, counted again for each alias."""
+"""The maximum number of values in a document, counted again for each alias."""
 
 
 def read_yaml(text: str, *, source: str) -> Document:
-    """Read a text; what is wrong with it is an error by its place."""
+    """Parse a text.
+
+    Raises:
+        UnusableInput: it is not valid; the message contains the position.
+    """
     if len(text) > LONGEST:
-        raise unusable(source, Place(1, 1), f"is larger than {LONGEST >> 20} MB, which is not read of YAML")
+        raise unusable(source, Place(1, 1), f"is larger than {LONGEST >> 20} MB, the limit for YAML")
     reader: Any = YAML(typ="safe", pure=True)
     try:
-        # Its warnings quote the text, in which there are secrets.
+        # Its warnings quote the text, which may contain secrets.
         with warnings.catch_warnings(action="ignore"):
             root: Any = reader.compose(text)
             if root is None:
@@ -35,22 +39,22 @@ def read_yaml(text: str, *, source: str) -> Document:
     except MarkedYAMLError as raised:
         error: Any = raised
         what = " ".join(str(error.problem or error.context or "cannot be read").split())
-        # The rest may be a secret: a password may begin with a character that means something in YAML.
+        # The rest may be a secret: a password may begin with a special character of YAML.
         what = re.sub(r"\b(alias|anchor|handle|tag)\b.*", r"\1", what)
         mark: Any = error.problem_mark or error.context_mark
         place = Place(1, 1) if mark is None else Place(mark.line + 1, mark.column + 1)
         raise unusable(source, place, f"not YAML: {what}") from None
     except ReaderError as raised:
         at = int(cast("Any", raised).position)
-        raise unusable(source, place_in(text, at), "not YAML: holds a character that is not allowed") from None
+        raise unusable(source, place_in(text, at), "not YAML: contains a character that is not allowed") from None
     except RecursionError:
-        raise unusable(source, Place(1, 1), f"nested too deep: more than {DEEPEST} levels") from None
+        raise unusable(source, Place(1, 1), f"nested too deeply: more than {DEEPEST} levels") from None
     except (YAMLError, ValueError, LookupError, OverflowError, TypeError, AttributeError):
         raise unusable(source, Place(1, 1), "not YAML: cannot be read") from None
 
 
 class _Yaml(Document):
-    """A node is one of ruamel.yaml."""
+    """A document whose nodes are those of ruamel.yaml."""
 
     def place_of(self, node: Any) -> Place:
         return _mark(node)
@@ -75,9 +79,9 @@ class _Construction:
     def value(self, node: Any, depth: int = 0) -> Any:
         self._left -= 1
         if self._left < 0:
-            raise unusable(self._source, _mark(node), "its aliases make it too big")
+            raise unusable(self._source, _mark(node), "its aliases make it too large")
         if depth > DEEPEST:
-            raise unusable(self._source, _mark(node), f"nested too deep: more than {DEEPEST} levels")
+            raise unusable(self._source, _mark(node), f"nested too deeply: more than {DEEPEST} levels")
         if node.id == "mapping":
             return self._mapping(node, depth)
         if node.id == "sequence":
@@ -88,7 +92,7 @@ class _Construction:
         members: dict[str, Any] = {}
         for key, value in node.value:
             if key.id != "scalar":
-                raise unusable(self._source, _mark(key), "a name must be a text")
+                raise unusable(self._source, _mark(key), "a name must be a string")
             if key.value in members:
                 raise unusable(self._source, _mark(key), f"the name {key.value!r} occurs twice in one object")
             members[key.value] = self.value(value, depth + 1)
@@ -97,9 +101,9 @@ class _Construction:
     def _plain(self, node: Any) -> Any:
         try:
             value = self._scalar(node)
-        except Exception:  # noqa: BLE001 - a tag of somebody's own, or a date or number that is none: its text remains
+        except Exception:  # noqa: BLE001 - an unknown tag, or an invalid date or number: use its text
             value = node.value
-        # JSON has no dates, bytes, or numbers such as NaN: their text remains.
+        # JSON has no dates, bytes, or numbers such as NaN: use their text.
         is_json = isinstance(value, str | int | None) or (isinstance(value, float) and isfinite(value))
         return value if is_json else node.value
 

@@ -1,6 +1,6 @@
-"""MCP servers in pytest: a test for each server of a config file, and the fixture `mcp_server` for tests of one's own.
+"""MCP servers in pytest: a test for each server of a config file, and the fixture `mcp_server` for your own tests.
 
-Needs the extra `launch`; pytest finds the plugin by itself, and imports nothing more before it is used.
+Requires the extra `launch`. pytest loads the plugin automatically.
 """
 
 from __future__ import annotations

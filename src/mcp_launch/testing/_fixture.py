@@ -1,4 +1,4 @@
-"""A live session for plain tests: the methods of the SDK's `mcp.Client`, each of which blocks until it is answered."""
+"""The fixture `mcp_server`, and the sessions that it opens for synchronous tests."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ T = TypeVar("T")
 
 
 class _Blocking(Generic[P, T]):
-    """A method of the client that blocks until its result is there, with the same arguments and result."""
+    """A method of the client that blocks until its result arrives."""
 
     def __init__(self, method: Callable[Concatenate[Client, P], Awaitable[T]]) -> None:
         self._method = method
@@ -53,12 +53,15 @@ class _Blocking(Generic[P, T]):
 
 
 class McpSession:
-    """A session whose server runs beside the test; it ends with the fixture that it came from."""
+    """A session for synchronous tests, with blocking versions of the methods of `mcp.Client`.
+
+    The fixture that opened it closes it.
+    """
 
     def __init__(self, client: Client, portal: BlockingPortal) -> None:
         self._portal = portal
         self.client = client
-        """The SDK's own client, for what it knows of the server: `server_info`, `server_capabilities`, …"""
+        """The SDK's client, for example for `server_info` and `server_capabilities`."""
 
     call_tool = _Blocking(Client.call_tool)
     list_tools = _Blocking(Client.list_tools)
@@ -73,20 +76,20 @@ class McpSession:
         return f"<McpSession with {self.client.server_info}>"
 
     def run(self, function: Callable[[], Awaitable[T]]) -> T:
-        """Run an async function that uses `client`, such as for several calls at once, and return its result."""
+        """Run an async function that uses `client`, for example for concurrent calls, and return its result."""
         __tracebackhide__ = True
         return self._portal.call(function)
 
 
 class McpServerFixture:
-    """Starts servers for tests, each time a new one, and closes them when its scope ends.
+    """Starts servers for tests, and closes them when the scope of the fixture ends.
 
-    A server is the name of one of the config file, or its `command`, or the raw JSON or a model of an `McpServer`, or
-    an object of the SDK's `mcp.server`, which then runs in this process.
+    Every call starts a new server. Pass its name in the config file, a `command`, an `McpServer` as JSON or as a model,
+    or a server object of the SDK, which then runs in this process.
     """
 
     def __init__(self, config: pytest.Config) -> None:
-        # Here, and not by the first server in a thread: a thread whose start Ctrl-C interrupts would never end.
+        # Here and not in the thread of the first server: a thread that Ctrl-C interrupts while it starts never ends.
         import_sdk()
         self._config = config
         self._open = ExitStack()
@@ -109,32 +112,32 @@ class McpServerFixture:
         timeout: float | None = None,
         options: Options | None = None,
     ) -> McpSession:
-        """A live session for plain tests; it lasts until the scope of the fixture ends.
+        """Start a server and return a session for synchronous tests.
 
         Args:
             server: a name in the config file, an `McpServer`, or a server object.
-            command: what to start instead, with its arguments.
-            env: variables for the command, on top of the few that it inherits.
-            cwd: its working directory, from pytest's root directory if it is relative.
-            timeout: seconds until it is ready, and until it answers, instead of `--mcp-timeout`.
-            options: what else is decided about it, such as callbacks.
+            command: a program to start instead, with its arguments.
+            env: variables for the command, in addition to the few that it inherits.
+            cwd: its working directory, relative to pytest's root directory.
+            timeout: seconds until the server must be ready and until it must respond, instead of `--mcp-timeout`.
+            options: further options, such as callbacks.
 
         Raises:
-            LaunchFailure: it could not be used; `.code` and `.stage` say why.
-            UnknownServer: the config file has no server of that name.
-            UnusableInput: it does not say which server; or an event loop runs here, which this would stop: use `open`.
+            LaunchFailure: the server cannot be used; `.code` and `.stage` say why.
+            UnknownServer: the config file has no server with this name.
+            UnusableInput: no server is specified, or an event loop is running here: use `open`.
         """
         __tracebackhide__ = True
         block = self._block(server, command, env, cwd=cwd, timeout=timeout, options=options)
         if _in_event_loop():
             raise UnusableInput(
-                "mcp_server(…) blocks, and an event loop runs here; say: async with mcp_server.open(…) as session"
+                "mcp_server(…) blocks, which an event loop cannot do; use: async with mcp_server.open(…) as session"
             )
         portal = portal_of(self._config)
         try:
             client = self._open.enter_context(held(portal, block))
         except LaunchError as error:
-            # The message says what is wrong; the traceback through a thread and the SDK would help nobody.
+            # The message says what is wrong; a traceback through a thread and the SDK would not help.
             raise error.with_traceback(None) from None
         return McpSession(client, portal)
 
@@ -148,10 +151,10 @@ class McpServerFixture:
         timeout: float | None = None,
         options: Options | None = None,
     ) -> AbstractAsyncContextManager[Client]:
-        """A block with a live session for async tests, in their own event loop: the SDK's own `mcp.Client`.
+        """Return a context manager for async tests, which starts a server and yields an `mcp.Client`.
 
-        It may be left in another task than it was entered in, so that it can be an async fixture under any plugin.
-        Arguments and errors are those of the call.
+        It runs in the event loop of the test. It may be exited in another task than it was entered in, so that async
+        fixtures can use it under any plugin. Arguments and exceptions are those of calling the fixture.
         """
         return Kept(self._block(server, command, env, cwd=cwd, timeout=timeout, options=options))
 
@@ -166,7 +169,7 @@ class McpServerFixture:
         options: Options | None,
     ) -> AbstractAsyncContextManager[Client]:
         if (server is None) == (command is None) or (env is not None and command is None):
-            raise UnusableInput("say which server: its name, its command=[…] (with env={…} if need be), or an object")
+            raise UnusableInput("pass the name of a server, command=[…] (and env={…}), or a server object")
         seconds = settings.timeout(self._config) if timeout is None else timeout
         if isinstance(server, MCPServer | Server):
             return client_of(server, "auto", options or Options(), patience=seconds)
@@ -183,23 +186,23 @@ class McpServerFixture:
             entry,
             cwd=os.path.join(settings.directory(self._config, *named), cwd or ""),
             timeout=seconds,
-            # The same number for each stage: a test only cares for the whole.
+            # The same for each stage: a test only cares about the total.
             budgets=Budgets(connect=seconds, handshake=seconds, list=seconds, call=seconds),
             options=options,
         )
 
     def _entry_named(self, name: str) -> tuple[Entry, str | None]:
-        """Return the entry of that name, and the directory that its file names."""
+        """Return the entry with this name, and the directory that its file specifies."""
         path = settings.config_file(self._config)
         if path is None:
             raise UnusableInput(
-                f'there is no config file to find "{name}" in: say --mcp-config FILE, or mcp_config in the ini-file'
+                f'no config file to find "{name}" in: pass --mcp-config FILE or set mcp_config in the ini-file'
             )
         config = settings.read_servers(path)
         named = next((entry for entry in config.entries if entry.name == name), None)
         if named is None:
             raise UnknownServer(name, [entry.name for entry in config.entries])
-        # Also one that is disabled: the test asks for it by its name.
+        # A disabled server too, because the test requests it by name.
         return named, config.cwd
 
 

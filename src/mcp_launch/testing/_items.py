@@ -1,4 +1,4 @@
-"""The tests that pytest collects from a config file: one for each server; all servers are started together."""
+"""The tests that pytest collects from a config file: one per server, with all servers started together."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from mcp_launch.testing._loop import held, portal_of
 
 
 class McpServerWarning(pytest.PytestWarning):
-    """What the user should know of a server although it works."""
+    """A problem of a server that does not stop it."""
 
 
 class McpConfig(pytest.File):
-    """A config file, whose servers run from the first of their tests to the last."""
+    """A config file, whose servers run from its first test to its last."""
 
     def collect(self) -> Iterator[McpServer]:
-        """A test for each server that is asked for."""
+        """Yield a test for each server."""
         try:
             config = settings.read_servers(self.path)
         except UnusableInput as error:
@@ -63,7 +63,7 @@ class McpConfig(pytest.File):
         for cwd in {item.cwd for item in own}:
             block = launch([], cwd=cwd, budgets=budgets, lists=EVERYTHING)
             self._fleets[cwd] = self._running.enter_context(held(self.portal, block))
-        # A worker of pytest-xdist gets some of the tests, one after another: it starts each server with its test.
+        # A worker of pytest-xdist gets its tests one by one, and starts each server with its test.
         if not hasattr(self.config, "workerinput"):
             self.portal.call(self._start, own)
 
@@ -72,7 +72,7 @@ class McpConfig(pytest.File):
         self._running.close()
 
     def diagnose(self, item: McpServer) -> tuple[ServerReport, LaunchFailure | None]:
-        """What is to be said of a server, as soon as it is ready or has failed."""
+        """Wait until a server is ready or has failed, and return its report and its failure."""
         if item not in self._started:
             self.portal.call(self._start, [item])
         found: tuple[ServerReport, LaunchFailure | None] = self.portal.call(self._settled, item)
@@ -101,15 +101,15 @@ class McpServer(pytest.Item):
         self.cwd = cwd
         self.findings = findings
         self.is_twin = is_twin
-        """Whether another server of the file, before it, has its name."""
+        """True if an earlier server of the file has the same name."""
 
     def runtest(self) -> None:
-        """Wait for the server, and tell what is to be said of it."""
+        """Wait for the server, and report its problems."""
         told = [_placed(self.path, each) for each in self.findings]
         if self.entry.disabled:
             pytest.skip("; ".join(told))
         if self.is_twin:
-            # As the launcher says it. It is not asked, since on a worker it would not know the other server.
+            # The launcher's message. On a worker of pytest-xdist the launcher does not know the other server.
             self.user_properties += [("mcp_code", "duplicate_name"), ("mcp_stage", "spec")]
             said = "another server has the same name; names must differ"
             pytest.fail(f"{self.name}: {said}\n    duplicate_name in spec", pytrace=False)
@@ -121,12 +121,12 @@ class McpServer(pytest.Item):
             _warn(self, f"{self.name}: {warning}")
 
     def reportinfo(self) -> tuple[Any, int | None, str]:
-        """The file, line and name that pytest reports."""
+        """Return the file, line and name that pytest reports."""
         return self.path, 0, self.name
 
 
 def _warn(node: pytest.Item | pytest.File, text: str) -> None:
-    # Line 0: pytest shows the line that a warning is about, and one of a config may hold a secret.
+    # Line 0: pytest shows the line of a warning, which may contain a secret in a config file.
     warnings.warn_explicit(
         McpServerWarning(without_ci_commands(text)), category=None, filename=node.nodeid.partition("::")[0], lineno=0
     )
@@ -137,7 +137,7 @@ def _placed(path: Path, found: Finding) -> str:
 
 
 def _properties(report: ServerReport) -> list[tuple[str, object]]:
-    """What is known of the server, for `--junitxml`."""
+    """Return facts about the server for `--junitxml`."""
     known: dict[str, object] = {
         "transport": report["transport"],
         "target": report["target"],

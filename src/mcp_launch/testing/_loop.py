@@ -1,4 +1,4 @@
-"""An event loop in a thread, for plain tests: it runs from when it is first needed until pytest ends."""
+"""An event loop in a thread for synchronous tests, and context managers that stay open in tasks."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _PORTAL = pytest.StashKey[BlockingPortal]()
 
 
 def portal_of(config: pytest.Config) -> BlockingPortal:
-    """The loop of this run of pytest, which is started now if it is the first time.
+    """Return the event loop of this pytest run, and start it on the first call.
 
-    It is asyncio's. When pytest ends, whatever still runs in it is cancelled, and so closes what it holds.
+    It uses asyncio. When pytest ends, its remaining tasks are cancelled.
     """
     portal = config.stash.get(_PORTAL, None)
     if portal is None:
@@ -42,10 +42,10 @@ def portal_of(config: pytest.Config) -> BlockingPortal:
 
 @contextmanager
 def held(portal: BlockingPortal, block: AbstractAsyncContextManager[T]) -> Generator[T]:
-    """Enter an async block in a task of the portal; yields what it gives, and leaves it at the end.
+    """Enter an async context manager in a task of the portal, yield its value, and exit it at the end.
 
-    Unlike `BlockingPortal.wrap_async_context_manager` it gives the block up when the wait for it is interrupted: by
-    Ctrl-C, or a plugin that ends a test which takes too long.
+    Unlike `BlockingPortal.wrap_async_context_manager`, this cancels the task if waiting for it is interrupted, by
+    Ctrl-C or by a plugin for timeouts.
     """
     opened: Future[tuple[T, anyio.Event]] = Future()
 
@@ -76,10 +76,10 @@ def held(portal: BlockingPortal, block: AbstractAsyncContextManager[T]) -> Gener
 
 
 class Kept(AbstractAsyncContextManager[T], Generic[T]):
-    """Enters the block in a task of its own, which leaves it when this one is left."""
+    """An async context manager that runs another one in its own task."""
 
     run_is_over: ClassVar[bool] = False
-    """Whether Ctrl-C has ended the tests, so that now only fixtures are torn down."""
+    """True once Ctrl-C has ended the tests, so that only fixtures are torn down."""
 
     def __init__(self, block: AbstractAsyncContextManager[T]) -> None:
         self._block = block
@@ -89,7 +89,7 @@ class Kept(AbstractAsyncContextManager[T], Generic[T]):
         self._scope = anyio.CancelScope()
         self._values: list[T] = []
         self._error: Exception | None = None
-        # asyncio holds its tasks weakly.
+        # asyncio keeps only weak references to tasks.
         self._task = _start(self._keep)
         try:
             await self._settled.wait()
@@ -100,7 +100,7 @@ class Kept(AbstractAsyncContextManager[T], Generic[T]):
         if self._error is not None:
             raise self._error
         if not self._values:
-            # Ctrl-C interrupted the block, and will interrupt or cancel this task too.
+            # Ctrl-C interrupted the other task, and will interrupt or cancel this one too.
             await anyio.sleep_forever()
         return self._values[0]
 
@@ -128,8 +128,8 @@ class Kept(AbstractAsyncContextManager[T], Generic[T]):
         except BaseException as error:
             if not _is_interrupt(error):
                 raise
-            # Ctrl-C is for who runs the tests, and once. trio gives it to whatever runs, and nobody else would hear of
-            # it. asyncio's loop is left when it comes to a task, unless a group of tasks holds it, as one did here.
+            # Ctrl-C must reach the test runner, once. trio raises it in the task that happens to run, so it has to be
+            # raised again. asyncio's loop stops when a task raises it, unless a task group wrapped it, as here.
             if not _in_asyncio():
                 signal.raise_signal(signal.SIGINT)
             elif isinstance(error, KeyboardInterrupt) or not Kept.run_is_over:
@@ -140,7 +140,7 @@ class Kept(AbstractAsyncContextManager[T], Generic[T]):
 
 
 def _start(work: Callable[[], Awaitable[None]]) -> object:
-    """Start a task that belongs to no task group, which anyio has no function for."""
+    """Start a task outside of any task group, for which anyio has no function."""
     if not _in_asyncio():
         import trio  # noqa: PLC0415 - installed, since its loop runs
 

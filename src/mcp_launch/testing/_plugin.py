@@ -1,4 +1,7 @@
-"""The pytest plugin: its options, its fixtures, and when a config file is collected. Imports nothing but pytest."""
+"""The pytest plugin: its options, its fixtures, and the collection of the config file.
+
+pytest loads it always, so it imports only pytest until it is used.
+"""
 
 from __future__ import annotations
 
@@ -19,21 +22,27 @@ _COLLECTED = pytest.StashKey[bool]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """The options, on the command line and in the ini-file."""
+    """Add the options of the command line and the ini-file."""
     group = parser.getgroup("mcp", "MCP servers (mcp_launch)")
     group.addoption(
-        "--mcp-config", metavar="FILE", help="Start the MCP servers of FILE, a test for each; fixtures use it too."
+        "--mcp-config", metavar="FILE", help="Test each MCP server of FILE, and make them available to fixtures."
     )
     group.addoption(
-        "--mcp-timeout", type=float, metavar="SECONDS", help="Until a server is ready, and until it answers (30)."
+        "--mcp-timeout", type=float, metavar="SECONDS", help="Seconds until a server must be ready or respond (30)."
     )
-    group.addoption("--mcp-cwd", metavar="DIR", help="Working directory of the servers (the file's, or pytest's root).")
-    parser.addini("mcp_config", "--mcp-config, collected when no tests are named on the command line; from here.")
-    parser.addini("mcp_timeout", "--mcp-timeout")
+    group.addoption(
+        "--mcp-cwd",
+        metavar="DIR",
+        help="Working directory of the servers (default: the one in FILE, or pytest's root).",
+    )
+    parser.addini(
+        "mcp_config", "Like --mcp-config, relative to this file; collected if no tests are named on the command line."
+    )
+    parser.addini("mcp_timeout", "Like --mcp-timeout.")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Refuse what would fail later, or in every test."""
+    """Reject settings that would fail later, or in every test."""
     if not config.getoption("mcp_config"):
         return
     _need_extra()
@@ -41,27 +50,27 @@ def pytest_configure(config: pytest.Config) -> None:
 
     path = config_file(config)
     if path is not None and not path.is_file():
-        raise pytest.UsageError(f"--mcp-config: there is no file {path}")
+        raise pytest.UsageError(f"--mcp-config: {path} does not exist")
     timeout(config)
 
 
 def pytest_sessionstart() -> None:
-    """From now on Ctrl-C counts again, whatever ran in this process before."""
-    _say_whether_over(is_over=False)
+    """Let Ctrl-C be raised again, if an earlier run in this process was interrupted."""
+    _set_run_is_over(is_over=False)
 
 
 def pytest_keyboard_interrupt() -> None:
-    """Fixtures that are torn down from now on must not raise it again."""
-    _say_whether_over(is_over=True)
+    """Do not let fixtures raise Ctrl-C again while they are torn down."""
+    _set_run_is_over(is_over=True)
 
 
-def _say_whether_over(*, is_over: bool) -> None:
+def _set_run_is_over(*, is_over: bool) -> None:
     if kept := sys.modules.get("mcp_launch.testing._loop"):
         kept.Kept.run_is_over = is_over
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> McpConfig | None:
-    """Collect the config file, if the collection passes it or it is named."""
+    """Collect the config file if the collection finds it, or if it is named."""
     config = parent.config
     if file_path != _config_file(config) or not (_is_wanted(config) or parent.session.isinitpath(file_path)):
         return None
@@ -70,16 +79,16 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> McpConfig 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Collect the config file if the collection did not pass it: it is hidden, or not where the tests are."""
+    """Collect the config file if the collection did not find it: it is hidden, or not in a test directory."""
     path = _config_file(config)
     if path is not None and _is_wanted(config) and not config.stash.get(_COLLECTED, False):
         items += session.genitems(_collector(path, session))
 
 
 def _server(request: pytest.FixtureRequest) -> Generator[McpServerFixture]:
-    """Live sessions of MCP servers: `mcp_server("name")`, `mcp_server(command=[…])`, `mcp_server(server)`.
+    """Start MCP servers for a test: `mcp_server("name")`, `mcp_server(command=[…])` or `mcp_server(server)`.
 
-    In an async test `async with mcp_server.open(…) as session`. All are closed at the end.
+    In an async test, use `async with mcp_server.open(…) as session`. All servers are closed at the end.
     """
     _need_extra()
     from mcp_launch.testing._fixture import McpServerFixture  # noqa: PLC0415 - not before it is used
@@ -102,7 +111,7 @@ def _config_file(config: pytest.Config) -> Path | None:
 
 
 def _is_wanted(config: pytest.Config) -> bool:
-    """Whether the config file is collected although it is not named on the command line as a file of tests."""
+    """Return True if the config file is collected even if the command line does not name it as a test file."""
     named_tests = config.args_source is pytest.Config.ArgsSource.ARGS
     return bool(config.getoption("mcp_config")) or not named_tests
 
@@ -118,5 +127,5 @@ def _collector(path: Path, parent: pytest.Collector) -> McpConfig:
 def _need_extra() -> None:
     from mcp_launch._extra import what_is_missing  # noqa: PLC0415 - not before it is used
 
-    if told := what_is_missing("mcp_launch"):
-        raise pytest.UsageError(told)
+    if message := what_is_missing("mcp_launch"):
+        raise pytest.UsageError(message)

@@ -1,4 +1,4 @@
-"""What the options and the ini-file of pytest say: which config file, the timeout, and the working directory."""
+"""The settings from pytest's options and its ini-file."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from mcp_launch.config._entries import Config
 
 
 def config_file(config: pytest.Config) -> Path | None:
-    """The file that the servers are in: as typed, or as the ini-file says, from where that is."""
+    """Return the config file: relative to the current directory, or in the ini-file relative to that file."""
     if given := config.getoption("mcp_config"):
         return Path(os.path.abspath(config.invocation_params.dir / given))
     if given := config.getini("mcp_config"):
@@ -22,10 +22,10 @@ def config_file(config: pytest.Config) -> Path | None:
 
 
 def timeout(config: pytest.Config) -> float:
-    """Seconds until a server is ready, and until it answers.
+    """Return the seconds until a server must be ready, and until it must respond.
 
     Raises:
-        UsageError: what was given is no number of seconds above 0.
+        UsageError: the setting is not a positive number.
     """
     given = config.getoption("mcp_timeout")
     if given is None:
@@ -35,14 +35,14 @@ def timeout(config: pytest.Config) -> float:
     except ValueError:
         seconds = math.nan
     if not seconds > 0:
-        raise pytest.UsageError(f"mcp_timeout must be a number of seconds above 0, not {given!r}")
+        raise pytest.UsageError(f"mcp_timeout must be a positive number of seconds, not {given!r}")
     return seconds
 
 
 def directory(config: pytest.Config, *named: str | None) -> str:
-    """The working directory of a server: as typed, or as its file names it, or the root of the tests.
+    """Return the working directory of a server: from the option, from its file, or pytest's root directory.
 
-    `named` is the directory of the file's session, then that of the server, which may be relative to the first.
+    *named* are the directory of the file's session and that of the server, which may be relative to the first.
     """
     given: str | None = config.getoption("mcp_cwd")
     of_file, *own = named or (None,)
@@ -51,9 +51,9 @@ def directory(config: pytest.Config, *named: str | None) -> str:
 
 
 def read_servers(path: Path) -> Config:
-    """Return the servers that the file asks for.
+    """Return the servers in the file.
 
     Raises:
-        UnusableInput: it cannot be read, is too large, or holds none.
+        UnusableInput: the file cannot be read, is too large, or contains no servers.
     """
     return read_file(str(path))

@@ -16,11 +16,11 @@ from mcp_launch._command.find_servers import read_inputs
 from mcp_launch._command.inputs import Session, Typed
 from mcp_launch.config import FORMATS, read_config
 from mcp_launch.config._formats import format_called
-from mcp_launch.config._formats.format import Words
+from mcp_launch.config._formats.map import MapFormat
 from tests.mcp_launch.servers.raw import raw_server, reply
 from tests.mcp_launch.support import SECRET, SERVERS, run_python, web_server
 
-UNSET = "${NOT_SET_ANYWHERE} is not set, and stays as it is"
+UNSET = "${NOT_SET_ANYWHERE} is not set and was not replaced"
 
 
 def check(*args: str, stdin: str = "", **variables: str) -> Any:
@@ -74,7 +74,7 @@ def test_a_variable_that_is_not_set_is_a_warning_at_its_server_in_every_output(t
 def test_what_is_disabled_is_not_started_and_said_and_no_warning(tmp_path: Path) -> None:
     off = {**works(KEY="${NOT_SET_ANYWHERE}"), "enabled": False}
     file = written(tmp_path, ".zed/settings.json", {"context_servers": {"off": off}})
-    said = "off: is disabled in Zed, and not started [disabled]"
+    said = "off: is disabled in Zed and not started [disabled]"
     pages = tmp_path / "page.html", tmp_path / "junit.xml"
 
     done = check(file, "--strict", "--html", str(pages[0]), "--junit", str(pages[1]))
@@ -149,7 +149,7 @@ def test_the_files_of_all_clients_are_found_those_of_the_project_first(
     monkeypatch.setenv("HOME", str(tmp_path / "nobody"))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "nobody"))
     (home / ".cursor" / "mcp.json").unlink()
-    with pytest.raises(UnusableInput, match="--discover found no file with servers"):
+    with pytest.raises(UnusableInput, match="--discover found no servers"):
         read_inputs(Typed(discover=True))
 
 
@@ -178,11 +178,11 @@ def test_what_is_found_and_cannot_be_used_is_told_and_the_others_are_checked(tmp
 
     told = (
         f"mcp-launch: {broken}:1:2: not JSON: Expecting property name enclosed in double quotes; "
-        "it ends where a bracket is still open\n"
+        "a bracket is not closed\n"
     )
     assert (done.returncode, done.stderr, done.stdout.split()[:2]) == (2, told, ["ok", "one"])
     assert (strict.returncode, strict.stderr, strict.stdout) == (2, told, "")
-    nothing = "--discover found no file with servers, of the project here or of the user"
+    nothing = "--discover found no servers in the files of this project or your own"
     assert (none.returncode, none.stderr) == (2, f"{told}mcp-launch: {nothing}\n")
     assert json.loads(none.stdout)["unusable"] == [told.removeprefix("mcp-launch: ").rstrip(), nothing]
 
@@ -198,10 +198,10 @@ def test_a_file_that_is_found_with_the_servers_of_another_client_is_told(tmp_pat
     )
 
     assert (done.returncode, done.stdout.split()[:2], len(done.stdout.splitlines())) == (2, ["ok", "one"], 1)
-    vscode_lacks = "holds no servers or mcp.servers, where VS Code has its servers; it holds mcpServers"
-    cursor_lacks = "holds no mcpServers, where Cursor has its servers; it holds servers"
+    vscode_lacks = "contains no servers or mcp.servers, where VS Code expects servers; it contains mcpServers"
+    cursor_lacks = "contains no mcpServers, where Cursor expects servers; it contains servers"
     assert done.stderr.splitlines() == [
-        f"mcp-launch: {file}:1:1: {lacks}, which is what other clients call them"
+        f"mcp-launch: {file}:1:1: {lacks}, which other clients use"
         for file, lacks in ((vscode, vscode_lacks), (cursor, cursor_lacks))
     ]
 
@@ -212,7 +212,7 @@ def test_what_the_client_itself_refuses_is_a_warning_although_the_server_works(t
         done = check(file, "--strict")
 
     assert (done.returncode, done.stdout.split()[:3]) == (1, ["ok", "web", "http"])
-    says = 'without a type, Claude Code takes it for a program and refuses it; write "type": "http"'
+    says = 'has no type, so Claude Code treats it as a command and rejects it; add "type": "http"'
     assert done.stderr == f"{file}:1:17: warning: web: {says} [missing_type]\n"
 
 
@@ -291,7 +291,7 @@ async def test_what_is_wrong_with_an_entry_is_said_in_the_words_of_its_file(
 @pytest.mark.parametrize("name", [each for each in FORMATS if each != "acp"])
 def test_the_words_are_those_that_a_file_of_the_format_is_read_by(name: str) -> None:
     known = format_called(name)
-    assert isinstance(known, Words)
+    assert isinstance(known, MapFormat)
     called = known.wording.called
 
     assert (called("command"), called("env")) == (known.command, known.env)
@@ -313,7 +313,7 @@ def test_the_command_checks_a_file_in_its_own_words(tmp_path: Path) -> None:
     done = check(str(file))
 
     assert done.stdout == f"FAIL odd stdio invalid_spec in spec after 0.0 s: the entry: {_GOOSE}\n"
-    warning = "Goose has no member 'command'; did you mean cmd? [unknown_member]"
+    warning = "Goose does not support 'command'; did you mean cmd? [unknown_member]"
     assert done.stderr == f"{file}:4:5: warning: odd: {warning}\n"
 
 

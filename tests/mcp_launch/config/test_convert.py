@@ -25,7 +25,7 @@ def test_a_file_is_printed_as_another_client_writes_it(tmp_path: Path) -> None:
     assert done.returncode == 0
     assert json.loads(done.stdout)["mcpServers"]["local"]["env"] == {"KEY": "${LOCAL_KEY}", "PORT": "8080"}
     warnings = done.stderr.splitlines()
-    assert warnings[0] == f"{file}:1:1: warning: Claude Code has no inputs; it is left out [not_said]"
+    assert warnings[0] == f"{file}:1:1: warning: Claude Code does not support inputs; it was omitted [not_said]"
     assert warnings[1].startswith(f"{file}:15:34: warning: github: Claude Code does not replace ${{input:github-key}}")
     assert all(": warning: " in each for each in warnings)
 
@@ -44,9 +44,9 @@ def test_secrets_stay_where_they_are_and_in_no_warning() -> None:
 
 def test_what_cannot_be_used_exits_2() -> None:
     for options, says in (
-        (("--to", "emacs"), "there is no format 'emacs'; they are acp, "),
-        (("--to", "zed", "--from", "emacs"), "there is no format 'emacs'"),
-        (("--to", "zed"), "standard input:1:1: holds no mcpServers"),
+        (("--to", "emacs"), "unknown format 'emacs'; use one of acp, "),
+        (("--to", "zed", "--from", "emacs"), "unknown format 'emacs'"),
+        (("--to", "zed"), "standard input:1:1: contains no mcpServers"),
     ):
         done = run_python("-m", "mcp_launch", "convert", "-", *options, stdin="{}")
         assert (done.returncode, done.stdout) == (2, "")
@@ -93,7 +93,7 @@ def test_a_project_of_claude_code_is_named_as_the_workspace() -> None:
     done = run_python("-m", "mcp_launch", "convert", *sample, "--workspace", "/home/ada/shop")
 
     assert list(json.loads(done.stdout)["mcpServers"]) == ["shop", "both"]
-    assert "everywhere: Cursor has no disabled servers; it is left out [left_out]" in done.stderr
+    assert "everywhere: Cursor does not support disabled servers; it was omitted [left_out]" in done.stderr
 
 
 def test_what_the_old_client_refuses_is_nothing_that_is_lost(tmp_path: Path) -> None:

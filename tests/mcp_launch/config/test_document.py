@@ -62,45 +62,53 @@ def test_what_a_grammar_allows_is_read(text: str, grammar: Grammar, value: objec
         (
             '{"jsonrpc": "2.0"}\n{"jsonrpc": "2.0"}',
             JSON,
-            "f:2:1: not JSON: Extra data; give one request, not a whole conversation",
+            "f:2:1: not JSON: Extra data; pass a single request, not a whole conversation",
         ),
-        ('{"a": 1}\n{"b": 2}', JSON, "f:2:1: not JSON: Extra data; all of it must stand in one object"),
-        ('{"a": 1}}', JSON, "f:1:9: not JSON: Extra data; that closes nothing"),
-        ('{"a": {"b": 1}\n', JSON, "f:2:1: not JSON: Expecting ',' delimiter; it ends where a bracket is still open"),
-        ('{"a": ["b"', JSON, "f:1:11: not JSON: Expecting ',' delimiter; it ends where a bracket is still open"),
-        ("{\u201ca\u201d: 1}", JSON, 'f:1:2: not JSON: Expecting property name enclosed in double quotes; write "'),
-        ("{\"a\": 'b'}", JSON, 'f:1:7: not JSON: Expecting value; write " around names and texts'),
-        ('```json\n{"a": 1}\n```\n', JSON, "f:1:1: not JSON: Expecting value; leave out the lines with ```"),
-        ('[servers.a]\nb = "c"\n', JSON, "f:1:2: not JSON: Expecting value; it looks like TOML, which is not read"),
-        ('a = "b"\n\n[servers]\n', JSON, "f:1:1: not JSON: Expecting value; it looks like TOML, which is not read"),
+        ('{"a": 1}\n{"b": 2}', JSON, "f:2:1: not JSON: Extra data; the file must contain a single object"),
+        ('{"a": 1}}', JSON, "f:1:9: not JSON: Extra data; there is nothing to close here"),
+        ('{"a": {"b": 1}\n', JSON, "f:2:1: not JSON: Expecting ',' delimiter; a bracket is not closed"),
+        ('{"a": ["b"', JSON, "f:1:11: not JSON: Expecting ',' delimiter; a bracket is not closed"),
+        ("{\u201ca\u201d: 1}", JSON, 'f:1:2: not JSON: Expecting property name enclosed in double quotes; use "'),
+        ("{\"a\": 'b'}", JSON, 'f:1:7: not JSON: Expecting value; use " around names and strings'),
+        ('```json\n{"a": 1}\n```\n', JSON, "f:1:1: not JSON: Expecting value; remove the lines with ```"),
+        (
+            '[servers.a]\nb = "c"\n',
+            JSON,
+            "f:1:2: not JSON: Expecting value; this looks like TOML, which is not supported",
+        ),
+        (
+            'a = "b"\n\n[servers]\n',
+            JSON,
+            "f:1:1: not JSON: Expecting value; this looks like TOML, which is not supported",
+        ),
         (
             "a = 1\n\n[[servers]]\nb = 2",
             JSON,
-            "f:1:1: not JSON: Expecting value; it looks like TOML, which is not read",
+            "f:1:1: not JSON: Expecting value; this looks like TOML, which is not supported",
         ),
         ('{"a": {"b": 1,\n "c": 2, "\\u0062": 3}}', JSON, "f:2:10: the name 'b' occurs twice in one object"),
         ('{"a": 1, // {"a"\n /* "a": */ "a": 2}', JSONC, "f:2:13: the name 'a' occurs twice in one object"),
         ('{"a": {"x": 1}, "b": [{"x": 1}], "c": "b", "b": 0}', JSON, "f:1:44: the name 'b' occurs twice"),
-        ("[" * 100_000, JSON, "f:1:201: nested too deep"),
-        ('{"a":' * 300, JSONC, "f:1:1001: nested too deep"),
-        (f'["{"1" * 5000}", {"1" * 5000}]', JSON, "f:1:5006: holds a number that is too long"),
-        ('["1e999", 1e999]', JSON, "f:1:11: holds a number that is too long"),
-        ('["NaN", NaN]', JSON, "f:1:9: not JSON: NaN is no JSON number"),
-        ("[-Infinity]", JSON, "f:1:2: not JSON: -Infinity is no JSON number"),
+        ("[" * 100_000, JSON, "f:1:201: nested too deeply"),
+        ('{"a":' * 300, JSONC, "f:1:1001: nested too deeply"),
+        (f'["{"1" * 5000}", {"1" * 5000}]', JSON, "f:1:5006: contains a number that is too long"),
+        ('["1e999", 1e999]', JSON, "f:1:11: contains a number that is too long"),
+        ('["NaN", NaN]', JSON, "f:1:9: not JSON: NaN is not a JSON number"),
+        ("[-Infinity]", JSON, "f:1:2: not JSON: -Infinity is not a JSON number"),
         ('["a\tb"]', JSON, "f:1:4: not JSON: Invalid control character at"),
         ("/* " * 50_000, JSONC, "f:1:1: the comment"),
         ("", YAML, "f:1:1: is empty"),
         ("a: b: c\n", YAML, "f:1:5: not YAML"),
         ("a: 1\nb:\n\t- x\n", YAML, "f:3:1: not YAML"),
         ("a: 1\nb: 2\na: 3\n", YAML, "f:3:1: the name 'a' occurs twice in one object"),
-        ("? [a]\n: 1\n", YAML, "f:1:3: a name must be a text"),
+        ("? [a]\n: 1\n", YAML, "f:1:3: a name must be a string"),
         ("a: *b\n", YAML, "f:1:4: not YAML"),
         ("a: 1\n---\nb: 1\n", YAML, "f:2:1: not YAML"),
-        ("a: \x01\n", YAML, "f:1:4: not YAML: holds a character that is not allowed"),
+        ("a: \x01\n", YAML, "f:1:4: not YAML: contains a character that is not allowed"),
         ('a: "\\U00110000"\n', YAML, "f:1:1: not YAML: cannot be read"),
         ("%YAML 1.1\n---\n%YAML 3.0\n---\n", YAML, "f:1:1: not YAML: cannot be read"),
-        ("[" * 300 + "]" * 300, YAML, "f:1:202: nested too deep: more than 200 levels"),
-        ("[" * 5000, YAML, "f:1:1: nested too deep: more than 200 levels"),
+        ("[" * 300 + "]" * 300, YAML, "f:1:202: nested too deeply: more than 200 levels"),
+        ("[" * 5000, YAML, "f:1:1: nested too deeply: more than 200 levels"),
     ],
 )
 def test_what_it_does_not_is_told_by_line_and_column(text: str, grammar: Grammar, says: str) -> None:
@@ -121,7 +129,7 @@ def test_what_is_not_allowed_here_is_called_by_its_name() -> None:
         read_document('{"a": 1 // x\n}', source="f")
     with pytest.raises(UnusableInput, match=r"^f:1:9: not JSON: .*; comments are not allowed in this file$"):
         read_document('{"a": 1 /* x */}', source="f")
-    with pytest.raises(UnusableInput, match=r"^f:1:8: not JSON: .*; there must be no comma before the end$"):
+    with pytest.raises(UnusableInput, match=r"^f:1:8: not JSON: .*; remove the comma before the closing bracket$"):
         read_document('{"a": 1,}', source="f")
     with pytest.raises(UnusableInput, match=r"^f:1:4: not JSON: .*; comments are not allowed in this file$"):
         read_document("{} // x", source="f")
@@ -173,7 +181,7 @@ def test_aliases_that_repeat_without_end_are_refused() -> None:
     lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x]"]
     lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 9)]
 
-    with pytest.raises(UnusableInput, match="aliases make it too big"):
+    with pytest.raises(UnusableInput, match="aliases make it too large"):
         read_document("\n".join(lines), source="f", grammar=YAML)
     with pytest.raises(UnusableInput, match="f:1:"):
         read_document("a: &a [*a]", source="f", grammar=YAML)

@@ -151,7 +151,7 @@ def test_vscode_takes_numbers_for_texts_and_null_for_no_variable() -> None:
     assert config.servers[0]["env"] == [{"name": "A", "value": "1.5"}, *pairs(C="x"), {"name": "D", "value": True}]
     assert config.rest == {"inputs": [3]}
     assert [each[2:] for each in config.findings] == [
-        ("n", "not_read", "null takes B out of the environment, which is not done here")
+        ("n", "not_read", "null removes B from the environment, which is not supported here")
     ]
 
 
@@ -301,25 +301,25 @@ def test_acp_entries_are_passed_on_as_they_are() -> None:
             {"name": "n", "command": "/c", "url": "http://h", "args": [], "env": []},
             33,
             "unused_member",
-            "url means nothing in a server of this type, and is not used",
+            "url has no effect in a server of this type",
         ),
         (
             {"name": "n", "type": "http", "url": "http://h", "command": "/c"},
             51,
             "unused_member",
-            "command means nothing in a server of this type, and is not used",
+            "command has no effect in a server of this type",
         ),
         (
             {"name": "n", "type": "sse", "url": "http://h", "command": "/c"},
             50,
             "unused_member",
-            "command means nothing in a server of this type, and is not used",
+            "command has no effect in a server of this type",
         ),
         (
             {"name": "n", "command": "/c", "args": [], "env": [*pairs(A="1", K="v"), *pairs(K="w")]},
             111,
             "repeated_variable",
-            "the variable K occurs twice in env; the last one counts",
+            "the variable K occurs twice in env; the last value is used",
         ),
     ],
 )
@@ -370,9 +370,14 @@ def test_servers_under_the_name_of_another_client_are_told() -> None:
     zeds = '{"mcpServers": {"b": {"command": "c"}}, "context_servers": {"a": {}, "c": {}}}'
 
     for text, source, name, (column, says) in (
-        (both, ".mcp.json", "b", (2, "servers means nothing in a file of Claude Code, and is not read: a")),
-        (both, ".vscode/mcp.json", "a", (38, "mcpServers means nothing in a file of VS Code, and is not read: b")),
-        (zeds, ".mcp.json", "b", (41, "context_servers means nothing in a file of Claude Code, and is not read: a, c")),
+        (both, ".mcp.json", "b", (2, "servers is not used by Claude Code, so these servers are not read: a")),
+        (both, ".vscode/mcp.json", "a", (38, "mcpServers is not used by VS Code, so these servers are not read: b")),
+        (
+            zeds,
+            ".mcp.json",
+            "b",
+            (41, "context_servers is not used by Claude Code, so these servers are not read: a, c"),
+        ),
     ):
         config = read_config(text, source=source)
         assert [entry.name for entry in config.entries] == [name]
@@ -401,11 +406,11 @@ def test_a_comment_is_refused_where_the_client_refuses_it() -> None:
 @pytest.mark.parametrize(
     ("text", "source", "says"),
     [
-        ("3", "f", "f:1:1: holds no mcpServers"),
-        ("{}", "f", "f:1:1: holds no mcpServers"),
-        ('{"method": "initialize", "params": {}}', "f", 'f:1:12: a "initialize" request asks for no servers'),
-        ('{"method": "session/new"}', "f", "f:1:1: holds no mcpServers"),
-        ('{"method": "session/new", "params": {}}', "f", "f:1:37: holds no mcpServers"),
+        ("3", "f", "f:1:1: contains no mcpServers"),
+        ("{}", "f", "f:1:1: contains no mcpServers"),
+        ('{"method": "initialize", "params": {}}', "f", 'f:1:12: a "initialize" request does not contain servers'),
+        ('{"method": "session/new"}', "f", "f:1:1: contains no mcpServers"),
+        ('{"method": "session/new", "params": {}}', "f", "f:1:37: contains no mcpServers"),
         ('{"mcpServers": "x"}', "f", "f:1:16: mcpServers must be an array or a map"),
         ('{"mcpServers": [], "cwd": 1}', "f", "f:1:27: cwd must be"),
         ('{"mcpServers": {"a": {}, "a": {}}}', "f", "f:1:26: the name 'a' occurs twice"),
@@ -414,49 +419,53 @@ def test_a_comment_is_refused_where_the_client_refuses_it() -> None:
             ".vscode/mcp.json",
             ".vscode/mcp.json:1:13: servers must be a map of servers, not an array",
         ),
-        ("{}", ".vscode/mcp.json", ".vscode/mcp.json:1:1: holds no servers or mcp.servers"),
-        ('{"mcpservers": {}}', "f", 'f:1:1: holds no mcpServers; is "mcpservers" meant to be mcpServers?'),
+        ("{}", ".vscode/mcp.json", ".vscode/mcp.json:1:1: contains no servers or mcp.servers"),
+        ('{"mcpservers": {}}', "f", 'f:1:1: contains no mcpServers; is "mcpservers" meant to be mcpServers?'),
         (
             '{"mcp_servers": {}, "cwd": "/"}',
             "f",
-            'f:1:1: holds no mcpServers; is "mcp_servers" meant to be mcpServers?',
+            'f:1:1: contains no mcpServers; is "mcp_servers" meant to be mcpServers?',
         ),
         (
             '{"method": "session/new", "params": {"mcpServer": []}}',
             "f",
-            'f:1:37: holds no mcpServers; is "mcpServer" meant to be mcpServers?',
+            'f:1:37: contains no mcpServers; is "mcpServer" meant to be mcpServers?',
         ),
         (
             '{"mcpservers": {}}',
             ".mcp.json",
             (
-                ".mcp.json:1:1: holds no mcpServers, where Claude Code has its servers; "
+                ".mcp.json:1:1: contains no mcpServers, where Claude Code expects servers; "
                 'is "mcpservers" meant to be mcpServers?'
             ),
         ),
         (
             '{"command": "npx", "args": []}',
             "f",
-            "f:1:1: holds no mcpServers; is it a server? It belongs there, in a map of servers by their names",
+            "f:1:1: contains no mcpServers; is it a server? Put it there, in a map of servers by name",
         ),
         (
             '{"web": {"url": "https://h/"}}',
             "claude_desktop_config.json",
             (
-                "claude_desktop_config.json:1:1: holds no mcpServers, where Claude Desktop has its servers; "
-                'is "web" a server? It belongs there'
+                "claude_desktop_config.json:1:1: contains no mcpServers, where Claude Desktop expects servers; "
+                'is "web" a server? Put it there'
             ),
         ),
         (
             '{"statusLine": {"command": "date"}, "permissions": {"deny": []}}',
             ".mcp.json",
-            ".mcp.json:1:1: holds no mcpServers, where Claude Code has its servers\n",
+            ".mcp.json:1:1: contains no mcpServers, where Claude Code expects servers\n",
         ),
-        ("fs: {cmd: npx}\n", "x.yml", 'x.yml:1:1: holds no extensions, where Goose has its servers; is "fs" a server?'),
+        (
+            "fs: {cmd: npx}\n",
+            "x.yml",
+            'x.yml:1:1: contains no extensions, where Goose expects servers; is "fs" a server?',
+        ),
         (
             '{"extensions": {"disabled": ["a"]}}',
             ".gemini/settings.json",
-            ".gemini/settings.json:1:1: holds no mcpServers, where Gemini CLI has its servers",
+            ".gemini/settings.json:1:1: contains no mcpServers, where Gemini CLI expects servers",
         ),
         ("extensions: 3\n", "x.yml", "x.yml:1:13: extensions must be a map of servers, not a number"),
     ],
@@ -469,7 +478,7 @@ def test_what_holds_no_servers_is_said_clearly(text: str, source: str, says: str
 
 
 def test_an_unknown_format_is_refused() -> None:
-    with pytest.raises(UnusableInput, match="there is no format 'emacs'; they are acp, claude-desktop, "):
+    with pytest.raises(UnusableInput, match="unknown format 'emacs'; use one of acp, claude-desktop, "):
         read_config("{}", source="f", format="emacs")
 
 
@@ -530,22 +539,22 @@ def test_acp_forms_are_passed_on_as_they_are(value: object, servers: list[Any], 
 @pytest.mark.parametrize(
     ("entry", "code", "column", "says"),
     [
-        ({"commnd": "x"}, "unknown_member", 23, "Claude Code has no member 'commnd'; did you mean command?"),
+        ({"commnd": "x"}, "unknown_member", 23, "Claude Code does not support 'commnd'; did you mean command?"),
         (
             {"type": "http", "url": "http://h", "env": {"K": "v"}},
             "unused_member",
             58,
-            "env means nothing in a server of this type",
+            "env has no effect in a server of this type",
         ),
         (
             {"type": "sse", "url": "http://h", "args": ["x"]},
             "unused_member",
             57,
-            "args means nothing in a server of this type",
+            "args has no effect in a server of this type",
         ),
         (["x"], "wrong_type", 17, "a server must be a map, not an array"),
         ({"command": "x", "timeout": "5"}, "wrong_type", 39, "timeout must be a number"),
-        ({"command": "x", "headersHelper": "h"}, "not_read", 39, "headersHelper is not read here"),
+        ({"command": "x", "headersHelper": "h"}, "not_read", 39, "headersHelper is not supported here"),
     ],
 )
 def test_what_is_odd_in_an_entry_is_a_finding(entry: object, code: str, column: int, says: str) -> None:
@@ -560,7 +569,7 @@ def test_what_is_odd_in_an_entry_is_a_finding(entry: object, code: str, column: 
 @pytest.mark.parametrize(
     ("name", "holder", "member", "value", "wanted"),
     [
-        ("vscode", "servers", "cwd", 5, "a text"),
+        ("vscode", "servers", "cwd", 5, "a string"),
         ("windsurf", "mcpServers", "disabled", "yes", "true or false"),
         ("zed", "context_servers", "enabled", 0, "true or false"),
         ("gemini", "mcpServers", "timeout", True, "a number"),
@@ -575,7 +584,7 @@ def test_a_member_of_the_wrong_type_is_not_used_and_stays(
     (entry,) = config.entries
     assert (entry.cwd, entry.timeout, entry.disabled, entry.extra) == (None, None, False, {member: value})
     assert [(each.code, each.message) for each in config.findings] == [
-        ("wrong_type", f"{member} must be {wanted}, and is not used")
+        ("wrong_type", f"{member} must be {wanted}; it was ignored")
     ]
 
 
@@ -611,7 +620,7 @@ def test_what_goose_starts_by_itself_is_no_server_of_the_file(kind: str) -> None
 )
 def test_claude_code_takes_a_url_without_a_type_for_a_program(entry: dict[str, str], kind: str) -> None:
     text = json.dumps({"mcpServers": {"n": entry}})
-    says = f'without a type, Claude Code takes it for a program and refuses it; write "type": "{kind}"'
+    says = f'has no type, so Claude Code treats it as a command and rejects it; add "type": "{kind}"'
     warned = (Finding(1, 17, "n", "missing_type", says),)
 
     assert read_config(text, source=".mcp.json", env={}).findings == warned
@@ -645,7 +654,7 @@ def test_a_transport_that_the_client_does_not_have_is_told(
     holder = "context_servers" if title == "Zed" else "mcpServers"
     config = read_config(json.dumps({holder: {"n": entry}}), source=source)
 
-    says = f"{title} starts no servers of type {kind} from this file"
+    says = f"{title} does not start servers of type {kind} from this file"
     assert [each[2:] for each in config.findings] == [("n", "other_transport", says)]
 
 
@@ -664,25 +673,25 @@ def test_of_a_map_that_any_client_may_have_written_is_not_said_what_one_refuses(
             ".mcp.json",
             '{"inputs": [], "servers": {"a": {"command": "c"}}}',
             16,
-            "Claude Code finds no servers in this file: it looks for mcpServers, and these are written as in VS Code",
+            "Claude Code will not find these servers: it looks for mcpServers, but they are in the format of VS Code",
         ),
         (
             ".mcp.json",
             '{"inputs": [], "mcp": {"servers": {"a": {"command": "c"}}}}',
             16,
-            "Claude Code finds no servers in this file: it looks for mcpServers, and these are written as in VS Code",
+            "Claude Code will not find these servers: it looks for mcpServers, but they are in the format of VS Code",
         ),
         (
             "claude_desktop_config.json",
             '[{"name": "a", "command": "c", "args": [], "env": []}]',
             1,
-            "Claude Desktop finds no servers in this file: it looks for mcpServers, and these are written as in ACP",
+            "Claude Desktop will not find these servers: it looks for mcpServers, but they are in the format of ACP",
         ),
         (
             ".mcp.json",
             '{"mcpServers": [{"name": "a", "command": "c", "args": [], "env": []}]}',
             2,
-            "Claude Code finds no servers in this file: it wants a map as mcpServers, and these are written as in ACP",
+            "Claude Code will not find these servers: it needs a map as mcpServers, but they are in the format of ACP",
         ),
     ],
 )
@@ -700,8 +709,8 @@ def test_servers_that_are_only_under_the_name_of_another_client_are_named() -> N
         read_config('{"mcpServers": {"a": {"command": "c"}}}', source=".vscode/mcp.json")
 
     assert str(raised.value) == (
-        ".vscode/mcp.json:1:1: holds no servers or mcp.servers, where VS Code has its servers; "
-        "it holds mcpServers, which is what other clients call them"
+        ".vscode/mcp.json:1:1: contains no servers or mcp.servers, where VS Code expects servers; "
+        "it contains mcpServers, which other clients use"
     )
 
 
@@ -710,8 +719,8 @@ def test_servers_that_are_only_under_the_name_of_another_client_are_named() -> N
     [
         ("f", "mcpServers", {"command": "c", "env": pairs(K="v")}, "env", "an array"),
         (".mcp.json", "mcpServers", {"command": "c", "env": ["K=v"]}, "env", "an array"),
-        (".vscode/mcp.json", "servers", {"command": "c", "env": "K=v"}, "env", "a text"),
-        (".mcp.json", "mcpServers", {"command": "c", "env": "${KEYS:-K=v}"}, "env", "a text"),
+        (".vscode/mcp.json", "servers", {"command": "c", "env": "K=v"}, "env", "a string"),
+        (".mcp.json", "mcpServers", {"command": "c", "env": "${KEYS:-K=v}"}, "env", "a string"),
         (".cursor/mcp.json", "mcpServers", {"url": "http://h", "headers": pairs(K="v")}, "headers", "an array"),
         ("x.yaml", "extensions", {"type": "stdio", "cmd": "c", "envs": ["K=v"]}, "envs", "an array"),
     ],
@@ -721,7 +730,7 @@ def test_variables_and_headers_that_are_no_map_are_told(
 ) -> None:
     config = read_config(json.dumps({holder: {"n": entry}}), source=source)
 
-    says = f"{member} must be a map of names and texts, not {kind}"
+    says = f"{member} must be a map of names and strings, not {kind}"
     assert [each[2:] for each in config.findings] == [("n", "wrong_type", says)]
 
 

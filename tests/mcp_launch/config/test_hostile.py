@@ -130,4 +130,4 @@ def test_a_million_spaces_in_a_reference_are_looked_through_once() -> None:
     written = json.dumps({"mcpServers": {"n": {"command": "${" + " " * 1_000_000 + "!}"}}})
     config = read_config(written, source="f", format="claude-code", env={})
 
-    assert [each.message for each in config.findings] == ["${…} is not set, and stays as it is"]
+    assert [each.message for each in config.findings] == ["${…} is not set and was not replaced"]

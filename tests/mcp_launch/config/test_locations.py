@@ -7,7 +7,7 @@ from pathlib import Path, PurePath
 import pytest
 
 from mcp_launch.config import FORMATS, discover
-from mcp_launch.config._entries import format_of_path
+from mcp_launch.config._detection import format_of_path
 from mcp_launch.config._locations import Candidate, places
 
 

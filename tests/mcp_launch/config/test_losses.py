@@ -26,39 +26,93 @@ def lost(entry: dict[str, Any], origin: str, to: str, **more: Any) -> tuple[Any,
 @pytest.mark.parametrize(
     ("entry", "origin", "to", "code", "says"),
     [
-        ({"url": "http://h"}, "cursor", "claude-desktop", "left_out", "Claude Desktop has no servers of type http"),
-        ({"type": "sse", "url": "http://h"}, "claude-code", "zed", "left_out", "Zed has no servers of type sse"),
+        (
+            {"url": "http://h"},
+            "cursor",
+            "claude-desktop",
+            "left_out",
+            "Claude Desktop does not support servers of type http",
+        ),
+        (
+            {"type": "sse", "url": "http://h"},
+            "claude-code",
+            "zed",
+            "left_out",
+            "Zed does not support servers of type sse",
+        ),
         (
             {"type": "sse", "url": "http://h"},
             "claude-code",
             "windsurf",
             "not_said",
-            "Windsurf tells the transport by the",
+            "Windsurf derives the transport from the",
         ),
-        ({"command": "c", "disabled": True}, "windsurf", "cursor", "left_out", "Cursor has no disabled servers"),
-        ({"command": "c", "disabled": True}, "windsurf", "acp", "left_out", "ACP has no disabled servers"),
-        ({"command": "c", "cwd": "/d"}, "vscode", "cursor", "not_said", "Cursor has no directory for one server"),
-        ({"command": "c", "cwd": "/d"}, "vscode", "acp", "not_said", "ACP has no 'cwd' in a server"),
-        ({"command": "c", "timeout": 5}, "gemini", "vscode", "not_said", "VS Code has no timeout for one server"),
-        ({"command": "c", "trust": True}, "gemini", "vscode", "not_said", "VS Code has no 'trust', or means something"),
-        ({"command": "c", "typo": True}, "gemini", "acp", "not_said", "ACP has no 'typo' in a server"),
+        (
+            {"command": "c", "disabled": True},
+            "windsurf",
+            "cursor",
+            "left_out",
+            "Cursor does not support disabled servers",
+        ),
+        ({"command": "c", "disabled": True}, "windsurf", "acp", "left_out", "ACP does not support disabled servers"),
+        (
+            {"command": "c", "cwd": "/d"},
+            "vscode",
+            "cursor",
+            "not_said",
+            "Cursor does not support a directory per server",
+        ),
+        ({"command": "c", "cwd": "/d"}, "vscode", "acp", "not_said", "ACP does not support 'cwd' in a server"),
+        (
+            {"command": "c", "timeout": 5},
+            "gemini",
+            "vscode",
+            "not_said",
+            "VS Code does not support a timeout per server",
+        ),
+        (
+            {"command": "c", "trust": True},
+            "gemini",
+            "vscode",
+            "not_said",
+            "VS Code does not support 'trust', or uses it",
+        ),
+        ({"command": "c", "typo": True}, "gemini", "acp", "not_said", "ACP does not support 'typo' in a server"),
         (
             {"httpUrl": "http://h", "cwd": "/d"},
             "gemini",
             "vscode",
             "not_said",
-            "VS Code has no directory for one server",
+            "VS Code does not support a directory per server",
         ),
         (
             {"command": "c", "oauth": {"a": 1}},
             "gemini",
             "claude-code",
             "not_said",
-            "Claude Code has no 'oauth', or means",
+            "Claude Code does not support 'oauth', or uses",
         ),
-        ({"command": "c", "description": "d"}, "gemini", "cursor", "not_said", "Cursor has no 'description', or means"),
-        ({"type": "ws", "url": "ws://h"}, "claude-code", "vscode", "left_out", "VS Code has no servers of type ws"),
-        ({"type": 5}, "claude-code", "vscode", "left_out", "VS Code has no servers whose type is no text"),
+        (
+            {"command": "c", "description": "d"},
+            "gemini",
+            "cursor",
+            "not_said",
+            "Cursor does not support 'description', or uses",
+        ),
+        (
+            {"type": "ws", "url": "ws://h"},
+            "claude-code",
+            "vscode",
+            "left_out",
+            "VS Code does not support servers of type ws",
+        ),
+        (
+            {"type": 5},
+            "claude-code",
+            "vscode",
+            "left_out",
+            "VS Code does not support servers with a type that is not a string",
+        ),
     ],
 )
 def test_what_is_lost_is_told(entry: dict[str, Any], origin: str, to: str, code: str, says: str) -> None:
@@ -104,7 +158,7 @@ def test_inputs_are_lost_where_there_are_none_and_kept_where_there_are() -> None
     inputs = [{"id": "k", "type": "promptString"}]
 
     assert lost({"command": "c"}, "vscode", "cursor", inputs=inputs)[1] == [
-        ("not_said", "Cursor has no inputs; it is left out")
+        ("not_said", "Cursor does not support inputs; it was omitted")
     ]
     value, found = lost({"command": "c", "dev": {"watch": "x"}}, "vscode", "vscode", inputs=inputs)
     assert found == []
@@ -121,9 +175,7 @@ def test_names_that_only_acp_can_have_twice_are_refused() -> None:
     text = '[{"name": "a", "command": "c"},\n {"name": "a", "command": "d"}]'
     config = read_config(text, source="f")
 
-    with pytest.raises(
-        UnusableInput, match=r"^f:2:11: the name 'a' occurs twice, and Cursor has one server of each name"
-    ):
+    with pytest.raises(UnusableInput, match=r"^f:2:11: the name 'a' occurs twice, but Cursor requires unique names"):
         write_config(config, "cursor")
     assert json.loads(write_config(config, "acp")[0]) == json.loads(text)
 
@@ -134,7 +186,7 @@ def test_a_variable_that_occurs_twice_is_told() -> None:
 
     text, found = write_config(config, "cursor")
     assert json.loads(text)["mcpServers"]["a"]["env"] == {"K": "2"}
-    assert [each.message for each in found] == ["Cursor has each name once in env; of K the last is taken"]
+    assert [each.message for each in found] == ["Cursor allows each name once in env; the last value of K was used"]
 
 
 def test_acp_is_written_with_what_version_1_requires() -> None:
@@ -186,9 +238,9 @@ def test_what_only_acp_can_say_is_told() -> None:
     text, found = write_config(config, "cursor")
     assert json.loads(text) == {"mcpServers": {"n": {"type": "stdio", "command": "c", "args": [5]}}}
     assert [(each.server, each.code, each.message) for each in found] == [
-        (None, "not_said", "Cursor has no directory for all servers; cwd is left out"),
-        ("mcpServers[0]", "left_out", "is no server, and is left out"),
-        ("n", "not_said", "Cursor has no later in a server of type stdio; it is left out"),
+        (None, "not_said", "Cursor does not support a directory for all servers; cwd was omitted"),
+        ("mcpServers[0]", "left_out", "is not a server and was omitted"),
+        ("n", "not_said", "Cursor does not support later in a server of type stdio; it was omitted"),
     ]
 
 
@@ -198,7 +250,7 @@ def test_goose_is_told_of_what_it_no_longer_starts_and_of_what_it_would_replace(
 
     assert [(each.code, each.message) for each in write_config(config, "goose")[1]] == [
         ("not_said", "Goose no longer connects to servers of type sse"),
-        ("would_be_replaced", "Goose would replace a part of headers that is meant as it stands"),
+        ("would_be_replaced", "Goose would replace a part of headers that is meant literally"),
     ]
 
 

@@ -65,7 +65,7 @@ def test_a_workspace_that_is_not_known_is_a_finding(text: str) -> None:
     found = config("vscode", {"command": text})
 
     assert [each.code for each in found.findings] == ["unset_variable"]
-    assert found.findings[0].message.endswith("; say which (on the command line, --workspace DIR)")
+    assert found.findings[0].message.endswith("; specify one (on the command line, --workspace DIR)")
     assert found.servers[0]["command"] == text
 
 
@@ -104,10 +104,10 @@ def test_a_reference_is_shown_without_what_may_be_secret(text: str, shown: str) 
 @pytest.mark.parametrize(
     ("message", "name", "text"),
     [
-        ("${B} is not set, and stays as it is", "claude-code", "${B}"),
-        ("${env:A} is not set, and stays as it is; Claude Code writes ${A}", "claude-code", "${env:A}"),
-        ("${A} is nothing that is known here, and stays as it is; VS Code writes ${env:A}", "vscode", "${A}"),
-        ("VS Code asks its user for ${input:k}, which is not asked here", "vscode", "${input:k}"),
+        ("${B} is not set and was not replaced", "claude-code", "${B}"),
+        ("${env:A} is not set and was not replaced; in Claude Code, write ${A}", "claude-code", "${env:A}"),
+        ("${A} is not a known variable and was not replaced; in VS Code, write ${env:A}", "vscode", "${A}"),
+        ("VS Code asks the user for ${input:k}, which is not supported here", "vscode", "${input:k}"),
     ],
 )
 def test_a_finding_says_what_the_client_would_understand(message: str, name: str, text: str) -> None:
@@ -194,8 +194,8 @@ def test_acp_has_no_variables() -> None:
         {"name": "n", "command": "c", "args": ["${A}"], "env": [{"name": "K", "value": "${B}"}]}
     ]
     assert [each.message for each in lost] == [
-        "ACP has no variables: ${A} stays as it is",
-        "ACP has no variables: ${B} stays as it is",
+        "ACP does not support variables; ${A} was not replaced",
+        "ACP does not support variables; ${B} was not replaced",
     ]
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from mcp_launch._command.explore.arguments import WrongArguments, read_arguments
-from mcp_launch._command.explore.prompt import split_words
+from mcp_launch._command.explore.terminal import split_words
 from tests.mcp_launch.servers.offers import TYPED
 
 
@@ -90,7 +90,7 @@ def test_arguments_can_be_given_whole_and_words_win(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "faults"),
     [
-        ([], ["path: is missing, must be string: Where to look."]),
+        ([], ["path: is missing; must be string: Where to look."]),
         (["path=a", "lines=ten"], ['lines: must be integer, not "ten"']),
         (["path=a", "lines=0"], ["lines: 0 is less than the minimum of 1"]),
         (["path=a", "deep=maybe"], ['deep: must be boolean, not "maybe"']),
@@ -98,28 +98,28 @@ def test_arguments_can_be_given_whole_and_words_win(tmp_path: Path) -> None:
         (["path=a", "ratio=1e999"], ['ratio: must be number, not "1e999"']),
         (["path=a", "mode=fats"], ['mode: must be "fast" | "thorough" | 3, not "fats"; did you mean "fast"?']),
         (["path=a", "limit=few"], ['limit: must be integer | null, not "few"']),
-        (["path=a", "lnies=3"], ['lnies: there is no such argument; did you mean "lines"?']),
+        (["path=a", "lnies=3"], ['lnies: unknown argument; did you mean "lines"?']),
         (["path=a", "path=b"], ["path: is given twice"]),
         (["path=a", 'tags:=["b"]', 'tags:=["c"]'], ["tags: is given twice"]),
         (["path"], ["path: must be name=value, or name:=JSON"]),
-        (['{"path": 1}'], ['{"path": 1}: must be name=value, or name:=JSON; give a whole object with --args']),
+        (['{"path": 1}'], ['{"path": 1}: must be name=value, or name:=JSON; use --args for a whole object']),
         (["path=a", "=5"], ["=5: must be name=value, or name:=JSON"]),
         (["path:=a"], ["path: not JSON at character 1: Expecting value"]),
         (["path:=5"], ["path: must be string, not 5"]),
         (["path=a", "tags:=[1]"], ["tags[0]: must be string, not 1"]),
         (["path=a", "tags=[1"], ["tags: not JSON at character 3: Expecting ',' delimiter"]),
         (["path=a", "filter.since=old"], ['filter.since: must be integer, not "old"']),
-        (["path=a", "lin.es=1"], ['lin.es: there is no such argument; did you mean "lines"?']),
-        (["path=a", "fliter.since=1"], ['fliter.since: there is no such argument; did you mean "filter.since"?']),
-        (["path=a", "filter.snice=1"], ['filter.snice: there is no such argument; did you mean "filter.since"?']),
-        (["path=a", "fliter.snice=1"], ['fliter.snice: there is no such argument; did you mean "filter.since"?']),
-        (["path=a", "fliter.since.x=1"], ['fliter.since.x: there is no such argument; did you mean "filter.since"?']),
-        (["path=a", "filter:=5", "filter.since=1"], ["filter.since: filter is given as 5 already"]),
+        (["path=a", "lin.es=1"], ['lin.es: unknown argument; did you mean "lines"?']),
+        (["path=a", "fliter.since=1"], ['fliter.since: unknown argument; did you mean "filter.since"?']),
+        (["path=a", "filter.snice=1"], ['filter.snice: unknown argument; did you mean "filter.since"?']),
+        (["path=a", "fliter.snice=1"], ['fliter.snice: unknown argument; did you mean "filter.since"?']),
+        (["path=a", "fliter.since.x=1"], ['fliter.since.x: unknown argument; did you mean "filter.since"?']),
+        (["path=a", "filter:=5", "filter.since=1"], ["filter.since: filter is already given as 5"]),
         (["path=a", "filter=old"], ['filter: must be {since?: integer, names?: string[]}, not "old"']),
         (["lines=ten", "deep=maybe"], ['lines: must be integer, not "ten"', 'deep: must be boolean, not "maybe"']),
         (["path=a", "filter=@/no/such"], ['filter: must be {since?: integer, names?: string[]}, not "@/no/such"']),
         (["path=a", "filter:=@/no/such"], ["filter: /no/such: No such file or directory"]),
-        (["path=a", "zzz.b=1"], [f"zzz.b: there is no such argument; there are {', '.join(TYPED['properties'])}"]),
+        (["path=a", "zzz.b=1"], [f"zzz.b: unknown argument; there are {', '.join(TYPED['properties'])}"]),
     ],
 )
 def test_what_is_wrong_is_named_with_what_the_schema_wants(words: list[str], faults: list[str]) -> None:
@@ -151,8 +151,8 @@ def test_an_object_without_known_members_is_asked_for_with_an_example() -> None:
     [
         ("[]", "--args: must be a JSON object of arguments, not []"),
         ("{", "--args: not JSON at character 2: Expecting property name enclosed in double quotes"),
-        ('{"path": NaN}', "--args: not JSON: a number or a nesting beyond what can be read"),
-        ('{"lines": 5}', "path: is missing, must be string: Where to look."),
+        ('{"path": NaN}', "--args: not JSON: a number is too long, or it is nested too deeplyly"),
+        ('{"lines": 5}', "path: is missing; must be string: Where to look."),
     ],
 )
 def test_arguments_that_are_given_whole_are_looked_at_too(whole: str, fault: str) -> None:
@@ -168,10 +168,10 @@ def test_arguments_that_are_given_whole_are_looked_at_too(whole: str, fault: str
         (
             {"properties": {"a": {"type": "string"}}, "required": ["a", "it's"]},
             [],
-            ["a: is missing, must be string", "it's: is missing, must be any"],
+            ["a: is missing; must be string", "it's: is missing; must be any"],
         ),
-        ({"required": ["a", "b"]}, ["b:=1"], ["a: is missing, must be any"]),
-        ({"additionalProperties": False}, ["a:=1"], ["a: there is no such argument"]),
+        ({"required": ["a", "b"]}, ["b:=1"], ["a: is missing; must be any"]),
+        ({"additionalProperties": False}, ["a:=1"], ["a: unknown argument"]),
         ({"properties": {"a": {"enum": ["b"]}}}, ["a:=1"], ['a: must be "b", not 1']),
         ({"properties": {"a": {"const": "b"}}}, ["a:=1"], ['a: must be "b", not 1']),
         (
@@ -180,12 +180,12 @@ def test_arguments_that_are_given_whole_are_looked_at_too(whole: str, fault: str
                 "$defs": {"B": {"type": "string", "description": "\nWhat to do.\nAnd more."}},
             },
             ["a:={}"],
-            ["a.b: is missing, must be string: What to do."],
+            ["a.b: is missing; must be string: What to do."],
         ),
         (
             {"properties": {"a": {"properties": {"path": {}}, "additionalProperties": False}}},
             ['a:={"paht": 1}'],
-            ['a.paht: there is no such argument; did you mean "path"?'],
+            ['a.paht: unknown argument; did you mean "path"?'],
         ),
         (
             {"properties": {"a": {"anyOf": [{"type": "string"}, {"type": "null"}]}}},
@@ -209,7 +209,7 @@ def test_arguments_that_are_given_whole_are_looked_at_too(whole: str, fault: str
         ),
         ({"properties": {"a": {"type": ["array", "string"]}}}, ["a=b", "a=[1]"], ["a: is given twice"]),
         ({"properties": {"a": {"type": ["array", "string"]}}}, ["a=[1]", "a=b"], ["a: is given twice"]),
-        ({"properties": {"a": {"type": "string"}}}, ["a.b=1"], ["a.b: there is no such argument; there are a"]),
+        ({"properties": {"a": {"type": "string"}}}, ["a.b=1"], ["a.b: unknown argument; there are a"]),
         ({"type": "string"}, [], ["arguments: must be string, not {}"]),
         ({"maxProperties": 0}, ["a:=1"], ["arguments: {'a': 1} is expected to be empty"]),
     ],
@@ -229,8 +229,8 @@ def test_a_member_that_the_schema_forbids_is_named_with_what_is_near() -> None:
     with pytest.raises(WrongArguments) as caught:
         read_arguments(["path:=1", "paht:=1"], schema)
 
-    assert caught.value.faults == ('paht: there is no such argument; did you mean "path"?',)
-    with pytest.raises(WrongArguments, match=r"^path: there is no such argument; there are none$"):
+    assert caught.value.faults == ('paht: unknown argument; did you mean "path"?',)
+    with pytest.raises(WrongArguments, match=r"^path: unknown argument; there are none$"):
         read_arguments(["path=1"], {"type": "object", "additionalProperties": False})
 
 

@@ -12,8 +12,8 @@ import pytest
 from mcp_types import REQUEST_TIMEOUT
 
 from mcp_launch import UnusableInput
+from mcp_launch._command.commands import read_words
 from mcp_launch._command.explore import calling
-from mcp_launch._command.explore.commands import read_words
 from tests.mcp_launch.explore.here import ODD, Command
 from tests.mcp_launch.servers.offers import PIXEL, RUDE
 from tests.mcp_launch.support import SECRET, SERVERS, web_server
@@ -125,7 +125,7 @@ def test_a_tool_and_its_arguments_may_be_called_anything(name: str, command: Com
 
 @pytest.mark.parametrize(("words", "has_command"), [([], False), (["f.json"], False), ([], True), (["a=1"], True)])
 def test_without_a_tool_nothing_can_be_called(words: list[str], has_command: bool) -> None:
-    with pytest.raises(UnusableInput, match="no tool was named"):
+    with pytest.raises(UnusableInput, match="no tool was given"):
         read_words(words, has_command=has_command)
 
 
@@ -168,13 +168,13 @@ def test_what_there_is_not_is_said_with_what_is_near(
 def test_which_of_several_servers_has_to_be_said(file: str, command: Command) -> None:
     done = command("call", file, "typed", "path=a")
 
-    assert (done.status, done.out, done.err) == (2, "", "mcp-launch: say which server: there are odd, gone\n")
+    assert (done.status, done.out, done.err) == (2, "", "mcp-launch: specify the server; there are odd, gone\n")
 
 
 def test_a_server_without_a_tool_is_asked_for_the_tool(file: str, command: Command) -> None:
     done = command("call", file, "odd")
 
-    says = 'mcp-launch: no tool of "odd" was named: call FILE odd TOOL name=value ...\n'
+    says = 'mcp-launch: no tool of "odd" was given; use call FILE odd TOOL name=value ...\n'
     assert (done.status, done.out, done.err) == (2, "", says)
 
 
@@ -240,14 +240,14 @@ def test_an_answer_is_waited_for_as_long_as_is_said(file: str, command: Command)
     assert (done.status, done.out) == (1, "")
     assert done.err.splitlines() == [
         "info: hanging with [redacted]",
-        "mcp-launch: odd: hang did not answer within 0.5 s; does it need longer (mcp-launch call --wait)?",
+        "mcp-launch: odd: hang did not respond within 0.5 s; does it need longer (mcp-launch call --wait)?",
     ]
 
 
 def test_an_answer_that_did_not_come_in_time_is_an_error_in_json(file: str, command: Command) -> None:
     done = command("call", file, "odd", "hang", "--wait", "0.5", "--json")
 
-    message = "hang did not answer within 0.5 s; does it need longer (mcp-launch call --wait)?"
+    message = "hang did not respond within 0.5 s; does it need longer (mcp-launch call --wait)?"
     assert (done.status, json.loads(done.out)["error"]) == (1, {"code": REQUEST_TIMEOUT, "message": message})
 
 
@@ -261,7 +261,7 @@ def test_whoever_sits_at_a_terminal_is_told_how_long_a_silent_tool_may_take(
 
     done = command("call", file, "odd", *words)
 
-    assert f"waiting for {words[0]}, which has {seconds} s to answer (--wait); Ctrl-C ends it\n" in done.err
+    assert f"waiting for {words[0]}, which has {seconds} s to answer (--wait); press Ctrl-C to stop\n" in done.err
 
 
 def test_text_is_printed_and_the_rest_is_saved_where_one_is(
@@ -346,4 +346,4 @@ def test_standard_input_cannot_be_two_things(command: Command) -> None:
     done = command("call", "-", "odd", "typed", "--args", "-", stdin="[]")
 
     assert (done.status, done.out) == (2, "")
-    assert "standard input holds the servers already" in done.err
+    assert "standard input already contains the servers" in done.err

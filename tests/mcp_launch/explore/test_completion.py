@@ -39,7 +39,7 @@ def test_a_server_without_a_name_is_not_among_those_to_choose_from(tmp_path: Pat
 
     done = command("call", str(file), "tool")
 
-    assert (done.status, done.err) == (2, "mcp-launch: say which server: there are b\n")
+    assert (done.status, done.err) == (2, "mcp-launch: specify the server; there are b\n")
     assert completed("call", str(file), "") == ["b"]
 
 
@@ -61,7 +61,7 @@ def test_servers_of_which_none_has_a_name_cannot_be_told_apart(tmp_path: Path, c
 
     done = command("call", str(file), "tool")
 
-    assert (done.status, done.err) == (2, "mcp-launch: give the 2 servers names, to say which of them is meant\n")
+    assert (done.status, done.err) == (2, "mcp-launch: the 2 servers have no names; add names to select one\n")
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ NOTHING: dict[str, dict[str, Any]] = {
     ("words", "why"),
     [
         (["--bogus"], "No such option: --bogus"),
-        (["sh", "-y", "server"], "No such option: -y; is sh a command? Those stand behind --"),
+        (["sh", "-y", "server"], "No such option: -y; is sh a command? Put commands after --"),
         (["--timeout"], "Option '--timeout' requires an argument."),
         (["--timeout", "soon"], "Invalid value for '--timeout': "),
         (["no.json", "tool"], "no.json: No such file or directory"),

@@ -19,8 +19,8 @@ from mcp_launch import Budgets
 from mcp_launch._command.explore import arguments
 from mcp_launch._command.explore import listing as offered
 from mcp_launch._command.explore.listing import tool_lines
-from mcp_launch._command.explore.prompt import candidates
 from mcp_launch._command.explore.schemas import ARGUMENTS, DESCRIBING_STEPS, described_arguments, signature
+from mcp_launch._command.explore.terminal import candidates
 from mcp_launch._servers.record import Offer
 from mcp_launch._validation import TooManySteps, limited_steps, spend
 from tests.mcp_launch.explore.here import Command
@@ -74,7 +74,7 @@ def test_arguments_whose_schema_takes_too_long_are_not_sent(
     assert (done.status, done.out) == (2, "")
     assert done.err.splitlines()[0] == (
         "mcp-launch: tool: its inputSchema was rejected: reading the arguments took longer than 0.5 s; "
-        "mcp-launch call --unchecked sends them without looking at it"
+        "use mcp-launch call --unchecked to send them without validation"
     )
 
 
@@ -101,7 +101,7 @@ def test_arguments_are_read_by_a_schema_with_patterns_too(tmp_path: Path, comman
 
     assert wrong.err.splitlines()[:2] == [
         'mcp-launch: tool: x-1: must be integer, not "five"',
-        "mcp-launch: tool: y: there is no such argument; there are a, n",
+        "mcp-launch: tool: y: unknown argument; there are a, n",
     ]
     assert mismatch.err.splitlines()[0] == "mcp-launch: tool: a: '5' does not match '^[a-z]+$'"
 
@@ -208,7 +208,7 @@ def test_what_is_printed_of_a_tool_is_limited(schema: Schema) -> None:
 def test_what_is_left_out_is_said() -> None:
     lines = [text for text, _ in tool_lines(Tool(name="t", input_schema=itself(100)), Redactor())]
 
-    assert lines[-1] == "      ... and more than can be shown; mcp-launch tools --json prints the whole schema"
+    assert lines[-1] == "      ... truncated; use mcp-launch tools --json for the whole schema"
 
 
 @pytest.mark.parametrize("schema", ENDLESS.values(), ids=ENDLESS)

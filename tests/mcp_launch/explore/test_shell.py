@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from mcp_launch._command.explore.prompt import candidates
+from mcp_launch._command.explore.terminal import candidates
 from mcp_launch._servers.record import Offer
 from tests.mcp_launch.explore.here import ODD, Command
 from tests.mcp_launch.servers.offers import TYPED
@@ -81,7 +81,7 @@ def test_a_tool_is_shown_with_what_it_answers_and_says_that_it_does(file: str, c
     done = command("shell", file, "odd", stdin="tool structured\ntool typed\nresources\nhelp\ntools")
 
     assert done.out.startswith("structured() -> {n?: integer}\ntyped(path: string")
-    assert "    says that it is read-only, not destructive\n" in done.out
+    assert "    annotations: read-only, not destructive\n" in done.out
     assert "memo://{day}  a day\n" in done.out
     assert "call NAME key=value ...  call a tool" in done.out
     assert "\nshow()\n" in done.out
@@ -97,7 +97,7 @@ def test_a_tool_is_shown_with_what_it_answers_and_says_that_it_does(file: str, c
         ("read", 2, "mcp-launch: usage: read URI"),
         ("read memo://no", 1, "mcp-launch: odd: no resources/read"),
         ("get greet", 2, "mcp-launch: greet: name: missing"),
-        ("get greet nmae=Ada", 2, 'mcp-launch: greet: nmae: there is no such argument; did you mean "name"?'),
+        ("get greet nmae=Ada", 2, 'mcp-launch: greet: nmae: unknown argument; did you mean "name"?'),
         ("get great", 2, 'mcp-launch: odd: no prompt is called "great"; did you mean "greet"?'),
         ("get zzz", 2, 'mcp-launch: odd: no prompt is called "zzz"; there are greet'),
         ("call typed 'a", 2, "mcp-launch: no closing quotation"),
@@ -153,7 +153,7 @@ def test_standard_input_cannot_be_two_things(command: Command) -> None:
     done = command("shell", "-", stdin="[]")
 
     assert (done.status, done.out) == (2, "")
-    assert done.err == "mcp-launch: standard input is what is typed at the prompt; give FILE by its name\n"
+    assert done.err == "mcp-launch: standard input is used for the commands of the shell; pass a FILE\n"
 
 
 @pytest.mark.parametrize(

@@ -59,7 +59,7 @@ def test_a_person_completes_calls_cancels_and_leaves(tmp_path: Path) -> None:
     file.write_text(json.dumps([marked.stdio("odd", ODD["command"], *ODD["args"])]))
 
     with terminal("shell", str(file), columns=WIDE, XDG_STATE_HOME=str(tmp_path / "state")) as shown:
-        shown.see("odd: 11 tools, 2 resources, 1 resource template, 1 prompt; help lists the commands")
+        shown.see("odd: 11 tools, 2 resources, 1 resource template, 1 prompt; type help for the commands")
         shown.see("odd>")
         # A person waits for what the key does.
         for keys, comes in ((b"call ty\t", "ped"), (b"pa\t", "th="), (b"x de\t", "ep="), (b"tr\t", "ue")):

@@ -103,7 +103,7 @@ def test_the_output_of_a_case_is_what_is_known_of_its_server() -> None:
     assert (out.text or "").splitlines() == [
         "transport: stdio",
         "target: /usr/bin/files-mcp",
-        "calls itself: Files 1.2.0",
+        "server info: Files 1.2.0",
         "MCP: 2025-06-18",
         "spawn: 0.010 s",
         "handshake: 0.500 s",
@@ -143,7 +143,7 @@ def test_a_server_with_warnings_has_failed_where_warnings_are_taken_for_failures
         "slow": "warning",
     }
     assert told["old"].get("message") == "is deprecated"
-    assert told["old"].text == "is deprecated\nwrote a log\n\n--strict takes warnings for failures."
+    assert told["old"].text == "is deprecated\nwrote a log\n\n--strict treats warnings as failures."
 
 
 def test_what_is_odd_in_a_file_stands_at_its_server_or_behind_all() -> None:

@@ -73,7 +73,7 @@ def test_the_file_of_any_client_is_read_by_its_rules(pytester: pytest.Pytester, 
     vscode.stdout.fnmatch_lines(["*McpServerWarning: odd: mcp.json:1:*: ${env:NOT_SET_ANYWHERE} is not set*"])
     assert marked.mark not in str(vscode.stdout)
     zed.assert_outcomes(passed=1, skipped=1)
-    zed.stdout.fnmatch_lines(["SKIPPED * settings.json:1:22: is disabled in Zed, and not started"])
+    zed.stdout.fnmatch_lines(["SKIPPED * settings.json:1:22: is disabled in Zed and not started"])
     assert not gate.exists()
 
 
@@ -83,7 +83,7 @@ def test_what_is_odd_in_the_file_itself_is_told_once(pytester: pytest.Pytester, 
     result = run(pytester, "--mcp-config", ".mcp.json", "-W", "default::pytest.PytestWarning")
 
     result.assert_outcomes(passed=2, warnings=1)
-    result.stdout.fnmatch_lines(["*McpServerWarning: .mcp.json:1:1: Claude Code finds no servers in this file*"])
+    result.stdout.fnmatch_lines(["*McpServerWarning: .mcp.json:1:1: Claude Code will not find these servers*"])
 
 
 def test_a_server_that_fails_tells_what_is_odd_about_it_too(pytester: pytest.Pytester, marked: Marked) -> None:
@@ -276,7 +276,7 @@ def test_a_time_that_is_none_is_refused(given: str, pytester: pytest.Pytester, m
     result = run(pytester, "--mcp-config", "servers.json", "-o", f"mcp_timeout={given}")
 
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines([f"*mcp_timeout must be a number of seconds above 0, not '{given}'"])
+    result.stderr.fnmatch_lines([f"*mcp_timeout must be a positive number of seconds, not '{given}'"])
 
 
 def test_a_file_that_holds_no_servers_is_an_error_that_says_where(pytester: pytest.Pytester) -> None:
@@ -288,7 +288,7 @@ def test_a_file_that_holds_no_servers_is_an_error_that_says_where(pytester: pyte
 
     absent = run(pytester, "--mcp-config", "absent.json")
     assert absent.ret == pytest.ExitCode.USAGE_ERROR
-    absent.stderr.fnmatch_lines(["*--mcp-config: there is no file *absent.json"])
+    absent.stderr.fnmatch_lines(["*--mcp-config: *absent.json does not exist"])
 
 
 def test_stopping_at_the_first_failure_leaves_no_server(pytester: pytest.Pytester, marked: Marked) -> None:

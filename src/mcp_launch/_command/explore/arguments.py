@@ -1,11 +1,11 @@
-"""Suggests the known name that was most likely meant by a misspelt one."""
+"""Reads the arguments of a tool from words such as `name=value`, and validates them by the tool's schema."""
 
 from __future__ import annotations
 
 import json
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, cast
@@ -26,187 +26,76 @@ from mcp_launch._json_values import as_items
 from mcp_launch._validation import STEPS, TooManySteps, compiled, errors_of, is_plain, limited_steps, steps_are_limited
 from mcp_launch.options import Budgets
 
-
-def misfits(arguments: dict[str, Any], schema: Schema) -> Iterator[str]:
-    """What the schema does not allow in the arguments; nothing if it is not a valid schema.
-
-    Raises:
-        TooManySteps: steps are limited, and these were too many.
-    """
-    try:
-        errors = list(errors_of(compiled(schema, counted=steps_are_limited()), arguments))
-    except (TooManySteps, MemoryError):
-        raise
-    except Exception:  # noqa: BLE001 - an invalid schema, or a reference to one, may raise anything
-        return
-    for error in errors:
-        yield from _misfit(error, schema)
-
-
-def _misfit(error: Any, root: Schema) -> Iterator[str]:
-    path = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in error.absolute_path).lstrip(".")
-    within = f"{path}." if path else ""
-    match error.validator:
-        case "required" if (name := _missing(error)) is not None:
-            about = next((each for each in arguments_of({**root, **error.schema}) if each.name == name), None)
-            first = about.description.strip().partition("\n")[0] if about else ""
-            says = f": {first}" if first else ""
-            yield f"{within}{name}: is missing, must be {about.type if about else 'any'}{says}"
-        case "additionalProperties":
-            known = properties_of(error.schema, root)
-            for name in error.instance:
-                if member_of(name, error.schema, root) is None:
-                    yield f"{within}{name}: there is no such argument{did_you_mean(name, known)}"
-        case "type" | "enum" | "const" | "anyOf" | "oneOf":
-            yield f"{path or 'arguments'}: must be {type_text(error.schema, root)}, not {short(error.instance)}"
-        case _:
-            yield f"{path or 'arguments'}: {error.message}"
-
-
-def _missing(error: Any) -> str | None:
-    """The name that is missing. Each has an error of its own, of which only the message has the name."""
-    return next((each for each in as_items(error.validator_value) if error.message.startswith(f"{each!r} is ")), None)
-
-
-class Fault(ValueError):  # noqa: N818 - says what is wrong, and is always told with others like it
-    """One mistake in what was typed."""
-
-
-def typed_value(text: str, schema: object, root: Schema, *, called: str, checked: bool) -> Any:
-    """The value that a text means for the argument `called`, whose *schema* is a part of *root*.
-
-    Raises:
-        Fault: the schema allows no such value; if it is not `checked`, the text stays a text.
-    """
-    choices = alternatives(schema, root)
-    for choice in choices:
-        for value in fixed_values(choice):
-            if text == (value if isinstance(value, str) else json.dumps(value)):
-                return value
-    free = {kind_of(choice): choice for choice in reversed(choices) if not fixed_values(choice)}
-    bracket = {"[": "array", "{": "object"}.get(text[:1])
-    if bracket and bracket in free and ("string" not in free or _is_json(text)):
-        return json_value(text, called=called)
-    for kind, read in _READERS.items():
-        if kind in free and (value := read(text)) is not _NONE:
-            return value
-    if "array" in free:
-        item = free["array"].get("items", {})
-        return [typed_value(text, item, root, called=called, checked=checked)]
-    if None in free or not choices:
-        return json_value(text, called=called) if _is_json(text) else text
-    if not checked:
-        return text
-    values = [value for choice in choices for value in fixed_values(choice) if isinstance(value, str)]
-    wants = type_text(schema, root)
-    example = f""", such as {called}:='{{"name": "value"}}'""" if wants == "object" else ""
-    raise Fault(f"{called}: must be {wants}{example}, not {short(text)}{did_you_mean(text, values)}")
-
-
-def json_value(text: str, *, called: str) -> Any:
-    """The JSON value of a text, or of the file that `@FILE` names.
-
-    Raises:
-        Fault: there is none.
-    """
-    text = with_file(text, called=called)
-    try:
-        return json.loads(text, parse_constant=_no_constant)
-    except json.JSONDecodeError as error:
-        raise Fault(f"{called}: not JSON at character {error.pos + 1}: {error.msg}") from None
-    except (ValueError, RecursionError):
-        raise Fault(f"{called}: not JSON: a number or a nesting beyond what can be read") from None
-
-
-def with_file(text: str, *, called: str) -> str:
-    """The text, or what is in the file that `@FILE` names.
-
-    Raises:
-        Fault: it cannot be read.
-    """
-    if not text.startswith("@"):
-        return text
-    try:
-        return Path(text[1:]).expanduser().read_text(encoding="utf-8-sig")
-    except (OSError, ValueError) as error:
-        why = error.strerror if isinstance(error, OSError) else "not UTF-8"
-        raise Fault(f"{called}: {text[1:]}: {why}") from None
-
-
 _NONE = object()
 _TRUTH = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+_SIMPLE_TYPES = ("string", "null", "integer", "number", "boolean")
+"""In this order: if strings are allowed, it is a string."""
 
 
-def _integer(text: str) -> Any:
-    # Longer ones would be refused by Python, and are no numbers that anybody types.
-    return int(text) if re.fullmatch(r"[+-]?\d{1,1000}", text, re.ASCII) else _NONE
-
-
-def _number(text: str) -> Any:
-    if (whole := _integer(text)) is not _NONE:
-        return whole
-    if re.fullmatch(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", text, re.ASCII) and math.isfinite(float(text)):
-        return float(text)
-    return _NONE
-
-
-def _boolean(text: str) -> Any:
-    return _TRUTH.get(text.lower(), _NONE)
-
-
-def _null(text: str) -> Any:
-    return None if text == "null" else _NONE
-
-
-def _string(text: str) -> Any:
-    return text
-
-
-# In this order: where text is allowed, it is text.
-_READERS: dict[str, Callable[[str], Any]] = {
-    "string": _string,
-    "null": _null,
-    "integer": _integer,
-    "number": _number,
-    "boolean": _boolean,
-}
-
-
-def _is_json(text: str) -> bool:
-    try:
-        json.loads(text, parse_constant=_no_constant)
-    except (ValueError, RecursionError):
-        return False
-    return True
-
-
-def _no_constant(name: str) -> float:
-    raise ValueError(name)
-
-
-class WrongArguments(ValueError):  # noqa: N818 - says what is wrong, which a suffix would not
-    """What was typed cannot be the arguments of the tool."""
+class WrongArguments(ValueError):  # noqa: N818 - the name says what is wrong
+    """The arguments do not fit the tool."""
 
     def __init__(self, faults: Iterable[str]) -> None:
         self.faults = tuple(faults)
-        """What is wrong, one text for each mistake."""
+        """One message for each mistake."""
         super().__init__("; ".join(self.faults))
+
+
+class Fault(ValueError):  # noqa: N818 - reported together with others
+    """One mistake in an argument."""
+
+
+async def read_untrusted(
+    words: list[str], schema: Schema, *, whole: str | None = None, checked: bool = True
+) -> dict[str, Any]:
+    """Return the arguments for an untrusted schema, whose evaluation is limited in steps and time.
+
+    Raises:
+        WrongArguments: as for `read_arguments`, or the schema cannot be evaluated within the limits.
+    """
+    if is_plain(schema):
+        with suppress(TooManySteps), limited_steps(STEPS):
+            return read_arguments(words, schema, whole=whole, checked=checked)
+    # Imported late: most schemas do not need a process.
+    from mcp_launch._killable import CallFailed, KillableProcess  # noqa: PLC0415
+
+    try:
+        # Here, because the other process has another standard input.
+        whole = None if whole is None else _with_file(whole, called="--args")
+        words = [_with_its_file(word) for word in words]
+    except Fault as fault:
+        raise WrongArguments([str(fault)]) from None
+    process = KillableProcess(seconds=Budgets().validate)
+    try:
+        found: dict[str, Any] = await process.call(f"{__name__}:read_elsewhere", words, schema, whole, checked)
+    except CallFailed as failed:
+        if not checked:
+            return read_arguments(words, {}, whole=whole, checked=False)
+        why = "reading the arguments " + (f"fails ({failed.kind})" if failed.kind else str(failed))
+        hint = "use mcp-launch call --unchecked to send them without validation"
+        raise WrongArguments([f"its inputSchema was rejected: {why}; {hint}"]) from None
+    finally:
+        await process.aclose()
+    if faults := found["faults"]:
+        raise WrongArguments(faults)
+    arguments: dict[str, Any] = found["arguments"]
+    return arguments
 
 
 def read_arguments(
     words: Iterable[str], schema: Schema, *, whole: str | None = None, checked: bool = True
 ) -> dict[str, Any]:
-    """The arguments of a tool, from words such as `name=value`.
+    """Return the arguments of a tool, from words such as `name=value`.
 
     Args:
-        words: `name=value` by the type in the schema, again for each item of an array; `name:=JSON` and
-            `name:=@FILE` for the exact value; `outer.inner=value` for a member of an object.
+        words: `name=value` by the type in the schema, repeated for the items of an array; `name:=JSON` and
+            `name:=@FILE` for an exact value; `outer.inner=value` for a member of an object.
         schema: the tool's input schema.
-        whole: a JSON object of arguments, or `@FILE` with one; `words` replace members of it.
-        checked: False for a server that is to be tried with arguments that its schema does not allow.
+        whole: a JSON object of arguments, or `@FILE`; *words* replace its members.
+        checked: False to accept arguments that the schema does not allow.
 
     Raises:
-        WrongArguments: the schema does not allow something; every mistake is listed.
+        WrongArguments: the schema does not allow the arguments; every mistake is listed.
     """
     try:
         arguments = {} if whole is None else _object(whole)
@@ -226,59 +115,154 @@ def read_arguments(
     return arguments
 
 
-async def read_untrusted(
-    words: list[str], schema: Schema, *, whole: str | None = None, checked: bool = True
-) -> dict[str, Any]:
-    """The same for the schema of a server, which may be made to keep its reader busy for years.
-
-    Raises:
-        WrongArguments: as for `read_arguments`, or the schema cannot be evaluated within the limits.
-    """
-    if is_plain(schema):
-        with suppress(TooManySteps), limited_steps(STEPS):
-            return read_arguments(words, schema, whole=whole, checked=checked)
-    # Imported late: most schemas need no process, and most commands no schema.
-    from mcp_launch._killable import CallFailed, KillableProcess  # noqa: PLC0415
-
-    try:
-        # Here, because the other process has another standard input, and none of our other descriptors.
-        whole = None if whole is None else _with_file(whole, called="--args")
-        words = [_with_its_file(word) for word in words]
-    except Fault as fault:
-        raise WrongArguments([str(fault)]) from None
-    process = KillableProcess(seconds=Budgets().validate)
-    try:
-        found: dict[str, Any] = await process.call(f"{__name__}:read_elsewhere", words, schema, whole, checked)
-    except CallFailed as failed:
-        if not checked:
-            return read_arguments(words, {}, whole=whole, checked=False)
-        why = "reading the arguments " + (f"fails ({failed.kind})" if failed.kind else str(failed))
-        hint = "mcp-launch call --unchecked sends them without looking at it"
-        raise WrongArguments([f"its inputSchema was rejected: {why}; {hint}"]) from None
-    finally:
-        await process.aclose()
-    if faults := found["faults"]:
-        raise WrongArguments(faults)
-    arguments: dict[str, Any] = found["arguments"]
-    return arguments
-
-
 def read_elsewhere(words: list[str], schema: Schema, whole: str | None, checked: bool) -> dict[str, Any]:
-    """The arguments, or the faults, for calls in the other process."""
+    """Return the arguments or the faults; called in another process."""
     try:
         return {"arguments": read_arguments(words, schema, whole=whole, checked=checked), "faults": ()}
     except WrongArguments as wrong:
         return {"arguments": {}, "faults": wrong.faults}
 
 
+def misfits(arguments: dict[str, Any], schema: Schema) -> Iterator[str]:
+    """Yield the errors of the arguments; nothing if the schema is invalid.
+
+    Raises:
+        TooManySteps: validation takes more steps than allowed.
+    """
+    try:
+        errors = list(errors_of(compiled(schema, counted=steps_are_limited()), arguments))
+    except (TooManySteps, MemoryError):
+        raise
+    except Exception:  # noqa: BLE001 - an invalid schema may raise anything
+        return
+    for error in errors:
+        yield from _misfit(error, schema)
+
+
+def _misfit(error: Any, root: Schema) -> Iterator[str]:
+    path = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in error.absolute_path).lstrip(".")
+    within = f"{path}." if path else ""
+    match error.validator:
+        case "required" if (name := _missing(error)) is not None:
+            about = next((each for each in arguments_of({**root, **error.schema}) if each.name == name), None)
+            first = about.description.strip().partition("\n")[0] if about else ""
+            says = f": {first}" if first else ""
+            yield f"{within}{name}: is missing; must be {about.type if about else 'any'}{says}"
+        case "additionalProperties":
+            known = properties_of(error.schema, root)
+            for name in error.instance:
+                if member_of(name, error.schema, root) is None:
+                    yield f"{within}{name}: unknown argument{did_you_mean(name, known)}"
+        case "type" | "enum" | "const" | "anyOf" | "oneOf":
+            yield f"{path or 'arguments'}: must be {type_text(error.schema, root)}, not {short(error.instance)}"
+        case _:
+            yield f"{path or 'arguments'}: {error.message}"
+
+
+def _missing(error: Any) -> str | None:
+    """Return the missing name. Each has its own error, and only the message contains the name."""
+    return next((each for each in as_items(error.validator_value) if error.message.startswith(f"{each!r} is ")), None)
+
+
+def typed_value(text: str, schema: object, root: Schema, *, called: str, checked: bool) -> Any:
+    """Convert a string to the type of the argument *called*, whose *schema* is a part of *root*.
+
+    Raises:
+        Fault: the schema does not allow the value. If not *checked*, the string is returned instead.
+    """
+    choices = alternatives(schema, root)
+    for choice in choices:
+        for value in fixed_values(choice):
+            if text == (value if isinstance(value, str) else json.dumps(value)):
+                return value
+    free = {kind_of(choice): choice for choice in reversed(choices) if not fixed_values(choice)}
+    bracket = {"[": "array", "{": "object"}.get(text[:1])
+    if bracket and bracket in free and ("string" not in free or _is_json(text)):
+        return json_value(text, called=called)
+    for kind in _SIMPLE_TYPES:
+        if kind in free and (value := _converted(text, kind)) is not _NONE:
+            return value
+    if "array" in free:
+        item = free["array"].get("items", {})
+        return [typed_value(text, item, root, called=called, checked=checked)]
+    if None in free or not choices:
+        return json_value(text, called=called) if _is_json(text) else text
+    if not checked:
+        return text
+    values = [value for choice in choices for value in fixed_values(choice) if isinstance(value, str)]
+    wants = type_text(schema, root)
+    example = f""", such as {called}:='{{"name": "value"}}'""" if wants == "object" else ""
+    raise Fault(f"{called}: must be {wants}{example}, not {short(text)}{did_you_mean(text, values)}")
+
+
+def json_value(text: str, *, called: str) -> Any:
+    """Parse a string, or the file that `@FILE` names, as JSON.
+
+    Raises:
+        Fault: it is not JSON, or the file cannot be read.
+    """
+    text = with_file(text, called=called)
+    try:
+        return json.loads(text, parse_constant=_no_constant)
+    except json.JSONDecodeError as error:
+        raise Fault(f"{called}: not JSON at character {error.pos + 1}: {error.msg}") from None
+    except (ValueError, RecursionError):
+        raise Fault(f"{called}: not JSON: a number is too long, or it is nested too deeplyly") from None
+
+
+def with_file(text: str, *, called: str) -> str:
+    """Return the string, or the content of the file that `@FILE` names.
+
+    Raises:
+        Fault: the file cannot be read.
+    """
+    if not text.startswith("@"):
+        return text
+    try:
+        return Path(text[1:]).expanduser().read_text(encoding="utf-8-sig")
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else "not UTF-8"
+        raise Fault(f"{called}: {text[1:]}: {why}") from None
+
+
+def _converted(text: str, kind: str) -> Any:
+    """Return the value of a simple type that a string means, or `_NONE`."""
+    match kind:
+        case "string":
+            return text
+        case "null" if text == "null":
+            return None
+        case "boolean":
+            return _TRUTH.get(text.lower(), _NONE)
+        # Python rejects longer integers.
+        case "integer" | "number" if re.fullmatch(r"[+-]?\d{1,1000}", text, re.ASCII):
+            return int(text)
+        case "number" if re.fullmatch(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", text, re.ASCII):
+            return float(text) if math.isfinite(float(text)) else _NONE
+        case _:
+            return _NONE
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text, parse_constant=_no_constant)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _no_constant(name: str) -> float:
+    raise ValueError(name)
+
+
 def _with_its_file(word: str) -> str:
-    """The word with what is in the file that it names, if it is `name:=@FILE`."""
+    """Return the word with the content of its file, if it is `name:=@FILE`."""
     name, _, text = word.partition("=")
     return f"{name}={_with_file(text, called=name[:-1])}" if name.endswith(":") else word
 
 
 def _with_file(text: str, *, called: str) -> str:
-    # A file that begins with "@" does not name another one.
+    # The space keeps a content that begins with "@" from being read as a file name.
     return f" {with_file(text, called=called)}" if text.startswith("@") else text
 
 
@@ -294,13 +278,13 @@ def _add(word: str, arguments: dict[str, Any], typed: set[tuple[str, ...]], root
     exact = name.endswith(":") and name not in properties_of(root, root)
     name = name[:-1] if exact else name
     if not equals or not name:
-        hint = "; give a whole object with --args" if word.startswith("{") else ""
+        hint = "; use --args for a whole object" if word.startswith("{") else ""
         raise Fault(f"{word}: must be name=value, or name:=JSON{hint}")
-    path, schema = _meant(name, root)
+    path, schema = _resolved(name, root)
     if schema is None and not exact and checked:
         near = _nearest(name, root, root)
-        told = f'did you mean "{near}"?' if near else there_are(properties_of(root, root))
-        raise Fault(f"{name}: there is no such argument; {told}")
+        hint = f'did you mean "{near}"?' if near else there_are(properties_of(root, root))
+        raise Fault(f"{name}: unknown argument; {hint}")
     value = json_value(text, called=name) if exact else typed_value(text, schema, root, called=name, checked=checked)
     holder = _holder(path, arguments, called=name)
     if path not in typed:
@@ -313,22 +297,22 @@ def _add(word: str, arguments: dict[str, Any], typed: set[tuple[str, ...]], root
 
 
 def _holder(path: tuple[str, ...], arguments: dict[str, Any], *, called: str) -> dict[str, Any]:
-    """The object that the last step of the path is a member of; made if it is not there yet."""
+    """Return the object that contains the last step of the path, and create it if necessary."""
     holder = arguments
     for step in path[:-1]:
         inner: Any = holder.setdefault(step, {})
         if not isinstance(inner, dict):
-            raise Fault(f"{called}: {step} is given as {short(inner)} already")
+            raise Fault(f"{called}: {step} is already given as {short(inner)}")
         holder = cast("dict[str, Any]", inner)
     return holder
 
 
-def _meant(name: str, root: Schema) -> tuple[tuple[str, ...], object]:
-    """The path of the argument and its schema; None as the schema where the tool has no such argument."""
+def _resolved(name: str, root: Schema) -> tuple[tuple[str, ...], object]:
+    """Return the path of the argument and its schema, which is None if the tool has no such argument."""
     schema = member_of(name, root, root)
     if schema is not None:
         return (name,), schema
-    # A member of an object, unless the name of an argument has a dot in it.
+    # A member of an object, unless the name of an argument contains a dot.
     path: tuple[str, ...] = ()
     schema, rest = root, name
     while rest:
@@ -341,7 +325,7 @@ def _meant(name: str, root: Schema) -> tuple[tuple[str, ...], object]:
 
 
 def _nearest(name: str, schema: object, root: Schema) -> str | None:
-    """The known argument that is most like this one; each step of its path is compared on its own."""
+    """Return the most similar known argument. Each step of the path is compared separately."""
     known = properties_of(schema, root)
     step, _, rest = name.partition(".")
     holder = nearest(step, known)

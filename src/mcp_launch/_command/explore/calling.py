@@ -1,4 +1,4 @@
-"""Splits the content of an answer into text to show and data to save; nothing binary ever reaches a terminal."""
+"""Calls a tool, and prints its result: text is shown, and binary data is saved in files."""
 
 from __future__ import annotations
 
@@ -20,10 +20,9 @@ from urllib.parse import urlsplit
 import anyio
 
 from mcp_launch._command.explore.arguments import WrongArguments, read_untrusted
-from mcp_launch._command.explore.commands import Call
 from mcp_launch._command.explore.opened import Opened, Use, use_one
 from mcp_launch._command.explore.schemas import signature
-from mcp_launch._command.inputs import Session
+from mcp_launch._command.inputs import Call, Session
 from mcp_launch._command.show.text import harmless, remark, write, write_json, write_refusal
 from mcp_launch.failures import InvalidResult, LaunchFailure, UnusableInput
 from mcp_launch.options import TOOLS, Budgets
@@ -33,57 +32,276 @@ if TYPE_CHECKING:
     from mcp_types import CallToolResult, Tool
     from pydantic import BaseModel
 
-
 _LONGEST = 80
-"""Characters of a file's name that are taken from a server."""
-
-
+"""The maximum length of the part of a file name that comes from a server."""
 SILENCE = 10.0
-"""Seconds without an answer after which a line says what is waited for."""
+"""Seconds without a response after which a line reports what is pending."""
 _DYING = 5.0
-"""Seconds to wait for the reason why a session is over."""
+"""Seconds to wait for the reason why a session ended."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """The outcome of a call: a result, the reason why there is none, or both if the result is invalid."""
+
+    result: CallToolResult | None = None
+    failure: FailureJson | None = None
+    """The failure of the server, if it has exited."""
+    error: dict[str, Any] | None = None
+    """The error of this call: it was rejected, took too long, or its result is invalid."""
+
+    @property
+    def ok(self) -> bool:
+        """True if the tool succeeded."""
+        return self.result is not None and not self.result.is_error and self.error is None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Piece:
-    """One part of an answer: a text, or bytes that are none."""
+    """One part of a result: text, or binary data."""
 
     text: str | None = None
     data: bytes | None = None
     media_type: str | None = None
     name: str | None = None
-    """What the server calls it: of a resource, the last part of its URI."""
+    """Its name, if it is a resource: the last part of the URI."""
     about: str = ""
-    """What to say of data, which cannot be shown."""
+    """A description of data, which cannot be shown."""
+
+
+def call_once(
+    session: Session,
+    wanted: Call,
+    *,
+    timeout: float,
+    wait: float | None,
+    save: str | None,
+    as_json: bool,
+    verbose: bool,
+    show_secrets: bool,
+) -> int:
+    """Start the server, call the tool, print its result, and return the exit status.
+
+    Raises:
+        UnusableInput: the tool is unknown, or the result cannot be written.
+        SystemExit: a signal arrived.
+    """
+
+    async def ready(opened: Opened) -> int:
+        tool = opened.find("tool", wanted.tool, opened.server.tools)
+        try:
+            arguments = await read_untrusted(
+                list(wanted.words), tool.input_schema, whole=wanted.whole, checked=wanted.checked
+            )
+        except WrongArguments as wrong:
+            complain_of(wrong, opened, tool)
+            if as_json:
+                reasons = [opened.hide(f"{tool.name}: {fault}") for fault in wrong.faults]
+                write_refusal("call", reasons, server=opened.name, tool=tool.name)
+            return 2
+        terminal = sys.stderr.isatty()
+        async with _reports_silence(opened, tool, wait=wait) if terminal else nullcontext():
+            answer = await call_tool(opened, tool, arguments, wait=wait, progress=terminal)
+        if as_json:
+            _write_json(opened, tool, answer, save=save)
+        else:
+            print_answer(opened, tool, answer, save=save)
+        return 0 if answer.ok else 1
+
+    use = Use(ready=ready, failed=partial(_write_failure, tool=wanted.tool) if as_json else None)
+    return use_one(session, use, lists=TOOLS, timeout=timeout, verbose=verbose, show_secrets=show_secrets)
+
+
+async def call_tool(
+    opened: Opened, tool: Tool, arguments: dict[str, Any], *, wait: float | None = None, progress: bool
+) -> Answer:
+    """Call a tool of a ready server. If there is no valid result, print the reason to standard error.
+
+    *wait* is the timeout in seconds.
+    """
+    try:
+        on_progress = opened.notices.progress if progress else None
+        return Answer(result=await opened.session.call_tool(tool.name, arguments, wait, on_progress))
+    except LaunchFailure as failure:
+        opened.notices.complain(str(failure))
+        return Answer(failure=failure.to_json())
+    except InvalidResult as invalid:
+        opened.notices.complain(str(invalid))
+        return Answer(result=invalid.result, error={"code": None, "message": str(invalid)})
+    except Exception as error:  # noqa: BLE001 - the SDK raises many kinds of exceptions
+        message = _late(tool, error, wait=wait)
+        opened.notices.complain(f"{opened.name}: {message}" if message else opened.why(error))
+        if death := await _death(opened, error):
+            return Answer(failure=death)
+        return Answer(error={"code": getattr(error, "code", None), "message": opened.hide(message or str(error))})
+
+
+def print_answer(opened: Opened, tool: Tool, answer: Answer, *, save: str | None) -> None:
+    """Print the result of a tool, if there is one. An error result is printed to standard error.
+
+    Raises:
+        UnusableInput: the result cannot be written.
+    """
+    if answer.result is None:
+        return
+    raw = _raw(answer.result)
+    pieces = with_structured(list(pieces_of(raw["content"])), raw.get("structuredContent"))
+    write_pieces(opened, pieces, stem=tool.name, save=save, failed=answer.result.is_error)
+
+
+def complain_of(wrong: WrongArguments, opened: Opened, tool: Tool) -> None:
+    """Print what is wrong with the arguments of a tool, and its signature."""
+    for fault in wrong.faults:
+        opened.notices.complain(f"{tool.name}: {fault}")
+    opened.notices.say(f"usage: {signature(tool.name, tool.input_schema)}")
 
 
 def pieces_of(blocks: Iterable[BaseModel | dict[str, Any]]) -> Iterator[Piece]:
-    """The parts of MCP content: of the blocks of a result or a prompt, or of the contents of a resource."""
+    """Yield the parts of MCP content: the blocks of a result or a prompt, or the contents of a resource."""
     for block in blocks:
         raw = block if isinstance(block, dict) else block.model_dump(mode="json", by_alias=True, exclude_none=True)
         yield _piece(raw)
 
 
-def save_piece(piece: Piece, folder: Path, *, stem: str, name: str = "") -> Path:
-    """Write a piece into a file of that folder, never over one that is there; its path.
+def write_pieces(opened: Opened, pieces: Sequence[Piece], *, stem: str, save: str | None, failed: bool = False) -> None:
+    """Write text to standard output, the text of an error to standard error, and binary data into files.
 
-    The name of the file is the stem, a number, and `name` without characters that could do harm.
+    With *save*, text that has a name, such as a resource, is saved in that folder too. Data is always saved, by default
+    in the current directory, because it may be impossible or expensive to call the tool again.
 
     Raises:
-        OSError: the folder cannot be made, or the file not be written.
+        UnusableInput: something cannot be written.
+    """
+    for piece in pieces:
+        if piece.data is not None or (save is not None and piece.name is not None):
+            save_pieces(opened, [piece], stem=stem, folder=save or os.curdir)
+            continue
+        text = opened.hide_result(piece.text or "")
+        if failed:
+            remark(harmless(text))
+        else:
+            write(harmless(text) if sys.stdout and sys.stdout.isatty() else text.removesuffix("\n"))
+
+
+def save_pieces(opened: Opened, pieces: Sequence[Piece], *, stem: str, folder: str) -> list[str]:
+    """Save data, and texts that have a name, exactly as the server sent them. Print and return the paths.
+
+    Raises:
+        UnusableInput: a file cannot be written.
+    """
+    paths: list[str] = []
+    for piece in pieces:
+        if piece.data is None and piece.name is None:
+            continue
+        try:
+            path = save_piece(piece, Path(folder), stem=stem, name=opened.hide(piece.name or ""))
+        except OSError as error:
+            raise UnusableInput(f"{folder}: {error.strerror}") from None
+        paths.append(str(path))
+        remark(f"saved {path}{f' ({harmless(opened.hide(piece.about))})' if piece.about else ''}")
+    return paths
+
+
+def save_piece(piece: Piece, folder: Path, *, stem: str, name: str = "") -> Path:
+    """Write a piece into a new file of the folder, and return its path. Existing files are not overwritten.
+
+    The file name consists of the stem, a number, and *name* without unsafe characters.
+
+    Raises:
+        OSError: the folder or the file cannot be written.
     """
     folder.mkdir(parents=True, exist_ok=True)
     content = (piece.text or "").encode() if piece.data is None else piece.data
     for number in count(1):
         path = folder / _file_name(stem, number, name, piece)
         try:
-            # Mode "x" also fails for a link that leads elsewhere.
+            # Mode "x" also fails for a link to another place.
             with path.open("xb") as file:
                 file.write(content)
         except FileExistsError:
             continue
         return path
     raise AssertionError("numbers do not end")
+
+
+def with_structured(pieces: Sequence[Piece], structured: object) -> list[Piece]:
+    """Return the pieces, and the structured result unless they contain the same, as for most servers."""
+    if structured is None or _is_contained(structured, [piece.text for piece in pieces if piece.text is not None]):
+        return list(pieces)
+    return [*pieces, Piece(text=json.dumps(structured, indent=2, ensure_ascii=False))]
+
+
+def _late(tool: Tool, error: Exception, *, wait: float | None) -> str | None:
+    """Return the message for a timeout, if that was the error."""
+    # Imported with the SDK.
+    from mcp import MCPError  # noqa: PLC0415
+
+    from mcp_launch._diagnosis.protocol import is_timeout  # noqa: PLC0415
+
+    if isinstance(error, MCPError) and is_timeout(error):
+        return (
+            f"{tool.name} did not respond within {_patience(wait):g} s; does it need longer (mcp-launch call --wait)?"
+        )
+    return None
+
+
+def _patience(wait: float | None) -> float:
+    """Return the timeout of a call in seconds."""
+    return Budgets().call if wait is None else wait
+
+
+@asynccontextmanager
+async def _reports_silence(opened: Opened, tool: Tool, *, wait: float | None) -> AsyncGenerator[None]:
+    """Print a message if the block, which waits for a tool, takes long."""
+
+    async def report() -> None:
+        await anyio.sleep(SILENCE)
+        message = f"waiting up to {_patience(wait):g} s for {tool.name} (--wait); press Ctrl-C to stop"
+        opened.notices.say(message)
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(report)
+        yield
+        tasks.cancel_scope.cancel()
+
+
+async def _death(opened: Opened, error: Exception) -> FailureJson | None:
+    """Return the failure of the server, if that ended the call."""
+    # Imported with the SDK.
+    from mcp_types import CONNECTION_CLOSED  # noqa: PLC0415
+
+    if getattr(error, "code", None) != CONNECTION_CLOSED:
+        return None
+    # Many servers use this code for all rejected requests, and a URL may respond to the next call.
+    with anyio.move_on_after(_DYING):
+        await opened.server.settled()
+    failure = opened.server.failure
+    return failure.to_json() if failure else None
+
+
+def _write_json(opened: Opened, tool: Tool, answer: Answer, *, save: str | None) -> None:
+    raw = _raw(answer.result) if answer.result else None
+    pieces = pieces_of(raw["content"]) if raw else ()
+    write_json(
+        {
+            "ok": answer.ok,
+            "server": opened.name,
+            "tool": tool.name,
+            "result": opened.hide_result.json(raw),
+            "saved": save_pieces(opened, list(pieces), stem=tool.name, folder=save) if save is not None else [],
+            "error": answer.error,
+            "failure": answer.failure,
+        }
+    )
+
+
+def _write_failure(report: ServerReport, *, tool: str) -> None:
+    nothing: dict[str, Any] = {"result": None, "saved": [], "error": None}
+    write_json({"ok": False, "server": report["name"], "tool": tool, **nothing, "failure": report["failure"]})
+
+
+def _raw(result: CallToolResult) -> dict[str, Any]:
+    return result.model_dump(mode="json", by_alias=True, exclude_none=True)
 
 
 def _piece(raw: dict[str, Any]) -> Piece:
@@ -124,8 +342,7 @@ def _binary(coded: str, *, media_type: object, about: str, name: str | None = No
         data = base64.b64decode(coded, validate=True)
     except ValueError:
         return Piece(text=f"[{about}: its data is not base64]")
-    said = ", ".join(_texts(about, kind, _size(len(data))))
-    return Piece(data=data, media_type=kind, name=name, about=said)
+    return Piece(data=data, media_type=kind, name=name, about=", ".join(_texts(about, kind, _size(len(data)))))
 
 
 def _file_name(stem: str, number: int, name: str, piece: Piece) -> str:
@@ -139,7 +356,7 @@ def _file_name(stem: str, number: int, name: str, piece: Piece) -> str:
 
 
 def _safe(name: str) -> str:
-    """A name that a server wrote without separators, leading dots and characters with a meaning in a shell."""
+    """Return a server's name without separators, leading dots, and characters that are special in a shell."""
     return re.sub(r"([^A-Za-z0-9._-]|\.{2,})+", "_", name).strip("._-")[-_LONGEST:]
 
 
@@ -151,57 +368,11 @@ def _texts(*parts: object) -> list[str]:
     return [part for part in parts if isinstance(part, str) and part]
 
 
-def write_pieces(opened: Opened, pieces: Sequence[Piece], *, stem: str, save: str | None, failed: bool = False) -> None:
-    """Write texts to standard output, those of an error to standard error, and data into files.
-
-    With *save*, texts that have a name, such as those of resources, go into files in that folder too. Data is saved in
-    any case, without *save* in the current directory: it may not be possible or cheap to call the tool again.
-
-    Raises:
-        UnusableInput: something cannot be written.
-    """
-    for piece in pieces:
-        if piece.data is not None or (save is not None and piece.name is not None):
-            save_pieces(opened, [piece], stem=stem, folder=save or os.curdir)
-            continue
-        text = opened.hide_result(piece.text or "")
-        if failed:
-            remark(harmless(text))
-        else:
-            write(harmless(text) if sys.stdout and sys.stdout.isatty() else text.removesuffix("\n"))
-
-
-def save_pieces(opened: Opened, pieces: Sequence[Piece], *, stem: str, folder: str) -> list[str]:
-    """Save data and texts that have a name, byte for byte as the server sent them; say where, and return the paths.
-
-    Raises:
-        UnusableInput: a file cannot be written.
-    """
-    paths: list[str] = []
-    for piece in pieces:
-        if piece.data is None and piece.name is None:
-            continue
-        try:
-            path = save_piece(piece, Path(folder), stem=stem, name=opened.hide(piece.name or ""))
-        except OSError as error:
-            raise UnusableInput(f"{folder}: {error.strerror}") from None
-        paths.append(str(path))
-        remark(f"saved {path}{f' ({harmless(opened.hide(piece.about))})' if piece.about else ''}")
-    return paths
-
-
-def with_structured(pieces: Sequence[Piece], structured: object) -> list[Piece]:
-    """The pieces, and the structured result unless they say the same, as with most servers they do."""
-    if structured is None or _is_said(structured, [piece.text for piece in pieces if piece.text is not None]):
-        return list(pieces)
-    return [*pieces, Piece(text=json.dumps(structured, indent=2, ensure_ascii=False))]
-
-
-def _is_said(structured: object, texts: Sequence[str]) -> bool:
+def _is_contained(structured: object, texts: Sequence[str]) -> bool:
     values = [_value(text) for text in texts]
     wanted = [structured]
     if isinstance(structured, dict) and list(cast("dict[str, Any]", structured)) == ["result"]:
-        # The SDKs wrap a result that is no object in this way.
+        # The SDKs wrap a result that is not an object in this way.
         wanted.append(cast("dict[str, Any]", structured)["result"])
     return any(each in values or each in texts or each == values or each == list(texts) for each in wanted)
 
@@ -211,177 +382,3 @@ def _value(text: str) -> Any:
         return json.loads(text)
     except (ValueError, RecursionError):
         return text
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
-    """How a call ended: with a result, with the reason why there is none, or with both if the result is not valid."""
-
-    result: CallToolResult | None = None
-    failure: FailureJson | None = None
-    """The failure of the server, if it has died."""
-    error: dict[str, Any] | None = None
-    """The error of this call alone: it was refused, took too long, or its result is not valid."""
-
-    @property
-    def ok(self) -> bool:
-        """Whether the tool did what it was asked for."""
-        return self.result is not None and not self.result.is_error and self.error is None
-
-
-def call_once(
-    session: Session,
-    meant: Call,
-    *,
-    timeout: float,
-    wait: float | None,
-    save: str | None,
-    as_json: bool,
-    verbose: bool,
-    show_secrets: bool,
-) -> int:
-    """Start the one server of a session, call the tool and print its answer; the exit status.
-
-    Raises:
-        UnusableInput: there is no such tool, or the answer cannot be written.
-        SystemExit: a signal came.
-    """
-
-    async def ready(opened: Opened) -> int:
-        tool = opened.find("tool", meant.tool, opened.server.tools)
-        try:
-            arguments = await read_untrusted(
-                list(meant.words), tool.input_schema, whole=meant.whole, checked=meant.checked
-            )
-        except WrongArguments as wrong:
-            complain_of(wrong, opened, tool)
-            if as_json:
-                reasons = [opened.hide(f"{tool.name}: {fault}") for fault in wrong.faults]
-                write_refusal("call", reasons, server=opened.name, tool=tool.name)
-            return 2
-        terminal = sys.stderr.isatty()
-        async with _told_of_silence(opened, tool, wait=wait) if terminal else nullcontext():
-            answer = await call_tool(opened, tool, arguments, wait=wait, progress=terminal)
-        if as_json:
-            _write_json(opened, tool, answer, save=save)
-        else:
-            print_answer(opened, tool, answer, save=save)
-        return 0 if answer.ok else 1
-
-    use = Use(ready=ready, failed=partial(_write_failure, tool=meant.tool) if as_json else None)
-    return use_one(session, use, lists=TOOLS, timeout=timeout, verbose=verbose, show_secrets=show_secrets)
-
-
-def complain_of(wrong: WrongArguments, opened: Opened, tool: Tool) -> None:
-    """Say what is wrong with the arguments of a tool, and what it takes."""
-    for fault in wrong.faults:
-        opened.notices.complain(f"{tool.name}: {fault}")
-    opened.notices.say(f"usage: {signature(tool.name, tool.input_schema)}")
-
-
-async def call_tool(
-    opened: Opened, tool: Tool, arguments: dict[str, Any], *, wait: float | None = None, progress: bool
-) -> Answer:
-    """Call a tool of a server that is ready; where there is no valid result, standard error already says why.
-
-    `wait` is the number of seconds for the answer.
-    """
-    try:
-        tell = opened.notices.progress if progress else None
-        return Answer(result=await opened.session.call_tool(tool.name, arguments, wait, tell))
-    except LaunchFailure as failure:
-        opened.notices.complain(str(failure))
-        return Answer(failure=failure.to_json())
-    except InvalidResult as invalid:
-        opened.notices.complain(str(invalid))
-        return Answer(result=invalid.result, error={"code": None, "message": str(invalid)})
-    except Exception as error:  # noqa: BLE001 - whatever the SDK makes of the answer, there is none
-        message = _late(tool, error, wait=wait)
-        opened.notices.complain(f"{opened.name}: {message}" if message else opened.why(error))
-        if death := await _death(opened, error):
-            return Answer(failure=death)
-        return Answer(error={"code": getattr(error, "code", None), "message": opened.hide(message or str(error))})
-
-
-def _late(tool: Tool, error: Exception, *, wait: float | None) -> str | None:
-    """That it took too long, if that is why there is no answer."""
-    # Imported with the SDK.
-    from mcp import MCPError  # noqa: PLC0415
-
-    from mcp_launch._diagnosis.protocol import is_timeout  # noqa: PLC0415
-
-    if isinstance(error, MCPError) and is_timeout(error):
-        return f"{tool.name} did not answer within {_patience(wait):g} s; does it need longer (mcp-launch call --wait)?"
-    return None
-
-
-def _patience(wait: float | None) -> float:
-    """The seconds for an answer."""
-    return Budgets().call if wait is None else wait
-
-
-@asynccontextmanager
-async def _told_of_silence(opened: Opened, tool: Tool, *, wait: float | None) -> AsyncGenerator[None]:
-    """A block that waits for a tool, and says so when that takes long."""
-
-    async def tell() -> None:
-        await anyio.sleep(SILENCE)
-        message = f"waiting for {tool.name}, which has {_patience(wait):g} s to answer (--wait); Ctrl-C ends it"
-        opened.notices.say(message)
-
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(tell)
-        yield
-        tasks.cancel_scope.cancel()
-
-
-async def _death(opened: Opened, error: Exception) -> FailureJson | None:
-    """Why the server has died, if that is why there is no answer."""
-    # Imported with the SDK.
-    from mcp_types import CONNECTION_CLOSED  # noqa: PLC0415
-
-    if getattr(error, "code", None) != CONNECTION_CLOSED:
-        return None
-    # Many servers use that code for all that they refuse, and a URL that has failed once may answer the next call.
-    with anyio.move_on_after(_DYING):
-        await opened.server.settled()
-    failure = opened.server.failure
-    return failure.to_json() if failure else None
-
-
-def print_answer(opened: Opened, tool: Tool, answer: Answer, *, save: str | None) -> None:
-    """Print what a tool answered, if it did; an answer that is an error goes to standard error.
-
-    Raises:
-        UnusableInput: it cannot be written.
-    """
-    if answer.result is None:
-        return
-    raw = _raw(answer.result)
-    pieces = with_structured(list(pieces_of(raw["content"])), raw.get("structuredContent"))
-    write_pieces(opened, pieces, stem=tool.name, save=save, failed=answer.result.is_error)
-
-
-def _write_json(opened: Opened, tool: Tool, answer: Answer, *, save: str | None) -> None:
-    raw = _raw(answer.result) if answer.result else None
-    pieces = pieces_of(raw["content"]) if raw else ()
-    write_json(
-        {
-            "ok": answer.ok,
-            "server": opened.name,
-            "tool": tool.name,
-            "result": opened.hide_result.json(raw),
-            "saved": save_pieces(opened, list(pieces), stem=tool.name, folder=save) if save is not None else [],
-            "error": answer.error,
-            "failure": answer.failure,
-        }
-    )
-
-
-def _write_failure(report: ServerReport, *, tool: str) -> None:
-    nothing: dict[str, Any] = {"result": None, "saved": [], "error": None}
-    write_json({"ok": False, "server": report["name"], "tool": tool, **nothing, "failure": report["failure"]})
-
-
-def _raw(result: CallToolResult) -> dict[str, Any]:
-    return result.model_dump(mode="json", by_alias=True, exclude_none=True)

@@ -1,4 +1,4 @@
-"""Formats what servers offer for people: a line for each tool, resource or prompt, and its description below."""
+"""Prints the tools, resources and prompts of servers, with their descriptions."""
 
 from __future__ import annotations
 
@@ -35,17 +35,35 @@ if TYPE_CHECKING:
     from mcp_types import Prompt, Resource, ResourceTemplate, Tool
     from pydantic import BaseModel
 
-
 CHARACTERS = 100_000
-"""Characters of a description, and of the arguments of one tool."""
+"""The maximum length of a description, and of the arguments of one tool."""
 _WIDEST = 100
-"""Columns of prose at most: longer lines are hard to read."""
+"""The maximum width of prose; longer lines are hard to read."""
 _LABEL = 60
-"""Columns of the names of arguments at most; longer names stick out."""
+"""The maximum width of the column of names; longer names stick out."""
+
+
+def list_all(sessions: Sequence[Session], kind: Listing, *, timeout: float, as_json: bool, verbose: bool) -> int:
+    """Start all servers, print what they offer of a kind, and return 1 if one failed or could not list it, else 0.
+
+    Raises:
+        UnusableInput: standard output cannot be written to.
+        SystemExit: a signal arrived.
+    """
+    print_findings(each for session in sessions for each in found_in(session.source, session.findings))
+    options = with_traffic(Options()) if verbose else Options()
+    listed = run(sessions, partial(_listed, sessions=sessions), timeout=timeout, options=options, lists=(kind,))
+    ok = all(getattr(each.offer, kind) is not None for each in listed)
+    if as_json:
+        write_json({"ok": ok, "servers": [_json(each, kind) for each in listed]})
+    else:
+        for each in listed:
+            _write(each, kind, alone=len(listed) == 1)
+    return 0 if ok else 1
 
 
 def blocks_of(offer: Offer, kind: Listing, hide: Redactor) -> list[list[Styled]]:
-    """A block of lines for each item of that kind."""
+    """Return a block of lines for each item of a kind."""
     match kind:
         case "tools":
             lines = [tool_lines(tool, hide) for tool in offer.tools or ()]
@@ -58,8 +76,19 @@ def blocks_of(offer: Offer, kind: Listing, hide: Redactor) -> list[list[Styled]]
     return [list(each) for each in lines]
 
 
+def write_blocks(blocks: Iterable[Iterable[Styled]], *, indent: int = 0) -> None:
+    """Write lines to standard output.
+
+    Raises:
+        UnusableInput: standard output cannot be written to.
+    """
+    for block in blocks:
+        for text, style in block:
+            write((f"{' ' * indent}{text}" if text else "", style))
+
+
 def offer_of(server: LaunchedServer, report: ServerReport) -> Offer:
-    """What a server listed; None for a list that was not asked for, or failed."""
+    """Return what a server listed; None for a list that was not requested, or failed."""
     listed = report["counts"]
     return Offer(
         tools=server.tools if "tools" in listed else None,
@@ -70,7 +99,7 @@ def offer_of(server: LaunchedServer, report: ServerReport) -> Offer:
 
 
 def in_short(kind: Listing, offer: Offer, capabilities: Mapping[str, object] | None) -> str:
-    """How many there are of that kind, or why there are none."""
+    """Return the number of items of a kind, or why there are none."""
     if kind not in (capabilities or {}):
         return f"does not offer {kind}"
     if getattr(offer, kind) is None:
@@ -80,28 +109,17 @@ def in_short(kind: Listing, offer: Offer, capabilities: Mapping[str, object] | N
 
 
 def kinds_of(kind: Listing) -> tuple[str, ...]:
-    """The names of the lists that belong to a kind."""
+    """Return the names of the lists of a kind."""
     return ("resources", "resource_templates") if kind == "resources" else (kind,)
 
 
-def write_blocks(blocks: Iterable[Iterable[Styled]], *, indent: int = 0) -> None:
-    """Write the lines to standard output.
-
-    Raises:
-        UnusableInput: it cannot be written to.
-    """
-    for block in blocks:
-        for text, style in block:
-            write((f"{' ' * indent}{text}" if text else "", style))
-
-
 def tool_lines(tool: Tool, hide: Redactor, *, whole: bool = False) -> Iterator[Styled]:
-    """A tool: its signature, its description, and its arguments where the schema says more about them.
+    """Yield the signature and description of a tool, and its arguments if the schema describes them.
 
     Args:
-        tool: as its server listed it.
-        hide: the secrets of that server.
-        whole: also the type of its result, and its annotations, such as read-only.
+        tool: the tool.
+        hide: redacts the secrets of its server.
+        whole: True to add the type of its result, and its annotations, such as read-only.
     """
     result = tool.output_schema if whole else None
     yield printable(hide(signature(tool.name, tool.input_schema, result=result))), "bold"
@@ -114,105 +132,25 @@ def tool_lines(tool: Tool, hide: Redactor, *, whole: bool = False) -> Iterator[S
             break
         yield text, style
     if room < 0 or not are_all:
-        yield "      ... and more than can be shown; mcp-launch tools --json prints the whole schema", ""
+        yield "      ... truncated; use mcp-launch tools --json for the whole schema", ""
     if whole and tool.annotations:
-        said = {
+        annotations = {
             "read-only": tool.annotations.read_only_hint,
             "destructive": tool.annotations.destructive_hint,
             "idempotent": tool.annotations.idempotent_hint,
             "open world": tool.annotations.open_world_hint,
         }
-        if hints := [name if hint else f"not {name}" for name, hint in said.items() if hint is not None]:
-            yield f"    says that it is {', '.join(hints)}", "dim"
-
-
-def _resource_lines(resource: Resource | ResourceTemplate, hide: Redactor) -> Iterator[Styled]:
-    """A resource or a resource template: its URI, title, type and size, and its description."""
-    uri = getattr(resource, "uri_template", None) or getattr(resource, "uri", "")
-    size = getattr(resource, "size", None)
-    kind = [resource.mime_type or "", "" if size is None else f"{size} bytes"]
-    said = "  ".join(part for part in (str(uri), resource.title or resource.name, *kind) if part)
-    yield printable(hide(said)), "bold"
-    yield from _prose(resource.description, hide, indent=4)
-
-
-def _prompt_lines(prompt: Prompt, hide: Redactor) -> Iterator[Styled]:
-    """A prompt: its signature, its description, and its arguments, which are all strings."""
-    arguments = [
-        Argument(
-            name=each.name,
-            type="string",
-            required=bool(each.required),
-            default=None,
-            limits=(),
-            description=each.description or "",
-        )
-        for each in prompt.arguments or ()
-    ]
-    names = ", ".join(f"{each.name}{'' if each.required else '?'}" for each in arguments)
-    yield printable(hide(f"{prompt.name}({names})")), "bold"
-    yield from _prose(prompt.description, hide, indent=4)
-    yield from _arguments(arguments, hide)
-
-
-def _arguments(arguments: Sequence[Argument], hide: Redactor) -> Iterator[Styled]:
-    if not any(each.description or each.limits or each.inner for each in arguments):
-        return
-    names = [f"{each.name}?" if each.inner and not each.required else each.name for each in arguments]
-    width = min(_LABEL, max(map(len, names)))
-    for name, each in zip(names, arguments, strict=True):
-        said = " ".join(each.description.split())
-        # The signature has the types of the arguments themselves.
-        kind = each.type if each.inner or not said else ""
-        limits = f"({', '.join(each.limits)})" if each.limits else ""
-        text = " ".join(part for part in ("  ".join(filter(None, (kind, said))), limits) if part)
-        yield from _prose(text, hide, indent=6, label=f"{name.ljust(width)}  ")
-
-
-def _prose(text: str | None, hide: Redactor, *, indent: int, label: str = "") -> Iterator[Styled]:
-    """The lines of a description behind its label, wrapped to the terminal, with the indentation that they had."""
-    # rich knows how many columns a character takes.
-    from rich.console import Console  # noqa: PLC0415
-    from rich.text import Text  # noqa: PLC0415
-
-    label = printable(hide(label))
-    hanging = " " * min(len(label), _LABEL + 2)
-    room = max(20, min(shutil.get_terminal_size().columns, _WIDEST) - indent - len(hanging))
-    console = Console(width=room)
-    for line in harmless(inspect.cleandoc(hide.start(text or "", CHARACTERS))).splitlines():
-        inner = len(line) - len(line.lstrip())
-        for part in Text(line.strip()).wrap(console, room - inner) or [""]:
-            shown = f"{' ' * indent}{label}{' ' * inner}{str(part).rstrip()}"
-            label = hanging
-            yield shown.rstrip(), ""
+        if hints := [name if hint else f"not {name}" for name, hint in annotations.items() if hint is not None]:
+            yield f"    annotations: {', '.join(hints)}", "dim"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Listed:
-    """One server, and what it listed."""
+    """A server and what it listed."""
 
     report: ServerReport
     offer: Offer
     hide: Redactor
-
-
-def list_all(sessions: Sequence[Session], kind: Listing, *, timeout: float, as_json: bool, verbose: bool) -> int:
-    """Start all servers and print what each offers of that kind; 1 if one failed or could not list it, else 0.
-
-    Raises:
-        UnusableInput: standard output cannot be written to.
-        SystemExit: a signal came.
-    """
-    print_findings(each for session in sessions for each in found_in(session.source, session.findings))
-    options = with_traffic(Options()) if verbose else Options()
-    listed = run(sessions, partial(_listed, sessions=sessions), timeout=timeout, options=options, lists=(kind,))
-    ok = all(getattr(each.offer, kind) is not None for each in listed)
-    if as_json:
-        write_json({"ok": ok, "servers": [_json(each, kind) for each in listed]})
-    else:
-        for each in listed:
-            _write(each, kind, alone=len(listed) == 1)
-    return 0 if ok else 1
 
 
 async def _listed(fleets: Sequence[Fleet], *, sessions: Sequence[Session]) -> list[_Listed]:
@@ -255,3 +193,64 @@ def _items(items: Sequence[BaseModel] | None, hide: Redactor) -> list[Any] | Non
     if items is None:
         return None
     return [hide.json(each.model_dump(mode="json", by_alias=True, exclude_none=True)) for each in items]
+
+
+def _resource_lines(resource: Resource | ResourceTemplate, hide: Redactor) -> Iterator[Styled]:
+    """Yield the URI, title, type, size and description of a resource or resource template."""
+    uri = getattr(resource, "uri_template", None) or getattr(resource, "uri", "")
+    size = getattr(resource, "size", None)
+    kind = [resource.mime_type or "", "" if size is None else f"{size} bytes"]
+    said = "  ".join(part for part in (str(uri), resource.title or resource.name, *kind) if part)
+    yield printable(hide(said)), "bold"
+    yield from _prose(resource.description, hide, indent=4)
+
+
+def _prompt_lines(prompt: Prompt, hide: Redactor) -> Iterator[Styled]:
+    """Yield the signature and description of a prompt, and its arguments, which are strings."""
+    arguments = [
+        Argument(
+            name=each.name,
+            type="string",
+            required=bool(each.required),
+            default=None,
+            limits=(),
+            description=each.description or "",
+        )
+        for each in prompt.arguments or ()
+    ]
+    names = ", ".join(f"{each.name}{'' if each.required else '?'}" for each in arguments)
+    yield printable(hide(f"{prompt.name}({names})")), "bold"
+    yield from _prose(prompt.description, hide, indent=4)
+    yield from _arguments(arguments, hide)
+
+
+def _arguments(arguments: Sequence[Argument], hide: Redactor) -> Iterator[Styled]:
+    if not any(each.description or each.limits or each.inner for each in arguments):
+        return
+    names = [f"{each.name}?" if each.inner and not each.required else each.name for each in arguments]
+    width = min(_LABEL, max(map(len, names)))
+    for name, each in zip(names, arguments, strict=True):
+        said = " ".join(each.description.split())
+        # The signature contains the types of the arguments themselves.
+        kind = each.type if each.inner or not said else ""
+        limits = f"({', '.join(each.limits)})" if each.limits else ""
+        text = " ".join(part for part in ("  ".join(filter(None, (kind, said))), limits) if part)
+        yield from _prose(text, hide, indent=6, label=f"{name.ljust(width)}  ")
+
+
+def _prose(text: str | None, hide: Redactor, *, indent: int, label: str = "") -> Iterator[Styled]:
+    """Yield the lines of a description after its label, wrapped to the terminal, with their own indentation."""
+    # rich knows the width of characters.
+    from rich.console import Console  # noqa: PLC0415
+    from rich.text import Text  # noqa: PLC0415
+
+    label = printable(hide(label))
+    hanging = " " * min(len(label), _LABEL + 2)
+    room = max(20, min(shutil.get_terminal_size().columns, _WIDEST) - indent - len(hanging))
+    console = Console(width=room)
+    for line in harmless(inspect.cleandoc(hide.start(text or "", CHARACTERS))).splitlines():
+        inner = len(line) - len(line.lstrip())
+        for part in Text(line.strip()).wrap(console, room - inner) or [""]:
+            shown = f"{' ' * indent}{label}{' ' * inner}{str(part).rstrip()}"
+            label = hanging
+            yield shown.rstrip(), ""

@@ -1,4 +1,4 @@
-"""Reads JSON schemas: follows references, and lists the alternatives that a value has."""
+"""Reads JSON schemas, and describes the arguments of tools as text."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from mcp_launch._validation import TooManySteps, limited_steps, spend
 
 Schema: TypeAlias = Mapping[str, Any]
 _MOST = 1000
-"""Schemas that are looked at for one value: nested alternatives multiply, and a server may do so on purpose."""
+"""The maximum number of schemas per value, because nested alternatives multiply."""
 _KINDS: dict[type, str] = {
     bool: "boolean",
     int: "integer",
@@ -26,27 +26,126 @@ _KINDS: dict[type, str] = {
     dict: "object",
     type(None): "null",
 }
-"""The type of a JSON value, as a schema calls it."""
+"""The name of each type in schemas."""
+DESCRIBING_STEPS = 50_000
+"""The maximum number of steps to describe a schema; the rest is omitted."""
+ARGUMENTS = 500
+"""The maximum number of arguments of one tool."""
+SIGNATURE = 4000
+"""The maximum length of a signature."""
+_DEEPEST = 2
+"""The maximum depth of objects that are written in full."""
+_LONGEST = 60
+"""The maximum length of an object that is written in full; a longer one is written as `object`."""
+_LONGEST_TYPE = 500
+"""The maximum length of a type; a schema may have thousands of alternatives."""
+_VALUES = 8
+"""The maximum number of values of an enumeration."""
+_LIMITS = {
+    "format": "{}",
+    "pattern": "matches {}",
+    "minimum": "at least {}",
+    "exclusiveMinimum": "more than {}",
+    "maximum": "at most {}",
+    "exclusiveMaximum": "less than {}",
+    "multipleOf": "a multiple of {}",
+    "minLength": "at least {} characters",
+    "maxLength": "at most {} characters",
+    "minItems": "at least {} items",
+    "maxItems": "at most {} items",
+}
+_WIDEST = frozenset((1 - 2**53, 2**53 - 1))
+"""The bounds of integers that a JavaScript library writes by default."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Argument:
+    """The description of one argument of a tool."""
+
+    name: str
+    type: str
+    required: bool
+    default: str | None
+    """As JSON; None if there is none."""
+    limits: tuple[str, ...]
+    """Further constraints, such as `at least 1`."""
+    description: str
+    inner: bool = False
+    """True if it is a member of an argument, which is not in the signature."""
+
+    def __str__(self) -> str:
+        if not self.required and self.default in (None, "null"):
+            # Omitting it and null mean the same, so null is not shown.
+            return f"{self.name}?: {self.type.removesuffix(' | null')}"
+        text = f"{self.name}{'' if self.required else '?'}: {self.type}"
+        return text if self.default is None else f"{text} = {self.default}"
+
+
+def signature(name: str, schema: Schema, *, result: Schema | None = None) -> str:
+    """Return a tool as one line, with the types of its arguments; `?` marks optional ones.
+
+    With the schema of its *result*, the type of that follows. Parts that take too long to describe are `...`.
+    """
+    try:
+        with limited_steps(DESCRIBING_STEPS):
+            text = f"{name}({', '.join(_signature_parts(schema))})"
+            return _cut(text if result is None else f"{text} -> {type_text(result, result)}", SIGNATURE)
+    except TooManySteps:
+        return f"{_cut(name, SIGNATURE)}(...)"
+
+
+def described_arguments(schema: Schema) -> tuple[list[Argument], bool]:
+    """Return the arguments and their members, and True if these are all. A small schema may have millions."""
+    found: list[Argument] = []
+    try:
+        with limited_steps(DESCRIBING_STEPS):
+            found.extend(islice(all_arguments_of(schema), ARGUMENTS + 1))
+    except TooManySteps:
+        return found, False
+    return found[:ARGUMENTS], len(found) <= ARGUMENTS
+
+
+def arguments_of(schema: Schema) -> Iterator[Argument]:
+    """Yield the arguments of an input schema, in its order."""
+    for argument, _ in _members(schema, schema):
+        yield argument
+
+
+def all_arguments_of(schema: Schema) -> Iterator[Argument]:
+    """Yield the arguments, each followed by its members as `outer.inner` if the signature has no space for them."""
+    yield from _with_members(schema, schema, prefix="", depth=0)
+
+
+def type_text(schema: object, root: Schema, *, depth: int = 0) -> str:
+    """Return the type of a value as in TypeScript: `string | null`, `(integer | string)[]`, `{x: number}`."""
+    return _type_text(_Same(schema), _Same(root), depth)
+
+
+def short(value: object) -> str:
+    """Return a value as JSON, truncated."""
+    text = json.dumps(value, ensure_ascii=False)
+    spend(len(text) // 100)
+    return _cut(text, _LONGEST)
 
 
 def resolved(schema: object, root: Schema) -> Schema:
-    """The schema with its `$ref` replaced by what that names within *root*; members beside the `$ref` win.
+    """Return the schema with its `$ref` replaced by the target within *root*. Members next to the `$ref` win.
 
-    A `$ref` that leads nowhere, or out of the document, adds nothing. The schema `false` becomes `{"not": {}}`.
+    A `$ref` to an unknown place or another document adds nothing. The schema `false` becomes `{"not": {}}`.
     """
     return _followed(schema, root)[0]
 
 
 def alternatives(schema: object, root: Schema) -> list[Schema]:
-    """The alternatives for a value: schemas without `$ref`, `anyOf`, `oneOf`, `allOf`, and with one `type` at most."""
+    """Return the alternatives for a value, without `$ref`, `anyOf`, `oneOf`, `allOf`, and with at most one `type`."""
     return list(_alternatives(schema, root, frozenset(), iter(range(_MOST))))
 
 
 def kind_of(schema: Schema) -> str | None:
-    """The one type that an alternative has, said or implied; None for any."""
-    said = schema.get("type")
-    if isinstance(said, str):
-        return said
+    """Return the type of an alternative, explicit or implied; None for any."""
+    explicit = schema.get("type")
+    if isinstance(explicit, str):
+        return explicit
     kinds = {_KINDS[type(value)] for value in fixed_values(schema)}
     if len(kinds) == 1:
         return kinds.pop()
@@ -56,12 +155,12 @@ def kind_of(schema: Schema) -> str | None:
 
 
 def fixed_values(schema: Schema) -> list[Any]:
-    """The values of `const` or `enum`; none where an alternative has neither."""
+    """Return the values of `const` or `enum`."""
     return [schema["const"]] if "const" in schema else as_items(schema.get("enum"))
 
 
 def properties_of(schema: object, root: Schema) -> dict[str, Any]:
-    """The properties of an object, those of all its alternatives together."""
+    """Return the properties of an object, from all alternatives."""
     found: dict[str, Any] = {}
     for each in alternatives(schema, root):
         spend(_size(each))
@@ -70,7 +169,7 @@ def properties_of(schema: object, root: Schema) -> dict[str, Any]:
 
 
 def member_of(name: str, schema: object, root: Schema) -> object:
-    """The schema of a member, which `properties` need not name; None where the object cannot have it."""
+    """Return the schema of a member, which may not be in `properties`; None if the object cannot have it."""
     known = properties_of(schema, root)
     if name in known:
         return known[name]
@@ -81,7 +180,7 @@ def member_of(name: str, schema: object, root: Schema) -> object:
         more = each.get("additionalProperties")
         if isinstance(more, dict) or more is True:
             return cast("object", more)
-        # A schema that says nothing of any member allows all of them.
+        # A schema without members allows all of them.
         if more is None and not known and kind_of(each) in ("object", None):
             return {}
     return None
@@ -90,7 +189,7 @@ def member_of(name: str, schema: object, root: Schema) -> object:
 def _alternatives(schema: object, root: Schema, path: frozenset[str], steps: Iterator[int]) -> Iterator[Schema]:
     spend()
     known, followed = _followed(schema, root)
-    # A schema that is an alternative to itself says nothing more.
+    # A schema that is an alternative to itself adds nothing.
     if followed & path or next(steps, None) is None:
         return
     path |= followed
@@ -162,107 +261,12 @@ def _merged(one: Schema, other: Schema) -> dict[str, Any]:
 
 
 def _size(schema: Schema) -> int:
-    """What it costs to copy, in steps."""
+    """Return the cost of copying, in steps."""
     return 1 + len(schema) // 10 + len(as_members(schema.get("properties"))) // 10
 
 
-DESCRIBING_STEPS = 50_000
-"""Steps in which a schema has to be described; the rest of it is left out."""
-ARGUMENTS = 500
-"""Arguments of one tool that are described."""
-SIGNATURE = 4000
-"""Characters of a signature."""
-
-_DEEPEST = 2
-"""Levels of objects in objects that are spelled out."""
-_LONGEST = 60
-"""Characters of an object that is spelled out; a longer one is called an object."""
-_LONGEST_TYPE = 500
-"""Characters of any type; a schema of kilobytes may have alternatives by the thousand."""
-_VALUES = 8
-"""Values of an enumeration that are shown."""
-_LIMITS = {
-    "format": "{}",
-    "pattern": "matches {}",
-    "minimum": "at least {}",
-    "exclusiveMinimum": "more than {}",
-    "maximum": "at most {}",
-    "exclusiveMaximum": "less than {}",
-    "multipleOf": "a multiple of {}",
-    "minLength": "at least {} characters",
-    "maxLength": "at most {} characters",
-    "minItems": "at least {} items",
-    "maxItems": "at most {} items",
-}
-_WIDEST = frozenset((1 - 2**53, 2**53 - 1))
-"""The bounds of integers that a JavaScript library writes where there are no others."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Argument:
-    """One argument of a tool, as a person reads it."""
-
-    name: str
-    type: str
-    required: bool
-    default: str | None
-    """As JSON; None where there is none."""
-    limits: tuple[str, ...]
-    """What else a value has to be, such as `at least 1`."""
-    description: str
-    inner: bool = False
-    """Whether it is a member of an argument, and so not in the signature."""
-
-    def __str__(self) -> str:
-        if not self.required and self.default in (None, "null"):
-            # To leave it out or to give null is the same, so that null need not be shown.
-            return f"{self.name}?: {self.type.removesuffix(' | null')}"
-        said = f"{self.name}{'' if self.required else '?'}: {self.type}"
-        return said if self.default is None else f"{said} = {self.default}"
-
-
-def signature(name: str, schema: Schema, *, result: Schema | None = None) -> str:
-    """The tool as one line of text: the types of its arguments, `?` for those that may be left out.
-
-    With the schema of its *result*, the type of that follows. What takes too long to find out is `...`.
-    """
-    try:
-        with limited_steps(DESCRIBING_STEPS):
-            said = f"{name}({', '.join(_in_signature(schema))})"
-            return _cut(said if result is None else f"{said} -> {type_text(result, result)}", SIGNATURE)
-    except TooManySteps:
-        return f"{_cut(name, SIGNATURE)}(...)"
-
-
-def arguments_of(schema: Schema) -> Iterator[Argument]:
-    """The arguments that an input schema names, in its order."""
-    for argument, _ in _members(schema, schema):
-        yield argument
-
-
-def all_arguments_of(schema: Schema) -> Iterator[Argument]:
-    """The same, with the members of an object behind it, as `outer.inner`, where the signature has no room for them."""
-    yield from _spelled_out(schema, schema, prefix="", depth=0)
-
-
-def described_arguments(schema: Schema) -> tuple[list[Argument], bool]:
-    """The same, and whether these are all; a schema of kilobytes may have millions."""
-    found: list[Argument] = []
-    try:
-        with limited_steps(DESCRIBING_STEPS):
-            found.extend(islice(all_arguments_of(schema), ARGUMENTS + 1))
-    except TooManySteps:
-        return found, False
-    return found[:ARGUMENTS], len(found) <= ARGUMENTS
-
-
-def type_text(schema: object, root: Schema, *, depth: int = 0) -> str:
-    """The type of a value, in the notation of TypeScript: `string | null`, `(integer | string)[]`, `{x: number}`."""
-    return _type_text(_Same(schema), _Same(root), depth)
-
-
 class _Same:
-    """A schema as a key of a cache: equal only to itself, and hashable, which a dict is not."""
+    """A schema as the key of a cache, compared by identity."""
 
     __slots__ = ("schema",)
 
@@ -285,18 +289,11 @@ def _type_text(schema: _Same, root: _Same, depth: int) -> str:
     return _cut(" | ".join(sorted(texts, key="null".__eq__)), _LONGEST_TYPE)
 
 
-def short(value: object) -> str:
-    """A value as JSON, or the start of it."""
-    text = json.dumps(value, ensure_ascii=False)
-    spend(len(text) // 100)
-    return _cut(text, _LONGEST)
-
-
 def _cut(text: str, longest: int) -> str:
     return text if len(text) <= longest else f"{text[: longest - 3]}..."
 
 
-def _in_signature(schema: Schema) -> Iterator[str]:
+def _signature_parts(schema: Schema) -> Iterator[str]:
     yield from map(str, arguments_of(schema))
     for each in alternatives(schema, schema):
         more = each.get("additionalProperties")
@@ -306,7 +303,7 @@ def _in_signature(schema: Schema) -> Iterator[str]:
 
 
 def _members(schema: object, root: Schema, *, prefix: str = "") -> Iterator[tuple[Argument, object]]:
-    """The members of an object, each with its schema."""
+    """Yield the members of an object with their schemas."""
     required = _required(schema, root)
     for name, part in properties_of(schema, root).items():
         known = resolved(part, root)
@@ -322,15 +319,15 @@ def _members(schema: object, root: Schema, *, prefix: str = "") -> Iterator[tupl
         yield argument, part
 
 
-def _spelled_out(schema: object, root: Schema, *, prefix: str, depth: int) -> Iterator[Argument]:
+def _with_members(schema: object, root: Schema, *, prefix: str, depth: int) -> Iterator[Argument]:
     for argument, part in _members(schema, root, prefix=prefix):
         yield argument
         words = argument.type.split(" | ")
         if depth < _DEEPEST and "object" in words:
-            yield from _spelled_out(part, root, prefix=f"{argument.name}.", depth=depth + 1)
+            yield from _with_members(part, root, prefix=f"{argument.name}.", depth=depth + 1)
         elif depth < _DEEPEST and "object[]" in words:
             for each in alternatives(part, root):
-                yield from _spelled_out(each.get("items"), root, prefix=f"{argument.name}[].", depth=depth + 1)
+                yield from _with_members(each.get("items"), root, prefix=f"{argument.name}[].", depth=depth + 1)
 
 
 def _one(schema: Schema, root: Schema, depth: int) -> str:  # noqa: PLR0911 - a list of cases
@@ -378,7 +375,7 @@ def _object(schema: Schema, root: Schema, depth: int) -> str:
 
 
 def _required(schema: object, root: Schema) -> frozenset[str]:
-    """The members that every alternative requires, of those that may be an object."""
+    """Return the members that every alternative requires, apart from those that are not objects."""
     required = [
         frozenset(name for name in as_items(each.get("required")) if isinstance(name, str))
         for each in alternatives(schema, root)
@@ -391,5 +388,5 @@ def _limits(schema: object, root: Schema) -> Iterator[str]:
     for each in alternatives(schema, root):
         for word, text in _LIMITS.items():
             if isinstance(each.get(word), str | int | float) and each[word] not in _WIDEST:
-                said = text.format(each[word])
-                yield said.removesuffix("s") if each[word] == 1 else said
+                limit = text.format(each[word])
+                yield limit.removesuffix("s") if each[word] == 1 else limit

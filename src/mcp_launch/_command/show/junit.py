@@ -54,7 +54,7 @@ def _tell(case: Element, server: ServerReport, *, strict: bool) -> None:
         told.text = _fit("\n".join(_failure(failure)))
     elif _has_failed(server, strict=strict):
         told = SubElement(case, "failure", type="warning", message=_fit(server["warnings"][0]))
-        told.text = _fit("\n".join([*server["warnings"], "", "--strict takes warnings for failures."]))
+        told.text = _fit("\n".join([*server["warnings"], "", "--strict treats warnings as failures."]))
     elif _is_unsettled(server, strict=strict):
         SubElement(case, "skipped", message=f"still in {server['stage']}")
     SubElement(case, "system-out").text = _fit("\n".join(_account(server)))
@@ -95,7 +95,7 @@ def _account(server: ServerReport) -> Iterator[str]:
     if server["target"]:
         yield f"target: {server['target']}"
     if own := server["server"]:
-        yield f"calls itself: {' '.join(own.values())}"
+        yield f"server info: {' '.join(own.values())}"
     if server["protocol_version"]:
         yield f"MCP: {server['protocol_version']}"
     for stage, seconds in server["seconds"].items():

@@ -1,4 +1,4 @@
-"""One module for each client's format: how a file of it is read and written. A module is loaded when it is needed."""
+"""The config formats of all clients. Each module is imported when one of its formats is used."""
 
 from __future__ import annotations
 
@@ -10,19 +10,28 @@ from mcp_launch.failures import UnusableInput
 if TYPE_CHECKING:
     from mcp_launch.config._formats.format import Format
 
-
-FORMATS = ("acp", "claude-desktop", "claude-code", "vscode", "cursor", "windsurf", "zed", "gemini", "goose")
-"""The name of every format, as it is typed."""
+_MODULES = {
+    "acp": "acp",
+    "claude-desktop": "claude",
+    "claude-code": "claude",
+    "vscode": "editors",
+    "cursor": "editors",
+    "windsurf": "editors",
+    "zed": "editors",
+    "gemini": "agents",
+    "goose": "agents",
+}
+FORMATS = tuple(_MODULES)
+"""The names of all formats."""
 
 
 def format_called(name: str) -> Format:
-    """The format of this name.
+    """Return the format with this name.
 
     Raises:
-        UnusableInput: there is none.
+        UnusableInput: the name is unknown.
     """
     if name not in FORMATS:
-        raise UnusableInput(f"there is no format {name!r}; they are {', '.join(FORMATS)}")
-    module = importlib.import_module(f"{__name__}.{name.replace('-', '_')}")
-    found: Format = module.FORMAT
-    return found
+        raise UnusableInput(f"unknown format {name!r}; use one of {', '.join(FORMATS)}")
+    formats: tuple[Format, ...] = importlib.import_module(f"{__name__}.{_MODULES[name]}").FORMATS
+    return next(each for each in formats if each.name == name)

@@ -1,7 +1,7 @@
 """ACP: an array of `McpServer`, a whole `session/new` or `session/load` request, or its params.
 
-Entries are passed on as they are; ACP has no variables. Source: the schema of the Agent Client Protocol, "Session
-Setup". ACP has no map of servers; one in the params is read as other clients write it.
+Entries are unchanged, because ACP does not support variables. A map of servers in the params is read in the format of
+other clients. Source: the schema of the Agent Client Protocol, "Session Setup".
 """
 
 from __future__ import annotations
@@ -10,8 +10,9 @@ from collections.abc import Iterator
 from typing import Any, cast
 
 from mcp_launch._json_values import as_items, as_members, is_empty
+from mcp_launch.config._detection import meant_by
 from mcp_launch.config._documents import Path
-from mcp_launch.config._entries import Entry, meant_by
+from mcp_launch.config._entries import Entry
 from mcp_launch.config._formats.format import Draft, Format, Reading, Writing
 from mcp_launch.config._references import Text
 
@@ -22,7 +23,7 @@ ACCEPTED = (
 
 
 class Acp(Format):
-    """What an ACP client sends to an agent."""
+    """The servers that an ACP client sends to an agent."""
 
     name = "acp"
     title = "ACP"
@@ -33,7 +34,7 @@ class Acp(Format):
             return self._read_array(as_items(value), (), reading)
         if isinstance(method := as_members(value).get("method"), str):
             if not method.startswith("session/"):
-                message = f'a "{method}" request asks for no servers; expected {ACCEPTED}'
+                message = f'a "{method}" request does not contain servers; expected {ACCEPTED}'
                 raise reading.refuse(message, path=("method",))
             return self._read_params(as_members(value).get("params"), ("params",), reading)
         return self._read_params(value, (), reading)
@@ -42,7 +43,7 @@ class Acp(Format):
         params = as_members(value)
         if "mcpServers" not in params:
             meant = meant_by(params, "mcpServers") or f"; expected {ACCEPTED}"
-            raise reading.refuse(f"holds no mcpServers{meant}", path=path)
+            raise reading.refuse(f"contains no mcpServers{meant}", path=path)
         cwd = params.get("cwd")
         if cwd is not None and not isinstance(cwd, str):
             raise reading.refuse("cwd must be a string", path=(*path, "cwd"))
@@ -54,9 +55,9 @@ class Acp(Format):
             case [*entries]:
                 return self._read_array(entries, at, reading)
             case dict():
-                from mcp_launch.config._formats import claude_code  # noqa: PLC0415 - most have an array
+                from mcp_launch.config._formats.claude import ClaudeCode  # noqa: PLC0415 - most have an array
 
-                return claude_code.FORMAT.read_map(as_members(params["mcpServers"]), at, reading)
+                return ClaudeCode().read_map(as_members(params["mcpServers"]), at, reading)
             case _:
                 raise reading.refuse("mcpServers must be an array or a map of servers", path=at)
 
@@ -73,38 +74,38 @@ class Acp(Format):
             written for entry in writing.config.entries if (written := self._write_entry(entry, writing)) is not None
         ]
         for member in sorted(writing.config.rest):
-            writing.note(None, "not_said", f"ACP has no {member}, which is left out")
+            writing.note(None, "not_said", f"ACP does not support {member}; it was omitted")
         return servers if writing.config.cwd is None else {"cwd": writing.config.cwd, "mcpServers": servers}
 
     def _write_entry(self, entry: Entry, writing: Writing) -> Any:
         if entry.disabled:
-            writing.note(entry, "left_out", "ACP has no disabled servers; it is left out")
+            writing.note(entry, "left_out", "ACP does not support disabled servers; it was omitted")
             return None
         server = _plain(entry, entry.written, writing)
-        # What was ACP stays what it was.
+        # ACP entries are unchanged.
         if writing.config.format != self.name and isinstance(server, dict):
             server = _complete(cast("dict[str, Any]", server))
         lost = ["cwd"] * (entry.written_cwd is not None) + ["timeout"] * (entry.timeout is not None)
         for member in (*lost, *(member for member, value in entry.extra.items() if not is_empty(value))):
-            writing.note(entry, "not_said", f"ACP has no {member!r} in a server; it is left out")
+            writing.note(entry, "not_said", f"ACP does not support {member!r} in a server; it was omitted")
         return server
 
 
-FORMAT = Acp()
+FORMATS = (Acp(),)
 
 
 def _note_odd(entry: dict[str, Any], name: str, path: Path, reading: Reading) -> None:
-    """Note members of an entry that have no effect."""
+    """Report members of an entry that have no effect."""
     kind = entry.get("type", "stdio")
     unused = {"stdio": "url", "http": "command", "sse": "command"}.get(kind) if isinstance(kind, str) else None
     if unused in entry and {"command", "url"} <= entry.keys():
-        message = f"{unused} means nothing in a server of this type, and is not used"
+        message = f"{unused} has no effect in a server of this type"
         reading.note("unused_member", message, path=(*path, unused), server=name)
     seen: set[str] = set()
     for index, pair in enumerate(as_items(entry.get("env"))):
         variable = as_members(pair).get("name")
         if isinstance(variable, str) and variable in seen:
-            message = f"the variable {variable} occurs twice in env; the last one counts"
+            message = f"the variable {variable} occurs twice in env; the last value is used"
             reading.note("repeated_variable", message, path=(*path, "env", index), server=name)
         seen |= {variable} if isinstance(variable, str) else set()
 
@@ -113,7 +114,7 @@ def _plain(entry: Entry, value: Any, writing: Writing) -> Any:
     match value:
         case Text():
             for reference in value.references:
-                message = f"ACP has no variables: {reference.shown} stays as it is"
+                message = f"ACP does not support variables; {reference.shown} was not replaced"
                 writing.note(entry, "variable_not_said", message, place=value.place)
             return value.written()
         case [*items]:
@@ -125,10 +126,10 @@ def _plain(entry: Entry, value: Any, writing: Writing) -> Any:
 
 
 def _complete(server: dict[str, Any]) -> dict[str, Any]:
-    """The server with all that ACP version 1 requires, in its order; there a stdio server has no type."""
-    said = {member: value for member, value in server.items() if value is not None}
+    """Return the server with all members that ACP version 1 requires, in its order. A stdio server has no type."""
+    given = {member: value for member, value in server.items() if value is not None}
     first: dict[str, Any] = {"type": None, "name": None, "url": None, "headers": []}
-    if said.get("type", "stdio") == "stdio":
-        said.pop("type", None)
+    if given.get("type", "stdio") == "stdio":
+        given.pop("type", None)
         first = {"name": None, "command": None, "args": [], "env": []}
-    return {member: value for member, value in {**first, **said}.items() if value is not None}
+    return {member: value for member, value in {**first, **given}.items() if value is not None}

@@ -1,23 +1,63 @@
-"""Reads a map of servers: members that ACP has get ACP's names, and the rest is kept as it is."""
+"""The formats with a map of servers, which all clients except ACP use."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, ClassVar, cast
+from urllib.parse import urlsplit
 
 from mcp_launch._json_values import as_items, as_members, is_empty, kind_of
+from mcp_launch.config._detection import HOLDERS, meant_by
 from mcp_launch.config._documents import Path, unusable
-from mcp_launch.config._entries import HOLDERS, Entry, meant_by
-from mcp_launch.config._formats.format import Draft, Reading, Words, Writing, ends_in_sse
+from mcp_launch.config._entries import Entry
+from mcp_launch.config._formats.format import Draft, Format, Reading, Writing
 from mcp_launch.config._references import Reference, Text
 from mcp_launch.failures import NoServers
 
+MEMBERS = frozenset({"command", "args", "env", "url", "headers"})
+"""The members in which most clients replace references."""
 
-class MapReader(Words):
-    """How a map format is read; a client with a rule of its own overrides the method for it."""
+
+class MapFormat(Format):
+    """A format with a map of servers, which its class attributes describe.
+
+    A client with other rules overrides the method concerned.
+    """
+
+    command: str = "command"
+    env: str = "env"
+    urls: Mapping[str, str] = {"url": "http"}
+    """The members for a URL, with the transport if there is no type; the first one present is used."""
+    types: Mapping[str, str] = {}
+    """The `type` of each transport; others are written without a type."""
+    transports: tuple[str, ...] = ("stdio", "http", "sse")
+    """The transports that the client supports."""
+    needs_type: bool = False
+    """True if a server without a type is a command, even if it has a URL."""
+    guesses_sse: bool = False
+    """True if a URL that ends in /sse means SSE if there is no type."""
+    cwd: str | None = None
+    """The member for the directory of a server."""
+    timeout: tuple[str, float] | None = None
+    """The member for the timeout, and its unit in seconds."""
+    disabled: tuple[str, bool] | None = None
+    """The member that disables a server, and its value for that."""
+    disables_apart: bool = False
+    """True if another part of the file disables servers."""
+    others: frozenset[str] = frozenset()
+    """Further members that the client supports."""
+    unread: frozenset[str] = frozenset()
+    """Members that the client supports but that are not supported here, so that the server may behave differently."""
+    expands: frozenset[str] = MEMBERS
+    """The members in which references are replaced."""
+    keeps: tuple[str, ...] = ()
+    """Members of the file itself that are preserved when it is written."""
+
+    SHARED: ClassVar = frozenset({"description", "envFile"})
+    """Members with the same meaning in every client that supports them."""
 
     def read(self, reading: Reading) -> Iterator[Draft]:
-        """The entries of the first map that is there."""
+        """Yield the entries of the first map that is present."""
         for at in self.at:
             if not _holds(reading.document.value, at):
                 continue
@@ -30,26 +70,26 @@ class MapReader(Words):
             yield from self.read_map(cast("dict[str, Any]", found), at, reading)
             return
         holders = " or ".join(".".join(at) for at in self.at)
-        none = f"holds no {holders}, where {self.title} has its servers"
+        none = f"contains no {holders}, where {self.title} expects servers"
         others = [member for member in HOLDERS if as_members(as_members(reading.document.value).get(member))]
         if others:
-            raise reading.refuse(f"{none}; it holds {others[0]}, which is what other clients call them")
+            raise reading.refuse(f"{none}; it contains {others[0]}, which other clients use")
         raise NoServers(str(reading.refuse(none + meant_by(reading.document.value, self.at[0][0]))))
 
     def read_map(self, servers: Mapping[str, Any], at: Path, reading: Reading) -> Iterator[Draft]:
-        """The entries of the map that stands there."""
+        """Yield the entries of a map."""
         for name, raw in servers.items():
             path = (*at, name)
             if not isinstance(raw, dict):
                 message = f"a server must be a map, not {kind_of(raw)}"
                 reading.note("wrong_type", message, path=path, server=name)
-                # With nothing but a name it cannot be launched, which the launcher says too.
+                # Without members it cannot be launched, which the launcher reports too.
                 yield Draft(name, {"name": name}, path)
             elif (draft := self.read_entry(name, cast("dict[str, Any]", raw), path, reading)) is not None:
                 yield draft
 
     def read_entry(self, name: str, raw: dict[str, Any], path: Path, reading: Reading) -> Draft | None:
-        """One entry, or None if it is no server that can be launched, which is then noted."""
+        """Return an entry, or None, with a finding, if it is not a server that can be launched."""
         self._note_unknown(name, raw, path, reading)
         seen = {
             member: self.syntax.parse_all(value, reading.document.place, (*path, member))
@@ -78,7 +118,7 @@ class MapReader(Words):
         )
 
     def transport(self, raw: Mapping[str, Any]) -> Any:
-        """The transport of this server by ACP's name; an unknown type as it is."""
+        """Return ACP's name of the transport; an unknown type is unchanged."""
         kind = raw.get("type", raw.get("transport"))
         if kind is None:
             member = next((each for each in self.urls if each in raw), None)
@@ -90,14 +130,14 @@ class MapReader(Words):
     def shape(
         self, name: str, kind: Any, raw: Mapping[str, Any], path: Path, reading: Reading
     ) -> tuple[dict[str, Any], set[str]]:
-        """The server as ACP writes it, and the members of `raw` that it was made from."""
+        """Return the server in ACP's format, and the members of *raw* that were used."""
         server: dict[str, Any] = {"type": kind, "name": name}
         url = next((each for each in self.urls if each in raw), None)
         of_process = {self.command: "command", "args": "args", self.env: "env"}
         of_url = {"headers": "headers"} if url is None else {url: "url", "headers": "headers"}
         wanted = of_process if kind == "stdio" else of_url if kind in ("http", "sse") else {**of_process, **of_url}
         if kind == "sse":
-            server["headers"] = []  # which ACP requires, and these maps leave out
+            server["headers"] = []  # required by ACP and omitted in these maps
         for theirs, ours in wanted.items():
             if theirs in raw:
                 is_map = ours in ("env", "headers")
@@ -105,7 +145,7 @@ class MapReader(Words):
         used = wanted.keys() & raw.keys()
         for theirs in (self.command, "args", self.env, *self.urls, "headers"):
             if raw.get(theirs) and theirs not in used:
-                message = f"{theirs} means nothing in a server of this type, and is not used"
+                message = f"{theirs} has no effect in a server of this type"
                 reading.note("unused_member", message, path=(*path, theirs), server=name)
         return server, used
 
@@ -113,31 +153,31 @@ class MapReader(Words):
         known = self.known()
         for member in raw:
             if member in self.unread:
-                message = f"{member} is not read here, so that the server may not run as in {self.title}"
+                message = f"{member} is not supported here, so the server may behave differently than in {self.title}"
                 reading.note("not_read", message, path=(*path, member), server=name)
             elif member not in known:
-                message = f"{self.title} has no member {member!r}{_hint(member, known)}"
+                message = f"{self.title} does not support {member!r}{_hint(member, known)}"
                 reading.note("unknown_member", message, path=(*path, member), server=name)
 
     def _note_refused(self, name: str, kind: Any, raw: Mapping[str, Any], path: Path, reading: Reading) -> None:
-        """Note a server that is started here, though its client would refuse it."""
+        """Report a server that is started here, although its client would reject it."""
         if kind not in ("http", "sse"):
             return
         if kind not in self.transports:
-            message = f"{self.title} starts no servers of type {kind} from this file"
+            message = f"{self.title} does not start servers of type {kind} from this file"
             reading.note("other_transport", message, path=path, server=name)
         elif self.needs_type and "type" not in raw and self.command not in raw:
             meant = "sse" if ends_in_sse(raw.get("url")) else kind
-            message = f'without a type, {self.title} takes it for a program and refuses it; write "type": "{meant}"'
+            message = f'has no type, so {self.title} treats it as a command and rejects it; add "type": "{meant}"'
             reading.note("missing_type", message, path=path, server=name)
 
     def _pairs(self, member: str, value: Any, name: str, path: Path, reading: Reading) -> Any:
-        """A map as pairs of `name` and `value`; any other value as it is."""
+        """Return a map as pairs of `name` and `value`; other values are unchanged."""
         if isinstance(value, dict):
             return [{"name": each, "value": text} for each, text in cast("dict[str, Any]", value).items()]
         if value is not None:
-            kind = "a text" if isinstance(value, Text) else kind_of(value)
-            message = f"{member} must be a map of names and texts, not {kind}"
+            kind = "a string" if isinstance(value, Text) else kind_of(value)
+            message = f"{member} must be a map of names and strings, not {kind}"
             reading.note("wrong_type", message, path=(*path, member), server=name)
         return value
 
@@ -145,7 +185,7 @@ class MapReader(Words):
         cwd = raw.get(self.cwd) if self.cwd else None
         if cwd is None or isinstance(cwd, str | Text):
             return cwd
-        self._note_type(str(self.cwd), "a text", name, path, reading)
+        self._note_type(str(self.cwd), "a string", name, path, reading)
         return None
 
     def _timeout(self, raw: Mapping[str, Any], name: str, path: Path, reading: Reading) -> float | None:
@@ -168,62 +208,40 @@ class MapReader(Words):
         return None
 
     def _note_type(self, member: str, wanted: str, name: str, path: Path, reading: Reading) -> None:
-        reading.note("wrong_type", f"{member} must be {wanted}, and is not used", path=(*path, member), server=name)
-
-
-def _inside(value: Any, at: Iterable[str]) -> Any:
-    for member in at:
-        value = as_members(value).get(member)
-    return value
-
-
-def _holds(value: Any, at: tuple[str, ...]) -> bool:
-    return at[-1] in as_members(_inside(value, at[:-1]))
-
-
-def _hint(member: str, known: set[str]) -> str:
-    import difflib  # noqa: PLC0415 - for what is misspelt, and most is not
-
-    meant = difflib.get_close_matches(member, sorted(known), n=1)
-    return f"; did you mean {meant[0]}?" if meant else ""
-
-
-class MapWriter(Words):
-    """How a map format is written; a client with a rule of its own overrides the method for it."""
-
-    SHARED: ClassVar = frozenset({"description", "envFile"})
-    """Members that mean the same to every client that has them."""
+        reading.note("wrong_type", f"{member} must be {wanted}; it was ignored", path=(*path, member), server=name)
 
     def write(self, writing: Writing) -> Any:
-        """The JSON of a file, with the map where this client looks first."""
+        """Return the JSON of a file, with the map where the client looks first."""
         servers: dict[str, Any] = {}
         for entry in writing.config.entries:
             key = self.key(entry.name)
             if key in servers:
-                message = f"the name {entry.name!r} occurs twice, and {self.title} has one server of each name"
+                message = f"the name {entry.name!r} occurs twice, but {self.title} requires unique names"
                 raise unusable(writing.config.source, entry.place, message)
             if (raw := self._write_entry(entry, writing)) is not None:
                 servers[key] = raw
         return self.write_file(servers, writing)
 
     def key(self, name: str) -> str:
-        """The key of a server in the map."""
+        """Return the key of a server in the map."""
         return name
 
     def write_file(self, servers: dict[str, Any], writing: Writing) -> dict[str, Any]:
-        """The whole file."""
+        """Return the whole file."""
         if writing.config.cwd is not None:
-            writing.note(None, "not_said", f"{self.title} has no directory for all servers; cwd is left out")
+            writing.note(
+                None, "not_said", f"{self.title} does not support a directory for all servers; cwd was omitted"
+            )
         file: dict[str, Any] = {}
         for member, value in writing.config.rest.items():
             if member in self.keeps:
                 file[member] = value
             else:
-                writing.note(None, "not_said", f"{self.title} has no {member}; it is left out")
+                writing.note(None, "not_said", f"{self.title} does not support {member}; it was omitted")
         return {**file, self.at[0][0]: servers}
 
     def unshape(self, entry: Entry, kind: str, server: Mapping[str, Any], writing: Writing) -> dict[str, Any]:
-        """The server with the names that this client has for its members."""
+        """Return the server with this client's names of members."""
         raw: dict[str, Any] = {}
         if kind in self.types:
             raw["type"] = self.types[kind]
@@ -238,30 +256,32 @@ class MapWriter(Words):
             if value or ours not in ("env", "headers"):
                 raw[theirs] = self._render(entry, theirs, value, writing)
         for member in sorted(set(server) - {"type", "name", "_meta", *names}):
-            writing.note(entry, "not_said", f"{self.title} has no {member} in a server of type {kind}; it is left out")
+            writing.note(
+                entry, "not_said", f"{self.title} does not support {member} in a server of type {kind}; it was omitted"
+            )
         return raw
 
     def literal(self, entry: Entry, member: str, text: str, writing: Writing) -> str:
-        """A text that is to be read as it stands; notes if the client would replace a part of it."""
+        """Return a literal string, and report if the client would replace a part of it."""
         if member in self.expands and isinstance(self.syntax.parse(text, entry.place), Text):
-            message = f"{self.title} would replace a part of {member} that is meant as it stands"
+            message = f"{self.title} would replace a part of {member} that is meant literally"
             writing.note(entry, "would_be_replaced", message)
         return text
 
     def _write_entry(self, entry: Entry, writing: Writing) -> dict[str, Any] | None:
-        """One entry, or None where this client cannot have it at all, which is then noted."""
+        """Return an entry, or None, with a finding, if the client does not support it."""
         server = entry.written
         members = as_members(server)
         if not members.keys() - {"name"}:
-            writing.note(entry, "left_out", "is no server, and is left out")
+            writing.note(entry, "left_out", "is not a server and was omitted")
             return None
         kind = members.get("type", "stdio")
         if kind not in self.transports:
-            shown = f"of type {kind}" if isinstance(kind, str) else "whose type is no text"
-            writing.note(entry, "left_out", f"{self.title} has no servers {shown}; it is left out")
+            shown = f"of type {kind}" if isinstance(kind, str) else "with a type that is not a string"
+            writing.note(entry, "left_out", f"{self.title} does not support servers {shown}; it was omitted")
             return None
         if entry.disabled and self.disabled is None and not self.disables_apart:
-            writing.note(entry, "left_out", f"{self.title} has no disabled servers; it is left out")
+            writing.note(entry, "left_out", f"{self.title} does not support disabled servers; it was omitted")
             return None
         raw = self.unshape(entry, str(kind), members, writing)
         return self._write_more(entry, raw, writing)
@@ -269,25 +289,25 @@ class MapWriter(Words):
     def _url_member(self, entry: Entry, kind: str, server: Mapping[str, Any], writing: Writing) -> str:
         member = next((each for each, means in self.urls.items() if means == kind), next(iter(self.urls)))
         if kind not in self.types and (meant := self.guess(member, server.get("url"))) != kind:
-            message = f"{self.title} tells the transport by the URL, which says {meant} here, not {kind}"
+            message = f"{self.title} derives the transport from the URL, which means {meant}, not {kind}"
             writing.note(entry, "not_said", message)
         return member
 
     def _as_map(self, entry: Entry, member: str, value: Any, writing: Writing) -> Any:
-        """Pairs of `name` and `value` as a map; any other value as it is."""
+        """Return pairs of `name` and `value` as a map; other values are unchanged."""
         pairs = as_items(value)
         if pairs != value or not all(_is_pair(pair) for pair in pairs):
             return cast("object", value)
         found: dict[str, Any] = {}
         for pair in pairs:
             if pair["name"] in found:
-                message = f"{self.title} has each name once in {member}; of {pair['name']} the last is taken"
+                message = f"{self.title} allows each name once in {member}; the last value of {pair['name']} was used"
                 writing.note(entry, "not_said", message)
             found[pair["name"]] = pair["value"]
         return found
 
     def _render(self, entry: Entry, member: str, value: Any, writing: Writing) -> Any:
-        """A value with its references as this client writes them."""
+        """Return a value with its references in the syntax of the client."""
         match value:
             case Text():
                 return "".join(self._part(entry, member, part, value, writing) for part in value.parts)
@@ -307,33 +327,69 @@ class MapWriter(Words):
         said = self.syntax.write(part) if member in self.expands else None
         if said is not None:
             return said
-        # In a file of the same client, only a reference that it does not know comes here, and means what it did.
+        # In a file of the same client, this is an unknown reference, which keeps its meaning.
         if self.name != writing.config.format:
-            message = f"{self.title} does not replace {part.shown} in {member}; it stays as it is"
+            message = f"{self.title} does not replace {part.shown} in {member}"
             writing.note(entry, "variable_not_said", message, place=text.place)
         return part.text
 
     def _write_more(self, entry: Entry, raw: dict[str, Any], writing: Writing) -> dict[str, Any]:
-        """Add what ACP's server does not have: directory, timeout, whether it is started, and other members."""
+        """Add what ACP does not support: directory, timeout, disabling, and other members."""
         if entry.written_cwd is not None:
             if self.cwd and raw.get(self.command) is not None:
                 raw[self.cwd] = self._render(entry, self.cwd, entry.written_cwd, writing)
             else:
-                writing.note(entry, "not_said", f"{self.title} has no directory for one server; it is left out")
+                writing.note(entry, "not_said", f"{self.title} does not support a directory per server; it was omitted")
         if entry.timeout is not None:
             if self.timeout:
                 raw[self.timeout[0]] = _number(entry.timeout / self.timeout[1])
             else:
-                writing.note(entry, "not_said", f"{self.title} has no timeout for one server; it is left out")
+                writing.note(entry, "not_said", f"{self.title} does not support a timeout per server; it was omitted")
         if self.disabled and entry.disabled:
             raw[self.disabled[0]] = self.disabled[1]
         for member, value in entry.extra.items():
             if self.name == writing.config.format or (member in self.SHARED and member in self.known()):
                 raw.setdefault(member, value)
             elif not is_empty(value):
-                message = f"{self.title} has no {member!r}, or means something else; it is left out"
+                message = f"{self.title} does not support {member!r}, or uses it differently; it was omitted"
                 writing.note(entry, "not_said", message)
         return raw
+
+    def known(self) -> set[str]:
+        """Return all members that the client supports in a server."""
+        optional = [self.cwd, self.timeout and self.timeout[0], self.disabled and self.disabled[0]]
+        fixed = {self.command, "args", self.env, *self.urls, "headers", "type", "transport"}
+        return {*fixed, *self.others, *self.unread, *(each for each in optional if each)}
+
+    def guess(self, member: str, url: Any) -> str:
+        """Return the transport of a URL without a type."""
+        return "sse" if self.guesses_sse and ends_in_sse(url) else self.urls[member]
+
+
+def _inside(value: Any, at: Iterable[str]) -> Any:
+    for member in at:
+        value = as_members(value).get(member)
+    return value
+
+
+def _holds(value: Any, at: tuple[str, ...]) -> bool:
+    return at[-1] in as_members(_inside(value, at[:-1]))
+
+
+def _hint(member: str, known: set[str]) -> str:
+    import difflib  # noqa: PLC0415 - only needed for mistakes
+
+    meant = difflib.get_close_matches(member, sorted(known), n=1)
+    return f"; did you mean {meant[0]}?" if meant else ""
+
+
+def ends_in_sse(url: Any) -> bool:
+    """Return True if the path of a URL ends in /sse, as for most SSE servers."""
+    text = url.written() if isinstance(url, Text) else url
+    try:
+        return isinstance(text, str) and urlsplit(text).path.rstrip("/").endswith("/sse")
+    except ValueError:
+        return False
 
 
 def _is_pair(pair: Any) -> bool:
@@ -341,10 +397,6 @@ def _is_pair(pair: Any) -> bool:
 
 
 def _number(value: float) -> float:
-    """The number rounded to five digits, and as an integer where it is one."""
+    """Return the number rounded to five digits, as an integer if possible."""
     rounded = round(value, 5)
     return int(rounded) if rounded == int(rounded) else rounded
-
-
-class MapFormat(MapReader, MapWriter):
-    """Reads and writes by the names and rules that its class attributes give."""

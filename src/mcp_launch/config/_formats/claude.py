@@ -1,9 +1,4 @@
-"""Claude Code: `.mcp.json` of a project, and `~/.claude.json`, which has servers of the user and of each project.
-
-`${VAR}` and `${VAR:-default}` are replaced in command, args, env, url and headers; a bare `$VAR` is not. Source:
-"Connect Claude Code to tools via MCP" of its documentation, and what users measured of the expansion, and of a URL
-without a type: https://github.com/excalidraw/excalidraw-mcp/issues/64.
-"""
+"""The formats of Claude Code and Claude Desktop."""
 
 from __future__ import annotations
 
@@ -13,10 +8,16 @@ from mcp_launch._json_values import as_members, texts
 from mcp_launch.config import _references as variables
 from mcp_launch.config._formats.format import Draft, Reading
 from mcp_launch.config._formats.map import MapFormat
+from mcp_launch.failures import Wording
 
 
 class ClaudeCode(MapFormat):
-    """A map format with the projects of `~/.claude.json`."""
+    """Claude Code: `.mcp.json` of a project, and `~/.claude.json`, with servers of the user and of each project.
+
+    `${VAR}` and `${VAR:-default}` are replaced in command, args, env, url and headers; a bare `$VAR` is not. Source:
+    "Connect Claude Code to tools via MCP" in its documentation. What users measured about variables, and about a URL
+    without a type, is in https://github.com/excalidraw/excalidraw-mcp/issues/64.
+    """
 
     name = "claude-code"
     title = "Claude Code"
@@ -33,7 +34,7 @@ class ClaudeCode(MapFormat):
             yield from super().read(reading)
             return
         projects = as_members(value["projects"])
-        # As the client reads it: a project's server replaces the user's of the same name.
+        # As in Claude Code, a project's server replaces the user's with the same name.
         project = as_members(projects.get(reading.workspace or ""))
         off = set(texts(project.get("disabledMcpServers")))
         path = ("projects", reading.workspace or "")
@@ -48,8 +49,21 @@ class ClaudeCode(MapFormat):
                 yield draft
         for name, other in projects.items() if reading.workspace is None else ():
             if there := as_members(as_members(other).get("mcpServers")):
-                message = f"the servers of this project are not read: {', '.join(there)}; name it as the workspace"
+                message = f"the servers of this project are not read: {', '.join(there)}; pass the project as workspace"
                 reading.note("other_project", message, path=("projects", name))
 
 
-FORMAT = ClaudeCode()
+class ClaudeDesktop(MapFormat):
+    """Claude Desktop: `claude_desktop_config.json`, plain JSON with stdio servers and without variables.
+
+    Source: "Connect to local MCP servers" in the documentation of the Model Context Protocol. Servers with a URL belong
+    in the settings of the app, but some files contain them anyway. They are read and reported.
+    """
+
+    name = "claude-desktop"
+    title = "Claude Desktop"
+    transports = ("stdio",)
+    wording = Wording(needs='a "command"')
+
+
+FORMATS = (ClaudeCode(), ClaudeDesktop())

@@ -1,13 +1,8 @@
-"""Goose: `extensions` in `config.yaml`: `cmd`, `envs`, `uri`; its built-in extensions are no servers.
-
-`env_keys` are the names of variables whose values it keeps elsewhere, or finds in the environment. `${VAR}` is replaced
-in headers, by what `envs` and `env_keys` say. Source: "Configuration Files" of its documentation, and in its repository
-`agents/extension.rs`, `config/extensions.rs` and `agents/extension_manager.rs`.
-"""
+"""The formats of agents on the command line: Gemini CLI and Goose."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
 from mcp_launch._json_values import as_items, as_members, texts
@@ -15,20 +10,70 @@ from mcp_launch.config import _references as variables
 from mcp_launch.config._documents import Path
 from mcp_launch.config._entries import Entry
 from mcp_launch.config._formats.format import Draft, Reading, Writing
-from mcp_launch.config._formats.map import MapFormat
+from mcp_launch.config._formats.map import MEMBERS, MapFormat
 from mcp_launch.config._references import Reference, Text, walk
 from mcp_launch.failures import Wording
 
-_BROUGHT = {
+
+class Gemini(MapFormat):
+    """Gemini CLI: `mcpServers` in `settings.json`, JSON with comments; `httpUrl` is Streamable HTTP, `url` is SSE.
+
+    `$VAR` and `${VAR}` are replaced everywhere, and stay as they are if the variable is not set. `mcp.excluded` and
+    `mcp.allowed` list the servers that are not, or only, started. Source: `docs/tools/mcp-server.md` and
+    `envVarResolver.ts` in its repository.
+    """
+
+    name = "gemini"
+    title = "Gemini CLI"
+    grammar = "json with comments"
+    syntax = variables.GEMINI
+    urls = {"httpUrl": "http", "url": "sse"}  # noqa: RUF012 - a Mapping is not written to
+    wording = Wording(
+        http='call the URL "httpUrl"',
+        sse='call the URL "url"',
+        needs='a "command", an "httpUrl" or a "url"',
+        urls=(("http", "httpUrl"), ("sse", "url")),
+    )
+    cwd = "cwd"
+    timeout = ("timeout", 0.001)
+    disables_apart = True
+    others = frozenset({"trust", "description", "includeTools", "excludeTools", "extensionName", "oauth"})
+    unread = frozenset({"tcp", "authProviderType", "targetAudience", "targetServiceAccount"})
+    expands = frozenset({*MEMBERS, "httpUrl", "cwd"})
+
+    def read(self, reading: Reading) -> Iterator[Draft]:
+        lists = as_members(as_members(reading.document.value).get("mcp"))
+        excluded = set(texts(lists.get("excluded")))
+        allowed = set(texts(lists.get("allowed")))
+        for draft in super().read(reading):
+            draft.disabled = draft.name in excluded or (bool(allowed) and draft.name not in allowed)
+            yield draft
+
+    def transport(self, raw: Mapping[str, Any]) -> Any:
+        return "http" if "httpUrl" in raw else super().transport(raw)
+
+    def write_file(self, servers: dict[str, Any], writing: Writing) -> dict[str, Any]:
+        file = super().write_file(servers, writing)
+        if off := [entry.name for entry in writing.config.entries if entry.disabled and entry.name in servers]:
+            file = {"mcp": {"excluded": off}, **file}
+        return file
+
+
+_PROVIDED = {
     "builtin": "is built into Goose",
     "platform": "is built into Goose",
-    "frontend": "is brought by the program that Goose runs in",
-    "inline_python": "is a program that stands in the file, which Goose runs",
+    "frontend": "is provided by the program that embeds Goose",
+    "inline_python": "is a program inside the file, which Goose runs",
 }
 
 
 class Goose(MapFormat):
-    """A map format with variables that are kept elsewhere, and with built-in extensions."""
+    """Goose: `extensions` in `config.yaml`, with `cmd`, `envs` and `uri`; built-in extensions are not servers.
+
+    `env_keys` lists variables whose values are stored elsewhere or come from the environment. `${VAR}` is replaced only
+    in headers, by the values of `envs` and `env_keys`. Source: "Configuration Files" in its documentation, and
+    `agents/extension.rs`, `config/extensions.rs` and `agents/extension_manager.rs` in its repository.
+    """
 
     name = "goose"
     title = "Goose"
@@ -51,12 +96,12 @@ class Goose(MapFormat):
     expands = frozenset({"headers"})
 
     def read_entry(self, name: str, raw: dict[str, Any], path: Path, reading: Reading) -> Draft | None:
-        # Goose shows the name in the entry, and derives the key of the map from it.
+        # Goose displays the name in the entry, and derives the key of the map from it.
         shown = raw.get("name")
         name = shown if isinstance(shown, str) and shown else name
         kind = raw.get("type")
-        if isinstance(kind, str) and kind in _BROUGHT:
-            reading.note("not_in_file", f"{_BROUGHT[kind]}; no server to launch", path=path, server=name)
+        if isinstance(kind, str) and kind in _PROVIDED:
+            reading.note("not_in_file", f"{_PROVIDED[kind]}; there is no server to launch", path=path, server=name)
             return None
         return super().read_entry(name, raw, path, reading)
 
@@ -97,7 +142,7 @@ class Goose(MapFormat):
         return {**start, **raw, **({"env_keys": keys} if keys else {})}
 
     def literal(self, entry: Entry, member: str, text: str, writing: Writing) -> str:
-        # Goose replaces what the entry names, and leaves the rest alone.
+        # Goose only replaces variables that the entry lists.
         named = {each.name for each in _all_references(entry.written)}
         found = self.syntax.parse(text, entry.place)
         if isinstance(found, Text) and not named & {each.name for each in found.references}:
@@ -123,7 +168,7 @@ def _all_references(server: Any) -> list[Reference]:
 
 
 def _inlined(value: Any, known: Mapping[str, Any]) -> Any:
-    """A header in which the values that the entry gives are filled in; any other `${VAR}` is plain text."""
+    """Return a header with the values that the entry lists; any other `${VAR}` is plain text."""
     if not isinstance(value, Text):
         return value
     parts: list[str | Reference] = []
@@ -139,9 +184,9 @@ def _inlined(value: Any, known: Mapping[str, Any]) -> Any:
 
 
 def _is_own(pair: Mapping[str, Any]) -> bool:
-    """Whether a variable of `env` is only passed on from the environment, under the same name."""
+    """Return True if a variable of `env` is only forwarded from the environment, with the same name."""
     value = pair.get("value")
     return isinstance(value, Text) and value.parts == (Reference("", "env", str(pair.get("name"))),)
 
 
-FORMAT = Goose()
+FORMATS = (Gemini(), Goose())

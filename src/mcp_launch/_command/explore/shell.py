@@ -1,0 +1,277 @@
+"""The shell: runs commands on one server, one line at a time."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import sys
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Iterable
+from contextlib import aclosing, contextmanager, suppress
+from functools import partial
+from typing import TYPE_CHECKING
+
+import anyio
+
+from mcp_launch._command.explore.arguments import WrongArguments, read_untrusted
+from mcp_launch._command.explore.calling import call_tool, complain_of, pieces_of, print_answer, write_pieces
+from mcp_launch._command.explore.listing import blocks_of, in_short, offer_of, tool_lines, write_blocks
+from mcp_launch._command.explore.opened import Opened, Use, use_one
+from mcp_launch._command.explore.terminal import Candidate, candidates, piped_lines, split_words, terminal_lines
+from mcp_launch._command.inputs import Session, did_you_mean
+from mcp_launch._command.show.text import printable, write
+from mcp_launch.failures import UnusableInput
+from mcp_launch.options import EVERYTHING, Listing
+
+if TYPE_CHECKING:
+    from mcp_types import Prompt, Tool
+
+_LISTING = 30.0
+"""Timeout in seconds for listing again what the server offers."""
+COMMANDS = {
+    "tools": ("tools", "list the tools"),
+    "tool": ("tool NAME", "show a tool with its arguments and result"),
+    "call": ("call NAME key=value ...", "call a tool; key:=JSON passes an exact value"),
+    "resources": ("resources", "list the resources"),
+    "read": ("read URI", "read a resource"),
+    "prompts": ("prompts", "list the prompts"),
+    "get": ("get NAME key=value ...", "get a prompt"),
+    "help": ("help", "show this list"),
+    "quit": ("quit", "exit, like Ctrl-D"),
+}
+"""The usage of each command and what it does. The shell itself handles `quit`."""
+
+
+def explore(session: Session, *, timeout: float, save: str | None, verbose: bool, show_secrets: bool) -> int:
+    """Start the server and run commands on it until `quit` or the end of the input.
+
+    On a terminal there are history and completion, and Ctrl-C cancels the running command. Otherwise commands are read
+    from standard input, and the exit status is that of the first command that failed.
+
+    Raises:
+        UnusableInput: standard output cannot be written to.
+        SystemExit: a signal arrived.
+    """
+    stale: set[str] = set()
+
+    async def ready(opened: Opened) -> int:
+        return await _Shell(opened, Commands(opened, stale, save)).run()
+
+    use = Use(ready=ready, changed=stale.add)
+    return use_one(session, use, lists=EVERYTHING, timeout=timeout, verbose=verbose, show_secrets=show_secrets)
+
+
+class _Shell:
+    """Reads lines and runs their commands, one at a time."""
+
+    def __init__(self, opened: Opened, commands: Commands) -> None:
+        self._opened = opened
+        self._commands = commands
+        self._is_reported = False
+        """True if the exit of the server has been reported, or the running command will report it."""
+
+    async def run(self) -> int:
+        """Run all commands. Return 0 on a terminal, otherwise the status of the first command that failed."""
+        if not (sys.stdin and sys.stdin.isatty() and sys.stdout and sys.stdout.isatty()):
+            return await self._run(piped_lines(), self._commands.do)
+        self._greet()
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(self._report_its_end)
+            await self._run(terminal_lines(f"{printable(self._opened.name)}> ", self._candidates), self._interruptible)
+            tasks.cancel_scope.cancel()
+        # A second Ctrl-C must not interrupt the end of the server, which takes a limited time.
+        _on_interrupt(lambda: None)
+        return 0
+
+    async def _run(self, lines: AsyncGenerator[str], do: Callable[[list[str]], Awaitable[int]]) -> int:
+        failed = 0
+        async with aclosing(lines):
+            async for line in lines:
+                try:
+                    words = split_words(line)
+                except ValueError as error:
+                    self._opened.notices.complain(str(error).lower())
+                    failed = failed or 2
+                    continue
+                if words in (["quit"], ["exit"]):
+                    break
+                if words and not words[0].startswith("#"):
+                    self._is_reported = True
+                    status = await do(words)
+                    # The server may be exiting: wait until the reason is known.
+                    await self._opened.server.settled()
+                    self._is_reported = self._opened.server.failure is not None
+                    failed = failed or status
+        return failed
+
+    async def _report_its_end(self) -> None:
+        """Report that the server has exited while no command was running."""
+        async for _ in self._opened.fleet.changes():
+            if (failure := self._opened.server.failure) and not self._is_reported:
+                self._opened.notices.complain(str(failure))
+
+    def _greet(self) -> None:
+        counts = self._commands.offer.counts.items()
+        has = [f"{count} {(kind[:-1] if count == 1 else kind).replace('_', ' ')}" for kind, count in counts if count]
+        self._opened.notices.say(
+            f"{self._opened.name}: {', '.join(has) or 'offers nothing'}; type help for the commands"
+        )
+
+    def _candidates(self, line: str) -> Iterable[Candidate]:
+        return candidates(line, self._commands.offer, {name: about for name, (_, about) in COMMANDS.items()})
+
+    async def _interruptible(self, words: list[str]) -> int:
+        with anyio.CancelScope() as scope, _interrupting(scope.cancel):
+            return await self._commands.do(words)
+        self._opened.notices.say("cancelled")
+        return 0
+
+
+class Commands:
+    """Runs commands on one server."""
+
+    def __init__(self, opened: Opened, stale: set[str], save: str | None) -> None:
+        self._opened = opened
+        self._stale = stale
+        """The kinds whose lists have changed, according to the server."""
+        self._save = save
+        (report,) = opened.fleet.report["servers"]
+        self.offer = offer_of(opened.server, report)
+        """What the server listed last."""
+        self._actions: dict[str, Callable[[list[str]], Awaitable[int]]] = {
+            **{kind: partial(self._list, kind) for kind in EVERYTHING},
+            "tool": self._tool,
+            "call": self._call,
+            "read": self._read,
+            "get": self._get,
+            "help": self._help,
+        }
+
+    async def do(self, words: list[str]) -> int:
+        """Run the command of a line, print its errors, and return the exit status."""
+        command, *rest = words
+        action = self._actions.get(command)
+        try:
+            if action is None:
+                is_tool = any(each.name == command for each in self.offer.tools or ())
+                mistaken = f"; it is a tool: call {command} key=value ..." if is_tool else ""
+                known = mistaken or did_you_mean(command, COMMANDS) or "; type help for a list"
+                raise UnusableInput(f'unknown command "{command}"{known}')
+            # The server may be exiting: wait until the reason is known.
+            await self._opened.server.settled()
+            await self._refresh(force=command in EVERYTHING)
+            return await action(rest)
+        except UnusableInput as error:
+            self._opened.notices.complain(str(error))
+            return 2
+        except BrokenPipeError:
+            raise
+        except Exception as error:  # noqa: BLE001 - an error in one line must not end the shell
+            self._opened.notices.complain(self._opened.why(error))
+            return 1
+
+    async def _refresh(self, *, force: bool) -> None:
+        """List what has changed; with *force* everything, because not every server reports changes."""
+        if not self._stale and not force:
+            return
+        # Imported with the SDK.
+        from mcp_launch._servers.owner import list_offer  # noqa: PLC0415
+
+        self._stale.clear()
+        self.offer = await list_offer(self._opened.session, EVERYTHING, seconds=_LISTING, warn=self._warn)
+
+    async def _tool(self, words: list[str]) -> int:
+        (name,) = _take(words, "tool", "NAME")
+        write_blocks([tool_lines(await self._the_tool(name), self._opened.hide, whole=True)])
+        return 0
+
+    async def _call(self, words: list[str]) -> int:
+        if not words:
+            raise UnusableInput("usage: call NAME key=value ...")
+        tool = await self._the_tool(words[0])
+        try:
+            arguments = await read_untrusted(words[1:], tool.input_schema)
+        except WrongArguments as wrong:
+            complain_of(wrong, self._opened, tool)
+            return 2
+        answer = await call_tool(self._opened, tool, arguments, progress=True)
+        print_answer(self._opened, tool, answer, save=self._save)
+        return 0 if answer.ok else 1
+
+    async def _list(self, kind: Listing, words: list[str]) -> int:
+        _take(words, kind)
+        nothing = in_short(kind, self.offer, self._opened.server.capabilities)
+        write_blocks(blocks_of(self.offer, kind, self._opened.hide) or [[(nothing, "")]])
+        return 0
+
+    async def _read(self, words: list[str]) -> int:
+        (uri,) = _take(words, "read", "URI")
+        result = await self._opened.session.read_resource(uri)
+        write_pieces(self._opened, list(pieces_of(result.contents)), stem="resource", save=self._save)
+        return 0
+
+    async def _get(self, words: list[str]) -> int:
+        if not words:
+            raise UnusableInput("usage: get NAME key=value ...")
+        prompt = await self._the_prompt(words[0])
+        arguments = dict(_pair(word) for word in words[1:])
+        known = [each.name for each in prompt.arguments or ()]
+        for name in arguments:
+            if name not in known:
+                raise UnusableInput(f"{prompt.name}: {name}: unknown argument{did_you_mean(name, known)}")
+        missing = [each.name for each in prompt.arguments or () if each.required and each.name not in arguments]
+        if missing:
+            raise UnusableInput(f"{prompt.name}: {', '.join(missing)}: missing")
+        result = await self._opened.session.get_prompt(prompt.name, arguments)
+        for message in result.messages:
+            write((f"{message.role}:", "bold"))
+            write_pieces(self._opened, list(pieces_of([message.content])), stem=prompt.name, save=self._save)
+        return 0
+
+    async def _help(self, words: list[str]) -> int:
+        del words
+        width = max(len(usage) for usage, _ in COMMANDS.values())
+        for usage, about in COMMANDS.values():
+            write((usage.ljust(width), "bold"), f" {about}")
+        return 0
+
+    def _warn(self, text: str) -> None:
+        self._opened.notices.say(f"warning: {self._opened.name}: {text}")
+
+    async def _the_tool(self, name: str) -> Tool:
+        if all(tool.name != name for tool in self.offer.tools or ()):
+            await self._refresh(force=True)
+        return self._opened.find("tool", name, self.offer.tools or [])
+
+    async def _the_prompt(self, name: str) -> Prompt:
+        if all(prompt.name != name for prompt in self.offer.prompts or ()):
+            await self._refresh(force=True)
+        return self._opened.find("prompt", name, self.offer.prompts or [])
+
+
+def _take(words: list[str], command: str, *wanted: str) -> list[str]:
+    if len(words) != len(wanted):
+        raise UnusableInput(f"usage: {' '.join((command, *wanted))}")
+    return words
+
+
+def _pair(word: str) -> tuple[str, str]:
+    name, equals, value = word.partition("=")
+    if not name or not equals:
+        raise UnusableInput(f"{word}: must be name=value")
+    return name, value
+
+
+@contextmanager
+def _interrupting(act: Callable[[], object]) -> Generator[None]:
+    """Let Ctrl-C call *act* in a block. Set for each line, because the prompt replaces our handler by its own."""
+    _on_interrupt(act)
+    try:
+        yield
+    finally:
+        _on_interrupt(lambda: None)
+
+
+def _on_interrupt(act: Callable[[], object]) -> None:
+    # Windows does not support such handlers: Ctrl-C ends the command there.
+    with suppress(NotImplementedError):
+        asyncio.get_running_loop().add_signal_handler(signal.SIGINT, act)

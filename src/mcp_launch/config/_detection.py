@@ -1,0 +1,116 @@
+"""Detects the format of a config file by its path and by its content."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from mcp_launch._json_values import as_members
+
+FILES: Mapping[str, tuple[str, ...]] = {
+    "claude-desktop": ("claude_desktop_config.json",),
+    "claude-code": (".mcp.json", ".claude.json", "managed-mcp.json"),
+    "vscode": (".vscode/mcp.json", "code/user/mcp.json", ".vscode/settings.json", "code/user/settings.json"),
+    "cursor": (".cursor/mcp.json",),
+    "windsurf": ("windsurf/mcp_config.json", ".codeium/mcp_config.json", "mcp_config.json"),
+    "zed": ("zed/settings.json", ".zed/settings.json"),
+    "gemini": (".gemini/settings.json", "gemini-extension.json"),
+    "goose": ("goose/config.yaml", "goose/config/config.yaml"),
+}
+"""The endings of the paths of each client's files."""
+PROJECT_FILES = (
+    (".vscode", "mcp.json"),
+    (".vscode", "settings.json"),
+    (".cursor", "mcp.json"),
+    (".zed", "settings.json"),
+    (".gemini", "settings.json"),
+    (".mcp.json",),
+)
+"""The files in a project directory."""
+HOLDERS = ("mcpServers", "servers", "context_servers")
+"""The members that contain a map of servers, except that of Goose, which other clients use differently."""
+
+
+def format_of_path(path: str) -> str | None:
+    """Return the name of the format that belongs to a path, if any."""
+    parts = _parts_of(path)
+    for name, endings in FILES.items():
+        for ending in endings:
+            wanted = ending.split("/")
+            if parts[-len(wanted) :] == wanted:
+                return name
+    return None
+
+
+def format_of_shape(value: Any) -> str | None:
+    """Return the name of the first format that the value fits, if any."""
+    if shapes := shapes_of(value):
+        return shapes[0]
+    members = as_members(value)
+    if "mcpServers" not in members:
+        return None
+    if "cwd" in members or not isinstance(members["mcpServers"], dict):
+        return "acp"
+    if any("serverUrl" in server for server in _servers(value)):
+        return "windsurf"
+    # Most clients write this; Claude Code supports most of it.
+    return "claude-code"
+
+
+def shapes_of(value: Any) -> list[str]:
+    """Return the names of the formats whose distinctive shape the value has."""
+    members = as_members(value)
+    in_mcp = as_members(members.get("mcp")).get("servers")
+    fits = {
+        "acp": isinstance(value, list) or "method" in members or isinstance(members.get("mcpServers"), list),
+        "claude-code": any("mcpServers" in as_members(each) for each in as_members(members.get("projects")).values()),
+        "vscode": isinstance(members.get("servers"), dict) or isinstance(in_mcp, dict),
+        "zed": isinstance(members.get("context_servers"), dict),
+        "gemini": any("httpUrl" in server for server in _servers(value)),
+        # Other clients have settings with this name that do not contain maps.
+        "goose": any(isinstance(each, dict) for each in as_members(members.get("extensions")).values()),
+    }
+    return [name for name, is_fitting in fits.items() if is_fitting]
+
+
+def project_of(source: str, *, home: str | None) -> str | None:
+    """Return the directory of the project that the file belongs to; None for a file of the user."""
+    parts = tuple(_parts_of(source))
+    for ending in PROJECT_FILES:
+        if parts[-len(ending) :] == ending:
+            directory = os.path.abspath(source)
+            for _ in ending:
+                directory = os.path.dirname(directory)
+            return None if home and directory == os.path.abspath(home) else directory
+    return None
+
+
+def meant_by(value: Any, wanted: str) -> str:
+    """Return a hint about a missing member: its name is misspelt, or a server is outside of it."""
+    import difflib  # noqa: PLC0415 - only needed for mistakes
+
+    if _is_server(value):
+        return "; is it a server? Put it there, in a map of servers by name"
+    members = {member.lower(): member for member in as_members(value)}
+    near = difflib.get_close_matches(wanted.lower(), sorted(members), n=1, cutoff=0.8)
+    if near:
+        return f'; is "{members[near[0]]}" meant to be {wanted}?'
+    # Only if all are servers: settings may contain a map that looks like one.
+    maps = [name for name, member in as_members(value).items() if as_members(member)]
+    if maps and all(_is_server(value[name]) for name in maps):
+        return f'; is "{maps[0]}" a server? Put it there'
+    return ""
+
+
+def _parts_of(path: str) -> list[str]:
+    """Return the lower-case names in a path of any system."""
+    return path.replace("\\", "/").lower().split("/")
+
+
+def _is_server(value: Any) -> bool:
+    return not as_members(value).keys().isdisjoint(("command", "cmd", "url", "httpUrl", "serverUrl"))
+
+
+def _servers(value: Any) -> list[dict[str, Any]]:
+    return [as_members(server) for server in as_members(as_members(value).get("mcpServers")).values()]
