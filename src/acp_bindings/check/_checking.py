@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal, NamedTuple, TypeAlias, cast, get_arg
 from pydantic_core import to_json
 
 from acp_bindings._json import items_of, members_of
+from acp_bindings._lazy import PACKAGES
 from acp_bindings._models.base import Model
 from acp_bindings.check._conversation import Conversation, Said, Unanswered, issues_as
 from acp_bindings.check._inputs import Document, Line, Numbered, Unusable, is_message, read_input, unwrap
@@ -22,7 +23,7 @@ from acp_bindings.check._rules.lifecycle import AFTER_CANCEL, CANCELLED
 from acp_bindings.decoding import decode
 from acp_bindings.errors import DecodeError, Finding, Path, at
 from acp_bindings.jsonrpc import ProtocolPackage
-from acp_bindings.setup._versions import PACKAGES, name_of, package_named
+from acp_bindings.setup._versions import name_of, package_named
 from acp_bindings.setup.capabilities import Side
 from acp_bindings.setup.errors import Remark, Severity
 

@@ -14,6 +14,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias, cast
 from pydantic_core import to_json
 
 from acp_bindings._json import items_of, members_of
+from acp_bindings._lazy import PACKAGES
 from acp_bindings._models.base import Model
 from acp_bindings.check._inputs import Line
 from acp_bindings.decoding import decode
@@ -39,7 +40,7 @@ from acp_bindings.setup._peer import AgentPeer, ClientPeer
 from acp_bindings.setup._records import loosely
 from acp_bindings.setup._servers import servers_remarks
 from acp_bindings.setup._updates import ReplayCollector, SessionIdReused
-from acp_bindings.setup._versions import PACKAGES, name_of, package_named, version_of
+from acp_bindings.setup._versions import name_of, package_named, version_of
 from acp_bindings.setup.capabilities import CLOSE, WITHDRAWN, Side
 from acp_bindings.setup.errors import Remark
 

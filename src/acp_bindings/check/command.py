@@ -10,11 +10,12 @@ from contextlib import nullcontext
 from functools import partial
 
 from acp_bindings._cli import shown_on, version, written_by
+from acp_bindings._lazy import PACKAGES
 from acp_bindings.check._checking import Check
 from acp_bindings.check._inputs import Unusable
 from acp_bindings.check._report import SCHEMA, document_of, lines_of, printable, unusable_document
 from acp_bindings.check._rules import RULES
-from acp_bindings.setup._versions import PACKAGES, package_named
+from acp_bindings.setup._versions import package_named
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
