@@ -2,29 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import cache, partial
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, overload
+from functools import cache
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import ValidationError
 
-from acp_bindings._json import may_be_out_of_range, refuse_infinite, refuse_read_names
-from acp_bindings._models.base import Model, Response, complete
-from acp_bindings._models.embedding import within_own_types
+from acp_bindings._json import may_be_out_of_range, refuse_infinite, refuse_read_names, write_unchecked
+from acp_bindings._models.base import Response, complete
 from acp_bindings._models.reading import notes
+from acp_bindings._models.validators import (
+    VALIDATES,
+    Validate,
+    core_schema_of,
+    is_class,
+    strict_validate_of,
+    validate_of,
+)
 
 if TYPE_CHECKING:
-    from pydantic import TypeAdapter
     from typing_extensions import TypeForm
 
     from acp_bindings._problems.findings import Witness
     from acp_bindings.errors import Finding
 
 __all__ = ["decode"]
-
-
-Validate: TypeAlias = Callable[[bytes | bytearray], Any]
-"""A `validate_json`: gives the object, or raises `ValueError`."""
 
 
 def read_text(validate: Validate, text: bytes | bytearray) -> Any:
@@ -55,17 +56,6 @@ def look_again(text: bytes | bytearray, value: object, incomplete: object) -> No
         refuse_infinite(value)
     if notes[1] is not incomplete:
         complete(value)
-
-
-def unsure(validate: Validate) -> Validate:
-    """The same as *validate*, where not all that it reads is in objects of the generated classes."""
-
-    def read(text: bytes | bytearray) -> Any:
-        value = validate(text)
-        notes[0] = object()
-        return value
-
-    return read
 
 
 T = TypeVar("T")
@@ -102,7 +92,7 @@ def decode(type_: Any, data: Any, *, strict: bool = False, findings: list[Findin
     """
     # What every message goes through, and no more: small ones feel every look.
     try:
-        validate = _VALIDATES[type_]
+        validate = VALIDATES[type_]
     except Exception:  # noqa: BLE001 - the first of its type, or no type: that is found out below
         validate = None
     if validate is None or strict:
@@ -131,7 +121,7 @@ def _validate_for(type_: Any, data: Any, *, strict: bool) -> Validate:
         TypeError: it is no type; if *data* is one, they were mixed up.
     """
     try:
-        return _strict_validate_of(type_) if strict else validate_of(type_)
+        return strict_validate_of(type_) if strict else validate_of(type_)
     except Exception as error:
         from acp_bindings._problems import mistakes  # noqa: PLC0415 - only errors need it
 
@@ -156,78 +146,22 @@ def _excused(
     raise refusals.undecodable(type_, data, text, error, strict=strict) from None
 
 
-_VALIDATES: dict[Any, Validate] = {}
-"""What reads each type that has been asked for, so that a message costs one look-up."""
-
-
-def validate_of(type_: Any) -> Validate:
-    """What reads text as *type_* by the reader's rules, for `read_text`."""
-    return _VALIDATES.get(type_) or _VALIDATES.setdefault(type_, _new_validate(type_))
-
-
-@cache
-def _strict_validate_of(type_: Any) -> Validate:
-    return _new_validate(type_, strict=True)
-
-
-def _new_validate(type_: Any, **how: Any) -> Validate:
-    compiled = _built(type_).__pydantic_validator__ if _is_class(type_, BaseModel) else _adapter(type_).validator
-    validate = partial(compiled.validate_json, **how) if how else compiled.validate_json
-    if _is_class(type_, Model) and type_.__module__.startswith("acp_bindings."):
-        return validate
-
-    return unsure(validate)
-
-
-def _built(model: type[BaseModel]) -> type[BaseModel]:
-    """Models are built when they are first used."""
-    model.model_rebuild()
-    return model
-
-
 def _text_of(data: Any) -> bytes | bytearray:
     """The JSON of *data*, which is text or parsed."""
     if isinstance(data, str):
         return data.encode()
     if isinstance(data, bytes | bytearray):
         return data
-    from acp_bindings.encoding import write_unchecked  # noqa: PLC0415 - only what is parsed needs it
-
     return write_unchecked(data)
-
-
-def _is_class(type_: Any, base: type) -> bool:
-    return isinstance(type_, type) and issubclass(type_, base)
-
-
-@cache
-def _adapter(type_: Any) -> TypeAdapter[Any]:
-    from pydantic import PydanticUserError, TypeAdapter  # noqa: PLC0415 - only unions and aliases need it
-
-    with within_own_types():
-        try:
-            return TypeAdapter(type_, config=ConfigDict(strict=True, hide_input_in_errors=True))
-        except PydanticUserError as error:
-            if error.code != "type-adapter-config-unused":
-                raise
-        # It is a class, which may have settings of its own: pydantic takes no others then.
-        return TypeAdapter(type_)
 
 
 def _may_be_empty(type_: Any) -> bool:
     """Whether *type_* is a response that requires nothing."""
-    return _is_class(type_, Response) and not any(field.is_required() for field in type_.model_fields.values())
+    return is_class(type_, Response) and not any(field.is_required() for field in type_.model_fields.values())
 
 
 def _is_null(text: bytes | bytearray) -> bool:
     return text.strip(b" \t\r\n") == b"null"
-
-
-def core_schema_of(type_: Any) -> Any:
-    """What pydantic-core reads *type_* by."""
-    if _is_class(type_, BaseModel):
-        return _built(type_).__pydantic_core_schema__
-    return _adapter(type_).core_schema
 
 
 @cache

@@ -11,9 +11,8 @@ from functools import partial
 from typing import Any, TypeAlias
 
 from pydantic import BaseModel
-from pydantic_core import SchemaSerializer, core_schema
 
-from acp_bindings._json import LONGEST_INTEGER, refuse_long_integers, refuse_names
+from acp_bindings._json import ANYTHING, LONGEST_INTEGER, refuse_long_integers, refuse_names
 from acp_bindings._models.base import Model, when_derived
 from acp_bindings._writing import fit, may_have_maps, note_filled
 
@@ -74,13 +73,6 @@ _ERRORS: dict[str, Any] = {} if _is_error_to_warn() else {"warnings": "error"}
 """What else pydantic-core has to be asked for, so that what it would warn of is an error."""
 
 
-def write_unchecked(value: Any) -> bytes:
-    """*value* as JSON, whatever the protocol says of it."""
-    return _ANYTHING.to_json(value, by_alias=True, exclude_unset=True, warnings=False)
-
-
-_ANYTHING = SchemaSerializer(core_schema.any_schema(), core_schema.CoreConfig(ser_json_inf_nan="constants"))
-
 _Writer: TypeAlias = tuple[Callable[..., bytes], bool]
 
 _WRITERS: dict[type, _Writer] = {}
@@ -90,7 +82,7 @@ when_derived.append(_WRITERS.clear)
 
 
 def _writer_of(value: object) -> _Writer:
-    serializer = value.__pydantic_serializer__ if isinstance(value, BaseModel) else _ANYTHING
+    serializer = value.__pydantic_serializer__ if isinstance(value, BaseModel) else ANYTHING
     to_json = partial(serializer.to_json, **_ERRORS) if _ERRORS else serializer.to_json
     if not isinstance(value, BaseModel):
         return to_json, True

@@ -17,7 +17,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from types import EllipsisType, MappingProxyType
-from typing import Any, Generic, Literal, NamedTuple, Protocol, TypeAlias, TypeVar, cast, get_args, overload
+from typing import Any, Generic, Literal, NamedTuple, TypeAlias, TypeVar, cast, get_args, overload
 
 from pydantic import BaseModel
 from pydantic_core import from_json, to_json
@@ -30,6 +30,7 @@ from acp_bindings._envelope import (
     PARSE_ERROR,
     REQUEST_CANCELLED,
     call_fault,
+    issues_with_id,
     line_of,
     notification_line,
     outcome_fault,
@@ -37,10 +38,11 @@ from acp_bindings._envelope import (
     start_of_notification,
     version_fault,
 )
-from acp_bindings._json import may_be_out_of_range, refuse_infinite, refuse_read_names
+from acp_bindings._json import kind_of, may_be_out_of_range, refuse_infinite, refuse_read_names
 from acp_bindings._models.base import Told
 from acp_bindings._models.reading import notes
-from acp_bindings.decoding import Validate, decode, look_again, read_text, validate_of
+from acp_bindings._models.validators import Validate, validate_of
+from acp_bindings.decoding import decode, look_again, read_text
 from acp_bindings.encoding import encode
 from acp_bindings.errors import DecodeError, Finding
 from acp_bindings.messages import (
@@ -53,7 +55,7 @@ from acp_bindings.messages import (
     Request,
     Response,
 )
-from acp_bindings.methods import Asks, Methods, NotificationType, RequestType, is_of
+from acp_bindings.methods import Asks, NotificationType, ProtocolPackage, RequestType, is_of
 
 __all__ = [
     "CANCEL",
@@ -142,25 +144,6 @@ _NO_BATCHES = (
 )
 _SMALL_ID = 15
 """Digits up to which an integer is a valid id in every protocol."""
-
-
-class ProtocolPackage(Protocol):
-    """What a codec needs of `v1`, `v1_unstable`, `v2` or `v2_unstable`."""
-
-    @property
-    def METHODS(self) -> Methods:  # noqa: N802
-        """The methods by name."""
-        ...
-
-    @property
-    def Error(self) -> Any:  # noqa: N802
-        """The type of an error."""
-        ...
-
-    @property
-    def RequestId(self) -> Any:  # noqa: N802
-        """The type of an id."""
-        ...
 
 
 class Sent(NamedTuple, Generic[Result_co]):
@@ -370,7 +353,7 @@ class Codec:
         """
         if request.type and not is_of(result, request.type.result):
             wanted = request.type.result_name
-            raise TypeError(f"{request.method} is answered with {wanted}, not with {_kind_of(result)}")
+            raise TypeError(f"{request.method} is answered with {wanted}, not with {kind_of(result)}")
         return line_of({"id": request.id}, "result", result)
 
     @overload
@@ -520,8 +503,6 @@ class Codec:
                 return ErrorResponse(None, None, _typed(self.protocol.Error, error))
             except DecodeError:
                 pass
-        from acp_bindings._envelope import issues_with_id  # noqa: PLC0415 - only errors need it
-
         issues = issues_with_id(id_, self._open)
         return BadLine(INVALID_REQUEST, "It answers no request that is open", None, issues=issues)
 
@@ -574,7 +555,7 @@ class Codec:
             if type_ is None:
                 raise TypeError(f"{method} is no {'request' if asks else 'notification'}")
             if not is_of(params, type_.params):
-                raise TypeError(f"{method} is sent with {type_.params_name}, not with {_kind_of(params)}")
+                raise TypeError(f"{method} is sent with {type_.params_name}, not with {kind_of(params)}")
         else:
             return method, None
         if not sends(self.role, type_):
@@ -589,9 +570,3 @@ class _NotFoundError(Exception):
 def _typed(type_: Any, value: object, findings: list[Finding] | None = None) -> Any:
     """*value*, which is parsed JSON, as *type_*. `decode` alone would parse a text once more."""
     return decode(type_, to_json(value), findings=findings)
-
-
-def _kind_of(value: object) -> str:
-    from acp_bindings._json import kind_of  # noqa: PLC0415 - only errors need it
-
-    return kind_of(value)

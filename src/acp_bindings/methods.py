@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, Protocol, TypeAlias, TypeVar, Union,
 
 from acp_bindings._models.base import Model
 
-__all__ = ["Asks", "Method", "Methods", "NotificationType", "RequestType", "Side"]
+__all__ = ["Asks", "Method", "Methods", "NotificationType", "ProtocolPackage", "RequestType", "Side"]
 
 Side: TypeAlias = Literal["agent", "both", "client", "protocol", "proxy"]
 """Who handles a method; with `both` and `protocol` it is whoever receives it."""
@@ -146,6 +146,25 @@ class Methods(Mapping[str, Method]):
         if cls not in self._notification_by_class:
             self._notification_by_class[cls] = _with(self._notifications.values(), params)
         return self._notification_by_class[cls]
+
+
+class ProtocolPackage(Protocol):
+    """What a codec needs of `v1`, `v1_unstable`, `v2` or `v2_unstable`."""
+
+    @property
+    def METHODS(self) -> Methods:  # noqa: N802
+        """The methods by name."""
+        ...
+
+    @property
+    def Error(self) -> Any:  # noqa: N802
+        """The type of an error."""
+        ...
+
+    @property
+    def RequestId(self) -> Any:  # noqa: N802
+        """The type of an id."""
+        ...
 
 
 def is_of(value: object, type_: Any) -> bool:

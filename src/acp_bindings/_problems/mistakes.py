@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, cast, get_origin
+from typing import Any, cast, get_origin
 
 from pydantic import BaseModel, PydanticSchemaGenerationError
 from pydantic_core import from_json
@@ -16,10 +16,7 @@ from acp_bindings._json import kind_of, members_of, package_of
 from acp_bindings._models.base import Model
 from acp_bindings._problems.transports import AS_PAIRS, type_fault
 from acp_bindings.errors import Issue
-from acp_bindings.methods import Method, Methods, NotificationType, is_of
-
-if TYPE_CHECKING:
-    from acp_bindings.jsonrpc import ProtocolPackage
+from acp_bindings.methods import Method, Methods, NotificationType, ProtocolPackage, is_of
 
 
 def other_spelling(name: str, names: Iterable[str]) -> str | None:

@@ -13,12 +13,11 @@ from typing import Annotated, Any, Union, cast, get_args, get_origin
 from pydantic import BaseModel, ValidationError
 from pydantic_core import PydanticSerializationError, from_json
 
-from acp_bindings._json import full_name
+from acp_bindings._json import full_name, write_unchecked
+from acp_bindings._models.validators import core_schema_of, strict_validate_of
 from acp_bindings._problems.blame import LONGEST, Complaints
 from acp_bindings._problems.mistakes import explained, hint_about, is_encoded_twice, mistake_in
 from acp_bindings._problems.unfit import misplaced
-from acp_bindings.decoding import core_schema_of, decode
-from acp_bindings.encoding import write_unchecked
 from acp_bindings.errors import DecodeError, EncodeError, Finding, Issue, Path
 
 
@@ -162,9 +161,10 @@ def _misfits(value: Any, path: Path) -> Iterator[Issue]:
     """The issues with objects in *value* that the writer's rules do not allow."""
     if isinstance(value, BaseModel):
         try:
-            decode(type(value), write_unchecked(value), strict=True)
-        except DecodeError as error:
-            yield from (replace(issue, path=path + issue.path) for issue in error.issues)
+            strict_validate_of(type(value))(text := write_unchecked(value))
+        except ValidationError as error:
+            issues = _issues(type(value), text, error, strict=True)
+            yield from (replace(issue, path=path + issue.path) for issue in issues)
         else:
             # What a user's class adds to an object in it, the class that belongs there takes for unknown members.
             for step, part in _parts(value):
