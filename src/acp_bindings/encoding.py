@@ -13,7 +13,8 @@ from typing import Any, TypeAlias
 from pydantic import BaseModel
 
 from acp_bindings._json import ANYTHING, LONGEST_INTEGER, refuse_long_integers, refuse_names
-from acp_bindings._models.base import Model, when_derived
+from acp_bindings._models.base import Model
+from acp_bindings._models.fields import when_derived
 from acp_bindings._writing import fit, may_have_maps, note_filled
 
 __all__ = ["encode"]

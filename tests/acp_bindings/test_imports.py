@@ -37,16 +37,8 @@ def test_what_hides_secrets_in_text_is_loaded_by_connections_alone(code: str) ->
 
 
 READ = 'from acp_bindings import decode, v1; text = decode(v1.TextContent, \'{"text": "Hello"}\')'
-NEEDED = [
-    "json",
-    "lazy",
-    "models",
-    "models.base",
-    "models.embedding",
-    "models.reading",
-    "models.types",
-    "models.validators",
-]
+MODELS = ["base", "embedding", "fields", "reading", "types", "validators"]
+NEEDED = ["json", "lazy", "models", *(f"models.{name}" for name in MODELS)]
 TO_WRITE = ["writing"]
 
 

@@ -11,8 +11,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails, InitErrorDetails, PydanticCustomError
 
 from acp_bindings._json import full_name, kind_of
-from acp_bindings._models.base import HIDDEN
-from acp_bindings._problems.inputs import line, of_lines
+from acp_bindings._models.embedding import HIDDEN, line, of_lines
 
 _OF_OBJECTS = {"model_type", "model_attributes_type", "union_tag_not_found", "union_tag_invalid"}
 _MOST_NAMED = 5
