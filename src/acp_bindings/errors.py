@@ -20,13 +20,13 @@ __all__ = ["AcpError", "DecodeError", "EncodeError", "Finding", "Issue", "Path",
 _SHOWN = 3
 
 
-def few(told: Sequence[str]) -> str:
+def summarize(messages: Sequence[str]) -> str:
     """`a; b; c; 4 more`: the first three, and how many are not shown."""
-    more = [f"{len(told) - _SHOWN} more"] if len(told) > _SHOWN else []
-    return "; ".join([*told[:_SHOWN], *more])
+    more = [f"{len(messages) - _SHOWN} more"] if len(messages) > _SHOWN else []
+    return "; ".join([*messages[:_SHOWN], *more])
 
 
-def at(path: tuple[str | int, ...]) -> str:
+def format_path(path: tuple[str | int, ...]) -> str:
     """`mcpServers[0].url: `, the beginning of a line; nothing for the whole."""
     where = "".join(map(_step, path)).removeprefix(".")
     return f"{where}: " if where else ""
@@ -81,7 +81,7 @@ class Issue:
     def __str__(self) -> str:
         """`mcpServers[0].url: Field required (in http)`."""
         branch = f" (in {self.branch})" if self.branch else ""
-        return f"{at(self.path)}{self.message}{branch}"
+        return f"{format_path(self.path)}{self.message}{branch}"
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ class Finding:
     def __str__(self) -> str:
         """`authMethods[1]: left out, because name: Field required`."""
         reasons = [_reason(replace(cause, path=cause.path[len(self.path) :])) for cause in self.causes]
-        return f"{at(self.path)}{_DONE[self.rule]}, because {few(reasons)}"
+        return f"{format_path(self.path)}{_DONE[self.rule]}, because {summarize(reasons)}"
 
 
 _DONE = {

@@ -48,18 +48,18 @@ def unwrap(text: bytes, value: Any) -> Line:
     wrapper = members_of(value)
     if "jsonrpc" in wrapper:
         return Line(text, value, None, ())
-    said = next((wrapper[each] for each in ("direction", "from", "dir", "sender") if each in wrapper), None)
-    told = isinstance(said, str)
+    direction = next((wrapper[each] for each in ("direction", "from", "dir", "sender") if each in wrapper), None)
+    has_direction = isinstance(direction, str)
     for name, inner in wrapper.items():
         # Without a direction only what calls itself a message makes a wrapper: parameters have members of any kind.
-        meant = told and name == "message"
+        meant = has_direction and name == "message"
         if isinstance(inner, str) and (meant or _MESSAGE.match(inner)):
             line = _parsed(inner.encode(errors="surrogatepass"))
         elif meant or "jsonrpc" in members_of(inner):
             line = Line(to_json(inner), inner, None, ())
         else:
             continue
-        return line._replace(sender=_side(said) if isinstance(said, str) else None, at=(name,))
+        return line._replace(sender=_side(direction) if isinstance(direction, str) else None, at=(name,))
     return Line(text, value, None, ())
 
 
@@ -73,8 +73,8 @@ def _parsed(text: bytes) -> Line:
         return Line(text, None, None, ())
 
 
-def _side(said: str) -> Side | None:
-    plain = said.strip().lower().removeprefix("from").strip(" _-:")
+def _side(direction: str) -> Side | None:
+    plain = direction.strip().lower().removeprefix("from").strip(" _-:")
     return next((each for each in get_args(Side) if plain.startswith(each)), None)
 
 
@@ -231,8 +231,8 @@ def _conversation(lines: Iterator[tuple[int, bytes]], *, of_messages: bool) -> I
             return chain((beginning,), logged)
     which = f"{'' if len(head) < MOST_WITHOUT else 'first '}{len(head)} line{'s' if len(head) > 1 else ''}"
     what = "a message" if of_messages else "JSON"
-    told = f"it is no recording: none of its {which} is {what}{_like(texts)}. {EXPECTED}"
-    raise Unusable(told, lines=[number for number, _ in head])
+    message = f"it is no recording: none of its {which} is {what}{_like(texts)}. {EXPECTED}"
+    raise Unusable(message, lines=[number for number, _ in head])
 
 
 def _begins_message(line: bytes) -> bool:

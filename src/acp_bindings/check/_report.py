@@ -57,8 +57,8 @@ def document_of(check: Check, *, name: str) -> Iterator[str]:
 
 def unusable_document(name: str, error: Unusable) -> str:
     """The same for an input of which nothing could be read; the lines that could not are findings."""
-    told = "it holds no message"
-    found = [Found(rule="schema.message", severity="error", message=told, line=each) for each in error.lines]
+    message = "it holds no message"
+    found = [Found(rule="schema.message", severity="error", message=message, line=each) for each in error.lines]
     none: dict[str, Any] = {"kind": None, "messages": 0, "readAs": [], "errors": len(found), "warnings": 0}
     return _json({"file": name, "findings": list(map(as_json, found)), **none, "unusable": str(error)})
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from acp_bindings.check._rules import capability, leniency, lifecycle, path, schema, secret
+from acp_bindings.check._rules import capability, lifecycle, path, schema, secret
 from acp_bindings.check._rules.rule import Look, Rule
 
 LOOKS: tuple[Look, ...] = (
@@ -10,7 +10,7 @@ LOOKS: tuple[Look, ...] = (
     *capability.LOOKS,
     *path.LOOKS,
     *secret.LOOKS,
-    *leniency.LOOKS,
+    *schema.LENIENCY,
     *schema.LOOKS,
 )
 """What looks at each message, in the order in which it is told."""

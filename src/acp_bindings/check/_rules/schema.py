@@ -9,8 +9,9 @@ from dataclasses import replace
 from acp_bindings._models.base import Model
 from acp_bindings._models.types import Unlike
 from acp_bindings._problems.mistakes import other_spelling
-from acp_bindings.check._conversation import Said
+from acp_bindings.check._conversation import ObservedMessage
 from acp_bindings.check._rules.rule import Look, remark, rule, rules
+from acp_bindings.errors import Finding
 from acp_bindings.setup._peer import repeated_version
 from acp_bindings.setup._versions import read_version
 from acp_bindings.setup.errors import BadProtocolVersion, Remark
@@ -29,33 +30,37 @@ from acp_bindings.setup.errors import BadProtocolVersion, Remark
         }
     }
 )
-def reading(said: Said) -> Iterator[Remark]:
+def reading(observed: ObservedMessage) -> Iterator[Remark]:
     """What kept a message from being read."""
-    yield from said.wrong
+    yield from observed.wrong
 
 
 @rule("schema.version", "error")
-def version(said: Said) -> Iterator[Remark]:
+def version(observed: ObservedMessage) -> Iterator[Remark]:
     """What stands for a protocol version is none, since those are integers; or the rest of the answer is of another."""
-    if said.type_name in ("InitializeRequest", "InitializeResponse"):
+    if observed.type_name in ("InitializeRequest", "InitializeResponse"):
         try:
-            named = read_version(said.body)
+            named = read_version(observed.body)
         except BadProtocolVersion as error:
-            yield remark(said, "schema.version", error.reason, "protocolVersion")
+            yield remark(observed, "schema.version", error.reason, "protocolVersion")
         else:
-            if said.kind == "response" and said.typed is None and (reason := repeated_version(said.body, named)):
-                yield remark(said, "schema.version", reason, "protocolVersion")
+            if (
+                observed.kind == "response"
+                and observed.typed is None
+                and (reason := repeated_version(observed.body, named))
+            ):
+                yield remark(observed, "schema.version", reason, "protocolVersion")
 
 
 @rule("schema.servers-missing", "error")
-def servers_missing(said: Said) -> Iterator[Remark]:
+def servers_missing(observed: ObservedMessage) -> Iterator[Remark]:
     """`mcpServers` is missing, which v1 wants in `session/new` and `session/load` also when it is empty."""
-    wanted = said.version == 1 and said.type_name in ("NewSessionRequest", "LoadSessionRequest")
-    if wanted and isinstance(said.body, dict) and "mcpServers" not in said.members:
-        if other_spelling("mcpServers", said.members):
+    wanted = observed.version == 1 and observed.type_name in ("NewSessionRequest", "LoadSessionRequest")
+    if wanted and isinstance(observed.body, dict) and "mcpServers" not in observed.members:
+        if other_spelling("mcpServers", observed.members):
             return  # which says what is missing
-        told = 'it is missing, and agents refuse the request without it; send "mcpServers": []'
-        yield remark(said, "schema.servers-missing", told, "mcpServers")
+        message = 'it is missing, and agents refuse the request without it; send "mcpServers": []'
+        yield remark(observed, "schema.servers-missing", message, "mcpServers")
 
 
 @rules(
@@ -74,9 +79,9 @@ def servers_missing(said: Said) -> Iterator[Remark]:
         },
     }
 )
-def servers(said: Said) -> Iterator[Remark]:
+def servers(observed: ObservedMessage) -> Iterator[Remark]:
     """What is known to go wrong with the form of MCP servers."""
-    for each in said.servers_remarks:
+    for each in observed.servers_remarks:
         if (id_ := f"schema.{each.rule}") in _OF_SERVERS:
             yield replace(each, rule=id_)
 
@@ -85,14 +90,14 @@ _OF_SERVERS = frozenset(each.id for each in servers.rules)
 
 
 @rule("schema.misspelt", "warning")
-def misspelt(said: Said) -> Iterator[Remark]:
+def misspelt(observed: ObservedMessage) -> Iterator[Remark]:
     """A member or a tag is spelt otherwise than the one that there is, so that nobody reads it."""
     # Of those in `initialize` there is more to say, which other rules do.
-    if said.type_name not in ("InitializeRequest", "InitializeResponse"):
-        for path, value, members in said.objects:
+    if observed.type_name not in ("InitializeRequest", "InitializeResponse"):
+        for path, value, members in observed.objects:
             for name, meant in _misspelt(value, members):
-                told = f'there is none of this name; write "{meant}"'
-                yield remark(said, "schema.misspelt", told, *path, name, severity="warning")
+                message = f'there is none of this name; write "{meant}"'
+                yield remark(observed, "schema.misspelt", message, *path, name, severity="warning")
 
 
 def _misspelt(value: Model, members: Collection[str]) -> Iterator[tuple[str, str]]:
@@ -109,13 +114,13 @@ def _misspelt(value: Model, members: Collection[str]) -> Iterator[tuple[str, str
 
 
 @rule("schema.base64", "warning")
-def base64(said: Said) -> Iterator[Remark]:
+def base64(observed: ObservedMessage) -> Iterator[Remark]:
     """The bytes of an image, a sound, a resource or a terminal are no base64, so that nobody can decode them."""
-    for path, value, members in said.objects:
+    for path, value, members in observed.objects:
         name = BASE64.get(type(value).__name__)
         if name and isinstance(text := members.get(name), str) and not _is_base64(text):
-            told = "leave out what stands before the comma" if text.startswith("data:") else "encode the bytes"
-            yield remark(said, "schema.base64", f"it is no base64; {told}", *path, name, severity="warning")
+            message = "leave out what stands before the comma" if text.startswith("data:") else "encode the bytes"
+            yield remark(observed, "schema.base64", f"it is no base64; {message}", *path, name, severity="warning")
 
 
 BASE64 = {
@@ -134,5 +139,23 @@ def _is_base64(text: str) -> bool:
     return found is not None and len(found[1]) % 4 != 1
 
 
+@rules(
+    {
+        "warning": {
+            "leniency.default-on-error": "A member has a value that it cannot have, and reads as its default.",
+            "leniency.skip-invalid-items": "An item of a list is none, and is left out.",
+            "leniency.default-on-null": "A member is null, which it cannot be, and reads as empty.",
+        }
+    }
+)
+def excused(observed: ObservedMessage) -> Iterator[Remark]:
+    """What `decode` finds."""
+    for each in observed.findings:
+        causes = tuple(replace(cause, path=cause.path[len(each.path) :]) for cause in each.causes)
+        yield Remark((*observed.at, *each.path), f"leniency.{each.rule}", str(Finding((), each.rule, causes)))
+
+
 LOOKS: tuple[Look, ...] = (version, servers_missing, servers, misspelt, base64, reading)
+
+LENIENCY: tuple[Look, ...] = (excused,)
 """In the order in which they are told; what an earlier one has said of a place, the last does not repeat."""
