@@ -97,7 +97,9 @@ def issues_with_id(id_: object, open_: Mapping[Id, tuple[str, object]]) -> tuple
     if meant is ...:
         return ()
     wrong, right = encode(id_).decode(), encode(meant).decode()
-    return (Issue(("id",), "id_type", f"{wrong} is no id of ours; that of {open_[meant][0]} is {right}"),)
+    return (
+        Issue(("id",), "id_type", f"{wrong} is not the id of an open request; the id of {open_[meant][0]} is {right}"),
+    )
 
 
 def _in_other_types(id_: str | float) -> Iterator[Id]:

@@ -109,7 +109,7 @@ def decode(type_: Any, data: Any, *, strict: bool = False, findings: list[Findin
         return _excused(type_, data, text, error, strict=strict, findings=findings)
     if findings is not None and not strict:
         if not isinstance(findings, list):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise TypeError(f"findings is a list, which is added to, and no {type(findings).__name__}")
+            raise TypeError(f"findings must be a list, not {type(findings).__name__}")
         findings += _witness(type_).findings(text)
     return value
 

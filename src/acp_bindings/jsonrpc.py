@@ -163,7 +163,7 @@ class Sent(NamedTuple, Generic[Result_co]):
             ValueError: it is the response to another request.
         """
         if response.id != self.id:
-            raise ValueError(f"the response to {self.id!r} is wanted, not that to {response.id!r}")
+            raise ValueError(f"expected the response to {self.id!r}, not to {response.id!r}")
         result: Result_co = response.result
         return result
 
@@ -191,7 +191,7 @@ class Codec:
             ValueError: there is no such *role*.
         """
         if role not in get_args(Role):
-            raise ValueError(f"role is {' or '.join(get_args(Role))}, and nothing else")
+            raise ValueError(f"role must be {' or '.join(get_args(Role))}, not {role!r}")
         self.protocol = protocol
         self.role: Role = role
         self.pass_unknown = pass_unknown
@@ -207,8 +207,8 @@ class Codec:
     @protocol.setter
     def protocol(self, protocol: ProtocolPackage) -> None:
         if not hasattr(protocol, "METHODS"):
-            told = "protocol is a package, such as acp_bindings.v1, or setup.OPENING until one is settled on"
-            raise TypeError(f"{told}, and no {type(protocol).__name__}")
+            expected = "a package such as acp_bindings.v1, or setup.OPENING before the handshake"
+            raise TypeError(f"protocol must be {expected}, not {type(protocol).__name__}")
         self._protocol = protocol
         self._last_head: tuple[bytes, NotificationType, Validate] | None = None
         # What a notification begins with, by the class of its params.
@@ -233,7 +233,7 @@ class Codec:
             except ValueError as error:
                 return refuse(None, PARSE_ERROR, f"Parse error: {error}")
             except TypeError:
-                raise TypeError(f"a line is text or bytes, and no {type(line).__name__}") from None
+                raise TypeError(f"a line must be str or bytes, not {type(line).__name__}") from None
         if (last := self._last_head) and line.startswith(last[0]) and not self.findings:
             head, type_, validate = last
             try:
@@ -353,7 +353,7 @@ class Codec:
         """
         if request.type and not is_of(result, request.type.result):
             wanted = request.type.result_name
-            raise TypeError(f"{request.method} is answered with {wanted}, not with {kind_of(result)}")
+            raise TypeError(f"the result of {request.method} must be {wanted}, not {kind_of(result)}")
         return line_of({"id": request.id}, "result", result)
 
     @overload
@@ -435,7 +435,7 @@ class Codec:
         if isinstance(value, list):
             return refuse(None, INVALID_REQUEST, f"Invalid request: {_NO_BATCHES}")
         if not isinstance(value, dict):
-            return refuse(None, INVALID_REQUEST, "Invalid request: a message is an object")
+            return refuse(None, INVALID_REQUEST, "Invalid request: a message must be an object")
         members = cast("dict[str, Any]", value)
         if "method" not in members and self._is_answer(members):
             return self._read_response(members)
@@ -445,7 +445,7 @@ class Codec:
         """A request or a notification, or neither."""
         asks, id_ = "id" in message, message.get("id")
         if asks and not self._is_id(id_):
-            return refuse(None, INVALID_REQUEST, "Invalid request: it has no valid id, an integer or a string")
+            return refuse(None, INVALID_REQUEST, "Invalid request: the id must be an integer or a string")
         if wrong := version_fault(message) or call_fault(message):
             return refuse(id_, INVALID_REQUEST, f"Invalid request: {wrong}")
         name: str = message["method"]
@@ -458,7 +458,7 @@ class Codec:
         except _NotFoundError as error:
             return refuse(id_, METHOD_NOT_FOUND, f"Method not found{error}", name, answer=asks)
         except DecodeError as error:
-            told = "Invalid params" if "params" in message else "Invalid params: there are none"
+            told = "Invalid params" if "params" in message else "Invalid params: they are missing"
             return refuse(id_, INVALID_PARAMS, told, name, error.issues, answer=asks)
         if asks:
             return Request(id_, name, params, cast("RequestType | None", type_), findings)
@@ -479,7 +479,7 @@ class Codec:
         if type_ is None:
             raise _NotFoundError(f": {name} is a {'notification, and has no id' if asks else 'request, and has an id'}")
         if not handles(self.role, type_):
-            raise _NotFoundError(f": {name} is for the {type_.side}, which this is not")
+            raise _NotFoundError(f": {name} is handled by the {type_.side}, not by the {self.role}")
         return type_
 
     def _is_answer(self, message: dict[str, Any]) -> bool:
@@ -504,7 +504,7 @@ class Codec:
             except DecodeError:
                 pass
         issues = issues_with_id(id_, self._open)
-        return BadLine(INVALID_REQUEST, "It answers no request that is open", None, issues=issues)
+        return BadLine(INVALID_REQUEST, "It matches no open request", None, issues=issues)
 
     def _is_open(self, id_: object) -> bool:
         """Whether a request of ours with this id has no answer yet."""
@@ -520,7 +520,7 @@ class Codec:
             return Response(id_, method, *self._typed(type_.result if type_ else Any, result))
         except DecodeError as refusal:
             what = "result" if error is None else "error"
-            return BadResponse(id_, method, f"its {what} is no {refusal.type_name}", refusal.issues)
+            return BadResponse(id_, method, f"its {what} is not a valid {refusal.type_name}", refusal.issues)
 
     def _typed(self, type_: Any, value: object) -> tuple[Any, tuple[Finding, ...]]:
         findings: list[Finding] | None = [] if self.findings else None
@@ -553,9 +553,9 @@ class Codec:
         elif known := methods.get(method):
             type_ = known.request if asks else known.notification
             if type_ is None:
-                raise TypeError(f"{method} is no {'request' if asks else 'notification'}")
+                raise TypeError(f"{method} is not a {'request' if asks else 'notification'}")
             if not is_of(params, type_.params):
-                raise TypeError(f"{method} is sent with {type_.params_name}, not with {kind_of(params)}")
+                raise TypeError(f"the params of {method} must be {type_.params_name}, not {kind_of(params)}")
         else:
             return method, None
         if not sends(self.role, type_):

@@ -274,7 +274,7 @@ class Model(AcpObject):  # noqa: PLW1641 - what can change has no hash
             if field is None:
                 super().__delattr__(name)
             elif field.is_required() or name in tags_of(type(self)) or name in due(type(self)):
-                raise AttributeError(f"{type(self).__name__} cannot do without {name!r}")
+                raise AttributeError(f"{name!r} is required in {type(self).__name__}")
             else:
                 _refuse_frozen(type(self), name)
                 vars(self)[name] = field.get_default(call_default_factory=True, validated_data=vars(self))
@@ -519,8 +519,8 @@ def _accept(model: Model, name: str, given: Any) -> None:
         return
     for each, taken in objects_in(given, held):
         if taken is not each:
-            wanted = f"{type(model).__name__}.{name} wants {type(taken).__name__}(...)"
-            raise TypeError(f"{wanted}, not a {type(each).__name__}; `decode` makes one of it")
+            wanted = f"{type(model).__name__}.{name} must be {type(taken).__name__}(...)"
+            raise TypeError(f"{wanted}, not a {type(each).__name__}; `decode` can make one from it")
         taken.__pydantic_fields_set__.update(_plan_of(type(taken))[1])
 
 
@@ -535,4 +535,4 @@ def _unexpected(cls: type[Model], name: str) -> str:
     aliases = {info.alias: known for known, info in cls.__pydantic_fields__.items()}
     known = list(cls.__pydantic_fields__)
     guess = aliases.get(name) or next(iter(difflib.get_close_matches(name, known, n=1)), None)
-    return f"{cls.__name__} has no member {name!r}" + (f"; did you mean {guess!r}?" if guess else "")
+    return f"{cls.__name__} has no field {name!r}" + (f"; did you mean {guess!r}?" if guess else "")

@@ -240,7 +240,7 @@ class Unsaid(Implied):
     """A tag that may be missing, and is never written. An unknown one that was read in its place is."""
 
 
-_KNOWN_TAG, _BELONGS_ELSEWHERE = "known_tag", "This tag belongs to another alternative"
+_KNOWN_TAG, _BELONGS_ELSEWHERE = "known_tag", "This discriminator belongs to another variant"
 
 
 def _other_text(known: tuple[str, ...], *, metadata: dict[str, Any] | None = None) -> CoreSchema:
@@ -274,7 +274,7 @@ _NOT_TEXT: list[CoreSchema | tuple[CoreSchema, str]] = [
 NOTHING = cs.custom_error_schema(
     cs.literal_schema([object()]),
     "not_allowed",
-    custom_error_message="Another member excludes this one",
+    custom_error_message="Another field excludes this one",
     metadata=described_by(lambda _handler: {"not": {}}),
 )
 """A core schema that no value fits."""

@@ -38,7 +38,7 @@ def refuse_unfit(cls: type[BaseModel], members: Mapping[str, Any], error: Valida
         is_of_object = each["type"] in _OF_OBJECTS or len(each["loc"]) > len(place)
         if wanted and is_of_object and isinstance(cast("object", given), dict):
             raise TypeError(
-                f"{cls.__name__}.{place[0]} wants an object, not a dict; `decode` makes one of it"
+                f"{cls.__name__}.{place[0]} must be an object, not a dict; `decode` can make one from it"
             ) from None
         if not wanted or each["type"] not in _OF_OBJECTS or isinstance(given, tuple(wanted)):
             said.append(line(each))

@@ -129,7 +129,7 @@ def type_named(name: str, *, protocol: ProtocolPackage) -> Type:
     where, _, what = name.rpartition(".")
     of: Any = package_named(where) if where else protocol
     if of is None:
-        raise UnknownType(f'there is no protocol package "{where}"; they are {", ".join(PACKAGES)}')
+        raise UnknownType(f'unknown protocol package "{where}"; the packages are {", ".join(PACKAGES)}')
     if what not in of.__all__ or what == "METHODS":
         names: list[str] = of.__all__
         close = difflib.get_close_matches(what, names, n=1)
@@ -165,7 +165,7 @@ def types_of(value: object, *, protocol: ProtocolPackage) -> list[Type]:
         return [Type(protocol, "SessionUpdate")]
     elif likely := _by_members(members, protocol):
         return [Type(protocol, each) for each in likely]
-    raise UnknownType("nothing tells what this is; name its type, such as --type v1.NewSessionRequest")
+    raise UnknownType("the type is not clear; pass it, such as --type v1.NewSessionRequest")
 
 
 def payload_as(value: Any, type_: Type, *, at: Path = ()) -> ObservedMessage:
@@ -336,7 +336,7 @@ class Check:
                 yield from _found(observed, number, show_values=self._show_values)
             conversation.take(observed)
         if untold := unread[MOST_NO_JSON:]:
-            message = f"this and {len(untold) - 1} more lines from here on are no JSON either"
+            message = f"this line and {len(untold) - 1} more are not JSON either"
             yield Found(rule="schema.json", severity="error", message=message, line=untold[0])
         # First what is a mistake, which others must not crowd out.
         unanswered = sorted(conversation.unanswered(), key=lambda each: each.cancelled is None)[:MOST_UNANSWERED]
@@ -348,10 +348,10 @@ class Check:
         rule = AFTER_CANCEL if each.cancelled else END
         if each.cancelled:
             message = (
-                f"the client has cancelled the prompt in line {each.cancelled}, and does not answer this; {CANCELLED}"
+                f"the client cancelled the prompt in line {each.cancelled} and has not responded to this; {CANCELLED}"
             )
         elif each.ended:
-            message = "it has no answer on its connection"
+            message = "it has no response on its connection"
         else:
             message = f"it has no answer {self._behind(more)}; was the recording cut off?"
         return Found(
@@ -372,7 +372,7 @@ class Check:
         """What there is to say of a message or a payload that stands alone."""
         value: Any = line.value
         if line.value is None and line.text.strip() != b"null":
-            yield from self._unreadable(line, number, "schema.json", "it is no JSON; write one value on each line")
+            yield from self._unreadable(line, number, "schema.json", "it is not JSON; write one value on each line")
             return
         if not is_message(value):
             yield from self._payload(value, line.at, number)

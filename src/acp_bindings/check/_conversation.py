@@ -271,7 +271,7 @@ def _no_json(reason: str) -> str:
     reason = re.sub(r" at line 1 column (\d+)", r" at character \1", reason.removeprefix("Parse error: "))
     if reason.startswith("EOF"):
         return "it ends in the middle of a message; was it cut off?"
-    return f"it is no JSON: {reason}" + ("" if "; " in reason else "; a message is one line of JSON in UTF-8")
+    return f"it is not JSON: {reason}" + ("" if "; " in reason else "; a message is one line of JSON in UTF-8")
 
 
 def _unknown(method: str, protocol: ProtocolPackage) -> str:

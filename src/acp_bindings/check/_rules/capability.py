@@ -1,4 +1,4 @@
-"""What the other side has not said that it can do, or said so that nobody reads it."""
+"""Rules for capabilities that are used but not advertised, and for those that are misspelled."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ from acp_bindings.setup.errors import CapabilityNotAdvertised, McpServersRefused
 
 
 def id_of(capability: str) -> str:
-    """The id of the rule that a capability is not used unless it is advertised: `capability.load`."""
+    """Return the id of the rule for using *capability* although it is not advertised: `capability.load`."""
     table = {*TABLES["agent"], *TABLES["client"]}
     name = capability.removeprefix("session.") if capability in table else capability.partition(".")[0] + "-other"
     return "capability." + name.replace(".", "-").replace("_", "-")
 
 
 _NOT_ADVERTISED = {
-    id_of(each): f"`{each}` is used, which the {side} has not advertised."
+    id_of(each): f"`{each}` is used, but the {side} has not advertised it."
     for side in ("agent", "client")
     for each in TABLES[side]
     if side == "agent" or each.startswith("elicitation") or each in METHODS["client"].values()
 } | {
-    "capability.mcp-other": "An MCP server has a transport that the agent cannot have advertised.",
-    "capability.prompt-other": "A prompt has content of a kind that the agent cannot have advertised.",
+    "capability.mcp-other": "An MCP server has a transport for which there is no capability.",
+    "capability.prompt-other": "A prompt has a kind of content for which there is no capability.",
 }
 
 
 @rules({"error": dict(sorted(_NOT_ADVERTISED.items()))})
 def not_advertised(observed: ObservedMessage) -> Iterator[Remark]:
-    """What is sent although the other side has not advertised what it needs."""
+    """Yield what is sent although the receiver has not advertised the required capability."""
     peer = _receiver(observed)
     if peer is None or observed.method is None or observed.kind not in ("request", "notification", "unreadable"):
         return
@@ -57,7 +57,7 @@ def not_advertised(observed: ObservedMessage) -> Iterator[Remark]:
 
 @rule("capability.refused", "error")
 def refused(observed: ObservedMessage) -> Iterator[Remark]:
-    """A method is answered with "method not found", which every agent has or which was advertised."""
+    """The response is "method not found", but the method is mandatory or was advertised."""
     if (
         observed.kind != "error"
         or observed.error_code != METHOD_NOT_FOUND
@@ -76,26 +76,26 @@ def refused(observed: ObservedMessage) -> Iterator[Remark]:
         return
     needed = METHODS[peer.side][observed.request.method]
     if needed is None or peer.lacks(needed) is None:
-        why = "which it has advertised" if needed and needed != "session" else f"which every {peer.side} has"
-        message = f"the {peer.side} does not know {observed.request.method}, {why}"
+        why = "but it has advertised it" if needed and needed != "session" else f"but every {peer.side} must support it"
+        message = f"the {peer.side} does not support {observed.request.method}, {why}"
         yield whole(observed, "capability.refused", message, "error")
 
 
 @rule("capability.unknown", "warning")
 def unknown(observed: ObservedMessage) -> Iterator[Remark]:
-    """A capability is misspelt, such as `mcp` for `mcpCapabilities`, so that nobody reads it."""
+    """A capability is misspelt, such as `mcp` for `mcpCapabilities`, so that it is ignored."""
     yield from of_initialize(observed, "unknown-capability", "capability.unknown")
 
 
 @rule("capability.other-version", "warning")
 def other_version(observed: ObservedMessage) -> Iterator[Remark]:
-    """A member of `initialize` is one of another version, so that nobody reads it."""
+    """A field of `initialize` belongs to another version, so that it is ignored."""
     yield from of_initialize(observed, "other-version", "capability.other-version")
 
 
 @rule("capability.login", "error")
 def login(observed: ObservedMessage) -> Iterator[Remark]:
-    """The client logs in by a method that the agent has not advertised, or that is for a terminal."""
+    """The client logs in with a method that the agent has not advertised, or that needs a terminal."""
     peer = _receiver(observed)
     if observed.type_name not in ("AuthenticateRequest", "LoginAuthRequest") or observed.typed is None:
         return
@@ -105,7 +105,7 @@ def login(observed: ObservedMessage) -> Iterator[Remark]:
 
 @rule("capability.auth-terminal", "error")
 def terminal_login(observed: ObservedMessage) -> Iterator[Remark]:
-    """The agent offers to log in in a terminal, and the client has not said that it has one for that."""
+    """The agent offers to log in in a terminal, but the client has not advertised one."""
     client = observed.before.client_asking if observed.before and observed.type_name == "InitializeResponse" else None
     if client is not None and observed.typed is not None:
         for each in login_remarks(AgentPeer.of(observed.protocol, observed.typed), client):
@@ -114,7 +114,7 @@ def terminal_login(observed: ObservedMessage) -> Iterator[Remark]:
 
 @rule("capability.sse-deprecated", "warning")
 def sse_deprecated(observed: ObservedMessage) -> Iterator[Remark]:
-    """An MCP server is one of SSE, which MCP has deprecated and v2 does not have."""
+    """An MCP server uses SSE, which MCP has deprecated and v2 does not support."""
     for each in observed.servers_remarks:
         if each.rule == "sse-deprecated":
             yield replace(each, rule="capability.sse-deprecated")
@@ -127,7 +127,7 @@ def _receiver(observed: ObservedMessage) -> Peer | None:
 
 
 def _refusal(peer: Peer, observed: ObservedMessage, method: str, assumed: set[str]) -> CapabilityNotAdvertised | None:
-    """Why what is said must not be, *assumed* capabilities aside."""
+    """Return why a message must not be sent, even if the *assumed* capabilities were advertised."""
     try:
         if observed.typed is None:
             check_method(peer, method, assume=assumed)
@@ -135,13 +135,13 @@ def _refusal(peer: Peer, observed: ObservedMessage, method: str, assumed: set[st
             check_message(peer, observed.typed, method=method, assume=assumed)
     except CapabilityNotAdvertised as error:
         return error
-    except (AcpError, ValueError):  # no method that there is, which another rule says
+    except (AcpError, ValueError):  # another rule reports unknown methods
         return None
     return None
 
 
 def _steps(field: str) -> Iterator[str | int]:
-    """The steps in `prompt[2]` or `systemPrompt.mode`."""
+    """Yield the steps of a path such as `prompt[2]` or `systemPrompt.mode`."""
     for step in field.replace("[", ".").replace("]", "").split("."):
         yield int(step) if step.isdigit() else step
 

@@ -1,4 +1,4 @@
-"""What comes at the wrong time: on the connection, and in a session."""
+"""Rules for messages at the wrong time, on a connection and in a session."""
 
 from __future__ import annotations
 
@@ -14,32 +14,32 @@ from acp_bindings.setup.errors import InitializedAlready, NotInitialized, Remark
 
 @rule("lifecycle.not-initialized", "error")
 def not_initialized(observed: ObservedMessage) -> Iterator[Remark]:
-    """A message comes before `initialize` is answered."""
+    """A message is sent before the response to `initialize`."""
     if isinstance(observed.untimely, NotInitialized):
-        message = f"{observed.untimely.message}; if the recording begins later than the connection, name its --protocol"
+        message = f"{observed.untimely.message}; if the recording begins after the handshake, pass --protocol"
         yield whole(observed, "lifecycle.not-initialized", message)
 
 
 @rule("lifecycle.initialized-again", "error")
 def initialized_again(observed: ObservedMessage) -> Iterator[Remark]:
-    """`initialize` comes again when it could no more."""
+    """`initialize` is sent again."""
     if isinstance(observed.untimely, InitializedAlready):
         yield whole(observed, "lifecycle.initialized-again", observed.untimely.message)
 
 
 @rule("lifecycle.version", "error")
 def version(observed: ObservedMessage) -> Iterator[Remark]:
-    """The agent chose a version that the client did not offer, and the client does not close the connection."""
+    """The agent chose a version that the client does not support, and the client continues."""
     before = observed.before
     if before is None:
         return
     if observed.type_name == "InitializeResponse" and before.requested is not None:
         answered = observed.members.get("protocolVersion")
         if type(answered) is int and answered != observed.version:
-            message = f"version {answered} is not known here; what follows is read by version {observed.version}"
+            message = f"version {answered} is not supported here; the rest is read as version {observed.version}"
             yield remark(observed, "lifecycle.version", message, "protocolVersion", severity="warning")
         if type(answered) is int and answered > before.requested:
-            message = f"the agent chose version {answered}, of {before.requested} asked for; a client without it closes"
+            message = f"the agent chose version {answered}, but the client requested {before.requested}"
             yield remark(observed, "lifecycle.version", message, "protocolVersion", severity="warning")
     elif (
         observed.sender == "client"
@@ -49,7 +49,7 @@ def version(observed: ObservedMessage) -> Iterator[Remark]:
     ):
         answered, requested = before.mismatched
         message = (
-            f"the agent answered with version {answered}, and the client offered none after {requested}; "
+            f"the agent chose version {answered}, but the client supports at most {requested}; "
             "it should close the connection and tell the user"
         )
         yield whole(observed, "lifecycle.version", message)
@@ -57,33 +57,33 @@ def version(observed: ObservedMessage) -> Iterator[Remark]:
 
 @rule("lifecycle.no-info", "warning")
 def no_info(observed: ObservedMessage) -> Iterator[Remark]:
-    """A client or an agent of v1 does not say its name and version; v2 requires both."""
+    """A client or an agent of v1 does not send its name and version, which v2 requires."""
     yield from of_initialize(observed, "no-info", "lifecycle.no-info", severity="warning")
 
 
 @rule("lifecycle.id-reused", "error")
 def id_reused(observed: ObservedMessage) -> Iterator[Remark]:
-    """A request has the id of another one that is not answered yet."""
+    """A request has the id of another open request."""
     if (
         observed.kind == "request"
         and observed.before
         and (open_ := observed.before.open_request(observed.sender, observed.id))
     ):
-        message = f"{open_.method} with this id is not answered yet (line {open_.line}); take another id"
+        message = f"{open_.method} with this id has no response yet (line {open_.line}); use another id"
         yield whole(observed, "lifecycle.id-reused", message, "id")
 
 
 @rule("lifecycle.unasked", "error")
 def unasked(observed: ObservedMessage) -> Iterator[Remark]:
     """A response has an id that no open request has."""
-    # An error without an id is the answer to what could not be read.
+    # An error without an id is the response to an invalid message.
     if (
         observed.kind in ("response", "error")
         and observed.before
         and observed.request is None
         and (observed.has_id or observed.kind != "error")
     ):
-        message = "no request with this id is open; it was answered already, or never sent"
+        message = "no request with this id is open; it already has a response, or was never sent"
         yield whole(
             observed,
             "lifecycle.unasked",
@@ -107,7 +107,7 @@ def session_id_reused(observed: ObservedMessage) -> Iterator[Remark]:
 
 @rule("lifecycle.unknown-session", "warning")
 def unknown_session(observed: ObservedMessage) -> Iterator[Remark]:
-    """The client speaks to a session that this connection has not made, loaded or resumed."""
+    """The client uses a session that was not created, loaded or resumed on this connection."""
     if (
         observed.before
         and not observed.before.begun_before
@@ -122,7 +122,7 @@ def unknown_session(observed: ObservedMessage) -> Iterator[Remark]:
 
 @rule("lifecycle.closed-session", "error")
 def closed_session(observed: ObservedMessage) -> Iterator[Remark]:
-    """The client speaks to a session that it has closed."""
+    """The client uses a session that it has closed."""
     if observed.before and observed.method in _IN_A_SESSION and observed.session_id is not None:
         session = observed.before.sessions.get(observed.session_id)
         if session and session.phase == "closed":
@@ -130,16 +130,16 @@ def closed_session(observed: ObservedMessage) -> Iterator[Remark]:
             yield remark(observed, "lifecycle.closed-session", message, "sessionId")
 
 
-CANCELLED = "it is to be answered with the outcome cancelled, for which agents wait"
+CANCELLED = "respond with the outcome cancelled, which agents wait for"
 
 
 @rule("lifecycle.permission-after-cancel", "error")
 def permission_after_cancel(observed: ObservedMessage) -> Iterator[Remark]:
-    """A prompt of v1 is cancelled, and what was asked for it is not answered with `cancelled`."""
+    """A prompt of v1 is cancelled, and the response to its permission request is not `cancelled`."""
     if observed.kind == "response" and observed.method == PERMISSION and (line := _cancelled(observed)):
         outcome = members_of(observed.members.get("outcome")).get("outcome")
         if outcome != "cancelled":
-            message = f"the client has cancelled the prompt in line {line}; {CANCELLED}"
+            message = f"the client cancelled the prompt in line {line}; {CANCELLED}"
             yield remark(observed, AFTER_CANCEL.id, message, "outcome")
 
 
@@ -148,9 +148,9 @@ def permission_after_cancel(observed: ObservedMessage) -> Iterator[Remark]:
 
 @rule("lifecycle.error-after-cancel", "warning")
 def error_after_cancel(observed: ObservedMessage) -> Iterator[Remark]:
-    """A prompt of v1 is cancelled, and answered with an error and not with the stop reason `cancelled`."""
+    """A prompt of v1 is cancelled, and the response is an error instead of the stop reason `cancelled`."""
     if observed.kind == "error" and observed.method == PROMPT and (line := _cancelled(observed)):
-        message = f"the client has cancelled the prompt in line {line}; whatever it meets then, it ends as cancelled"
+        message = f"the client cancelled the prompt in line {line}; the response needs the stop reason cancelled"
         yield whole(observed, "lifecycle.error-after-cancel", message, "error", severity="warning")
 
 
@@ -161,16 +161,16 @@ def _cancelled(observed: ObservedMessage) -> int | None:
 @rules(
     {
         "warning": {
-            "lifecycle.load-before-prompt": "A session is loaded that had no prompt; many agents store none before.",
+            "lifecycle.load-before-prompt": "A session without a prompt is loaded; many agents have not stored it.",
         },
         "error": {
-            "lifecycle.session-id-altered": "A session is loaded by an id that is not its own to the letter.",
-            "path.cwd-mismatch": "A session is loaded with another `cwd` than it was made or listed with.",
+            "lifecycle.session-id-altered": "A session is loaded by an id that differs from its own.",
+            "path.cwd-mismatch": "A session is loaded with a `cwd` that differs from its own.",
         },
     }
 )
 def load(observed: ObservedMessage) -> Iterator[Remark]:
-    """What `load_remarks` says of a session that is loaded or resumed."""
+    """Yield the remarks of `load_remarks` on a session that is loaded or resumed."""
     before = observed.before
     if (
         before is None
@@ -193,14 +193,14 @@ _OF_LOADS = {each.id.partition(".")[2]: each.id for each in load.rules}
 @rules(
     {
         "error": {
-            "lifecycle.replay-after-answer": "History comes after the answer to the request that asked for it.",
-            "lifecycle.replay-on-resume": "History comes although `session/resume` did not ask for it.",
-            "lifecycle.update-after-close": "An update comes of a session that is closed.",
+            "lifecycle.replay-after-answer": "History is sent after the response to the request for it.",
+            "lifecycle.replay-on-resume": "History is sent although `session/resume` did not request it.",
+            "lifecycle.update-after-close": "An update is sent for a closed session.",
         }
     }
 )
 def replay(observed: ObservedMessage) -> Iterator[Remark]:
-    """What `ReplayCollector` remarks on."""
+    """Yield the remarks of `ReplayCollector`."""
     for each in observed.replayed:
         if (id_ := f"lifecycle.{each.rule}") in _OF_REPLAYS:
             yield under(observed, each, id_)

@@ -1,7 +1,8 @@
-"""Paths that the protocol wants absolute, and that are not; of POSIX and of Windows, wherever the check runs."""
+"""Rules for paths that must be absolute, on POSIX or Windows, wherever the check runs."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -14,21 +15,21 @@ from acp_bindings.setup.errors import Remark
 
 @rule("path.cwd", "error")
 def cwd(observed: ObservedMessage) -> Iterator[Remark]:
-    """The `cwd` of a session, of a filter of `session/list` or of a terminal is no absolute path."""
+    """The `cwd` of a session, of a filter of `session/list` or of a terminal is not an absolute path."""
     if observed.opens or observed.type_name in ("CreateTerminalRequest", "ListSessionsRequest"):
         yield from _absolute(observed, "path.cwd", "cwd")
 
 
 @rule("path.additional-directory", "error")
 def additional_directory(observed: ObservedMessage) -> Iterator[Remark]:
-    """One of the `additionalDirectories` of a session is no absolute path."""
+    """One of the `additionalDirectories` of a session is not an absolute path."""
     for index, _ in enumerate(items_of(observed.members.get("additionalDirectories")) if observed.opens else ()):
         yield from _absolute(observed, "path.additional-directory", "additionalDirectories", index)
 
 
 @rule("path.command", "warning")
 def command(observed: ObservedMessage) -> Iterator[Remark]:
-    """The `command` of an MCP server is no absolute path, so that each agent looks for it elsewhere, or refuses it."""
+    """The `command` of an MCP server is not an absolute path; agents refuse it, or look for it in different places."""
     for each in observed.servers_remarks:
         if each.rule == "relative-command":
             yield replace(each, rule="path.command")
@@ -36,14 +37,14 @@ def command(observed: ObservedMessage) -> Iterator[Remark]:
 
 @rule("path.file", "error")
 def file(observed: ObservedMessage) -> Iterator[Remark]:
-    """The `path` of `fs/read_text_file` or `fs/write_text_file` is no absolute path."""
+    """The `path` of `fs/read_text_file` or `fs/write_text_file` is not an absolute path."""
     if observed.type_name in ("ReadTextFileRequest", "WriteTextFileRequest"):
         yield from _absolute(observed, "path.file", "path")
 
 
 @rule("path.location", "error")
 def location(observed: ObservedMessage) -> Iterator[Remark]:
-    """A tool call names a file, as a location or in a diff, by no absolute path."""
+    """A tool call names a file, as a location or in a diff, by a path that is not absolute."""
     if observed.type_name not in _UPDATES:
         return
     members = members_of(observed.members.get("update"))
@@ -68,7 +69,8 @@ def _absolute(observed: ObservedMessage, id_: str, *path: str | int) -> Iterator
         message = error.message.partition(": ")[2]
         if error.likeness in ("url", "not unicode"):
             # A URL may have a password in it.
-            message = "it is no absolute path" + message.rpartition(" is no absolute path")[2]
+            found = re.search(r".* is (?:no|not an) absolute path(.*)", message, re.DOTALL)
+            message = "it is not an absolute path" + (found[1] if found else "")
         yield remark(observed, id_, message, *path)
 
 

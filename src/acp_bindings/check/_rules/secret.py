@@ -1,4 +1,4 @@
-"""Secrets where others see them: in arguments, in URLs, on the way; and that there are some in the input at all."""
+"""Rules for secrets that others can see: in arguments, in URLs, on the network, and in the recording itself."""
 
 from __future__ import annotations
 
@@ -16,43 +16,41 @@ from acp_bindings.setup.errors import Remark
 
 @rule("secret.argument", "warning")
 def argument(observed: ObservedMessage) -> Iterator[Remark]:
-    """An argument of an MCP server looks like a secret, and whoever lists the processes of a system sees it."""
+    """An argument of an MCP server looks like a secret; the process list shows it to other users."""
     for entry, path in _entries(observed):
         for index in secret_arguments([each if isinstance(each, str) else "" for each in items_of(entry.get("args"))]):
             message = (
-                "it looks like a secret, which whoever lists processes sees; give it in env, if the server takes it"
+                "it looks like a secret, and the process list shows it; pass it in env if the server supports that"
             )
             yield Remark((*path, "args", index), "secret.argument", message)
 
 
 @rule("secret.url", "warning")
 def url(observed: ObservedMessage) -> Iterator[Remark]:
-    """The URL of an MCP server holds a password or a token, and URLs end up in logs."""
+    """The URL of an MCP server contains a password or a token, and URLs end up in logs."""
     for entry, path in _entries(observed):
         if isinstance(address := entry.get("url"), str) and (_has_login(address) or _has_token(address)):
-            message = "it holds what looks like a secret, and URLs end up in logs; send it in headers"
+            message = "it seems to contain a secret, and URLs end up in logs; send it in headers"
             yield Remark((*path, "url"), "secret.url", message)
 
 
 @rule("secret.cleartext", "warning")
 def cleartext(observed: ObservedMessage) -> Iterator[Remark]:
-    """Headers with a secret go over `http://` to another machine, where everybody on the way can read them."""
+    """Headers with a secret are sent over `http://` to another machine, so that others can read them."""
     for entry, path in _entries(observed):
         address = entry.get("url")
         if isinstance(address, str) and _is_cleartext(address) and [*_secrets(entry.get("headers"))]:
-            message = (
-                "headers with a secret go over http:// to another machine, for all on the way to read; use https://"
-            )
+            message = "headers with a secret are sent unencrypted to another machine; use https://"
             yield Remark((*path, "url"), "secret.cleartext", message)
 
 
 @rule("secret.recorded", "info")
 def recorded(observed: ObservedMessage) -> Iterator[Remark]:
-    """The input itself holds a secret in `env` or `headers`; take it out before the file is given to others."""
+    """The input contains a secret in `env` or `headers`; remove it before you share the file."""
     for entry, path in _entries(observed):
         for name in ("env", "headers"):
             for index in _secrets(entry.get(name)):
-                message = "its value looks like a secret; take it out before you give this file to others"
+                message = "its value looks like a secret; remove it before you share this file"
                 yield Remark((*path, name, index), "secret.recorded", message, "info")
 
 
@@ -72,13 +70,13 @@ _NAME = re.compile(
     r"(?i)(^|[^a-z])(api[-_]?key|access[-_]?key|auth|authorization|bearer|cookie|credentials?|pass(word|wd|phrase)?|pat|"
     r"private[-_]?key|secret|token)s?($|[^a-z])|apikey|(?<=[a-z_-])(key|token|secret|password)$"
 )
-"""What options, variables, headers and parameters are called that hold a secret."""
+"""Names of options, variables, headers and parameters that contain a secret."""
 
 _TOKEN = re.compile(
     r"(?<![\w-])(sk-[\w-]{16,}|gh[opsur]_\w{20,}|github_pat_\w{20,}|glpat-[\w-]{16,}|xox[abeprs]-[\w-]{10,}|"
     r"AKIA[0-9A-Z]{16}|AIza[\w-]{30,}|eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*|(?i:bearer|basic) [\w.~+/=-]{8,})"
 )
-"""What secrets of widely used services look like."""
+"""Secrets of widely used services."""
 
 _LOOPBACK = re.compile(r"localhost|.*\.localhost|127(\.\d+){3}|::1")
 
@@ -91,7 +89,7 @@ def _entries(observed: ObservedMessage) -> Iterator[tuple[dict[str, Any], Path]]
 
 
 def _secrets(pairs: object) -> Iterator[int]:
-    """Where in a list of names and values, or in a map that stands for one, there is a secret."""
+    """Yield the indices of the secrets in a list of names and values, or in a map in place of one."""
     mapped = [{"name": name, "value": value} for name, value in members_of(pairs).items()]
     for index, each in enumerate(mapped or items_of(pairs)):
         match each:
