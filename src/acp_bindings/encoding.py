@@ -1,6 +1,6 @@
-"""Models in, JSON out: `encode`, by the writer's rules of the schema.
+"""`encode` turns models into JSON by the writer's rules of the schema.
 
-What pydantic-core alone would write with a warning is refused.
+Values for which pydantic-core only issues a warning are refused.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ __all__ = ["encode"]
 
 
 def encode(value: object) -> bytes:
-    """*value* as compact JSON in UTF-8.
+    """Return *value* as compact JSON in UTF-8.
 
-    What was omitted stays omitted and `null` stays `null`: only tags and members that were read, set or filled are
-    written. In a member of no type, such as `raw_input`, defaults of objects that were filled in place are not noticed.
+    Omitted fields stay omitted and `null` stays `null`: only tags and fields that were read, set or filled are written.
+    In a field without a type, such as `raw_input`, changes inside the default values of objects are ignored.
 
     Args:
         value: a model, or any JSON value with models in it.
 
     Raises:
-        EncodeError: a model holds what its constructor would have refused, because a list or dict in it was changed in
-            place; or *value* holds what JSON cannot: NaN, an integer of over 4300 digits, half a character, itself.
-            `issues` says what and where.
+        EncodeError: a model contains a value that its constructor would refuse, because a list or dict was changed in
+            place; or *value* cannot be JSON: it contains NaN, an integer of over 4300 digits, a lone surrogate, or
+            itself. `issues` has the errors with their paths.
     """
     try:
         note_filled(value)
@@ -51,7 +51,7 @@ def encode(value: object) -> bytes:
 
 
 _BRACKET = b"["[0]
-"""What every list begins with: a byte is found faster than a text of one."""
+"""The first byte of every list. Python finds a number faster than a bytes object of length 1."""
 
 # Here Python notes which warnings this module has shown. In a list it cannot, so every warning is an error, whatever
 # filters there are. To ask pydantic-core for errors by `warnings="error"` takes longer than to write a small object.
@@ -77,7 +77,7 @@ _ERRORS: dict[str, Any] = {} if _is_error_to_warn() else {"warnings": "error"}
 _Writer: TypeAlias = tuple[Callable[..., bytes], bool]
 
 _WRITERS: dict[type, _Writer] = {}
-"""What writes objects of each class, and whether they may have maps, so that an object costs one look-up."""
+"""The serializer of each class, and whether its objects may have maps, so that `encode` needs only one lookup."""
 
 when_derived.append(_WRITERS.clear)
 

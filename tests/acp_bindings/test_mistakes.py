@@ -280,7 +280,7 @@ def test_swapped_arguments_are_told(data: Any, strict: bool) -> None:
         ("PromptRequest", "the first argument is of str, which is not a type"),
         (
             v1.PromptRequest(session_id="hunter2", prompt=[]),
-            "the first argument is of PromptRequest, which is not a type",
+            "argument is of PromptRequest, which is not a type",
         ),
         ((v1.TextContent, v1.ImageContent), "the first argument is of tuple, which is not a type"),
         (object(), "the first argument is of object, which is not a type"),

@@ -408,7 +408,7 @@ def test_what_is_no_base64_is_told_at_its_place_without_being_shown() -> None:
         (
             "schema.base64",
             "5 params.update.content[1].content.data",
-            "it is no base64; leave out what stands before the comma",
+            "it is not base64; remove the part before the comma",
         ),
         ("schema.base64", "5 params.update.content[2].content.data", "it is no base64; encode the bytes"),
         ("schema.base64", "5 params.update.content[3].content.resource.blob", "it is no base64; encode the bytes"),
@@ -493,7 +493,7 @@ def test_what_is_no_request_of_the_client_goes_on_in_no_version() -> None:
 def test_a_version_that_is_not_known_here_is_told() -> None:
     found = the("lifecycle.version", *opening(asked=9, answered=9), *new())
     assert (found.severity, where(found)) == ("warning", "2 result.protocolVersion")
-    assert "version 9 is not known here" in found.message
+    assert "version 9 is not supported here" in found.message
 
 
 @pytest.mark.requirement("R38")

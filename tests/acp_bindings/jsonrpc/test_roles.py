@@ -85,7 +85,7 @@ def test_the_protocol_may_be_settled_after_the_first_request() -> None:
 
 @pytest.mark.parametrize("protocol", ["v1", 1, [v1, v2], None, v1.METHODS])
 def test_what_is_no_protocol_package_is_refused(protocol: Any) -> None:
-    told = r"^protocol is a package, such as acp_bindings\.v1, or setup\.OPENING until one is settled on, and no "
+    told = r"^protocol must be a package such as acp_bindings\.v1, or setup\.OPENING before the handshake, not "
     with pytest.raises(TypeError, match=told + type(protocol).__name__ + "$"):
         Codec(protocol, role="agent")
     codec = agent()
