@@ -1,15 +1,15 @@
-"""Exact models of the Agent Client Protocol, one sibling package for each published schema.
+"""Typed models of the Agent Client Protocol, with one package for each published schema.
 
     from acp_bindings import decode, encode, v1
 
-Importing this package loads nothing, pydantic neither; each protocol package loads the modules whose names are used.
+`import acp_bindings` does not import pydantic. Each protocol package imports its modules when you use their names.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from acp_bindings._lazy import lazy_names
+from acp_bindings._lazy import PACKAGES, lazy_names
 
 if TYPE_CHECKING:
     from acp_bindings import v1, v1_unstable, v2, v2_unstable
@@ -23,7 +23,7 @@ else:
             "decoding": "decode",
             "encoding": "encode",
             "errors": "AcpError DecodeError EncodeError Finding Issue",
-            **dict.fromkeys(("v1", "v1_unstable", "v2", "v2_unstable"), ""),
+            **dict.fromkeys(PACKAGES, ""),
         },
     )
 

@@ -1,4 +1,4 @@
-"""What stands around the params and results of JSON-RPC: codes, faults of a message, lines to be sent."""
+"""The parts of JSON-RPC around params and results: error codes, checks of a message, and lines to send."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from acp_bindings.messages import BadLine, Id
 
 PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS, INTERNAL_ERROR = -32700, -32600, -32601, -32602, -32603
 REQUEST_CANCELLED = -32800
-"""What a request that was given up is answered with (`Codec.fail`)."""
+"""The error code of the response to a cancelled request (`Codec.fail`)."""
 
 
 def version_fault(message: dict[str, Any]) -> str | None:
-    """What is wrong with the member `jsonrpc`, which every message has."""
+    """Return the error in the field `jsonrpc`, which every message needs, or None."""
     return None if message.get("jsonrpc") == "2.0" else 'it lacks "jsonrpc": "2.0"'
 
 
 def call_fault(message: dict[str, Any]) -> str | None:
-    """Return what is wrong with a request or notification: it needs a method, and has neither result nor error.
+    """Return the error in a request or notification, or None. It needs a method, and must not have a result or error.
 
-    Null does no harm, as in responses.
+    Null is allowed, as in responses.
     """
     if not isinstance(message.get("method"), str):
         return "it has no method"
@@ -37,9 +37,9 @@ def call_fault(message: dict[str, Any]) -> str | None:
 
 
 def outcome_fault(response: dict[str, Any]) -> str | None:
-    """What is wrong with the members `result` and `error`, of which a response has one.
+    """Return the error in a response, or None. It needs a result or an error, but not both.
 
-    Peers that always write both leave one of them null.
+    Some peers always write both and leave one null.
     """
     if response.get("error") is not None:
         return "it has both a result and an error" if response.get("result") is not None else None
@@ -49,7 +49,7 @@ def outcome_fault(response: dict[str, Any]) -> str | None:
 def refuse(
     id_: Id, code: int, message: str, method: str | None = None, issues: tuple[Issue, ...] = (), *, answer: bool = True
 ) -> BadLine:
-    """A line that cannot be used, and the reply that says so, or none without *answer*."""
+    """Return an invalid line, with the error response to it if *answer* is true."""
     error: dict[str, Any] = {"code": code, "message": message}
     if issues:
         error["data"] = {"issues": [asdict(issue) for issue in issues]}
@@ -57,14 +57,14 @@ def refuse(
 
 
 def notification_line(method: str, params: Any) -> bytes:
-    """The line of a notification, without `params` if they are None."""
+    """Return the line of a notification, without `params` if they are None."""
     start = start_of_notification(method)
     return start[: -len(_PARAMS)] + b"}\n" if params is None else start + encode(params) + b"}\n"
 
 
 @lru_cache
 def start_of_notification(method: str) -> bytes:
-    """What stands before the params in every notification by *method*."""
+    """Return the text before the params in each notification of *method*."""
     return encode({"jsonrpc": "2.0", "method": method})[:-1] + _PARAMS
 
 
@@ -72,7 +72,7 @@ _PARAMS = b',"params":'
 
 
 def line_of(head: dict[str, Any], member: str, value: Any) -> bytes:
-    """The line with the members of *head*, and with *value* as *member*; without `params` if they are None."""
+    """Return the line with the fields of *head* and *value* as *member*, without `params` if they are None."""
     try:
         # A head holds no models, and `encode` would take longer.
         start = to_json({"jsonrpc": "2.0", **head})
@@ -84,24 +84,26 @@ def line_of(head: dict[str, Any], member: str, value: Any) -> bytes:
 
 
 def issues_with_id(id_: object, open_: Mapping[Id, tuple[str, object]]) -> tuple[Issue, ...]:
-    """What is wrong with *id_*, which is that of none of the *open_* requests; nothing where that cannot be told.
+    """Return the likely error in *id_*, which does not belong to any of the *open_* requests.
 
     Args:
         id_: any JSON value.
-        open_: the method of each open request, and what else is known of it, by its id.
+        open_: the method of each open request and other data, by id.
     """
     if isinstance(id_, bool) or not isinstance(id_, str | int | float):
         return ()
-    # Not by going through those that are open: a peer that answers so may do so to very many.
+    # Without a loop over the open requests, because there may be many, each with such a response.
     meant = next((each for each in _in_other_types(id_) if each in open_), ...)
     if meant is ...:
         return ()
     wrong, right = encode(id_).decode(), encode(meant).decode()
-    return (Issue(("id",), "id_type", f"{wrong} is no id of ours; that of {open_[meant][0]} is {right}"),)
+    return (
+        Issue(("id",), "id_type", f"{wrong} is not the id of an open request; the id of {open_[meant][0]} is {right}"),
+    )
 
 
 def _in_other_types(id_: str | float) -> Iterator[Id]:
-    """What *id_* would be as an id of another type."""
+    """Yield *id_* as an id of other types."""
     yield str(id_)
     if isinstance(id_, str) and re.fullmatch(r"0|-?[1-9]\d{0,18}", id_, re.ASCII):
         yield int(id_)

@@ -8,7 +8,8 @@ from collections.abc import Iterable
 from typing import Any, cast
 
 from pydantic import BaseModel
-from pydantic_core import from_json
+from pydantic_core import SchemaSerializer, from_json
+from pydantic_core import core_schema as cs
 
 
 def members_of(value: Any) -> dict[str, Any]:
@@ -19,6 +20,15 @@ def members_of(value: Any) -> dict[str, Any]:
 def items_of(value: Any) -> list[Any]:
     """The items of a list; of anything else none."""
     return [*cast("Iterable[Any]", value)] if isinstance(value, list) else []
+
+
+ANYTHING = SchemaSerializer(cs.any_schema(), cs.CoreConfig(ser_json_inf_nan="constants"))
+"""Serializes any JSON value, also with models in it."""
+
+
+def write_unchecked(value: Any) -> bytes:
+    """Return *value* as JSON, without checking it against the protocol."""
+    return ANYTHING.to_json(value, by_alias=True, exclude_unset=True, warnings=False)
 
 
 _N = b"N"[0]

@@ -1,4 +1,4 @@
-"""Names of a package that load the module they live in when they are first used."""
+"""Packages that import a module only when you use a name from it."""
 
 from __future__ import annotations
 
@@ -7,13 +7,18 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any
 
+PACKAGES = ("v1", "v1_unstable", "v2", "v2_unstable")
+"""The names of the protocol packages in `acp_bindings`."""
+
 
 def lazy_names(
     package: str, modules: Mapping[str, str]
 ) -> tuple[list[str], Callable[[str], Any], Callable[[], list[str]]]:
-    """The `__all__`, `__getattr__` and `__dir__` of *package*, each of whose *modules* holds the names listed.
+    """Return `__all__`, `__getattr__` and `__dir__` for *package*.
 
-    A module may be one of a folder: `sessions.records`.
+    Args:
+        package: its full name.
+        modules: the public names in each of its modules, separated by spaces. `folder.name` is a module in a folder.
     """
     homes = {name: module for module, names in modules.items() for name in names.split()}
     children = {module.partition(".")[0] for module in modules}
@@ -23,8 +28,8 @@ def lazy_names(
             return import_module(f"{package}.{name}")
         home = homes.get(name)
         if home is None:
-            # With a name, Python adds no guess of its own, which is by letters alone and may be another.
-            raise AttributeError(_Misnamed(package, name), name=name)
+            # `name=` without `obj=` stops Python from adding a second suggestion of its own.
+            raise AttributeError(_Suggestion(package, name), name=name)
         value = getattr(import_module(f"{package}.{home}"), name)
         setattr(sys.modules[package], name, value)
         return value
@@ -35,16 +40,54 @@ def lazy_names(
     return sorted(homes), getattr_, dir_
 
 
-class _Misnamed:
-    """The text of an error, made when it is read: `hasattr` does not read it."""
+class _Suggestion:
+    """The text of an `AttributeError`. It is made when it is read, so that `hasattr` stays fast."""
 
     def __init__(self, package: str, name: str) -> None:
         self.package, self.name = package, name
 
     def __str__(self) -> str:
-        from acp_bindings.setup._versions import misnamed  # noqa: PLC0415 - what only this error needs
-
-        return misnamed(self.package, self.name)
+        message = f"module {self.package!r} has no attribute {self.name!r}"
+        for home in _OTHER_FACES:
+            if self.name in import_module(home).__all__:
+                return f"{message}; it is in {home}"
+        packages = [f"acp_bindings.{each}" for each in PACKAGES]
+        if homes := [each for each in packages if self.name in import_module(each).__all__]:
+            message += f"; it is in {_listed(homes, 'and')}"
+        if close := _closest(self.name, import_module(self.package).__all__):
+            message += f"; did you mean {_listed(close, 'or')}?"
+        return message
 
     def __repr__(self) -> str:
         return repr(str(self))
+
+
+_OTHER_FACES = ("acp_bindings.setup", "acp_bindings.connection", "acp_bindings.jsonrpc")
+"""The public modules with names that are not in a protocol package."""
+
+
+def _closest(name: str, known: list[str]) -> list[str]:
+    """Return up to three of the *known* names, the most similar first.
+
+    The order of the words does not count: the `StdioMcpServer` of other libraries is `McpServerStdio` in the schema.
+    """
+    import re  # noqa: PLC0415 - only errors need it
+    from difflib import SequenceMatcher  # noqa: PLC0415
+
+    def sorted_words(text: str) -> str:
+        return " ".join(sorted(re.findall(r"[A-Z]?[^A-Z_]+|[A-Z]+", text))).lower()
+
+    def similarity(one: str, other: str) -> float:
+        pairs = ((one.lower(), other.lower()), (sorted_words(one), sorted_words(other)))
+        return max(SequenceMatcher(None, *pair).ratio() for pair in pairs)
+
+    found = sorted(((similarity(name, each), each) for each in known), reverse=True)
+    return [each for score, each in found[:3] if score >= _SIMILAR]
+
+
+_SIMILAR = 0.7
+"""The least similarity, from 0 to 1, of a suggested name."""
+
+
+def _listed(names: list[str], last: str) -> str:
+    return f" {last} ".join(filter(None, [", ".join(names[:-1]), names[-1]]))

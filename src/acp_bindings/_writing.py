@@ -12,13 +12,14 @@ from pydantic.fields import FieldInfo
 from pydantic_core import SchemaValidator
 from pydantic_core import core_schema as cs
 
-from acp_bindings._models.base import Model, generated, is_as_given, tags_of, when_derived
+from acp_bindings._models.embedding import AcpObject
+from acp_bindings._models.fields import generated, is_as_given, tags_of, when_derived
 from acp_bindings._models.types import FirstMatch, Rule, Tagged
 
 
-def reached_from(annotation: Any) -> set[type[Model]]:
+def reached_from(annotation: Any) -> set[type[AcpObject]]:
     """Every class of models whose instances a value of the type *annotation* may be or hold, at any depth."""
-    reached: set[type[Model]] = set()
+    reached: set[type[AcpObject]] = set()
     waiting = _classes_among(_within(annotation))
     while waiting:
         each = waiting.pop()
@@ -28,13 +29,13 @@ def reached_from(annotation: Any) -> set[type[Model]]:
     return reached
 
 
-def _of_users(cls: type[Model]) -> list[type[Model]]:
+def _of_users(cls: type[AcpObject]) -> list[type[AcpObject]]:
     """The classes that users have derived from *cls*, whose objects may stand in its place."""
     return [each for each in type.__subclasses__(cls) if not each.__module__.startswith("acp_bindings.")]
 
 
 @cache
-def parts_of(cls: type[Model]) -> list[Any]:
+def parts_of(cls: type[AcpObject]) -> list[Any]:
     """The annotations of *cls* and all parts of them."""
     return [part for field in cls.__pydantic_fields__.values() for part in _within(field.annotation)]
 
@@ -45,9 +46,9 @@ def _within(annotation: Any) -> Iterator[Any]:
         yield from _within(part)
 
 
-def _classes_among(parts: Iterable[Any]) -> list[type[Model]]:
+def _classes_among(parts: Iterable[Any]) -> list[type[AcpObject]]:
     # `issubclass` with a class of pydantic runs Python.
-    return [part for part in parts if isinstance(part, type) and Model in part.__mro__]
+    return [part for part in parts if isinstance(part, type) and AcpObject in part.__mro__]
 
 
 def note_filled(value: object) -> None:
@@ -77,7 +78,7 @@ def _note_first(value: object) -> None:
         for each in cast("dict[str, object]", value).values():
             note_filled(each)
     # Last, because `isinstance` with a class of pydantic runs Python.
-    elif isinstance(value, Model):
+    elif isinstance(value, AcpObject):
         _FILLABLE[type(value)] = tuple(_fillable(type(value)))
         note_filled(value)
 
@@ -96,7 +97,7 @@ _FILLABLE: dict[type, tuple[_FilledField, ...]] = {}
 when_derived.append(_FILLABLE.clear)
 
 
-def _fillable(cls: type[Model]) -> Iterator[_FilledField]:
+def _fillable(cls: type[AcpObject]) -> Iterator[_FilledField]:
     for name, field in cls.__pydantic_fields__.items():
         # A default that depends on other members has no state to compare with: whatever is in it counts as filled.
         depends = field.default_factory_takes_validated_data
@@ -107,18 +108,18 @@ def _fillable(cls: type[Model]) -> Iterator[_FilledField]:
 
 
 @cache
-def _has_fillable(cls: type[Model]) -> bool:
+def _has_fillable(cls: type[AcpObject]) -> bool:
     """Whether members of *cls* itself have defaults that can be filled in place."""
     fields = cls.__pydantic_fields__.values()
     return any(field.default_factory is not None or isinstance(field.default, _CONTAINERS) for field in fields)
 
 
-_CONTAINERS = (list, dict, Model)
+_CONTAINERS = (list, dict, AcpObject)
 
 
 def _unfilled(default: Any) -> object:
     """The state of *default* that changes when it is filled: of an object its set members. None if it cannot be."""
-    if isinstance(default, Model):
+    if isinstance(default, AcpObject):
         return default.__pydantic_fields_set__
     return cast("object", default) if isinstance(default, list | dict) else None
 
@@ -191,7 +192,7 @@ def _fit_first(value: object) -> bool:
         return _fit_parts(cast("Iterable[object]", value))
     if isinstance(value, dict):
         return _fit_parts(cast("dict[str, object]", value).values())
-    if isinstance(value, Model):
+    if isinstance(value, AcpObject):
         _TAGS[type(value)] = frozenset(tags_of(type(value)))
         _PLANS[type(value)] = tuple(_members(type(value)))
         return fit(value)
@@ -206,13 +207,13 @@ def _fit_parts(parts: Iterable[object]) -> bool:
             changed |= _fit_first(part)
         elif plan:
             changed |= _fit_members(part, plan)
-        if (tags := _TAGS.get(kind)) and not tags <= cast("Model", part).__pydantic_fields_set__:
-            cast("Model", part).__pydantic_fields_set__.update(tags)
+        if (tags := _TAGS.get(kind)) and not tags <= cast("AcpObject", part).__pydantic_fields_set__:
+            cast("AcpObject", part).__pydantic_fields_set__.update(tags)
             changed = True
     return changed
 
 
-def _check(model: Model, name: str) -> None:
+def _check(model: AcpObject, name: str) -> None:
     """Refuse what the member *name* holds, unless the constructor would take it.
 
     A member of a user's own may have validators that do not take what they gave themselves: of that only the classes of
@@ -229,7 +230,7 @@ def _check(model: Model, name: str) -> None:
 
 
 @cache
-def _validator(cls: type[Model], name: str) -> SchemaValidator:
+def _validator(cls: type[AcpObject], name: str) -> SchemaValidator:
     schema: Any = cls.__pydantic_core_schema__
     definitions: list[Any] = []
     while schema["type"] != "model-fields":
@@ -243,17 +244,17 @@ def _validator(cls: type[Model], name: str) -> SchemaValidator:
 
 
 @cache
-def may_have_maps(cls: type[Model]) -> bool:
+def may_have_maps(cls: type[AcpObject]) -> bool:
     """Whether objects of *cls* may hold a map, at any depth, other than one whose values may be any JSON."""
     return any(map(_has_maps, reached_from(cls)))
 
 
 @cache
-def _has_maps(cls: type[Model]) -> bool:
+def _has_maps(cls: type[AcpObject]) -> bool:
     return any(get_origin(part) is dict and _kinds(part) is not None for part in parts_of(cls))
 
 
-def _members(cls: type[Model]) -> Iterator[_Member]:
+def _members(cls: type[AcpObject]) -> Iterator[_Member]:
     for name, info in cls.__pydantic_fields__.items():
         kinds = _kinds(info.annotation) if _is_ours(cls, name) else _named(info.annotation)
         below = reached_from(info.annotation)
@@ -262,7 +263,7 @@ def _members(cls: type[Model]) -> Iterator[_Member]:
             yield name, kinds, _least(info), is_deep
 
 
-def _is_ours(cls: type[Model], name: str) -> bool:
+def _is_ours(cls: type[AcpObject], name: str) -> bool:
     """Whether the member *name* is as in the generated class that *cls* is or comes from."""
     own = generated(cls).__pydantic_fields__.get(name)
     return own is not None and own.annotation == cls.__pydantic_fields__[name].annotation
@@ -276,7 +277,7 @@ def _least(info: FieldInfo) -> int:
 
 
 @cache
-def _has_lists(cls: type[Model]) -> bool:
+def _has_lists(cls: type[AcpObject]) -> bool:
     """Whether members of *cls* itself are lists or maps to be checked."""
     return any(_kinds(field.annotation) is not None for field in cls.__pydantic_fields__.values())
 
@@ -324,7 +325,7 @@ def _holders(annotation: Any) -> list[Any]:
 
 def _is_sure(kind: Any) -> bool:
     """Whether every instance of that class is valid."""
-    return kind in (str, bool, int, NoneType) or (isinstance(kind, type) and issubclass(kind, Model))
+    return kind in (str, bool, int, NoneType) or (isinstance(kind, type) and issubclass(kind, AcpObject))
 
 
 def _alternatives(annotation: Any) -> Iterator[Any]:

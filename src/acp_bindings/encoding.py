@@ -1,6 +1,6 @@
-"""Models in, JSON out: `encode`, by the writer's rules of the schema.
+"""`encode` turns models into JSON by the writer's rules of the schema.
 
-What pydantic-core alone would write with a warning is refused.
+Values for which pydantic-core only issues a warning are refused.
 """
 
 from __future__ import annotations
@@ -11,28 +11,28 @@ from functools import partial
 from typing import Any, TypeAlias
 
 from pydantic import BaseModel
-from pydantic_core import SchemaSerializer, core_schema
 
-from acp_bindings._json import LONGEST_INTEGER, refuse_long_integers, refuse_names
-from acp_bindings._models.base import Model, when_derived
+from acp_bindings._json import ANYTHING, LONGEST_INTEGER, refuse_long_integers, refuse_names
+from acp_bindings._models.base import Model
+from acp_bindings._models.fields import when_derived
 from acp_bindings._writing import fit, may_have_maps, note_filled
 
 __all__ = ["encode"]
 
 
 def encode(value: object) -> bytes:
-    """*value* as compact JSON in UTF-8.
+    """Return *value* as compact JSON in UTF-8.
 
-    What was omitted stays omitted and `null` stays `null`: only tags and members that were read, set or filled are
-    written. In a member of no type, such as `raw_input`, defaults of objects that were filled in place are not noticed.
+    Omitted fields stay omitted and `null` stays `null`: only tags and fields that were read, set or filled are written.
+    In a field without a type, such as `raw_input`, changes inside the default values of objects are ignored.
 
     Args:
         value: a model, or any JSON value with models in it.
 
     Raises:
-        EncodeError: a model holds what its constructor would have refused, because a list or dict in it was changed in
-            place; or *value* holds what JSON cannot: NaN, an integer of over 4300 digits, half a character, itself.
-            `issues` says what and where.
+        EncodeError: a model contains a value that its constructor would refuse, because a list or dict was changed in
+            place; or *value* cannot be JSON: it contains NaN, an integer of over 4300 digits, a lone surrogate, or
+            itself. `issues` has the errors with their paths.
     """
     try:
         note_filled(value)
@@ -51,7 +51,7 @@ def encode(value: object) -> bytes:
 
 
 _BRACKET = b"["[0]
-"""What every list begins with: a byte is found faster than a text of one."""
+"""The first byte of every list. Python finds a number faster than a bytes object of length 1."""
 
 # Here Python notes which warnings this module has shown. In a list it cannot, so every warning is an error, whatever
 # filters there are. To ask pydantic-core for errors by `warnings="error"` takes longer than to write a small object.
@@ -74,23 +74,16 @@ _ERRORS: dict[str, Any] = {} if _is_error_to_warn() else {"warnings": "error"}
 """What else pydantic-core has to be asked for, so that what it would warn of is an error."""
 
 
-def write_unchecked(value: Any) -> bytes:
-    """*value* as JSON, whatever the protocol says of it."""
-    return _ANYTHING.to_json(value, by_alias=True, exclude_unset=True, warnings=False)
-
-
-_ANYTHING = SchemaSerializer(core_schema.any_schema(), core_schema.CoreConfig(ser_json_inf_nan="constants"))
-
 _Writer: TypeAlias = tuple[Callable[..., bytes], bool]
 
 _WRITERS: dict[type, _Writer] = {}
-"""What writes objects of each class, and whether they may have maps, so that an object costs one look-up."""
+"""The serializer of each class, and whether its objects may have maps, so that `encode` needs only one lookup."""
 
 when_derived.append(_WRITERS.clear)
 
 
 def _writer_of(value: object) -> _Writer:
-    serializer = value.__pydantic_serializer__ if isinstance(value, BaseModel) else _ANYTHING
+    serializer = value.__pydantic_serializer__ if isinstance(value, BaseModel) else ANYTHING
     to_json = partial(serializer.to_json, **_ERRORS) if _ERRORS else serializer.to_json
     if not isinstance(value, BaseModel):
         return to_json, True

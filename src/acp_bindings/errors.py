@@ -1,10 +1,10 @@
-"""What can go wrong, and what is known about it.
+"""The errors of this package, and the issues and findings in them.
 
 AcpError
-├── DecodeError (also a ValueError)    the data is not what it was to be read as
-├── EncodeError (also a ValueError)    the model holds what cannot be sent
-├── …                                  `acp_bindings.setup.errors`: a rule is broken; `RequestError`, an answer
-└── …                                  `acp_bindings.connection.errors`: the peer, or the way to it, has failed
+├── DecodeError (also a ValueError)    the data is not valid for the type
+├── EncodeError (also a ValueError)    the model contains something that cannot be sent
+├── …                                  `acp_bindings.setup.errors`: a rule is broken; `RequestError`, an error response
+└── …                                  `acp_bindings.connection.errors`: the peer or the connection has failed
 """
 
 from __future__ import annotations
@@ -20,39 +20,39 @@ __all__ = ["AcpError", "DecodeError", "EncodeError", "Finding", "Issue", "Path",
 _SHOWN = 3
 
 
-def few(told: Sequence[str]) -> str:
-    """`a; b; c; 4 more`: the first three, and how many are not shown."""
-    more = [f"{len(told) - _SHOWN} more"] if len(told) > _SHOWN else []
-    return "; ".join([*told[:_SHOWN], *more])
+def summarize(messages: Sequence[str]) -> str:
+    """Return the first three messages and the number of others: `a; b; c; 4 more`."""
+    more = [f"{len(messages) - _SHOWN} more"] if len(messages) > _SHOWN else []
+    return "; ".join([*messages[:_SHOWN], *more])
 
 
-def at(path: tuple[str | int, ...]) -> str:
-    """`mcpServers[0].url: `, the beginning of a line; nothing for the whole."""
+def format_path(path: tuple[str | int, ...]) -> str:
+    """Return a path as the beginning of a line: `mcpServers[0].url: `. The empty path gives an empty string."""
     where = "".join(map(_step, path)).removeprefix(".")
     return f"{where}: " if where else ""
 
 
 def _step(step: str | int) -> str:
-    # The names in a map are anybody's, also the ones with line breaks.
+    # The names in a map may contain anything, such as line breaks.
     if isinstance(step, str) and re.fullmatch(r"[\w$-]+", step):
         return f".{step}"
-    import json  # noqa: PLC0415 - two milliseconds that only odd names need
+    import json  # noqa: PLC0415 - takes 2 ms, and only unusual names need it
 
     return f"[{json.dumps(step)}]"
 
 
 Path: TypeAlias = tuple[str | int, ...]
-"""The way to a value in a message, by wire name and index; empty for the whole."""
+"""The path to a value in a message, by wire name and index; empty for the whole message."""
 
 ReadingRule: TypeAlias = Literal["default-on-error", "skip-invalid-items", "default-on-null"]
-"""A rule by which a reader excuses what a writer may not write (`x-deserialize-…` in the schema)."""
+"""A rule by which readers tolerate what writers must not write (`x-deserialize-…` in the schema)."""
 
 
 class AcpError(Exception):
-    """Every error of this package; it can be copied and sent to another process, with its facts."""
+    """The base class of all errors of this package. They can be copied and pickled with their attributes."""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # An exception would be made again from its `args`, which need not be what its constructor takes.
+        # By default, an exception is created again from its `args`, which the constructor may not accept.
         return _made_again, (type(self), self.args), self.__dict__
 
 
@@ -64,43 +64,43 @@ def _made_again(kind: type[AcpError], args: tuple[Any, ...]) -> AcpError:
 
 @dataclass(frozen=True)
 class Issue:
-    """One thing that is wrong, and where. It holds no value of the data, which may be secret."""
+    """One error and its path. It contains no value of the data, which may be secret."""
 
     path: Path
-    """The way to the member or item, by wire name and index; empty for the whole."""
+    """The path to the field or item, by wire name and index; empty for the whole."""
 
     rule: str
-    """What was broken, as pydantic names it: `missing`, `string_type`, `union_tag_invalid`, `json_invalid`, …"""
+    """The kind of error, as pydantic names it: `missing`, `string_type`, `union_tag_invalid`, `json_invalid`, …"""
 
     message: str
-    """What would have been right."""
+    """The description of the error."""
 
     branch: str | None = None
-    """The alternative of the innermost union around it that was being read: its tag, its class or `list of` one."""
+    """The variant of the innermost union around it: its tag, its class, or `list of` a class."""
 
     def __str__(self) -> str:
         """`mcpServers[0].url: Field required (in http)`."""
         branch = f" (in {self.branch})" if self.branch else ""
-        return f"{at(self.path)}{self.message}{branch}"
+        return f"{format_path(self.path)}{self.message}{branch}"
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that was wrong in a message and was excused, so that it is lost. It holds no value of the data."""
+    """One tolerated error, by which data was lost. It contains no value of the data."""
 
     path: Path
-    """The way to the member or item in the message as it was sent, by wire name and index; empty for the whole."""
+    """The path to the field or item in the message as it was sent, by wire name and index; empty for the whole."""
 
     rule: ReadingRule
-    """The reader's rule that excused it: it reads as the default, is left out, or is null and reads as empty."""
+    """The rule that tolerates it. The field became its default, the item was dropped, or null became empty."""
 
     causes: tuple[Issue, ...]
-    """What was wrong: at `path` itself or inside of it, with the ways to there from the top."""
+    """The errors at `path` or below, with full paths."""
 
     def __str__(self) -> str:
         """`authMethods[1]: left out, because name: Field required`."""
         reasons = [_reason(replace(cause, path=cause.path[len(self.path) :])) for cause in self.causes]
-        return f"{at(self.path)}{_DONE[self.rule]}, because {few(reasons)}"
+        return f"{format_path(self.path)}{_DONE[self.rule]}, because {summarize(reasons)}"
 
 
 _DONE = {
@@ -116,7 +116,7 @@ def _reason(cause: Issue) -> str:
 
 
 class _IssuesError(AcpError, ValueError):
-    """An error that is a list of issues with one value of one type."""
+    """An error with a list of issues in one value."""
 
     def __init__(self, type_name: str, issues: list[Issue]) -> None:
         super().__init__(type_name, issues)
@@ -124,7 +124,7 @@ class _IssuesError(AcpError, ValueError):
         self.issues = tuple(issues)
 
     def __str__(self) -> str:
-        """The type and every issue, a line each when there are several."""
+        """Return the type and the issues, one on each line if there are several."""
         if len(self.issues) == 1:
             return f"{self.type_name}: {self.issues[0]}"
         lines = "".join(f"\n  {issue}" for issue in self.issues)
@@ -132,8 +132,8 @@ class _IssuesError(AcpError, ValueError):
 
 
 class DecodeError(_IssuesError):
-    """The data cannot be read as the type that was asked for."""
+    """The data is not valid for the requested type."""
 
 
 class EncodeError(_IssuesError):
-    """A model was filled, past its constructor, with something that the protocol has no place for."""
+    """A value contains something that cannot be sent, for example because a list in a model was changed in place."""

@@ -1,4 +1,4 @@
-"""JSON-RPC without I/O: lines in, typed messages out, and back, for either side of a connection.
+"""JSON-RPC without I/O: `Codec` turns lines into typed messages and back, for either side of a connection.
 
     codec = Codec(v1, role="agent")
     match codec.read(line):
@@ -7,9 +7,9 @@
         case BadLine(reply=bytes(reply)):
             send(reply)
 
-The type of a line is found by its method or, of a response, by the id of our request, never guessed from its members.
-Nothing that a peer sends raises: a line that cannot be used is a `BadLine` with the answer that is due, and the next
-one is read as if nothing had happened.
+The type of a message follows from its method or, for a response, from the id of the request. It is never guessed from
+the fields. Input from a peer never raises: an invalid line becomes a `BadLine` with the reply to send, and does not
+affect the lines after it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from types import EllipsisType, MappingProxyType
-from typing import Any, Generic, Literal, NamedTuple, Protocol, TypeAlias, TypeVar, cast, get_args, overload
+from typing import Any, Generic, Literal, NamedTuple, TypeAlias, TypeVar, cast, get_args, overload
 
 from pydantic import BaseModel
 from pydantic_core import from_json, to_json
@@ -30,6 +30,7 @@ from acp_bindings._envelope import (
     PARSE_ERROR,
     REQUEST_CANCELLED,
     call_fault,
+    issues_with_id,
     line_of,
     notification_line,
     outcome_fault,
@@ -37,10 +38,11 @@ from acp_bindings._envelope import (
     start_of_notification,
     version_fault,
 )
-from acp_bindings._json import may_be_out_of_range, refuse_infinite, refuse_read_names
+from acp_bindings._json import kind_of, may_be_out_of_range, refuse_infinite, refuse_read_names
 from acp_bindings._models.base import NotificationParams
 from acp_bindings._models.reading import notes
-from acp_bindings.decoding import Validate, decode, look_again, read_text, validate_of
+from acp_bindings._models.validators import Validate, validate_of
+from acp_bindings.decoding import decode, look_again, read_text
 from acp_bindings.encoding import encode
 from acp_bindings.errors import DecodeError, Finding
 from acp_bindings.messages import (
@@ -53,7 +55,7 @@ from acp_bindings.messages import (
     Request,
     Response,
 )
-from acp_bindings.methods import Asks, Methods, NotificationType, RequestType, is_of
+from acp_bindings.methods import Asks, NotificationType, ProtocolPackage, RequestType, is_of
 
 __all__ = [
     "CANCEL",
@@ -79,7 +81,7 @@ __all__ = [
 
 
 Role: TypeAlias = Literal["agent", "client", "proxy", "conductor"]
-"""Who we are on a connection. A conductor is what the proxies of a chain talk to."""
+"""Our role on a connection. A conductor manages a chain of proxies, which are connected to it."""
 
 _PEERS: dict[Role, Role] = {"agent": "client", "client": "agent", "proxy": "conductor", "conductor": "proxy"}
 
@@ -93,12 +95,12 @@ _SIDES = {
 
 
 def handles(role: Role, type_: NotificationType) -> bool:
-    """Whether a method is for *role* to handle."""
+    """Return True if *role* handles the method."""
     return type_.side in _SIDES[role]
 
 
 def sends(role: Role, type_: NotificationType) -> bool:
-    """Whether a method is for the peer of *role* to handle."""
+    """Return True if the peer of *role* handles the method."""
     return type_.side in _SIDES[_PEERS[role]]
 
 
@@ -113,19 +115,19 @@ HEAD = re.compile(
     """.replace(rb"\s", rb"[\x20\t\r\n]"),  # which is all the white space that JSON has
     re.VERBOSE,
 )
-"""What a line begins with when the members before `params` or `result` are those of JSON-RPC, in any order.
+"""The beginning of a line with only fields of JSON-RPC before `params` or `result`, in any order.
 
 Three at most: matching takes memory for each, and a line may have millions.
 """
 
 LONGEST_HEAD = 200
-"""How far into a line its head may go, to be remembered."""
+"""The maximum length of a head that is remembered."""
 
 _BRACE = b"}"[0]
 
 
 def value_after(line: bytes, head: int) -> bytes:
-    """What stands in *line* between its first *head* bytes and the brace at its end; nothing where that is missing."""
+    """Return the part of *line* between its first *head* bytes and the final brace; empty if there is none."""
     if line[-1] == _BRACE:
         return line[head:-1]
     brace = line.rfind(b"}")
@@ -144,71 +146,52 @@ _SMALL_ID = 15
 """Digits up to which an integer is a valid id in every protocol."""
 
 
-class ProtocolPackage(Protocol):
-    """What a codec needs of `v1`, `v1_unstable`, `v2` or `v2_unstable`."""
-
-    @property
-    def METHODS(self) -> Methods:  # noqa: N802
-        """The methods by name."""
-        ...
-
-    @property
-    def Error(self) -> Any:  # noqa: N802
-        """The type of an error."""
-        ...
-
-    @property
-    def RequestId(self) -> Any:  # noqa: N802
-        """The type of an id."""
-        ...
-
-
 class Sent(NamedTuple, Generic[Result_co]):
-    """A request to be sent, and the id that its response will have; type checkers also know the type of the result."""
+    """A request to send, with its id. Type checkers also know the type of the result."""
 
     id: Id
     line: bytes
 
     def __repr__(self) -> str:
-        """Without the line, which may hold secrets."""
+        """Return a text without the line, which may contain secrets."""
         return f"Sent(id={self.id!r}, line=…)"
 
     def result_in(self, response: Response) -> Result_co:
-        """The result in the *response* to this request, as what it is: `response.result` is anything.
+        """Return the result in the *response* to this request, with its type for type checkers.
 
         Raises:
-            ValueError: it is the response to another request.
+            ValueError: *response* belongs to another request.
         """
         if response.id != self.id:
-            raise ValueError(f"the response to {self.id!r} is wanted, not that to {response.id!r}")
+            raise ValueError(f"expected the response to {self.id!r}, not to {response.id!r}")
         result: Result_co = response.result
         return result
 
 
 class Codec:
-    """One end of a connection: reads the peer's lines, writes ours, and knows which requests of ours are open.
+    """One end of a connection: it reads the lines of the peer, writes ours, and keeps track of our open requests.
 
-    Lines that it writes end with a newline. It is for one connection, and not safe with threads.
+    The lines that it writes end with a newline. Use one codec for each connection. It is not thread-safe.
     """
 
     def __init__(
         self, protocol: ProtocolPackage, *, role: Role, pass_unknown: bool = False, findings: bool = False
     ) -> None:
-        """A codec that has sent nothing yet.
+        """Create a codec.
 
         Args:
-            protocol: `v1`, `v1_unstable`, `v2` or `v2_unstable`; or `setup.OPENING` until one is settled on.
-            role: who we are.
-            pass_unknown: read methods that the protocol does not have as if they were extensions: for proxies, which
-                may be older than the two sides that they connect.
-            findings: fill the `findings` of messages, which takes some time for each line.
+            protocol: `v1`, `v1_unstable`, `v2` or `v2_unstable`; or `setup.OPENING` until a version is negotiated.
+            role: our role.
+            pass_unknown: treat unknown methods as extensions. Proxies need this if they are older than the two sides
+                that they connect.
+            findings: fill the `findings` of messages. This takes some time for each line.
 
         Raises:
-            TypeError: *protocol* is no protocol package.
-            ValueError: there is no such *role*.
+            TypeError: *protocol* is not a protocol package.
+            ValueError: *role* is unknown.
         """
         if role not in get_args(Role):
-            raise ValueError(f"role is {' or '.join(get_args(Role))}, and nothing else")
+            raise ValueError(f"role must be {' or '.join(get_args(Role))}, not {role!r}")
         self.protocol = protocol
         self.role: Role = role
         self.pass_unknown = pass_unknown
@@ -218,31 +201,31 @@ class Codec:
 
     @property
     def protocol(self) -> ProtocolPackage:
-        """The package by which lines are read and written. Set it when `initialize` has settled on another."""
+        """The package by which lines are read and written. Set it when `initialize` has negotiated another version."""
         return self._protocol
 
     @protocol.setter
     def protocol(self, protocol: ProtocolPackage) -> None:
         if not hasattr(protocol, "METHODS"):
-            told = "protocol is a package, such as acp_bindings.v1, or setup.OPENING until one is settled on"
-            raise TypeError(f"{told}, and no {type(protocol).__name__}")
+            expected = "a package such as acp_bindings.v1, or setup.OPENING before the handshake"
+            raise TypeError(f"protocol must be {expected}, not {type(protocol).__name__}")
         self._protocol = protocol
         self._last_head: tuple[bytes, NotificationType, Validate] | None = None
-        # What a notification begins with, by the class of its params.
+        # The beginning of each notification, by the class of its params.
         self._starts: dict[type, bytes] = {}
 
     @property
     def pending(self) -> Mapping[Id, str]:
-        """The requests of ours that have no response yet: id to method."""
+        """The methods of our open requests, by id."""
         return MappingProxyType({id_: method for id_, (method, _) in self._open.items()})
 
     def read(self, line: str | bytes | bytearray) -> Message:
-        """The message in one *line* of the peer, with or without its newline.
+        """Return the message in one *line* of the peer, with or without its newline.
 
-        Nothing that the peer sends raises. An empty line is a `BadLine` without a reply.
+        Invalid input does not raise. An empty line is a `BadLine` without a reply.
 
         Raises:
-            TypeError: *line* is neither text nor bytes, but JSON that is parsed already, say.
+            TypeError: *line* is not a string or bytes, for example parsed JSON.
         """
         if type(line) is not bytes:
             try:
@@ -250,7 +233,7 @@ class Codec:
             except ValueError as error:
                 return refuse(None, PARSE_ERROR, f"Parse error: {error}")
             except TypeError:
-                raise TypeError(f"a line is text or bytes, and no {type(line).__name__}") from None
+                raise TypeError(f"a line must be str or bytes, not {type(line).__name__}") from None
         if (last := self._last_head) and line.startswith(last[0]) and not self.findings:
             head, type_, validate = last
             try:
@@ -261,7 +244,7 @@ class Codec:
                     look_again(text, params, incomplete)
                 return Notification(type_.method, params, type_)
             except ValueError:
-                pass  # What is wrong is found out below.
+                pass  # `_read_closely` finds the error
         if not self.findings and (message := self._read_quickly(line)):
             return message
         return self._read_closely(line)
@@ -283,18 +266,18 @@ class Codec:
         method: str | None = None,
         id: Id | EllipsisType = ...,  # noqa: A002
     ) -> Sent[Any]:
-        """A request to the peer, which is open from now on until `read` has the response to it.
+        """Return a request to the peer. It is open until `read` returns its response.
 
         Args:
-            params: an object of the protocol, which tells the method; for an extension method a JSON object or list, or
-                None for none.
-            method: an extension method, one of a newer protocol, or one whose params another has too, such as
+            params: an object of the protocol, whose class determines the method. For an extension method, a JSON object
+                or list, or None to send no params.
+            method: the method, if it is an extension, of a newer protocol, or shares its params with another, such as
                 `proxy/initialize`.
-            id: an id of your choice; without it the next free integer.
+            id: the id; by default the next free integer.
 
         Raises:
-            TypeError: *params* belong to no method, or not to *method*.
-            ValueError: the method is not for the peer to handle, or a request with this id is open.
+            TypeError: *params* do not belong to a method, or not to *method*.
+            ValueError: the peer does not handle the method, or a request with this id is open.
             DecodeError: the protocol does not allow such an *id*.
             EncodeError: *params* cannot be sent.
         """
@@ -307,13 +290,13 @@ class Codec:
         return Sent(chosen, line)
 
     def expect(self, method: str, id: Id) -> None:  # noqa: A002
-        """Treat a request as open that this codec did not write, so that `read` knows the type of its result.
+        """Register an open request that this codec did not write, so that `read` knows the type of its result.
 
-        This is for onlookers, who have a codec for each side of a connection, and for taking over a connection.
+        Observers with a codec for each side of a connection need this, and programs that take over a connection.
 
         Args:
-            method: its method; of one that the protocol does not have the result may be any JSON.
-            id: its id. An open request with the same id is forgotten.
+            method: its method. The result of an unknown method may be any JSON.
+            id: its id. This replaces an open request with the same id.
         """
         known = self._protocol.METHODS.get(method)
         self._open[id] = method, known.request if known else None
@@ -323,7 +306,7 @@ class Codec:
     @overload
     def notify(self, params: object = None, *, method: str) -> bytes: ...
     def notify(self, params: object = None, *, method: str | None = None) -> bytes:
-        """The line of a notification to the peer. Arguments and errors are those of `request`."""
+        """Return the line of a notification. Arguments and errors are those of `request`."""
         start = self._starts.get(type(params)) if method is None else None
         if start is None:
             name, _ = self._outgoing(params, method, asks=False)
@@ -333,7 +316,7 @@ class Codec:
         return start + encode(params) + b"}\n"
 
     def cancel(self, id: Id) -> bytes:  # noqa: A002
-        """The line that asks the peer to give up our request *id*, which stays open: the peer still answers it.
+        """Return the line that cancels our request *id*. The request stays open, because the peer still responds to it.
 
         Raises:
             ValueError: no request with this id is open.
@@ -343,9 +326,9 @@ class Codec:
         return notification_line(CANCEL, {"requestId": id})
 
     def forget(self, id: Id) -> str:  # noqa: A002
-        """Wait no longer for the response to our request *id*. One that still comes is a `BadLine` without a reply.
+        """Stop waiting for the response to our request *id*. A late response is a `BadLine` without a reply.
 
-        Ids that the codec chose are not used again.
+        The codec does not reuse ids that it chose.
 
         Returns:
             The method of the request.
@@ -358,11 +341,11 @@ class Codec:
         return self._open.pop(id)[0]
 
     def respond(self, request: Request, result: Any) -> bytes:
-        """The line that answers *request*.
+        """Return the line of the response to *request*.
 
         Args:
-            request: what `read` gave.
-            result: an object of the method's type; to an extension method any JSON value.
+            request: a request that `read` returned.
+            result: an object of the method's type; for an extension method, any JSON value.
 
         Raises:
             TypeError: *result* is not of the method's type.
@@ -370,7 +353,7 @@ class Codec:
         """
         if request.type and not is_of(result, request.type.result):
             wanted = request.type.result_name
-            raise TypeError(f"{request.method} is answered with {wanted}, not with {_kind_of(result)}")
+            raise TypeError(f"the result of {request.method} must be {wanted}, not {kind_of(result)}")
         return line_of({"id": request.id}, "result", result)
 
     @overload
@@ -378,13 +361,13 @@ class Codec:
     @overload
     def fail(self, request: Request, error: BaseModel) -> bytes: ...
     def fail(self, request: Request, error: Any, message: str | None = None, *, data: Any = None) -> bytes:
-        """The line that answers *request* with an error.
+        """Return the line of an error response to *request*.
 
         Args:
-            request: what `read` gave.
-            error: its code; or the package's `Error`, such as the answer of another peer that is passed on.
-            message: what went wrong, in a sentence.
-            data: any JSON value that says more, None for none.
+            request: a request that `read` returned.
+            error: the code; or an `Error` of the package, for example to forward the response of another peer.
+            message: a description of the error, in one sentence.
+            data: any JSON value with details.
 
         Raises:
             pydantic.ValidationError: the protocol does not allow such a code or message.
@@ -392,13 +375,13 @@ class Codec:
         """
         if not is_of(error, self.protocol.Error):
             made = self.protocol.Error(code=error, message=message)
-            # Some data have a type of their own in the schema: reading makes them objects of it.
+            # Some data have their own type in the schema, which `decode` creates.
             said = {"code": error, "message": message, "data": data}
             error = made if data is None else decode(self.protocol.Error, encode(said))
         return line_of({"id": request.id}, "error", error)
 
     def _read_quickly(self, line: bytes) -> Message | None:
-        """The message in a *line* of the usual form; None where that takes a closer look."""
+        """Return the message in a *line* of the usual form, otherwise None."""
         try:
             if (found := HEAD.match(line)) and found["marked"]:
                 return self._read_result(line, found) if found["result"] else self._read_known_call(line, found)
@@ -432,7 +415,7 @@ class Codec:
         return Response(id_, method, result)
 
     def _read_closely(self, line: bytes) -> Message:
-        """The message in a *line* of any form."""
+        """Return the message in a *line* of any form."""
         try:
             refuse_read_names(line)
             value: object = from_json(line)
@@ -448,21 +431,21 @@ class Codec:
         return self._read_value(value)
 
     def _read_value(self, value: object) -> Message:
-        """The message in a line whose JSON is *value*."""
+        """Return the message in a line with the JSON *value*."""
         if isinstance(value, list):
             return refuse(None, INVALID_REQUEST, f"Invalid request: {_NO_BATCHES}")
         if not isinstance(value, dict):
-            return refuse(None, INVALID_REQUEST, "Invalid request: a message is an object")
+            return refuse(None, INVALID_REQUEST, "Invalid request: a message must be an object")
         members = cast("dict[str, Any]", value)
         if "method" not in members and self._is_answer(members):
             return self._read_response(members)
         return self._read_call(members)
 
     def _read_call(self, message: dict[str, Any]) -> Message:
-        """A request or a notification, or neither."""
+        """Return the request or notification in *message*, or a `BadLine`."""
         asks, id_ = "id" in message, message.get("id")
         if asks and not self._is_id(id_):
-            return refuse(None, INVALID_REQUEST, "Invalid request: it has no valid id, an integer or a string")
+            return refuse(None, INVALID_REQUEST, "Invalid request: the id must be an integer or a string")
         if wrong := version_fault(message) or call_fault(message):
             return refuse(id_, INVALID_REQUEST, f"Invalid request: {wrong}")
         name: str = message["method"]
@@ -475,17 +458,17 @@ class Codec:
         except _NotFoundError as error:
             return refuse(id_, METHOD_NOT_FOUND, f"Method not found{error}", name, answer=asks)
         except DecodeError as error:
-            told = "Invalid params" if "params" in message else "Invalid params: there are none"
+            told = "Invalid params" if "params" in message else "Invalid params: they are missing"
             return refuse(id_, INVALID_PARAMS, told, name, error.issues, answer=asks)
         if asks:
             return Request(id_, name, params, cast("RequestType | None", type_), findings)
         return Notification(name, params, type_, findings)
 
     def _incoming(self, name: str, *, asks: bool) -> RequestType | NotificationType | None:
-        """The method that the peer calls, None for an extension.
+        """Return the method that the peer calls; None for an extension.
 
         Raises:
-            _NotFoundError: there is none for us of this name; the text says more, where there is more to say.
+            _NotFoundError: we do not handle this method. The text may give the reason.
         """
         known = self.protocol.METHODS.get(name)
         if known is None:
@@ -496,20 +479,20 @@ class Codec:
         if type_ is None:
             raise _NotFoundError(f": {name} is a {'notification, and has no id' if asks else 'request, and has an id'}")
         if not handles(self.role, type_):
-            raise _NotFoundError(f": {name} is for the {type_.side}, which this is not")
+            raise _NotFoundError(f": {name} is handled by the {type_.side}, not by the {self.role}")
         return type_
 
     def _is_answer(self, message: dict[str, Any]) -> bool:
-        """Whether a message without a method is meant as a response, rather than as a request that lacks it."""
+        """Return True if a message without a method is a response, and not a request that lacks the method."""
         if message.keys() & {"result", "error"}:
             return True
-        # So is an id alone, also a late one: JavaScript leaves out a result that is undefined. An error in reply to it
-        # would pass for the response to a request of the peer's own.
+        # JavaScript omits a result that is undefined, so only the id remains. An error in reply to it would look like
+        # the response to a request of the peer.
         is_alone = message.keys() == {"jsonrpc", "id"}
         return "params" not in message and (is_alone or self._is_open(message.get("id", ...)))
 
     def _read_response(self, message: dict[str, Any]) -> Message:
-        """The response to a request of ours, or the error that the peer could not read a line of ours."""
+        """Return the response to our request, or the error of a peer that could not read our line."""
         id_: Any = message.get("id")
         error = message.get("error")
         if self._is_open(id_):
@@ -520,13 +503,11 @@ class Codec:
                 return ErrorResponse(None, None, _typed(self.protocol.Error, error))
             except DecodeError:
                 pass
-        from acp_bindings._envelope import issues_with_id  # noqa: PLC0415 - only errors need it
-
         issues = issues_with_id(id_, self._open)
-        return BadLine(INVALID_REQUEST, "It answers no request that is open", None, issues=issues)
+        return BadLine(INVALID_REQUEST, "It matches no open request", None, issues=issues)
 
     def _is_open(self, id_: object) -> bool:
-        """Whether a request of ours with this id has no answer yet."""
+        """Return True if we have an open request with this id."""
         return isinstance(id_, int | str | None) and not isinstance(id_, bool) and id_ in self._open
 
     def _read_answer(self, id_: Id, method: str, type_: RequestType | None, message: dict[str, Any]) -> Message:
@@ -539,7 +520,7 @@ class Codec:
             return Response(id_, method, *self._typed(type_.result if type_ else Any, result))
         except DecodeError as refusal:
             what = "result" if error is None else "error"
-            return BadResponse(id_, method, f"its {what} is no {refusal.type_name}", refusal.issues)
+            return BadResponse(id_, method, f"its {what} is not a valid {refusal.type_name}", refusal.issues)
 
     def _typed(self, type_: Any, value: object) -> tuple[Any, tuple[Finding, ...]]:
         findings: list[Finding] | None = [] if self.findings else None
@@ -561,7 +542,7 @@ class Codec:
     def _outgoing(
         self, params: object, method: str | None, *, asks: bool
     ) -> tuple[str, RequestType | NotificationType | None]:
-        """The method to send *params* with: its name, and its entry in `METHODS` if it has one."""
+        """Return the name of the method for *params*, and its entry in `METHODS` if there is one."""
         methods = self.protocol.METHODS
         if method is None:
             type_ = methods.request_with(params) if asks else methods.notification_with(params)
@@ -572,9 +553,9 @@ class Codec:
         elif known := methods.get(method):
             type_ = known.request if asks else known.notification
             if type_ is None:
-                raise TypeError(f"{method} is no {'request' if asks else 'notification'}")
+                raise TypeError(f"{method} is not a {'request' if asks else 'notification'}")
             if not is_of(params, type_.params):
-                raise TypeError(f"{method} is sent with {type_.params_name}, not with {_kind_of(params)}")
+                raise TypeError(f"the params of {method} must be {type_.params_name}, not {kind_of(params)}")
         else:
             return method, None
         if not sends(self.role, type_):
@@ -583,15 +564,9 @@ class Codec:
 
 
 class _NotFoundError(Exception):
-    """The peer calls a method that we do not handle."""
+    """The peer called a method that we do not handle."""
 
 
 def _typed(type_: Any, value: object, findings: list[Finding] | None = None) -> Any:
-    """*value*, which is parsed JSON, as *type_*. `decode` alone would parse a text once more."""
+    """Decode *value*, which is parsed JSON. `decode` would parse a string in it again."""
     return decode(type_, to_json(value), findings=findings)
-
-
-def _kind_of(value: object) -> str:
-    from acp_bindings._json import kind_of  # noqa: PLC0415 - only errors need it
-
-    return kind_of(value)

@@ -1,4 +1,4 @@
-"""The messages that one line of JSON-RPC may hold, as `acp_bindings.jsonrpc.Codec` reads them."""
+"""The kinds of messages that `acp_bindings.jsonrpc.Codec` reads."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from acp_bindings.methods import NotificationType, RequestType
 __all__ = ["BadLine", "BadResponse", "ErrorResponse", "Id", "Message", "Notification", "Request", "Response"]
 
 Id: TypeAlias = int | str | None
-"""The id of a request and of its response (`RequestId`); in v2 it is never null."""
+"""The id of a request and its response (`RequestId`). In v2 it is never null."""
 
 
 class _WithoutSecrets:
-    """A dataclass whose `repr` shows no secrets, also none in the plain JSON of an extension."""
+    """A dataclass with secrets hidden in its `repr`, also in the JSON of an extension."""
 
     __slots__ = ()
 
     def __repr__(self) -> str:
-        """As a dataclass shows itself, with secrets hidden."""
+        """Return the `repr` of a dataclass, with secrets hidden."""
         names = (each.name for each in fields(cast("Any", self)) if each.repr)
         values = ((name, getattr(self, name)) for name in names)
         shown = {name: without_secrets(value) for name, value in values if name != "findings" or value}
@@ -30,77 +30,77 @@ class _WithoutSecrets:
 
 @dataclass(slots=True, repr=False)
 class Request(_WithoutSecrets):
-    """The peer asks for something, and waits for `Codec.respond` or `Codec.fail`."""
+    """A request of the peer. Respond with `Codec.respond` or `Codec.fail`."""
 
     id: Id
     method: str
     params: Any
-    """An object of the method's type; of an extension method the JSON value as it came, or None."""
+    """An object of the method's type; for an extension method, the JSON value or None."""
     type: RequestType | None = field(default=None, repr=False, compare=False)
-    """The method as `METHODS` has it; None for an extension."""
+    """The entry of the method in `METHODS`; None for an extension."""
     findings: tuple[Finding, ...] = ()
-    """What reading the params excused, if the codec has `findings=True`."""
+    """The tolerated errors in the params, if the codec has `findings=True`."""
 
 
 @dataclass(slots=True, repr=False)
 class Notification(_WithoutSecrets):
-    """The peer says something, and wants no answer."""
+    """A notification of the peer, which has no response."""
 
     method: str
     params: Any
-    """An object of the method's type; of an extension method the JSON value as it came, or None."""
+    """An object of the method's type; for an extension method, the JSON value or None."""
     type: NotificationType | None = field(default=None, repr=False, compare=False)
-    """The method as `METHODS` has it; None for an extension."""
+    """The entry of the method in `METHODS`; None for an extension."""
     findings: tuple[Finding, ...] = ()
-    """What reading the params excused, if the codec has `findings=True`."""
+    """The tolerated errors in the params, if the codec has `findings=True`."""
 
 
 @dataclass(slots=True, repr=False)
 class Response(_WithoutSecrets):
-    """The result of a request of ours."""
+    """The result of our request."""
 
     id: Id
     method: str
     result: Any
-    """An object of the method's type; of an extension method the JSON value as it came."""
+    """An object of the method's type; for an extension method, the JSON value."""
     findings: tuple[Finding, ...] = ()
-    """What reading the result excused, if the codec has `findings=True`."""
+    """The tolerated errors in the result, if the codec has `findings=True`."""
 
 
 @dataclass(frozen=True, slots=True)
 class ErrorResponse:
-    """The error that the peer answered a request of ours with."""
+    """The error response to our request."""
 
     id: Id
     method: str | None
-    """None, as is the id, when the peer could not read a line of ours, and so does not know which request it was."""
+    """None, like the id, if the peer could not read our line and so does not know the request."""
     error: Any
-    """The package's `Error`: code, message, data."""
+    """The `Error` of the package, with code, message and data."""
 
 
 @dataclass(frozen=True, slots=True)
 class BadResponse:
-    """A response to a request of ours that cannot be used. No other will come."""
+    """An invalid response to our request. There will be no other response."""
 
     id: Id
     method: str
     message: str
     issues: tuple[Issue, ...] = ()
-    """What is wrong in the result or the error, with the paths from there on."""
+    """The errors in the result or in the error, with paths relative to it."""
 
 
 @dataclass(frozen=True, slots=True)
 class BadLine:
-    """A line that cannot be acted on. Send `reply`, where there is one, and go on."""
+    """An invalid line. If there is a `reply`, send it, and continue with the next line."""
 
     code: int
-    """The error code of JSON-RPC for what is wrong."""
+    """The error code of JSON-RPC."""
     message: str
     reply: bytes | None
-    """The answer that is due. Notifications and responses get none."""
+    """The error response to send; None for notifications and responses."""
     method: str | None = None
     issues: tuple[Issue, ...] = ()
-    """What is wrong in the params, with the paths from there on; or in the `id` of a response to no open request."""
+    """The errors in the params, with paths relative to them; or in the `id` of a response without an open request."""
 
 
 Message: TypeAlias = Request | Notification | Response | ErrorResponse | BadResponse | BadLine

@@ -1,4 +1,4 @@
-"""The methods of a protocol package: who handles each, and the types of its params and result."""
+"""The methods of a protocol package, with the side that handles each and the types of its params and result."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from typing import Annotated, Any, Literal, Protocol, TypeAlias, TypeVar, Union,
 
 from acp_bindings._models.base import Model
 
-__all__ = ["Asks", "Method", "Methods", "NotificationType", "RequestType", "Side"]
+__all__ = ["Asks", "Method", "Methods", "NotificationType", "ProtocolPackage", "RequestType", "Side"]
 
 Side: TypeAlias = Literal["agent", "both", "client", "protocol", "proxy"]
-"""Who handles a method; with `both` and `protocol` it is whoever receives it."""
+"""The side that handles a method. `both` and `protocol` mean either side."""
 
 
 Answer_co = TypeVar("Answer_co", covariant=True)
 
 
 class Asks(Protocol[Answer_co]):
-    """The params of any request that is answered with an `Answer_co`, to type checkers.
+    """The params of a request with the result `Answer_co`, for type checkers.
 
         async def ask(params: Asks[T]) -> T: ...
 
-    The classes of all requests have this method for type checkers alone; at run time there is none.
+    Only type checkers see this method on the classes of requests.
     """
 
     def __answer__(self) -> Answer_co:
-        """Never called: it is there for its type."""
+        """Declare the type of the result. This is never called."""
         ...
 
 
@@ -37,16 +37,16 @@ class NotificationType:
 
     def __init__(self, package: str, method: str, side: Side, params: str) -> None:
         self.method = method
-        """Its name on the wire."""
+        """The name on the wire."""
         self.side: Side = side
-        """Who handles it."""
+        """The side that handles it."""
         self.params_name = params
-        """The name of the type of its params."""
+        """The name of the type of the params."""
         self._package = package
 
     @cached_property
     def params(self) -> Any:
-        """The type of its params: a class, or a union, as `decode` takes them."""
+        """The type of the params, for `decode`: a class or a union."""
         return self._load(self.params_name)
 
     def _load(self, name: str) -> Any:
@@ -63,11 +63,11 @@ class RequestType(NotificationType):
     def __init__(self, package: str, method: str, side: Side, params: str, result: str | None) -> None:
         super().__init__(package, method, side, params)
         self.result_name = result
-        """The name of the type of its result; None where the schema has none."""
+        """The name of the type of the result; None if the schema has none."""
 
     @cached_property
     def result(self) -> Any:
-        """The type of its result: a class, or a union, as `decode` takes them; `Any` where the schema has none."""
+        """The type of the result, for `decode`: a class or a union; `Any` if the schema has none."""
         return self._load(self.result_name) if self.result_name else Any
 
     def __repr__(self) -> str:
@@ -80,9 +80,9 @@ class Method:
 
     def __init__(self, request: RequestType | None, notification: NotificationType | None) -> None:
         self.request = request
-        """What a message with an id is; None where there is no such request."""
+        """The request, which is a message with an id; None if there is none."""
         self.notification = notification
-        """What a message without an id is; None where there is no such notification."""
+        """The notification, which is a message without an id; None if there is none."""
 
     def __repr__(self) -> str:
         """The request, the notification, or both."""
@@ -90,7 +90,7 @@ class Method:
 
 
 class Methods(Mapping[str, Method]):
-    """Every method of a protocol package, by its name on the wire (`x-method`, `x-side`)."""
+    """The methods of a protocol package by name (`x-method`, `x-side`)."""
 
     def __init__(
         self,
@@ -99,12 +99,12 @@ class Methods(Mapping[str, Method]):
         requests: Mapping[str, tuple[Side, str, str | None]],
         notifications: Mapping[str, tuple[Side, str]],
     ) -> None:
-        """The methods of the package of *module*.
+        """Collect the methods of the package of *module*.
 
         Args:
             module: the name of the module that calls this.
-            requests: by method who handles it, and the names of the types of its params and of its result.
-            notifications: by method who handles it, and the name of the type of its params.
+            requests: for each method, its side and the names of the types of its params and result.
+            notifications: for each method, its side and the name of the type of its params.
         """
         package = module.rpartition(".")[0]
         self._requests = {name: RequestType(package, name, *parts) for name, parts in requests.items()}
@@ -115,25 +115,25 @@ class Methods(Mapping[str, Method]):
         self._methods = {name: Method(self._requests.get(name), self._notifications.get(name)) for name in names}
 
     def __getitem__(self, name: str) -> Method:
-        """The method *name*; `KeyError` where the package has none of that name."""
+        """Return the method *name*. Raises `KeyError` if it is unknown."""
         return self._methods[name]
 
     def __iter__(self) -> Iterator[str]:
-        """The names, sorted."""
+        """Iterate over the names, which are sorted."""
         return iter(self._methods)
 
     def __len__(self) -> int:
-        """How many there are."""
+        """Return the number of methods."""
         return len(self._methods)
 
     def __repr__(self) -> str:
-        """Their names."""
+        """Return a text with the names."""
         return f"Methods({', '.join(self)})"
 
     def request_with(self, params: object) -> RequestType | None:
-        """The request that takes *params*, found by their class, or None.
+        """Return the request for *params*, found by their class, or None.
 
-        Of requests that share a class it is the one that the class is named after.
+        If several requests share a class, this is the one after which the class is named.
         """
         cls = type(params)
         if cls not in self._request_by_class:
@@ -141,15 +141,34 @@ class Methods(Mapping[str, Method]):
         return self._request_by_class[cls]
 
     def notification_with(self, params: object) -> NotificationType | None:
-        """The notification that takes *params*, found by their class, or None."""
+        """Return the notification for *params*, found by their class, or None."""
         cls = type(params)
         if cls not in self._notification_by_class:
             self._notification_by_class[cls] = _with(self._notifications.values(), params)
         return self._notification_by_class[cls]
 
 
+class ProtocolPackage(Protocol):
+    """The interface of `v1`, `v1_unstable`, `v2` and `v2_unstable` for a codec."""
+
+    @property
+    def METHODS(self) -> Methods:  # noqa: N802
+        """The methods by name."""
+        ...
+
+    @property
+    def Error(self) -> Any:  # noqa: N802
+        """The type of an error."""
+        ...
+
+    @property
+    def RequestId(self) -> Any:  # noqa: N802
+        """The type of an id."""
+        ...
+
+
 def is_of(value: object, type_: Any) -> bool:
-    """Whether *value* is an instance of *type_* or of an alternative of it. What lists and maps hold is not checked."""
+    """Return True if *value* is an instance of *type_* or of one of its variants. It does not check items."""
     if type_ is Any:  # which `isinstance` does not take
         return True
     if isinstance(type_, type):
@@ -168,7 +187,7 @@ Type = TypeVar("Type", bound=NotificationType)
 def _with(types: Iterable[Type], params: object) -> Type | None:
     if not isinstance(params, Model):
         return None
-    # An alternative is mostly named after its union. To try those first leaves the modules of the others unloaded.
+    # A variant is usually named after its union. Trying those first avoids importing the other modules.
     names = [each.__name__ for each in type(params).__mro__]
     likely_first = sorted(types, key=lambda each: not any(name.startswith(each.params_name) for name in names))
     return next((each for each in likely_first if each.params is not Any and is_of(params, each.params)), None)

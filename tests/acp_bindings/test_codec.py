@@ -308,7 +308,7 @@ def test_what_is_left_out_of_an_open_union_is_told_by_what_is_wrong_with_it() ->
     ],
 )
 def test_of_a_tag_that_there_is_not_no_alternative_is_told_and_the_tag_if_it_is_a_word(tag: Json, shown: str) -> None:
-    issue = Issue(("type",), "union_tag_invalid", f"{shown} is none of 'http', 'sse', 'stdio'")
+    issue = Issue(("type",), "union_tag_invalid", f"{shown} is not one of 'http', 'sse', 'stdio'")
     assert issues_of(v1.McpServer, {"type": tag, "name": "x", "url": "https://example.com"}) == [issue]
 
 
@@ -331,7 +331,7 @@ def test_a_tag_that_is_null_is_told_like_one_that_is_missing() -> None:
         ]
     # That is null to nobody but Python.
     assert issues_of(v1.McpServer, {"type": "None", "name": "s", "command": "/s"}) == [
-        Issue(("type",), "union_tag_invalid", "'None' is none of 'http', 'sse', 'stdio'")
+        Issue(("type",), "union_tag_invalid", "'None' is not one of 'http', 'sse', 'stdio'")
     ]
 
 
@@ -368,7 +368,7 @@ def test_what_is_wrong_with_each_item_is_told_of_the_alternative_that_it_is() ->
             Issue(
                 ("content", "type"),
                 "union_tag_invalid",
-                "'zz' is none of 'text', 'image', 'audio', 'resource_link', 'resource'",
+                "'zz' is not one of 'text', 'image', 'audio', 'resource_link', 'resource'",
                 "agent_message_chunk",
             ),
         ),
@@ -565,7 +565,7 @@ def test_a_union_of_a_users_own_is_told_by_the_wire_name_of_its_tag() -> None:
     path = ("sessionUpdate",)
     assert issues_of(chunk, {}) == [Issue(path, "union_tag_not_found", "Field required")]
     assert issues_of(chunk, {"sessionUpdate": "plan"}) == [
-        Issue(path, "union_tag_invalid", "'plan' is none of 'user_message_chunk', 'agent_message_chunk'")
+        Issue(path, "union_tag_invalid", "'plan' is not one of 'user_message_chunk', 'agent_message_chunk'")
     ]
     assert issues_of(list[chunk], [{"sessionUpdate": None}]) == [
         Issue((0, *path), "union_tag_not_found", "Input should be a valid string")
@@ -583,7 +583,7 @@ def test_a_union_that_a_users_own_function_decides_has_no_tag_to_be_named() -> N
     assert "using discriminator" in untold.message
     for tag in ("None", "plan"):
         assert issues_of(list[either], [{"kind": tag}]) == [
-            Issue((0,), "union_tag_invalid", f"'{tag}' is none of 'info', 'variable'")
+            Issue((0,), "union_tag_invalid", f"'{tag}' is not one of 'info', 'variable'")
         ]
 
 

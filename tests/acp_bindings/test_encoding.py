@@ -177,11 +177,11 @@ def test_what_json_has_no_word_for_is_refused_by_its_place() -> None:
     for _ in range(300):
         maps, lists = {"a": maps}, [lists]
     values: list[tuple[object, Path, str]] = [
-        (object(), ("_meta", "a", 0), "JSON has nothing for an object of object"),
-        (v1.TextContent, ("_meta", "a", 0), "This is the class v1.TextContent, and no object of it"),
-        ("\ud800", ("_meta", "a", 0), "Half of a surrogate pair cannot be sent"),
-        ({"\ud800": 1}, ("_meta", "a", 0), "A name in it cannot be sent"),
-        *((each, (), "It holds itself, or is nested too deep") for each in (cycle, maps, lists)),
+        (object(), ("_meta", "a", 0), "An object of object cannot be written as JSON"),
+        (v1.TextContent, ("_meta", "a", 0), "This is the class v1.TextContent, not an object of it"),
+        ("\ud800", ("_meta", "a", 0), "A lone surrogate cannot be sent"),
+        ({"\ud800": 1}, ("_meta", "a", 0), "A key in it cannot be sent"),
+        *((each, (), "It contains itself, or is nested too deep") for each in (cycle, maps, lists)),
     ]
     for value, path, told in values:
         with pytest.raises(EncodeError) as caught:
@@ -202,7 +202,7 @@ def test_what_json_has_no_word_for_is_refused_by_its_place() -> None:
     ids=["env", "content", "properties", "_meta", "unknown"],
 )
 def test_half_a_character_in_a_name_is_not_written_as_another(model: Any, path: Path) -> None:
-    refused = Issue(path, "not_json", "A name in it cannot be sent")
+    refused = Issue(path, "not_json", "A key in it cannot be sent")
     with pytest.raises(EncodeError) as unwritten:
         encode(model)
     assert unwritten.value.issues == (refused,)
@@ -219,7 +219,7 @@ def test_a_name_in_a_map_that_is_no_text_is_not_made_one(name: Any) -> None:
     content = v1.TextContent(text="t", meta={"a": 1})
     login = v1.AuthMethodTerminal(id="a", name="A", env={"a": "b"})
     content.meta[name] = login.env[name] = "c"  # pyright: ignore[reportOptionalSubscript]
-    told = "A name in it cannot be sent"
+    told = "A key in it cannot be sent"
 
     with pytest.raises(EncodeError) as of_any:
         encode([v1.PromptRequest(session_id="s", prompt=[content])])
@@ -240,14 +240,16 @@ def test_a_name_that_is_no_text_is_not_blamed_where_anything_may_stand() -> None
 
 
 def test_what_is_no_object_yet_is_not_written() -> None:
-    with pytest.raises(EncodeError, match=r"^TextContent: This is the class v1\.TextContent, and no object of it$"):
+    with pytest.raises(EncodeError, match=r"^TextContent: This is the class v1\.TextContent, not an object of it$"):
         encode(v1.TextContent)
 
     class Later(Awaitable[None]):
         def __await__(self) -> Generator[None, None, None]:
             yield
 
-    with pytest.raises(EncodeError, match=r"^Later: JSON has nothing for an object of Later; was await forgotten\?$"):
+    with pytest.raises(
+        EncodeError, match=r"^Later: An object of Later cannot be written as JSON; is an await missing\?$"
+    ):
         encode(Later())
 
 

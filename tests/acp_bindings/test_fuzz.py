@@ -137,7 +137,7 @@ def test_of_very_many_errors_the_first_are_told() -> None:
 
     assert isinstance(refused, BadLine)
     assert refused.issues[0] == Issue(("mcpServers", 0), "dict_type", "Input should be an object")
-    assert refused.issues[-1] == Issue((), "too_many", "More is wrong than these")
+    assert refused.issues[-1] == Issue((), "too_many", "There are more errors")
     assert len(refused.issues) == 101
     assert refused.reply
     assert len(refused.reply) < len(params)
@@ -151,7 +151,7 @@ def test_that_there_are_more_errors_is_told_only_where_there_are() -> None:
 
     told = [Issue(("prompt", index), "dict_type", "Input should be an object") for index in range(200)]
     assert issues(200) == told
-    assert issues(201) == [*told, Issue((), "too_many", "More is wrong than these")]
+    assert issues(201) == [*told, Issue((), "too_many", "There are more errors")]
 
 
 def test_of_a_long_message_the_first_bad_item_of_each_list_is_told() -> None:

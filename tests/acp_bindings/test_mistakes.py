@@ -32,14 +32,14 @@ def told(data: Any, type_: Any = v1.PromptRequest, **options: Any) -> str:
 @pytest.mark.parametrize("data", [MESSAGE, json.dumps(MESSAGE), json.dumps(MESSAGE, indent=1).encode()])
 def test_a_whole_message_is_told_what_of_it_is_read(data: Any, strict: bool) -> None:
     assert told(data, strict=strict) == (
-        'This is a whole JSON-RPC message; read its "params", or the line by acp_bindings.jsonrpc'
+        'This is a whole JSON-RPC message; decode its "params", or read the line with acp_bindings.jsonrpc'
     )
 
 
 @pytest.mark.parametrize("member", ["result", "error"])
 def test_so_is_an_answer(member: str) -> None:
     answer = {"jsonrpc": "2.0", "id": 1, member: {"code": 5}}
-    assert f'read its "{member}"' in told(answer, v1.Error if member == "error" else v1.InitializeResponse)
+    assert f'decode its "{member}"' in told(answer, v1.Error if member == "error" else v1.InitializeResponse)
 
 
 def test_what_only_mentions_json_rpc_is_no_message() -> None:
@@ -57,32 +57,32 @@ def test_what_only_mentions_json_rpc_is_no_message() -> None:
         (b" \n", "; it is empty"),
         (b" " * 60_000, "; it is empty"),
         (b" " * 60_000 + b'{"sessionId": "hunter2', "; it was cut short, or is one line of several"),
-        (codecs.BOM_UTF8 + b"{}", "; a byte order mark stands before it"),
+        (codecs.BOM_UTF8 + b"{}", "; it begins with a byte order mark"),
         ("{}".encode("utf-16"), "; it is UTF-16, and JSON is UTF-8"),
         ("{}".encode("utf-16-le"), "; it is UTF-16, and JSON is UTF-8"),
         ("\ufeff{}".encode("utf-16-be"), "; it is UTF-16, and JSON is UTF-8"),
         ("\n{}".encode("utf-16-be"), "; it is UTF-16, and JSON is UTF-8"),
-        ("{'sessionId': 'hunter2'}", "; it is written as Python writes a dict, see json.dumps"),
-        ("hunter2.json", "; it looks like the path of a file, which is not opened here"),
-        (b"/home/me/hunter2", "; it looks like the path of a file, which is not opened here"),
-        (r"C:\hunter2", "; it looks like the path of a file, which is not opened here"),
-        ('{"sessionId": "hunter2"}\n{}\n', "; there is one value on each line: read each alone"),
+        ("{'sessionId': 'hunter2'}", "; it is a Python dict; use json.dumps"),
+        ("hunter2.json", "; it looks like a path; read the file first"),
+        (b"/home/me/hunter2", "; it looks like a path; read the file first"),
+        (r"C:\hunter2", "; it looks like a path; read the file first"),
+        ('{"sessionId": "hunter2"}\n{}\n', "; there is one value on each line; decode each line separately"),
         ('{"sessionId": "hunter2"}{}', "; there is more than one value in it"),
         ('{"sessionId":\n "hunter2"}\n{', "; there is more than one value in it"),
-        ('Starting\n{"sessionId": "hunter2"}', "; a line that is no JSON stands before it"),
-        ('Content-Length: 24\r\n\r\n{"sessionId": "hunter2"}', "; it is a header as of LSP, and ACP has none"),
+        ('Starting\n{"sessionId": "hunter2"}', "; a line before it is not JSON"),
+        ('Content-Length: 24\r\n\r\n{"sessionId": "hunter2"}', "; it is a header as in LSP; ACP has no headers"),
         ("{", "; it was cut short, or is one line of several"),
         ('{"sessionId": "hunter2', "; it was cut short, or is one line of several"),
-        ("{ 'sessionId': 'hunter2'}", "; it is written as Python writes a dict, see json.dumps"),
-        ('{"sessionId": None}', "; it is written as Python writes a dict, see json.dumps"),
-        ('{"sessionId":\n\n True}', "; it is written as Python writes a dict, see json.dumps"),
-        ('{"sessionId": "hunter2", "prompt": [], "x": NaN}', "; JSON has no NaN and no infinity"),
-        ('{"sessionId": "hunter2", "prompt": [], "x": -Infinity}', "; JSON has no NaN and no infinity"),
+        ("{ 'sessionId': 'hunter2'}", "; it is a Python dict; use json.dumps"),
+        ('{"sessionId": None}', "; it is a Python dict; use json.dumps"),
+        ('{"sessionId":\n\n True}', "; it is a Python dict; use json.dumps"),
+        ('{"sessionId": "hunter2", "prompt": [], "x": NaN}', "; JSON has no NaN or infinity"),
+        ('{"sessionId": "hunter2", "prompt": [], "x": -Infinity}', "; JSON has no NaN or infinity"),
         ('{"sessionId": "hunter2", // mine\n"prompt": []}', "; JSON has no comments"),
         ('# mine\n{"sessionId": "hunter2"}', "; JSON has no comments"),
-        (r'{"sessionId": "C:\hunter2"}', r"; a backslash is written twice, as in C:\\Users"),
+        (r'{"sessionId": "C:\hunter2"}', r"; write a backslash twice, as in C:\\Users"),
         ('{"sessionId": "hünter2"}'.encode("latin-1"), "; it is not UTF-8"),
-        (json.dumps(json.dumps(PARAMS)), "; it is JSON within a text: was it encoded twice?"),
+        (json.dumps(json.dumps(PARAMS)), "; it is JSON inside a string; was it encoded twice?"),
     ],
 )
 def test_text_that_is_something_else_is_told_what(data: str | bytes, hint: str) -> None:
@@ -234,13 +234,13 @@ def test_a_codec_says_the_same_of_a_line() -> None:
     refused = Codec(v1, role="agent").read('{"jsonrpc": "2.0", "method": "_x", "params": {"hunter2": NaN}}')
 
     assert isinstance(refused, BadLine)
-    assert refused.message == "Parse error: expected value at line 1 column 58; JSON has no NaN and no infinity"
+    assert refused.message == "Parse error: expected value at line 1 column 58; JSON has no NaN or infinity"
     assert refused.reply
     assert json.loads(refused.reply)["error"]["message"] == refused.message
 
 
 def test_what_is_no_data_is_told() -> None:
-    assert told(v1.PromptRequest) == "This is the class PromptRequest, and no data"
+    assert told(v1.PromptRequest) == "This is the class PromptRequest, not data"
     assert told(Path("hunter2")) == "This is a path; read the file: decode(…, path.read_bytes())"
     assert told(io.BytesIO(b"hunter2")) == "This is an open file; read it: decode(…, file.read())"
 
@@ -249,26 +249,26 @@ def test_what_json_has_nothing_for_is_told_by_its_place() -> None:
     async def read() -> bytes: ...
 
     waiting = read()
-    assert told(waiting) == "JSON has nothing for an object of coroutine; was await forgotten?"
+    assert told(waiting) == "An object of coroutine cannot be written as JSON; is an await missing?"
     waiting.close()
-    assert told(memoryview(b"hunter2")) == "JSON has nothing for an object of memoryview"
+    assert told(memoryview(b"hunter2")) == "An object of memoryview cannot be written as JSON"
     with pytest.raises(DecodeError) as raised:
         decode(v1.PromptRequest, {"sessionId": "s", "prompt": [{"type": "text", "text": memoryview(b"hunter2")}]})
     assert raised.value.issues == (
-        Issue(("prompt", 0, "text"), "not_json", "JSON has nothing for an object of memoryview"),
+        Issue(("prompt", 0, "text"), "not_json", "An object of memoryview cannot be written as JSON"),
     )
 
 
 @pytest.mark.parametrize("findings", [True, False, (), {}])
 def test_findings_that_are_no_list_are_refused(findings: Any) -> None:
-    with pytest.raises(TypeError, match=r"^findings is a list, which is added to, and no (bool|tuple|dict)$"):
+    with pytest.raises(TypeError, match=r"^findings must be a list, not (bool|tuple|dict)$"):
         decode(v1.LogoutRequest, "{}", findings=findings)
 
 
 @pytest.mark.parametrize("strict", [False, True])
 @pytest.mark.parametrize("data", [MESSAGE, json.dumps(MESSAGE), b"{}", bytearray(b"{}"), [1], 5, 1.5])
 def test_swapped_arguments_are_told(data: Any, strict: bool) -> None:
-    with pytest.raises(TypeError, match=r"these are swapped: decode\(PromptRequest, …\)$") as raised:
+    with pytest.raises(TypeError, match=r"the arguments are swapped: decode\(PromptRequest, …\)$") as raised:
         untyped(data, v1.PromptRequest, strict=strict)
     assert raised.value.__cause__ is None
 
@@ -276,17 +276,20 @@ def test_swapped_arguments_are_told(data: Any, strict: bool) -> None:
 @pytest.mark.parametrize(
     ("type_", "end"),
     [
-        (v1, "acp_bindings.v1 is a module, whose types are these"),
-        ("PromptRequest", "the first argument is of str, which is no type"),
-        (v1.PromptRequest(session_id="hunter2", prompt=[]), "the first argument is of PromptRequest, which is no type"),
-        ((v1.TextContent, v1.ImageContent), "the first argument is of tuple, which is no type"),
-        (object(), "the first argument is of object, which is no type"),
+        (v1, "acp_bindings.v1 is a module; pass one of its types"),
+        ("PromptRequest", "the first argument is of str, which is not a type"),
+        (
+            v1.PromptRequest(session_id="hunter2", prompt=[]),
+            "argument is of PromptRequest, which is not a type",
+        ),
+        ((v1.TextContent, v1.ImageContent), "the first argument is of tuple, which is not a type"),
+        (object(), "the first argument is of object, which is not a type"),
         (
             v1.METHODS["session/new"],
-            "of Method, which is no type; such are its request.params, request.result and notification.params",
+            "of Method, which is not a type; use its request.params, request.result or notification.params",
         ),
-        (v1.METHODS["session/new"].request, "of RequestType, which is no type; such are its params and result"),
-        (v1.METHODS["session/update"].notification, "of NotificationType, which is no type; such are its params"),
+        (v1.METHODS["session/new"].request, "of RequestType, which is not a type; use its params or result"),
+        (v1.METHODS["session/update"].notification, "of NotificationType, which is not a type; use its params"),
     ],
 )
 def test_what_is_no_type_is_told(type_: Any, end: str) -> None:

@@ -51,7 +51,7 @@ def test_where_anything_may_stand_a_dict_may() -> None:
 
 
 def test_a_member_named_self_is_an_unknown_one() -> None:
-    with pytest.raises(TypeError, match="has no member 'self'"):
+    with pytest.raises(TypeError, match="has no field 'self'"):
         v1.TextContent(self=1, text="t")  # pyright: ignore[reportCallIssue]
 
 

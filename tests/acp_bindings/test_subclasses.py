@@ -309,7 +309,7 @@ class Unsendable(v1.TextContent):
 
 
 def test_what_a_serializer_refuses_is_not_said_to_be_a_name() -> None:
-    with pytest.raises(EncodeError, match=r"^list: \[0\]: JSON has nothing for an object of Unsendable$"):
+    with pytest.raises(EncodeError, match=r"^list: \[0\]: An object of Unsendable cannot be written as JSON$"):
         encode([Unsendable(text="t")])
 
 
@@ -566,7 +566,7 @@ def test_such_a_default_is_made_for_each_object_and_cannot_be_omitted() -> None:
     one.headers[0].value = "w"
 
     assert other.headers == [v1.HttpHeader(name="n", value="v")]
-    with pytest.raises(AttributeError, match="Local cannot do without 'url'"):
+    with pytest.raises(AttributeError, match="'url' is required in Local"):
         del one.url
 
 

@@ -75,7 +75,8 @@ def test_a_dict_in_place_of_an_object_is_told_whatever_is_in_it(outcome: Any) ->
     with pytest.raises(TypeError) as raised:
         v1.RequestPermissionResponse(outcome=outcome)
     assert (
-        str(raised.value) == "RequestPermissionResponse.outcome wants an object, not a dict; `decode` makes one of it"
+        str(raised.value)
+        == "RequestPermissionResponse.outcome must be an object, not a dict; `decode` can make one from it"
     )
     assert raised.value.__cause__ is None
 

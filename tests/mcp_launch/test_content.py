@@ -194,7 +194,7 @@ def test_a_kind_that_acp_does_not_know_survives_in_v2_and_is_an_error_in_v1(
     with pytest.raises(ContentError) as caught:
         to_acp(v1.ContentBlock, block)
     assert str(caught.value) == (
-        f"ACP cannot express a block of type \"{block.type}\": type: '{block.type}' is none of 'text', 'image', "
+        f"ACP cannot express a block of type \"{block.type}\": type: '{block.type}' is not one of 'text', 'image', "
         "'audio', 'resource_link', 'resource'"
     )
 

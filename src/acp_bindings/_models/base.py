@@ -5,78 +5,41 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from functools import cache, cached_property
-from inspect import Parameter, Signature
+from inspect import Signature
 from types import NoneType
-from typing import TYPE_CHECKING, Annotated, Any, Generic, Self, TypeAlias, TypeVar, cast, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Generic, Self, TypeAlias, TypeVar, cast
 
 from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, GetJsonSchemaHandler
-from pydantic.fields import FieldInfo
 from pydantic_core import CoreSchema, InitErrorDetails, ValidationError
 
 from acp_bindings._models.embedding import (
+    HIDDEN,
+    AcpObject,
     embed,
     embedded_class,
     is_within_own_types,
-    prepare,
     validate_without_inputs,
     within_own_types,
 )
+from acp_bindings._models.fields import (
+    dependent_on,
+    due,
+    is_tag,
+    objects_in,
+    omittable,
+    signature_of,
+    tags_of,
+    takes_anything,
+    when_derived,
+)
 from acp_bindings._models.reading import LENIENT_OBJECT, UNTYPED, Key, apply_rules, counting, keys_unlike, leaving_out
-from acp_bindings._models.types import DefaultUnless, NotEnum, Rule, When
+from acp_bindings._models.types import Rule
 
 
 def known_member(message: object, name: str) -> Any:
     """The member of *message* with the Python name *name*; None where its class has no such member."""
     return getattr(message, name) if name in getattr(type(message), "__pydantic_fields__", ()) else None
 
-
-def signature_of(instance: BaseModel | None, cls: type[BaseModel]) -> Signature:
-    """What `__signature__` is of *cls*: required members first; defaults are shown as they read.
-
-    Raises:
-        AttributeError: an *instance* has none, because it cannot be called, nor a class with its own `__init__`.
-    """
-    if instance is not None or not hasattr(cls.__init__, "__pydantic_base_init__"):
-        raise AttributeError("__signature__")
-    members = sorted(cls.__pydantic_fields__.items(), key=lambda member: not member[1].is_required())
-    parameters = [_parameter(name, info) for name, info in members]
-    if takes_anything(cls):
-        parameters.append(Parameter("members", Parameter.VAR_KEYWORD, annotation=Any))
-    return Signature(parameters, return_annotation=None)
-
-
-@cache
-def takes_anything(cls: type[BaseModel]) -> bool:
-    """Whether *cls* is a catch-all: it stands for what is newer than the schema, so that nobody knows its members."""
-    return any(isinstance(mark, NotEnum) for info in cls.__pydantic_fields__.values() for mark in info.metadata)
-
-
-def _parameter(name: str, info: FieldInfo) -> Parameter:
-    default = Parameter.empty if info.is_required() else _default(info)
-    return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=info.annotation)
-
-
-def _default(info: FieldInfo) -> object:
-    """What a member reads as. A user's own factory may do anything, and is not called for that."""
-    made = info.default_factory
-    if made is None or str(made.__module__).startswith("acp_bindings."):
-        return info.get_default(call_default_factory=True)
-    return _FACTORY
-
-
-class _Factory:
-    """Stands for a default that is made for each object."""
-
-    def __repr__(self) -> str:
-        """As pydantic shows it."""
-        return "<factory>"
-
-
-_FACTORY = _Factory()
-
-
-HIDDEN = "…"
-"""What `repr` shows in place of a secret."""
 
 SECRET_WHEREVER = frozenset({"env", "headers"})
 """Members that hold secrets also where the schema does not say so, as in an unknown kind of MCP server."""
@@ -143,48 +106,6 @@ def _hide(value: Any) -> Any:
     return dict.fromkeys(cast("dict[str, Any]", value), HIDDEN) if isinstance(value, dict) else HIDDEN
 
 
-@cache
-def tags_of(cls: type[BaseModel]) -> dict[str, str]:
-    """The tags of *cls*, by member: they count as set, and so are written, although nobody sets them."""
-    return {name: info.default for name, info in cls.__pydantic_fields__.items() if _is_tag(info)}
-
-
-def _is_tag(info: FieldInfo) -> bool:
-    return (
-        isinstance(info.default, (str, int))
-        and get_args(info.annotation) == (info.default,)
-        and not any(isinstance(mark, DefaultUnless) for mark in info.metadata)
-    )
-
-
-@cache
-def _omittable(cls: type[BaseModel]) -> frozenset[str]:
-    """The members that None omits."""
-    return frozenset(name for name, info in cls.__pydantic_fields__.items() if Rule.OMITTABLE in info.metadata)
-
-
-def generated(cls: type[BaseModel]) -> type[BaseModel]:
-    """The generated class that *cls* is, or that a user derived it from."""
-    ours = (each for each in cls.__mro__ if each.__module__.startswith("acp_bindings."))
-    return cast("type[BaseModel]", next(ours))
-
-
-@cache
-def _due(cls: type[BaseModel]) -> frozenset[str]:
-    """The members of a user's class that have a default, and that a message must have: they always count as set."""
-    required = {name for name, info in generated(cls).__pydantic_fields__.items() if info.is_required()}
-    fields = cls.__pydantic_fields__
-    # One that a `ClassVar` has taken the place of is no member any more.
-    return frozenset(name for name in required & fields.keys() if not fields[name].is_required())
-
-
-@cache
-def _dependent_on(cls: type[BaseModel], name: str) -> frozenset[str]:
-    """The members whose type holds only for some values of the member *name* (`When`)."""
-    marks = ((each, mark) for each, info in cls.__pydantic_fields__.items() for mark in info.metadata)
-    return frozenset(each for each, mark in marks if isinstance(mark, When) and mark.member == name)
-
-
 _Plan: TypeAlias = tuple[frozenset[str], dict[str, str], frozenset[str], Callable[..., object]]
 """What a constructor needs of its class: the members, the tags, the members that None omits, and what checks values."""
 
@@ -194,7 +115,7 @@ _PLANS: dict[type[BaseModel], _Plan] = {}
 
 def _plan_of(cls: type[BaseModel]) -> _Plan:
     check = cls.__pydantic_validator__.validate_python
-    return _PLANS.setdefault(cls, (frozenset(cls.__pydantic_fields__), tags_of(cls), _omittable(cls), check))
+    return _PLANS.setdefault(cls, (frozenset(cls.__pydantic_fields__), tags_of(cls), omittable(cls), check))
 
 
 def _wire_name(name: str) -> str:
@@ -210,10 +131,6 @@ def _wire_name(name: str) -> str:
     return to_camel(name)
 
 
-when_derived: list[Callable[[], object]] = []
-"""Called when a user derives a class: what is known of the objects that others may hold is forgotten then."""
-
-
 class _Signature:
     """The signature of a constructor, worked out when somebody asks for it."""
 
@@ -226,7 +143,7 @@ class _Signature:
 _SIGNATURE: Any = _Signature()
 
 
-class Model(BaseModel):  # noqa: PLW1641 - what can change has no hash
+class Model(AcpObject):  # noqa: PLW1641 - what can change has no hash
     """An object of the protocol.
 
     Reading (`decode`) follows the reader's rules of the schema, constructing follows the writer's: every member by its
@@ -295,8 +212,8 @@ class Model(BaseModel):  # noqa: PLW1641 - what can change has no hash
             body["strict"] = False
             fields, members = cls.__pydantic_fields__, _inside(body, "model-fields")
             apply_rules(fields, members["fields"])
-            if due := _due(cls):
-                body["schema"] = counting(body["schema"], due)
+            if required := due(cls):
+                body["schema"] = counting(body["schema"], required)
             if computed := {each.get("alias", each["property_name"]) for each in members["computed_fields"]}:
                 body["schema"] = leaving_out(body["schema"], computed)
             if cls.model_config.get("extra") == "allow":  # as it is, unless a user wants it otherwise
@@ -331,7 +248,7 @@ class Model(BaseModel):  # noqa: PLW1641 - what can change has no hash
             cls.model_rebuild(force=True)
         # A union is decided by the wire name of its tag, in messages and in instances alike.
         for name, info in cls.__pydantic_fields__.items():
-            if info.alias and info.alias != name and _is_tag(info):
+            if info.alias and info.alias != name and is_tag(info):
                 setattr(cls, info.alias, info.default)
 
     if not TYPE_CHECKING:
@@ -356,8 +273,8 @@ class Model(BaseModel):  # noqa: PLW1641 - what can change has no hash
             field = type(self).__pydantic_fields__.get(name)
             if field is None:
                 super().__delattr__(name)
-            elif field.is_required() or name in tags_of(type(self)) or name in _due(type(self)):
-                raise AttributeError(f"{type(self).__name__} cannot do without {name!r}")
+            elif field.is_required() or name in tags_of(type(self)) or name in due(type(self)):
+                raise AttributeError(f"{name!r} is required in {type(self).__name__}")
             else:
                 _refuse_frozen(type(self), name)
                 vars(self)[name] = field.get_default(call_default_factory=True, validated_data=vars(self))
@@ -368,7 +285,7 @@ class Model(BaseModel):  # noqa: PLW1641 - what can change has no hash
         """The object of these *values*, unchecked, with its tags."""
         # A copy, as the set that is given becomes part of the object.
         made = super().model_construct(None if _fields_set is None else {*_fields_set}, **values)
-        made.__pydantic_fields_set__.update(tags_of(cls), _due(cls))
+        made.__pydantic_fields_set__.update(tags_of(cls), due(cls))
         return made
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
@@ -400,17 +317,25 @@ class Model(BaseModel):  # noqa: PLW1641 - what can change has no hash
         def model_validate_strings(cls, *given: Any, **options: Any) -> Self:
             return validate_without_inputs(super().model_validate_strings, *given, **options)
 
+        def __before_dump__(self) -> None:
+            note_filled, fit = _writing()
+            note_filled(self)
+            try:  # noqa: SIM105 - `suppress` takes longer than `fit`
+                fit(self)
+            except ValueError:
+                pass  # pydantic warns of items that do not fit
+
         def model_dump(self, **options: Any) -> dict[str, Any]:
             """Return what is set as a dict, as `encode` writes it. `exclude_unset` has no effect.
 
             The names are those on the wire, by which `model_validate` reads, unless you pass `by_alias=False`.
             """
-            prepare(self)
+            self.__before_dump__()
             return super().model_dump(**{**options, "exclude_unset": True})
 
         def model_dump_json(self, **options: Any) -> str:
             """Return what is set as JSON, with the options of pydantic. `exclude_unset` has no effect."""
-            prepare(self)
+            self.__before_dump__()
             return super().model_dump_json(**{**options, "exclude_unset": True})
 
     @property
@@ -436,10 +361,17 @@ class Model(BaseModel):  # noqa: PLW1641 - what can change has no hash
         yield from members(self, values)
 
 
+@cache
+def _writing() -> tuple[Callable[[Any], object], Callable[[Any], object]]:
+    from acp_bindings._writing import fit, note_filled  # noqa: PLC0415 - only what is written needs it
+
+    return note_filled, fit
+
+
 def _assign(model: Model, name: str, value: Any) -> None:
     """Set a member; in a catch-all also one that the schema does not know."""
     cls, members = type(model), vars(model)
-    if value is None and name in _omittable(cls):
+    if value is None and name in omittable(cls):
         members[name] = None
         model.__pydantic_fields_set__.discard(name)
     elif name in cls.__pydantic_fields__:
@@ -453,7 +385,7 @@ def _assign(model: Model, name: str, value: Any) -> None:
 
             refuse_unfit(cls, {name: value}, error)
         _accept(trial, name, value)
-        for each in _dependent_on(cls, name) & trial.__pydantic_fields_set__:
+        for each in dependent_on(cls, name) & trial.__pydantic_fields_set__:
             validate_without_inputs(assign, trial, each, vars(trial)[each], strict=True)
         members[name] = vars(trial)[name]
         model.__pydantic_fields_set__.add(name)
@@ -585,31 +517,11 @@ def _accept(model: Model, name: str, given: Any) -> None:
         _, tags, _, _ = plan
         given.__pydantic_fields_set__.update(tags)
         return
-    for each, taken in _objects(given, held):
+    for each, taken in objects_in(given, held):
         if taken is not each:
-            wanted = f"{type(model).__name__}.{name} wants {type(taken).__name__}(...)"
-            raise TypeError(f"{wanted}, not a {type(each).__name__}; `decode` makes one of it")
+            wanted = f"{type(model).__name__}.{name} must be {type(taken).__name__}(...)"
+            raise TypeError(f"{wanted}, not a {type(each).__name__}; `decode` can make one from it")
         taken.__pydantic_fields_set__.update(_plan_of(type(taken))[1])
-
-
-def is_as_given(given: object, taken: object) -> bool:
-    """Whether no object in *taken*, which validating *given* gave, was made of a dict."""
-    return all(taken is each for each, taken in _objects(given, taken))
-
-
-def _objects(given: Any, held: Any) -> Iterator[tuple[Any, Model]]:
-    """Each object in *held*, after the value in *given* that it was made of, which may be itself."""
-    waiting: list[tuple[Any, Any]] = [(given, held)]
-    while waiting:
-        given, held = waiting.pop()
-        if isinstance(held, Model):
-            yield given, held
-        elif held is given:
-            continue
-        elif isinstance(held, list):
-            waiting += zip(given, held, strict=True)  # pyright: ignore[reportUnknownArgumentType]
-        elif isinstance(held, dict):
-            waiting += ((given[key], each) for key, each in cast("dict[str, Any]", held).items())
 
 
 def _nulls(model: Model) -> set[str]:
@@ -623,4 +535,4 @@ def _unexpected(cls: type[Model], name: str) -> str:
     aliases = {info.alias: known for known, info in cls.__pydantic_fields__.items()}
     known = list(cls.__pydantic_fields__)
     guess = aliases.get(name) or next(iter(difflib.get_close_matches(name, known, n=1)), None)
-    return f"{cls.__name__} has no member {name!r}" + (f"; did you mean {guess!r}?" if guess else "")
+    return f"{cls.__name__} has no field {name!r}" + (f"; did you mean {guess!r}?" if guess else "")

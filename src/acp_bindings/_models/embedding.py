@@ -13,14 +13,27 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import cache, partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from pydantic import BaseModel, GetJsonSchemaHandler, SerializationInfo
-from pydantic_core import CoreSchema, ValidationError
+from pydantic import BaseModel, ConfigDict, GetJsonSchemaHandler, SerializationInfo
+from pydantic_core import CoreSchema, ErrorDetails, InitErrorDetails, PydanticCustomError, ValidationError
 from pydantic_core import core_schema as cs
 
 T = TypeVar("T")
+
+HIDDEN = "…"
+"""The text that replaces a secret in `repr` and in errors."""
+
+
+class AcpObject(BaseModel):
+    """The base class of `Model`, for the modules that `Model` depends on."""
+
+    model_config = ConfigDict(defer_build=True)
+
+    def __before_dump__(self) -> None:
+        """Count as set what was put into default lists, maps and objects, and the tags of items in lists."""
+
 
 _WITHIN_OWN_TYPES: ContextVar[bool] = ContextVar("_WITHIN_OWN_TYPES", default=False)
 
@@ -90,16 +103,35 @@ def validate_without_inputs(validate: Callable[..., T], /, *given: Any, **option
     try:
         return validate(*given, **options)
     except ValidationError as error:
-        from acp_bindings._problems.inputs import without_inputs  # noqa: PLC0415 - only errors need it
-
         raise without_inputs(error) from None
+
+
+def without_inputs(error: ValidationError) -> ValidationError:
+    """Return *error* with "…" as the input of each of its errors, also for `errors()` and `json()`."""
+    return of_lines(error.title, [line(each) for each in error.errors()])
+
+
+def of_lines(title: str, lines: list[InitErrorDetails]) -> ValidationError:
+    """Return the error with *lines* that an object called *title* raises."""
+    return ValidationError.from_exception_data(title, lines, hide_input=True)
+
+
+def line(error: ErrorDetails) -> InitErrorDetails:
+    """Return the line of an error for `of_lines`."""
+    kind, message, context = cast("Any", error["type"]), cast("Any", error["msg"]), error.get("ctx")
+    made: InitErrorDetails = {"type": kind, "loc": error["loc"], "input": HIDDEN}
+    if "url" not in error:  # an error of a user, who may have given it a type of pydantic, but another message
+        made["type"] = PydanticCustomError(kind, message, context)
+    elif context is not None:
+        made["ctx"] = context
+    return made
 
 
 def _dump(value: Any, info: SerializationInfo) -> Any:
     """Return what is set in *value* as a dict."""
-    if not isinstance(value, BaseModel):
+    if not isinstance(value, AcpObject):
         return value
-    prepare(value)
+    value.__before_dump__()
     if info.exclude_unset and info.mode == "json" and info.include is info.exclude is None:
         return value  # pydantic-core writes it faster than a dict
     options = {name: getattr(info, name) for name in _OPTIONS}
@@ -122,23 +154,6 @@ _OPTIONS = (
     "context",
 )
 """The options of a dump. Pydantic does not report two others to functions: `fallback` and `warnings`."""
-
-
-def prepare(model: BaseModel) -> None:
-    """Count as set what was put into default lists, maps and objects of *model*, and the tags of items in its lists."""
-    note_filled, fit = _writing()
-    note_filled(model)
-    try:  # noqa: SIM105 - `suppress` takes longer than `fit`
-        fit(model)
-    except ValueError:
-        pass  # pydantic warns of items that do not fit
-
-
-@cache
-def _writing() -> tuple[Callable[[Any], object], Callable[[Any], object]]:
-    from acp_bindings._writing import fit, note_filled  # noqa: PLC0415 - only what is written needs it
-
-    return note_filled, fit
 
 
 def embed(cls: Any) -> None:
@@ -166,7 +181,8 @@ class _Validator(_StaticMethod):
 class _Serializer(_StaticMethod):
     def __getattr__(self, name: str) -> Any:
         def dump(value: Any, **options: Any) -> Any:
-            prepare(value)
+            if isinstance(value, AcpObject):
+                value.__before_dump__()
             return getattr(self.__func__, name)(value, **{**options, "exclude_unset": True})
 
         return dump

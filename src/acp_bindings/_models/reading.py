@@ -291,7 +291,7 @@ def _unless(mark: When, inner: Any, whole: Any) -> Any:
         # There are no data where a value is read alone, to tell what is wrong with it.
         beside = cast("dict[str, Any] | None", info.data)
         if beside is None or beside.get(mark.member) in mark.values:
-            raise PydanticCustomError("bad_value", "not what this member holds here")
+            raise PydanticCustomError("bad_value", "not valid for this field here")
         return _note_untyped(value)
 
     free = cs.with_info_plain_validator_function(check, metadata=described_by(lambda _handler: {}))

@@ -243,7 +243,7 @@ class UntaggedUnless(DefaultUnless):
     """The variant without a tag (serde: `untagged`): its tag is not written, unless an unknown one was read."""
 
 
-_KNOWN_TAG, _BELONGS_ELSEWHERE = "known_tag", "This tag belongs to another alternative"
+_KNOWN_TAG, _BELONGS_ELSEWHERE = "known_tag", "This discriminator belongs to another variant"
 
 
 def _other_text(known: tuple[str, ...], *, metadata: dict[str, Any] | None = None) -> CoreSchema:
@@ -277,7 +277,7 @@ _NOT_TEXT: list[CoreSchema | tuple[CoreSchema, str]] = [
 NOTHING = cs.custom_error_schema(
     cs.literal_schema([object()]),
     "not_allowed",
-    custom_error_message="Another member excludes this one",
+    custom_error_message="Another field excludes this one",
     metadata=described_by(lambda _handler: {"not": {}}),
 )
 """A core schema that no value fits."""

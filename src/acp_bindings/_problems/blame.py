@@ -98,7 +98,7 @@ def _about_tag(rule: str, context: dict[str, Any]) -> str:
     tag = str(context["tag"])
     # A tag is a word. Any other text may be a secret, and is not shown.
     shown = f"'{tag}'" if re.fullmatch(r"[\w.:/-]{1,40}", tag) else "This"
-    return f"{shown} is none of {context['expected_tags']}"
+    return f"{shown} is not one of {context['expected_tags']}"
 
 
 def _settle(schema: Any, definitions: dict[str, Any], *, strict: bool) -> Any:
@@ -240,7 +240,7 @@ LONGEST = 50_000
 MOST = 200
 """How many errors are turned into issues: a list of a million bad items has as many, and nobody reads them."""
 
-MORE = Issue((), "too_many", "More is wrong than these")
+MORE = Issue((), "too_many", "There are more errors")
 """Stands for the errors beyond `MOST`."""
 
 

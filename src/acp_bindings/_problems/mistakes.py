@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, cast, get_origin
+from typing import Any, cast, get_origin
 
 from pydantic import BaseModel, PydanticSchemaGenerationError
 from pydantic_core import from_json
@@ -16,10 +16,7 @@ from acp_bindings._json import kind_of, members_of, package_of
 from acp_bindings._models.base import Model
 from acp_bindings._problems.transports import AS_PAIRS, type_fault
 from acp_bindings.errors import Issue
-from acp_bindings.methods import Method, Methods, NotificationType, is_of
-
-if TYPE_CHECKING:
-    from acp_bindings.jsonrpc import ProtocolPackage
+from acp_bindings.methods import Method, Methods, NotificationType, ProtocolPackage, is_of
 
 
 def other_spelling(name: str, names: Iterable[str]) -> str | None:
@@ -40,17 +37,17 @@ def hint_about(text: bytes | bytearray, complaint: str) -> str:
     stopped = _where_it_stopped(whole, complaint)
     hints = (
         (not text or text.isspace(), "it is empty"),
-        (start.startswith(b"\xef\xbb\xbf"), "a byte order mark stands before it"),
+        (start.startswith(b"\xef\xbb\xbf"), "it begins with a byte order mark"),
         (b"\0" in start[:2] or start.startswith((b"\xff\xfe", b"\xfe\xff")), "it is UTF-16, and JSON is UTF-8"),
         (complaint.startswith("invalid unicode"), "it is not UTF-8"),
-        (start.startswith(b"Content-Length:"), "it is a header as of LSP, and ACP has none"),
-        (_PYTHON.match(stopped), "it is written as Python writes a dict, see json.dumps"),
-        (_NO_NUMBER.match(stopped), "JSON has no NaN and no infinity"),
+        (start.startswith(b"Content-Length:"), "it is a header as in LSP; ACP has no headers"),
+        (_PYTHON.match(stopped), "it is a Python dict; use json.dumps"),
+        (_NO_NUMBER.match(stopped), "JSON has no NaN or infinity"),
         (_COMMENT.match(stopped), "JSON has no comments"),
-        (complaint.startswith("invalid escape"), "a backslash is written twice, as in C:\\\\Users"),
-        (_PATH.fullmatch(start), "it looks like the path of a file, which is not opened here"),
-        (rest.strip() and is_json(first), "there is one value on each line: read each alone"),
-        (rest.strip() and is_json(rest), "a line that is no JSON stands before it"),
+        (complaint.startswith("invalid escape"), "write a backslash twice, as in C:\\\\Users"),
+        (_PATH.fullmatch(start), "it looks like a path; read the file first"),
+        (rest.strip() and is_json(first), "there is one value on each line; decode each line separately"),
+        (rest.strip() and is_json(rest), "a line before it is not JSON"),
         (complaint.startswith("trailing") and _BEGINNING.match(stopped), "there is more than one value in it"),
         (complaint.startswith("EOF"), "it was cut short, or is one line of several"),
     )
@@ -97,12 +94,12 @@ def refuse_no_type(type_: Any, data: Any, error: Exception) -> None:
         return
     told = "decode takes the type first, such as v1.NewSessionRequest, and then the data"
     if isinstance(data, type):
-        raise TypeError(f"{told}; these are swapped: decode({data.__name__}, …)") from None
+        raise TypeError(f"{told}; the arguments are swapped: decode({data.__name__}, …)") from None
     if isinstance(type_, ModuleType):
-        raise TypeError(f"{told}; {type_.__name__} is a module, whose types are these") from None
+        raise TypeError(f"{told}; {type_.__name__} is a module; pass one of its types") from None
     kind = type(cast("object", type_)).__name__
-    holds = "; such are its " + _TYPES_OF[kind] if kind in _TYPES_OF else ""
-    raise TypeError(f"{told}; the first argument is of {kind}, which is no type{holds}") from None
+    holds = "; use its " + _TYPES_OF[kind] if kind in _TYPES_OF else ""
+    raise TypeError(f"{told}; the first argument is of {kind}, which is not a type{holds}") from None
 
 
 def _is_type(type_: Any) -> bool:
@@ -115,8 +112,8 @@ _NO_TYPES = (
     *(ModuleType, BaseModel, Method, NotificationType),
 )
 _TYPES_OF = {
-    "Method": "request.params, request.result and notification.params",
-    "RequestType": "params and result",
+    "Method": "request.params, request.result or notification.params",
+    "RequestType": "params or result",
     "NotificationType": "params",
 }
 
@@ -127,13 +124,13 @@ def mistake_in(data: Any, text: Any) -> Issue | None:
     *text* is the JSON of *data*, or *data* itself if it has none.
     """
     if isinstance(data, type):
-        return Issue((), "not_json", f"This is the class {data.__name__}, and no data")
+        return Issue((), "not_json", f"This is the class {data.__name__}, not data")
     if isinstance(data, os.PathLike):
         return Issue((), "not_json", "This is a path; read the file: decode(…, path.read_bytes())")
     if hasattr(data, "read"):
         return Issue((), "not_json", "This is an open file; read it: decode(…, file.read())")
     if isinstance(text, bytes | bytearray) and b'"jsonrpc"' in text and (inner := _inner_of(text)):
-        told = f'This is a whole JSON-RPC message; read its "{inner}", or the line by acp_bindings.jsonrpc'
+        told = f'This is a whole JSON-RPC message; decode its "{inner}", or read the line with acp_bindings.jsonrpc'
         return Issue((), "whole_message", told)
     return None
 
@@ -145,7 +142,7 @@ def is_encoded_twice(text: bytes | bytearray) -> bool:
 
 def no_method_with(params: object, protocol: ProtocolPackage, *, asks: bool) -> str:
     """That no request of *protocol*, or no notification, has such *params*, and what they are for or lack."""
-    return f"no method that could be sent so has {kind_of(params)}; {_advice(params, protocol, asks=asks)}"
+    return f"no {'request' if asks else 'notification'} takes {kind_of(params)}; {_advice(params, protocol, asks=asks)}"
 
 
 def _advice(params: object, protocol: ProtocolPackage, *, asks: bool) -> str:
@@ -155,14 +152,14 @@ def _advice(params: object, protocol: ProtocolPackage, *, asks: bool) -> str:
     package = package_of(type(params).__module__)
     spoken = package_of(getattr(protocol, "__name__", ""))
     if package and not spoken:
-        return "no version is settled yet: initialize comes first"
+        return "no version is negotiated yet; send initialize first"
     if package and package != spoken:
-        return f"{spoken} is spoken"
+        return f"the negotiated version is {spoken}"
     if isinstance(params, type):
-        return "make an object of it"
+        return "create an object of it"
     if wholes := sorted(_call(whole, with_=name) for whole, name in wholes_with(params, methods)):
         return f"it is part of {' or '.join(wholes)}"
-    return "a method is named by method=" if isinstance(params, str) else "name the method"
+    return "pass the name of a method as method=" if isinstance(params, str) else "pass method="
 
 
 def wholes_with(part: object, methods: Methods) -> list[tuple[type[Model], str]]:

@@ -13,12 +13,11 @@ from typing import Annotated, Any, Union, cast, get_args, get_origin
 from pydantic import BaseModel, ValidationError
 from pydantic_core import PydanticSerializationError, from_json
 
-from acp_bindings._json import full_name
+from acp_bindings._json import full_name, write_unchecked
+from acp_bindings._models.validators import core_schema_of, strict_validate_of
 from acp_bindings._problems.blame import LONGEST, Complaints
 from acp_bindings._problems.mistakes import explained, hint_about, is_encoded_twice, mistake_in
 from acp_bindings._problems.unfit import misplaced
-from acp_bindings.decoding import core_schema_of, decode
-from acp_bindings.encoding import write_unchecked
 from acp_bindings.errors import DecodeError, EncodeError, Finding, Issue, Path
 
 
@@ -49,7 +48,7 @@ def _with_hint(issue: Issue, text: bytes | bytearray) -> Issue:
     if issue.rule == "json_invalid":
         hint = hint_about(text, issue.message.removeprefix(_INVALID))
     else:
-        hint = "; it is JSON within a text: was it encoded twice?" if is_encoded_twice(text) else ""
+        hint = "; it is JSON inside a string; was it encoded twice?" if is_encoded_twice(text) else ""
     return replace(issue, message=issue.message + hint)
 
 
@@ -81,7 +80,7 @@ def _faults(value: Any) -> list[Issue]:
         return [_unwritable(value)]
     if issues := [*_foreign(value, ())] or [*_misfits(value, ())]:
         return issues
-    return [Issue((), "model_type", "An object in it is a plain dict or of another class than belongs there")]
+    return [Issue((), "model_type", "It contains a dict or an object of the wrong class")]
 
 
 def _is_writable(value: Any) -> bool:
@@ -108,7 +107,7 @@ def _unwritable(value: Any) -> Issue:
         if inner is None:
             return Issue(path, "not_json", _why_unwritable(value))
         path, value = (*path, inner[0]), inner[1]
-    return Issue((), "not_json", "It holds itself, or is nested too deep")
+    return Issue((), "not_json", "It contains itself, or is nested too deep")
 
 
 def _why_unwritable(value: object) -> str:
@@ -116,16 +115,16 @@ def _why_unwritable(value: object) -> str:
         case float() | int():
             return "NaN, infinity and integers of over 4300 digits cannot be sent"
         case str():
-            return "Half of a surrogate pair cannot be sent"
+            return "A lone surrogate cannot be sent"
         case dict():
-            return "A name in it cannot be sent"
+            return "A key in it cannot be sent"
         case BaseModel() if not _is_writable([name for name, _ in _parts(value)]):
-            return "A name in it cannot be sent"
+            return "A key in it cannot be sent"
         case type():
-            return f"This is the class {full_name(value)}, and no object of it"
+            return f"This is the class {full_name(value)}, not an object of it"
         case _:
-            hint = "; was await forgotten?" if isawaitable(value) else ""
-            return f"JSON has nothing for an object of {full_name(type(value))}{hint}"
+            hint = "; is an await missing?" if isawaitable(value) else ""
+            return f"An object of {full_name(type(value))} cannot be written as JSON{hint}"
 
 
 def _is_sound(value: object) -> bool:
@@ -162,9 +161,10 @@ def _misfits(value: Any, path: Path) -> Iterator[Issue]:
     """The issues with objects in *value* that the writer's rules do not allow."""
     if isinstance(value, BaseModel):
         try:
-            decode(type(value), write_unchecked(value), strict=True)
-        except DecodeError as error:
-            yield from (replace(issue, path=path + issue.path) for issue in error.issues)
+            strict_validate_of(type(value))(text := write_unchecked(value))
+        except ValidationError as error:
+            issues = _issues(type(value), text, error, strict=True)
+            yield from (replace(issue, path=path + issue.path) for issue in issues)
         else:
             # What a user's class adds to an object in it, the class that belongs there takes for unknown members.
             for step, part in _parts(value):

@@ -48,7 +48,7 @@ def type_fault(entry: Mapping[str, Any], *, called: Mapping[str, str] = MappingP
     meant = _by_spelling(word) or by_members
     shown = f'"{word}"' if re.fullmatch(r"[\w.:/-]{1,40}", word) else "this"
     *others, last = (called.get(each, each) for each in _MEMBER)
-    told = f"{shown} is none of the transports, which are {', '.join(others)} and {last}"
+    told = f"{shown} is not a transport; the transports are {', '.join(others)} and {last}"
     return TypeFault(f"{told}; {_ask(meant, called)}" if meant else told, meant, unknown=True)
 
 

@@ -11,8 +11,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails, InitErrorDetails, PydanticCustomError
 
 from acp_bindings._json import full_name, kind_of
-from acp_bindings._models.base import HIDDEN
-from acp_bindings._problems.inputs import line, of_lines
+from acp_bindings._models.embedding import HIDDEN, line, of_lines
 
 _OF_OBJECTS = {"model_type", "model_attributes_type", "union_tag_not_found", "union_tag_invalid"}
 _MOST_NAMED = 5
@@ -39,7 +38,7 @@ def refuse_unfit(cls: type[BaseModel], members: Mapping[str, Any], error: Valida
         is_of_object = each["type"] in _OF_OBJECTS or len(each["loc"]) > len(place)
         if wanted and is_of_object and isinstance(cast("object", given), dict):
             raise TypeError(
-                f"{cls.__name__}.{place[0]} wants an object, not a dict; `decode` makes one of it"
+                f"{cls.__name__}.{place[0]} must be an object, not a dict; `decode` can make one from it"
             ) from None
         if not wanted or each["type"] not in _OF_OBJECTS or isinstance(given, tuple(wanted)):
             said.append(line(each))

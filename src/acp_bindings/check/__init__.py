@@ -1,10 +1,10 @@
-"""What is wrong with a message, a payload or a recorded conversation: the command `acp-bindings check`, and its parts.
+"""Find problems in a message, a payload or a recorded conversation, as the command `acp-bindings check` does.
 
     with open("conversation.ndjson", "rb") as lines:
         for found in Check(lines):
             print(found)
 
-It needs pydantic alone, and does no I/O but for the command.
+It requires only pydantic. Only the command does I/O.
 """
 
 from typing import TYPE_CHECKING

@@ -14,15 +14,16 @@ from typing import Annotated, Any, Literal, NamedTuple, TypeAlias, cast, get_arg
 from pydantic_core import to_json
 
 from acp_bindings._json import items_of, members_of
+from acp_bindings._lazy import PACKAGES
 from acp_bindings._models.base import Model
-from acp_bindings.check._conversation import Conversation, Said, Unanswered, issues_as
+from acp_bindings.check._conversation import Conversation, ObservedMessage, Unanswered, issues_as
 from acp_bindings.check._inputs import Document, Line, Numbered, Unusable, is_message, read_input, unwrap
 from acp_bindings.check._rules import END, LOOKS
 from acp_bindings.check._rules.lifecycle import AFTER_CANCEL, CANCELLED
 from acp_bindings.decoding import decode
-from acp_bindings.errors import DecodeError, Finding, Path, at
+from acp_bindings.errors import DecodeError, Finding, Path, format_path
 from acp_bindings.jsonrpc import ProtocolPackage
-from acp_bindings.setup._versions import PACKAGES, name_of, package_named
+from acp_bindings.setup._versions import name_of, package_named
 from acp_bindings.setup.capabilities import Side
 from acp_bindings.setup.errors import Remark, Severity
 
@@ -51,7 +52,7 @@ class Found:
         """`3: error[capability.load]: …`, as compilers say it, for a file name and a colon to stand before it."""
         line = f"{self.line}: " if self.line is not None else " "
         value = f" (it is {self.value})" if self.value is not None else ""
-        return f"{line}{self.severity}[{self.rule}]: {at(self.path)}{self.message}{value}"
+        return f"{line}{self.severity}[{self.rule}]: {format_path(self.path)}{self.message}{value}"
 
 
 class Places:
@@ -128,7 +129,7 @@ def type_named(name: str, *, protocol: ProtocolPackage) -> Type:
     where, _, what = name.rpartition(".")
     of: Any = package_named(where) if where else protocol
     if of is None:
-        raise UnknownType(f'there is no protocol package "{where}"; they are {", ".join(PACKAGES)}')
+        raise UnknownType(f'unknown protocol package "{where}"; the packages are {", ".join(PACKAGES)}')
     if what not in of.__all__ or what == "METHODS":
         names: list[str] = of.__all__
         close = difflib.get_close_matches(what, names, n=1)
@@ -164,21 +165,23 @@ def types_of(value: object, *, protocol: ProtocolPackage) -> list[Type]:
         return [Type(protocol, "SessionUpdate")]
     elif likely := _by_members(members, protocol):
         return [Type(protocol, each) for each in likely]
-    raise UnknownType("nothing tells what this is; name its type, such as --type v1.NewSessionRequest")
+    raise UnknownType("the type is not clear; pass it, such as --type v1.NewSessionRequest")
 
 
-def said_as(value: Any, type_: Type, *, at: Path = ()) -> Said:
+def payload_as(value: Any, type_: Type, *, at: Path = ()) -> ObservedMessage:
     """A payload, read as *type_*."""
-    said = Said(kind="payload", protocol=type_.protocol, body=value, at=at, message=value, top=at, type_name=type_.name)
+    observed = ObservedMessage(
+        kind="payload", protocol=type_.protocol, body=value, at=at, message=value, top=at, type_name=type_.name
+    )
     package: Any = type_.protocol
     type_to_read: Any = list[package.McpServer] if type_.name == "McpServers" else getattr(package, type_.name)
     found: list[Finding] = []
     try:
-        said.typed = decode(type_to_read, to_json(value), findings=found)
-        said.findings = tuple(found)
+        observed.typed = decode(type_to_read, to_json(value), findings=found)
+        observed.findings = tuple(found)
     except DecodeError as error:
-        said.wrong = tuple(issues_as("schema.payload", error.issues, at))
-    return said
+        observed.wrong = tuple(issues_as("schema.payload", error.issues, at))
+    return observed
 
 
 def _is_server(value: object) -> bool:
@@ -326,39 +329,39 @@ class Check:
         conversation = Conversation(self._protocol)
         unread: list[int] = []
         for number, line in lines:
-            said = conversation.hear(line, number=number)
-            self._count(name_of(said.protocol))
+            observed = conversation.hear(line, number=number)
+            self._count(name_of(observed.protocol))
             unread += [number] if line.value is None else []
             if line.value is not None or len(unread) <= MOST_NO_JSON:
-                yield from _found(said, number, show_values=self._show_values)
-            conversation.take(said)
+                yield from _found(observed, number, show_values=self._show_values)
+            conversation.take(observed)
         if untold := unread[MOST_NO_JSON:]:
-            told = f"this and {len(untold) - 1} more lines from here on are no JSON either"
-            yield Found(rule="schema.json", severity="error", message=told, line=untold[0])
+            message = f"this line and {len(untold) - 1} more are not JSON either"
+            yield Found(rule="schema.json", severity="error", message=message, line=untold[0])
         # First what is a mistake, which others must not crowd out.
         unanswered = sorted(conversation.unanswered(), key=lambda each: each.cancelled is None)[:MOST_UNANSWERED]
-        for each in sorted(unanswered, key=lambda each: each.asked.line):
-            yield self._unanswered(each, more=conversation.heard - each.asked.line)
+        for each in sorted(unanswered, key=lambda each: each.request.line):
+            yield self._unanswered(each, more=conversation.heard - each.request.line)
 
     def _unanswered(self, each: Unanswered, *, more: int) -> Found:
         """What to say of a request without an answer, after which *more* lines came."""
         rule = AFTER_CANCEL if each.cancelled else END
         if each.cancelled:
-            told = (
-                f"the client has cancelled the prompt in line {each.cancelled}, and does not answer this; {CANCELLED}"
+            message = (
+                f"the client cancelled the prompt in line {each.cancelled} and has not responded to this; {CANCELLED}"
             )
         elif each.ended:
-            told = "it has no answer on its connection"
+            message = "it has no response on its connection"
         else:
-            told = f"it has no answer {self._behind(more)}; was the recording cut off?"
+            message = f"it has no answer {self._behind(more)}; was the recording cut off?"
         return Found(
             rule=rule.id,
             severity=rule.severity,
-            message=told,
-            line=each.asked.line,
-            path=(each.asked.line - 1,) if isinstance(self._input, Document) else (),
-            sender=each.asked.sender,
-            method=each.asked.method,
+            message=message,
+            line=each.request.line,
+            path=(each.request.line - 1,) if isinstance(self._input, Document) else (),
+            sender=each.request.sender,
+            method=each.request.method,
         )
 
     def _behind(self, more: int) -> str:
@@ -369,18 +372,18 @@ class Check:
         """What there is to say of a message or a payload that stands alone."""
         value: Any = line.value
         if line.value is None and line.text.strip() != b"null":
-            yield from self._unreadable(line, number, "schema.json", "it is no JSON; write one value on each line")
+            yield from self._unreadable(line, number, "schema.json", "it is not JSON; write one value on each line")
             return
         if not is_message(value):
             yield from self._payload(value, line.at, number)
             return
         self.kind = "messages"
         if self._type is None and "method" in value:
-            said = Conversation(self._protocol).hear(line, number=1)
+            observed = Conversation(self._protocol).hear(line, number=1)
             # Alone, it has no right or wrong time.
-            said.before, said.untimely = None, None
-            self._count(name_of(said.protocol))
-            yield from _found(said, number, show_values=self._show_values)
+            observed.before, observed.untimely = None, None
+            self._count(name_of(observed.protocol))
+            yield from _found(observed, number, show_values=self._show_values)
             return
         member = next((each for each in ("params", "result") if each in value), None)
         if value.get("jsonrpc") != "2.0":
@@ -390,9 +393,11 @@ class Check:
         else:
             yield from self._payload(value[member], (*line.at, member), number)
 
-    def _unreadable(self, line: Line, number: int | None, rule: str, told: str) -> Iterator[Found]:
-        said = Said(kind="unreadable", protocol=self._package, wrong=(Remark(line.at, rule, told, "error"),))
-        yield from _found(said, number, show_values=False)
+    def _unreadable(self, line: Line, number: int | None, rule: str, message: str) -> Iterator[Found]:
+        observed = ObservedMessage(
+            kind="unreadable", protocol=self._package, wrong=(Remark(line.at, rule, message, "error"),)
+        )
+        yield from _found(observed, number, show_values=False)
 
     def _payload(self, value: Any, at: Path, number: int | None, type_: Type | None = None) -> Iterator[Found]:
         try:
@@ -401,7 +406,7 @@ class Check:
             raise Unusable(str(error)) from None
         likeliest = cast("Type", types[0])
         self._count(" or ".join(map(str, types[:3])) + (" or …" if len(types) > 3 else ""))
-        yield from _found(said_as(value, likeliest, at=at), number, show_values=self._show_values)
+        yield from _found(payload_as(value, likeliest, at=at), number, show_values=self._show_values)
 
     @property
     def _package(self) -> ProtocolPackage:
@@ -421,11 +426,11 @@ class Check:
             self.read_as.append(read_as)
 
 
-def _found(said: Said, number: int | None, *, show_values: bool) -> Iterator[Found]:
+def _found(observed: ObservedMessage, number: int | None, *, show_values: bool) -> Iterator[Found]:
     """What the rules say of a message."""
     covered: set[Path] = set()
     for look in LOOKS:
-        for each in look.find(said):
+        for each in look.find(observed):
             if each.rule.startswith("schema."):
                 if each.rule in _GENERAL and not covered.isdisjoint(_ways_to(each.path)):
                     continue
@@ -439,9 +444,9 @@ def _found(said: Said, number: int | None, *, show_values: bool) -> Iterator[Fou
                 message=each.message,
                 path=each.path,
                 line=number,
-                sender=said.sender,
-                method=said.method,
-                value=_value_at(said, each.path) if show_values else None,
+                sender=observed.sender,
+                method=observed.method,
+                value=_value_at(observed, each.path) if show_values else None,
             )
 
 
@@ -458,13 +463,13 @@ _BY_TYPE = ("command", "args", "env", "url", "headers")
 """What an MCP server has by its type."""
 
 
-def _value_at(said: Said, path: Path) -> str | None:
+def _value_at(observed: ObservedMessage, path: Path) -> str | None:
     """What stands at a place, as JSON, or the beginning of it; None where nothing does, and for a whole message."""
-    value: Any = said.message
-    if path == said.top:
+    value: Any = observed.message
+    if path == observed.top:
         return None
     try:
-        for step in path[len(said.top) :]:
+        for step in path[len(observed.top) :]:
             value = value[step]
         text = to_json(value).decode()
     except (LookupError, TypeError, ValueError):

@@ -6,16 +6,17 @@ import difflib
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from hashlib import blake2b
 from typing import Any, Literal, NamedTuple, TypeAlias, cast
 
 from pydantic_core import to_json
 
 from acp_bindings._json import items_of, members_of
+from acp_bindings._lazy import PACKAGES
 from acp_bindings._models.base import Model
 from acp_bindings.check._inputs import Line
+from acp_bindings.check._sessions import Session, Sessions, Transcript
 from acp_bindings.decoding import decode
 from acp_bindings.errors import AcpError, DecodeError, Finding, Issue, Path
 from acp_bindings.jsonrpc import (
@@ -36,10 +37,9 @@ from acp_bindings.messages import Id
 from acp_bindings.setup._handshake import AgentHandshake, Lifecycle
 from acp_bindings.setup._history import asks_for_history
 from acp_bindings.setup._peer import AgentPeer, ClientPeer
-from acp_bindings.setup._records import loosely
 from acp_bindings.setup._servers import servers_remarks
 from acp_bindings.setup._updates import ReplayCollector, SessionIdReused
-from acp_bindings.setup._versions import PACKAGES, name_of, package_named, version_of
+from acp_bindings.setup._versions import name_of, package_named, version_of
 from acp_bindings.setup.capabilities import CLOSE, WITHDRAWN, Side
 from acp_bindings.setup.errors import Remark
 
@@ -48,7 +48,7 @@ Kind: TypeAlias = Literal["request", "notification", "response", "error", "paylo
 
 
 @dataclass(kw_only=True)
-class Said:
+class ObservedMessage:
     """A message or a payload, read as far as possible, with what was known when it came.
 
     Paths begin at the top of the line or of the document.
@@ -81,7 +81,7 @@ class Said:
     """What reading it excused, with the paths in `body`."""
     error_code: int | None = None
     """The code, if it is an error."""
-    asked: Asked | None = None
+    request: OpenRequest | None = None
     """The request that it answers."""
     before: Conversation | None = None
     """The conversation before it; None where there is none."""
@@ -165,12 +165,12 @@ def sender_of(value: Any, conversation: Conversation) -> Side | None:
     if isinstance(method := message.get("method"), str):
         handlers = _handlers(method, asks="id" in message)
         return OTHER[handlers[0]] if len(handlers) == 1 else None
-    asked: list[tuple[Side, Asked]] = [
+    request: list[tuple[Side, OpenRequest]] = [
         (side, open_) for side in SIDES if (open_ := conversation.open_request(side, message.get("id")))
     ]
-    if len(asked) > 1 and message.get("result") is not None:
-        asked = [each for each in asked if _fits(message["result"], each[1].result)] or asked
-    return OTHER[max(asked, key=lambda each: each[1].line)[0]] if asked else None
+    if len(request) > 1 and message.get("result") is not None:
+        request = [each for each in request if _fits(message["result"], each[1].result)] or request
+    return OTHER[max(request, key=lambda each: each[1].line)[0]] if request else None
 
 
 @lru_cache(maxsize=1000)
@@ -192,34 +192,34 @@ def _fits(result: Any, type_: Any) -> bool:
     return True
 
 
-def said_of(message: Message, line: Line, sender: Side | None, protocol: ProtocolPackage) -> Said:
+def observed_of(message: Message, line: Line, sender: Side | None, protocol: ProtocolPackage) -> ObservedMessage:
     """The *message* that a codec of *protocol* has read from *line*, for the rules."""
     value = members_of(line.value)
     id_: Any = value.get("id")
     has_id = "id" in value and isinstance(id_, int | str) and not isinstance(id_, bool)
-    said = Said(kind="unreadable", protocol=protocol, sender=sender, message=line.value, top=line.at)
-    said.id, said.has_id = (id_, True) if has_id else (None, False)
+    observed = ObservedMessage(kind="unreadable", protocol=protocol, sender=sender, message=line.value, top=line.at)
+    observed.id, observed.has_id = (id_, True) if has_id else (None, False)
     if isinstance(method := value.get("method"), str):
-        said.method = method
+        observed.method = method
     match message:
         case Request(params=params, type=type_) | Notification(params=params, type=type_):
-            said.kind = "request" if isinstance(message, Request) else "notification"
-            said.typed, said.type_name = (params, type_.params_name) if type_ else (None, None)
-            said.findings = message.findings
+            observed.kind = "request" if isinstance(message, Request) else "notification"
+            observed.typed, observed.type_name = (params, type_.params_name) if type_ else (None, None)
+            observed.findings = message.findings
         case Response(result=result):
-            said.kind, said.typed, said.findings = "response", result, message.findings
+            observed.kind, observed.typed, observed.findings = "response", result, message.findings
         case ErrorResponse(error=error):
-            said.kind, said.error_code = "error", error.code
+            observed.kind, observed.error_code = "error", error.code
         case BadResponse():
-            said.kind = "response"
-            said.wrong = tuple(_bad_response(message, value, line.at))
+            observed.kind = "response"
+            observed.wrong = tuple(_bad_response(message, value, line.at))
         case BadLine():
             if "method" not in value and value.keys() & {"result", "error"}:
-                said.kind = "response" if value.get("error") is None else "error"
+                observed.kind = "response" if value.get("error") is None else "error"
             else:
-                said.wrong = tuple(_bad_line(message, said, line.at))
-    _find_body(said, value, line.at, message)
-    return said
+                observed.wrong = tuple(_bad_line(message, observed, line.at))
+    _find_body(observed, value, line.at, message)
+    return observed
 
 
 def issues_as(rule: str, issues: Iterable[Issue], at: Path) -> Iterator[Remark]:
@@ -228,23 +228,23 @@ def issues_as(rule: str, issues: Iterable[Issue], at: Path) -> Iterator[Remark]:
         yield Remark((*at, *each.path), rule, str(replace(each, path=())), "error")
 
 
-def _find_body(said: Said, value: dict[str, Any], at: Path, message: Message) -> None:
-    if said.kind in ("response", "error"):
-        said.body = value.get("result")
-        said.at = (*at, "result")
+def _find_body(observed: ObservedMessage, value: dict[str, Any], at: Path, message: Message) -> None:
+    if observed.kind in ("response", "error"):
+        observed.body = value.get("result")
+        observed.at = (*at, "result")
         if isinstance(message, Response | BadResponse):
-            known = said.protocol.METHODS.get(message.method)
-            said.method = message.method
-            said.type_name = known.request.result_name if known and known.request else None
+            known = observed.protocol.METHODS.get(message.method)
+            observed.method = message.method
+            observed.type_name = known.request.result_name if known and known.request else None
             # JSON also where the version that was spoken when it was asked for had no such method.
-            if said.type_name is None or not isinstance(said.typed, Model):
-                said.typed = None
+            if observed.type_name is None or not isinstance(observed.typed, Model):
+                observed.typed = None
     else:
-        said.body = value.get("params")
-        said.at = (*at, "params")
-        if said.type_name is None and (known := said.protocol.METHODS.get(said.method or "")):
-            type_ = known.request if said.has_id else known.notification
-            said.type_name = type_.params_name if type_ else None
+        observed.body = value.get("params")
+        observed.at = (*at, "params")
+        if observed.type_name is None and (known := observed.protocol.METHODS.get(observed.method or "")):
+            type_ = known.request if observed.has_id else known.notification
+            observed.type_name = type_.params_name if type_ else None
 
 
 def _bad_response(message: BadResponse, value: dict[str, Any], at: Path) -> Iterator[Remark]:
@@ -254,11 +254,11 @@ def _bad_response(message: BadResponse, value: dict[str, Any], at: Path) -> Iter
     yield from issues_as(f"schema.{what}", message.issues, (*at, what))
 
 
-def _bad_line(message: BadLine, said: Said, at: Path) -> Iterator[Remark]:
+def _bad_line(message: BadLine, observed: ObservedMessage, at: Path) -> Iterator[Remark]:
     if message.code == INVALID_PARAMS:
         yield from issues_as("schema.params", message.issues, (*at, "params"))
     elif message.code == METHOD_NOT_FOUND:
-        reason = message.message.partition(": ")[2] or _unknown(said.method or "", said.protocol)
+        reason = message.message.partition(": ")[2] or _unknown(observed.method or "", observed.protocol)
         yield Remark((*at, "method"), "schema.method", reason, "error")
     elif message.code == PARSE_ERROR:
         yield Remark(at, "schema.json", _no_json(message.message), "error")
@@ -271,7 +271,7 @@ def _no_json(reason: str) -> str:
     reason = re.sub(r" at line 1 column (\d+)", r" at character \1", reason.removeprefix("Parse error: "))
     if reason.startswith("EOF"):
         return "it ends in the middle of a message; was it cut off?"
-    return f"it is no JSON: {reason}" + ("" if "; " in reason else "; a message is one line of JSON in UTF-8")
+    return f"it is not JSON: {reason}" + ("" if "; " in reason else "; a message is one line of JSON in UTF-8")
 
 
 def _unknown(method: str, protocol: ProtocolPackage) -> str:
@@ -279,9 +279,9 @@ def _unknown(method: str, protocol: ProtocolPackage) -> str:
     here = name_of(protocol)
     having = [each for each in PACKAGES if method in package_named(each).METHODS]
     if having:
-        told = f"{here} has no {method}, which {' and '.join(having)} {'have' if len(having) > 1 else 'has'}"
+        text = f"{here} has no {method}, which {' and '.join(having)} {'have' if len(having) > 1 else 'has'}"
         draft = f"{here}_unstable"
-        return f"{told}; --protocol {draft} reads it" if draft in having else told
+        return f"{text}; --protocol {draft} reads it" if draft in having else text
     if instead := WITHDRAWN.get(method):
         return f"{method} was in drafts of the protocol; now there is {instead}"
     known = protocol.METHODS if len(method) < 100 else ()
@@ -290,131 +290,11 @@ def _unknown(method: str, protocol: ProtocolPackage) -> str:
     return f"there is no method {method[:100]}{hint}"
 
 
-Speaker: TypeAlias = Literal["user", "agent"]
-
-Phase: TypeAlias = Literal["loading", "known", "open", "closed"]
-"""One that is only known was listed, or is of an earlier connection; one that nobody knew of before is loading."""
-
-
-class Transcript:
-    """The words of a conversation in their order, as a digest: however they were cut into pieces, and however long."""
-
-    def __init__(self) -> None:
-        self.turns_of_user = 0
-        """How often the user began to speak, after the agent had said something or there was a `pause`."""
-        self._is_users = False
-        self._digest = blake2b()
-        self._last: Speaker | None = None
-
-    def pause(self) -> None:
-        """Take it that the user has ended, whatever came there."""
-        self._is_users = False
-
-    def add(self, speaker: Speaker, text: str) -> None:
-        """Take down what *speaker* says, or goes on to say."""
-        # Chunks without words tell of something else, such as tokens, and need not be replayed.
-        if speaker == "agent" and not text:
-            return
-        self.turns_of_user += speaker == "user" and not self._is_users
-        self._is_users = speaker == "user"
-        if speaker != self._last:
-            self._digest.update(b"\xff" + speaker.encode())  # which is no part of any text
-            self._last = speaker
-        self._digest.update(text.encode(errors="surrogatepass"))
-
-    def __eq__(self, other: object) -> bool:
-        """Whether the same was said."""
-        return isinstance(other, Transcript) and self._digest.digest() == other._digest.digest()
-
-    __hash__ = None  # type: ignore[assignment]
-
-
-@dataclass
-class Session:
-    """One session, as far as the conversation has shown it."""
-
-    id: str
-    cwd: str
-    """As it was made, or listed."""
-    phase: Phase
-    prompted: bool = False
-    """Whether a prompt in it was answered."""
-    whole: bool = False
-    """Whether `transcript` has all of it, because it was made on this connection."""
-    transcript: Transcript = field(default_factory=Transcript)
-    replay: Transcript | None = None
-    """What is being replayed, while it is being loaded."""
-
-    def prompt(self, blocks: list[Any]) -> None:
-        """Take down a prompt."""
-        self.transcript.add("user", "".join(map(_text, blocks)))
-
-    def update(self, update: Any) -> None:
-        """Take down an update, where it is a message."""
-        speaker = _SPEAKERS.get(update.session_update)
-        if self.replay is not None and speaker != "user":
-            # What parted two messages may have been left out, and is no message of the user that is missing.
-            self.replay.pause()
-        if speaker is None or (self.replay is None and speaker == "user"):  # live, this is the prompt once more
-            return
-        (self.replay or self.transcript).add(speaker, _text(update.content))
-
-
-class Sessions(dict[str, Session]):
-    """The sessions that a conversation has shown, by their ids, on this connection and those before."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._alike: dict[str, dict[str, None]] = {}
-        """The ids of the known ones that are alike, by what they have in common."""
-        self._here: set[str] = set()
-        """The ids that this connection spoke of, as there may be many from before."""
-
-    def note(self, session_id: str) -> None:
-        """Take note of what this connection says of a session."""
-        self._here.add(session_id)
-        # One that may not come to be, as loading it may fail, hides no other.
-        if self[session_id].phase != "loading":
-            self._alike.setdefault(loosely(session_id), {})[session_id] = None
-
-    def like(self, session_id: str) -> Session | None:
-        """The known one with this id, or else the first whose id is like it."""
-        session = self.get(session_id)
-        if session is None or session.phase == "loading":
-            session = next(map(self.get, self._alike.get(loosely(session_id), ())), None)
-        return session
-
-    def reconnect(self) -> None:
-        """Go on to another connection, to which those that were not closed are known."""
-        for id_ in self._here & self.keys():
-            session = self[id_]
-            if session.phase in ("known", "open"):
-                session.phase, session.replay = "known", None
-            else:
-                del self[id_]
-                self._alike.get(loosely(id_), {}).pop(id_, None)
-        self._here.clear()
-
-
-_SPEAKERS: dict[str, Speaker] = {
-    "user_message_chunk": "user",
-    "user_message": "user",
-    "agent_message_chunk": "agent",
-    "agent_message": "agent",
-}
-
-
-def _text(block: Any) -> str:
-    """The text of a block of content: that of others, and of the lists of v2, may be replayed in another form."""
-    text: Any = getattr(block, "text", "")
-    return text if isinstance(text, str) else ""
-
-
 PROMPT, PERMISSION = "session/prompt", "session/request_permission"
 
 
 @dataclass(frozen=True)
-class Asked:
+class OpenRequest:
     """A request that has no answer yet."""
 
     method: str
@@ -434,7 +314,7 @@ class Asked:
 class Unanswered(NamedTuple):
     """A request that got no answer."""
 
-    asked: Asked
+    request: OpenRequest
     ended: bool
     """Whether its connection is over, since another has begun."""
     cancelled: int | None
@@ -480,41 +360,41 @@ class Conversation:
             "agent": Codec(self._protocol, role="client", findings=True),
         }
         """What reads the lines of each side."""
-        self._asked: dict[tuple[Side | None, Id], Asked] = {}
+        self._requests: dict[tuple[Side | None, Id], OpenRequest] = {}
         self._lifecycle = Lifecycle()
         self._opened_with: Id | None = None
-        self._told_untimely: set[str] = set()
+        self._reported_untimely: set[str] = set()
         self._cancels: dict[str, int] = {}
         """Of each session the line in which the client last cancelled a prompt."""
         self._replays: ReplayCollector[_Update] = ReplayCollector()
 
-    def open_request(self, sender: Side | None, id: Any) -> Asked | None:  # noqa: A002
+    def open_request(self, sender: Side | None, id: Any) -> OpenRequest | None:  # noqa: A002
         """The request of *sender* with this *id* that has no answer yet."""
-        return self._asked.get((sender, id)) if sender and _is_id(id) else None
+        return self._requests.get((sender, id)) if sender and _is_id(id) else None
 
     def unanswered(self) -> list[Unanswered]:
         """The requests that have no answer, also those of earlier connections."""
         return [*self._left, *self._open(ended=False)]
 
     def _open(self, *, ended: bool) -> Iterator[Unanswered]:
-        for each in self._asked.values():
+        for each in self._requests.values():
             cancelled = self.cancelled(each) if each.method == PERMISSION else None
             # Without what they hold, which may be much.
             light = replace(each, params=None, body=None)
             yield Unanswered(light, ended, None if cancelled == self.heard and not ended else cancelled)
 
-    def cancelled(self, asked: Asked) -> int | None:
-        """The line in which the client cancelled a prompt after it was *asked*, or permission was for it.
+    def cancelled(self, request: OpenRequest) -> int | None:
+        """The line in which the client cancelled a prompt after it was *request*, or permission was for it.
 
         None where that was not so; by v2, where neither waits for the other; and where who asked has withdrawn it, as
         any answer will do then.
         """
-        if asked.withdrawn or asked.params is None or version_of(self._protocol) > 1:
+        if request.withdrawn or request.params is None or version_of(self._protocol) > 1:
             return None
-        if asked.method not in (PROMPT, PERMISSION):
+        if request.method not in (PROMPT, PERMISSION):
             return None
-        line = self._cancels.get(asked.params.session_id, 0)
-        return line if line > asked.line else None
+        line = self._cancels.get(request.params.session_id, 0)
+        return line if line > request.line else None
 
     def listing(self, session_id: str) -> list[Any] | None:
         """The session with this id, or else one whose id is like it, as an answer to `session/list` would have it.
@@ -525,55 +405,55 @@ class Conversation:
         session = self.sessions.like(session_id)
         return [session_info(session_id=session.id, cwd=session.cwd)] if session else None
 
-    def replay_of(self, said: Said) -> tuple[Session, Transcript] | None:
-        """The session that *said* answers the request to load, and what was replayed of it; None for anything else."""
-        session = self._loading(said.asked)
+    def replay_of(self, observed: ObservedMessage) -> tuple[Session, Transcript] | None:
+        """Return the session that a response has loaded, and its replay; None for any other message."""
+        session = self._loading(observed.request)
         if session is None or session.replay is None or not session.whole:
             return None
         return session, session.replay
 
-    def hear(self, line: Line, *, number: int) -> Said:
+    def hear(self, line: Line, *, number: int) -> ObservedMessage:
         """The message in a line, with all that rules have to know of it. Call `take` with it afterwards."""
         sender = line.sender or sender_of(line.value, self)
         self._settle(line.value, sender)
-        said = said_of(self._codecs[sender or "client"].read(line.text), line, sender, self._protocol)
-        said.before = self
-        self._find_asked(said)
-        said.untimely = self._untimely(said)
-        said.replayed = self._collected(said)
+        observed = observed_of(self._codecs[sender or "client"].read(line.text), line, sender, self._protocol)
+        observed.before = self
+        self._find_request(observed)
+        observed.untimely = self._untimely(observed)
+        observed.replayed = self._collected(observed)
         self.heard = number
-        return said
+        return observed
 
-    def take(self, said: Said) -> None:
-        """Add what *said* makes known."""
-        if said.kind in ("request", "unreadable") and said.method is not None and said.has_id:
-            self._ask(said, said.method)
-        elif said.kind in ("response", "error") and said.asked is not None:
-            del self._asked[said.asked.sender, said.asked.id]
-            self._answer(said, said.asked)
-        elif said.method == "session/update" and (session := self._session_of(said)):
-            session.update(said.typed.update)
-        elif said.method == "session/cancel" and said.session_id is not None:
-            self._cancels[said.session_id] = self.heard
-        elif said.method == "$/cancel_request" and said.typed is not None:
-            self._withdraw(said.sender, said.typed.request_id)
+    def take(self, observed: ObservedMessage) -> None:
+        """Add what *observed* makes known."""
+        if observed.kind in ("request", "unreadable") and observed.method is not None and observed.has_id:
+            self._add_request(observed, observed.method)
+        elif observed.kind in ("response", "error") and observed.request is not None:
+            del self._requests[observed.request.sender, observed.request.id]
+            self._answer(observed, observed.request)
+        elif observed.method == "session/update" and (session := self._session_of(observed)):
+            session.update(observed.typed.update)
+        elif observed.method == "session/cancel" and observed.session_id is not None:
+            self._cancels[observed.session_id] = self.heard
+        elif observed.method == "$/cancel_request" and observed.typed is not None:
+            self._withdraw(observed.sender, observed.typed.request_id)
 
     def _withdraw(self, sender: Side | None, id_: Id) -> None:
         # Either side may say it: without a wrapper nothing tells which one did.
         for side in (sender,) if sender else SIDES:
-            if asked := self.open_request(side, id_):
-                self._asked[side, id_] = replace(asked, withdrawn=True)
+            if request := self.open_request(side, id_):
+                self._requests[side, id_] = replace(request, withdrawn=True)
 
     def _settle(self, value: Any, sender: Side | None) -> None:
         """Read by the version in `initialize` from this message on, if it is the request or the response."""
         message = members_of(value)
         if sender == "client" and message.get("method") == "initialize" and "id" in message:
             self._begin(message.get("id"))
-            self._speak(_version_in(message.get("params")))
+            self._switch_to(_version_in(message.get("params")))
         elif sender == "agent" and "method" not in message:
             open_ = self.open_request("client", message.get("id"))
             if open_ and open_.method == "initialize" and (version := _version_in(message.get("result"))) is not None:
-                self._speak(version)
+                self._switch_to(version)
                 self._codecs["agent"].expect("initialize", open_.id)
 
     def _begin(self, id_: Any) -> None:
@@ -585,7 +465,7 @@ class Conversation:
         self._opened_with = id_ if _is_id(id_) else None
         self.begun_before = False
 
-    def _speak(self, version: int | None) -> None:
+    def _switch_to(self, version: int | None) -> None:
         if self.named is not None and version_of(self.named) == version:
             self._protocol = self.named
         else:
@@ -593,34 +473,34 @@ class Conversation:
         for codec in self._codecs.values():
             codec.protocol = self._protocol
 
-    def _find_asked(self, said: Said) -> None:
-        """The request that *said* answers, if it does."""
-        if said.kind not in ("response", "error") or not said.has_id:
+    def _find_request(self, observed: ObservedMessage) -> None:
+        """The request that *observed* answers, if it does."""
+        if observed.kind not in ("response", "error") or not observed.has_id:
             return
-        said.asked = self._asked.get((OTHER[said.sender] if said.sender else None, said.id))
-        if said.asked is not None:
-            said.method = said.asked.method
+        observed.request = self._requests.get((OTHER[observed.sender] if observed.sender else None, observed.id))
+        if observed.request is not None:
+            observed.method = observed.request.method
 
-    def _ask(self, said: Said, method: str) -> None:
+    def _add_request(self, observed: ObservedMessage, method: str) -> None:
         known = self._protocol.METHODS.get(method)
         result = known.request.result if known and known.request else Any
-        asked = Asked(method, said.id, self.heard, said.sender, said.typed, said.body, result)
-        self._asked[said.sender, said.id] = asked
-        if said.sender is not None:
-            self._codecs[OTHER[said.sender]].expect(method, said.id)
+        request = OpenRequest(method, observed.id, self.heard, observed.sender, observed.typed, observed.body, result)
+        self._requests[observed.sender, observed.id] = request
+        if observed.sender is not None:
+            self._codecs[OTHER[observed.sender]].expect(method, observed.id)
         if method == "initialize":
-            self.requested = _version_in(said.body)
-            self.client_asking = self._client(said.body)
-        if said.typed is None:
+            self.requested = _version_in(observed.body)
+            self.client_asking = self._client(observed.body)
+        if observed.typed is None:
             return
-        if said.type_name in ("LoadSessionRequest", "ResumeSessionRequest"):
-            self._load(said.typed)
-        elif method == PROMPT and (session := self.sessions.get(said.typed.session_id)):
+        if observed.type_name in ("LoadSessionRequest", "ResumeSessionRequest"):
+            self._load(observed.typed)
+        elif method == PROMPT and (session := self.sessions.get(observed.typed.session_id)):
             self._replays.prompted(session.id)
-            session.prompt(said.typed.prompt)
+            session.prompt(observed.typed.prompt)
 
-    def _session_of(self, said: Said) -> Session | None:
-        return self.sessions.get(said.typed.session_id) if said.typed is not None else None
+    def _session_of(self, observed: ObservedMessage) -> Session | None:
+        return self.sessions.get(observed.typed.session_id) if observed.typed is not None else None
 
     def _load(self, params: Any) -> None:
         self._replays.expect(params)
@@ -629,18 +509,18 @@ class Conversation:
         with suppress(AcpError):
             session.replay = Transcript() if asks_for_history(params) else None
 
-    def _loading(self, asked: Asked | None) -> Session | None:
-        """The session that *asked* loads or resumes, if it does."""
-        if asked is None or asked.method not in ("session/load", "session/resume") or asked.params is None:
+    def _loading(self, request: OpenRequest | None) -> Session | None:
+        """The session that *request* loads or resumes, if it does."""
+        if request is None or request.method not in ("session/load", "session/resume") or request.params is None:
             return None
-        return self.sessions.get(asked.params.session_id)
+        return self.sessions.get(request.params.session_id)
 
-    def _answer(self, said: Said, asked: Asked) -> None:
-        if asked.method == "initialize":
-            self._initialized(said, asked)
-        elif session := self._loading(asked):
+    def _answer(self, observed: ObservedMessage, request: OpenRequest) -> None:
+        if request.method == "initialize":
+            self._initialized(observed, request)
+        elif session := self._loading(request):
             session.replay = None
-            if said.kind == "error":
+            if observed.kind == "error":
                 self._replays.failed(session.id)
                 if session.phase == "loading":
                     del self.sessions[session.id]
@@ -648,40 +528,40 @@ class Conversation:
                 session.phase = "open"
                 self.sessions.note(session.id)
                 self._replays.opened(session.id)
-        elif said.typed is not None:
-            self._changed(said.typed, asked)
+        elif observed.typed is not None:
+            self._changed(observed.typed, request)
 
-    def _changed(self, result: Any, asked: Asked) -> None:
+    def _changed(self, result: Any, request: OpenRequest) -> None:
         """Note what a result says of sessions."""
-        if asked.method in ("session/new", "session/fork"):
-            cwd: str = asked.params.cwd if asked.params is not None else "/"
+        if request.method in ("session/new", "session/fork"):
+            cwd: str = request.params.cwd if request.params is not None else "/"
             self.sessions[result.session_id] = Session(
-                result.session_id, cwd, "open", whole=asked.method == "session/new"
+                result.session_id, cwd, "open", whole=request.method == "session/new"
             )
             self.sessions.note(result.session_id)
             with suppress(SessionIdReused):
                 self._replays.created(result.session_id)
-        elif asked.method == "session/list":
+        elif request.method == "session/list":
             for info in result.sessions:
                 self.sessions.setdefault(info.session_id, Session(info.session_id, info.cwd, "known", True))
                 self.sessions.note(info.session_id)
-        elif asked.params is None:
+        elif request.params is None:
             return
-        elif asked.method in ("session/close", "session/delete"):
-            self._replays.closed(asked.params.session_id)
-            if session := self.sessions.get(asked.params.session_id):
+        elif request.method in ("session/close", "session/delete"):
+            self._replays.closed(request.params.session_id)
+            if session := self.sessions.get(request.params.session_id):
                 session.phase = "closed"
                 self.sessions.note(session.id)
-        elif asked.method == PROMPT and (session := self.sessions.get(asked.params.session_id)):
+        elif request.method == PROMPT and (session := self.sessions.get(request.params.session_id)):
             session.prompted = True
 
-    def _initialized(self, said: Said, asked: Asked) -> None:
-        answered = _version_in(said.body)
+    def _initialized(self, observed: ObservedMessage, request: OpenRequest) -> None:
+        answered = _version_in(observed.body)
         if self.requested is not None and answered is not None and answered > self.requested:
             self.mismatched = answered, self.requested
-        if said.typed is not None:
-            self.agent = AgentPeer.of(self._protocol, said.typed, findings=said.findings)
-            self.client = self._client(asked.body)
+        if observed.typed is not None:
+            self.agent = AgentPeer.of(self._protocol, observed.typed, findings=observed.findings)
+            self.client = self._client(request.body)
         self.client_asking = None
 
     def _client(self, params: Any) -> ClientPeer | None:
@@ -693,37 +573,37 @@ class Conversation:
             return AgentHandshake(info=info, protocols=[self._protocol]).answer(params).client
         return None
 
-    def _untimely(self, said: Said) -> AcpError | None:
-        """The error that `Lifecycle` raises for *said*; for each method only the first time."""
-        if self.heard == 0 and self.named is not None and said.method != "initialize":
+    def _untimely(self, observed: ObservedMessage) -> AcpError | None:
+        """The error that `Lifecycle` raises for *observed*; for each method only the first time."""
+        if self.heard == 0 and self.named is not None and observed.method != "initialize":
             self.begun_before = True
-        if said.sender is None:
+        if observed.sender is None:
             return None
         try:
-            if said.kind == "request":
-                self._lifecycle.request(said.method or "", said.id, sender=said.sender)
-            elif said.kind in ("response", "error"):
-                self._lifecycle.response(said.id, sender=said.sender, version=_version_in(said.body))
-            elif said.method is not None and said.kind in ("notification", "unreadable"):
-                self._lifecycle.check(said.method, sender=said.sender)
+            if observed.kind == "request":
+                self._lifecycle.request(observed.method or "", observed.id, sender=observed.sender)
+            elif observed.kind in ("response", "error"):
+                self._lifecycle.response(observed.id, sender=observed.sender, version=_version_in(observed.body))
+            elif observed.method is not None and observed.kind in ("notification", "unreadable"):
+                self._lifecycle.check(observed.method, sender=observed.sender)
         except AcpError as error:
-            return self._once(error, said.method or "")
+            return self._once(error, observed.method or "")
         return None
 
     def _once(self, error: AcpError, method: str) -> AcpError | None:
-        if self.begun_before or method in self._told_untimely:
+        if self.begun_before or method in self._reported_untimely:
             return None
-        self._told_untimely.add(method)
+        self._reported_untimely.add(method)
         # Where no `initialize` has been seen, there may never be one, and once is enough.
         self.begun_before = self._opened_with is None
         return error
 
-    def _collected(self, said: Said) -> tuple[Remark, ...]:
-        """The remarks that `ReplayCollector` makes on *said*."""
-        if said.typed is None or said.method != "session/update":
+    def _collected(self, observed: ObservedMessage) -> tuple[Remark, ...]:
+        """The remarks that `ReplayCollector` makes on *observed*."""
+        if observed.typed is None or observed.method != "session/update":
             return ()
         before = len(self._replays.remarks)
-        self._replays.receive(_light(said.typed.session_id, said.typed.update.session_update))
+        self._replays.receive(_light(observed.typed.session_id, observed.typed.update.session_update))
         return tuple(self._replays.remarks[before:])
 
 

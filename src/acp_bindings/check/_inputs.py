@@ -48,18 +48,18 @@ def unwrap(text: bytes, value: Any) -> Line:
     wrapper = members_of(value)
     if "jsonrpc" in wrapper:
         return Line(text, value, None, ())
-    said = next((wrapper[each] for each in ("direction", "from", "dir", "sender") if each in wrapper), None)
-    told = isinstance(said, str)
+    direction = next((wrapper[each] for each in ("direction", "from", "dir", "sender") if each in wrapper), None)
+    has_direction = isinstance(direction, str)
     for name, inner in wrapper.items():
         # Without a direction only what calls itself a message makes a wrapper: parameters have members of any kind.
-        meant = told and name == "message"
+        meant = has_direction and name == "message"
         if isinstance(inner, str) and (meant or _MESSAGE.match(inner)):
             line = _parsed(inner.encode(errors="surrogatepass"))
         elif meant or "jsonrpc" in members_of(inner):
             line = Line(to_json(inner), inner, None, ())
         else:
             continue
-        return line._replace(sender=_side(said) if isinstance(said, str) else None, at=(name,))
+        return line._replace(sender=_side(direction) if isinstance(direction, str) else None, at=(name,))
     return Line(text, value, None, ())
 
 
@@ -73,8 +73,8 @@ def _parsed(text: bytes) -> Line:
         return Line(text, None, None, ())
 
 
-def _side(said: str) -> Side | None:
-    plain = said.strip().lower().removeprefix("from").strip(" _-:")
+def _side(direction: str) -> Side | None:
+    plain = direction.strip().lower().removeprefix("from").strip(" _-:")
     return next((each for each in get_args(Side) if plain.startswith(each)), None)
 
 
@@ -93,7 +93,7 @@ def likeness_of(lines: Sequence[bytes]) -> str | None:
         zeros = sorted((start[::2].count(0), start[1::2].count(0)))
         return "UTF-16; write it as UTF-8" if zeros[0] * 10 < zeros[1] > len(start) // 4 else "binary data"
     if all(map(is_json, lines)):
-        return "payloads or other JSON on each line; of payloads name the --type"
+        return "payloads or other JSON on each line; for payloads, pass --type"
     if looks_logged(lines):
         return "a log, in which no line ends in a message"
     text = start.decode(errors="replace")
@@ -113,7 +113,7 @@ _BEGINNINGS = {
     b"\x1f\x8b": "a file that is compressed with gzip; unpack it first",
     b"(\xb5/\xfd": "a file that is compressed with zstd; unpack it first",
     b"PK\x03\x04": "a zip archive; unpack it first",
-    b"Content-Length:": "messages with headers as of LSP; ACP has none of them, but one message on each line",
+    b"Content-Length:": "messages with headers as in LSP; ACP has one message on each line and no headers",
     b"event:": "an event stream of HTTP",
     b"data:": "an event stream of HTTP",
     b"#!": "a script",
@@ -210,7 +210,7 @@ def _text_of(lines: Sequence[tuple[int, bytes]]) -> bytes:
 def _no_json(error: ValueError, lines: Sequence[tuple[int, bytes]]) -> Unusable:
     hint = _like([lines[0][1]]) or hint_about(_text_of(lines), str(error))
     several = f". {EXPECTED}" if str(error).startswith("trailing characters") else ""
-    return Unusable(f"it is no JSON: {error}{hint}{several}")
+    return Unusable(f"it is not JSON: {error}{hint}{several}")
 
 
 def _conversation(lines: Iterator[tuple[int, bytes]], *, of_messages: bool) -> Iterator[Numbered]:
@@ -231,8 +231,8 @@ def _conversation(lines: Iterator[tuple[int, bytes]], *, of_messages: bool) -> I
             return chain((beginning,), logged)
     which = f"{'' if len(head) < MOST_WITHOUT else 'first '}{len(head)} line{'s' if len(head) > 1 else ''}"
     what = "a message" if of_messages else "JSON"
-    told = f"it is no recording: none of its {which} is {what}{_like(texts)}. {EXPECTED}"
-    raise Unusable(told, lines=[number for number, _ in head])
+    message = f"it is not a recording: none of its {which} is {what}{_like(texts)}. {EXPECTED}"
+    raise Unusable(message, lines=[number for number, _ in head])
 
 
 def _begins_message(line: bytes) -> bool:

@@ -1,4 +1,4 @@
-"""What a check found, for people and for programs: a line for each, or one JSON document."""
+"""The output of a check: one line for each finding, or one JSON document."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from acp_bindings.check._rules import RULES
 
 
 def lines_of(check: Check, *, name: str) -> Iterator[str]:
-    """A line for each finding, and one that sums up.
+    """Yield a line for each finding, and a summary.
 
     Raises:
         Unusable: the input cannot be used.
@@ -23,7 +23,7 @@ def lines_of(check: Check, *, name: str) -> Iterator[str]:
 
 
 def summary(check: Check) -> str:
-    """How much was looked at, as what, and how much was found."""
+    """Return how many messages were checked, as which types, and how many problems were found."""
     unit = "payload" if check.kind == "payloads" else "message"
     how_many = f"{check.messages} {unit}" + ("" if check.messages == 1 else "s")
     if check.kind == "conversation":
@@ -35,7 +35,7 @@ def summary(check: Check) -> str:
 
 
 def document_of(check: Check, *, name: str) -> Iterator[str]:
-    """The pieces of one entry in `files` of `SCHEMA`, which is always whole, also when the input cannot be used."""
+    """Yield the parts of one entry in `files` of `SCHEMA`. It is complete even if the input cannot be used."""
     yield '{"file":' + _json(name) + ',"findings":['
     separator = "\n"
     try:
@@ -56,15 +56,15 @@ def document_of(check: Check, *, name: str) -> Iterator[str]:
 
 
 def unusable_document(name: str, error: Unusable) -> str:
-    """The same for an input of which nothing could be read; the lines that could not are findings."""
-    told = "it holds no message"
-    found = [Found(rule="schema.message", severity="error", message=told, line=each) for each in error.lines]
+    """Return the entry for an input without any message. Its first lines are findings."""
+    message = "it holds no message"
+    found = [Found(rule="schema.message", severity="error", message=message, line=each) for each in error.lines]
     none: dict[str, Any] = {"kind": None, "messages": 0, "readAs": [], "errors": len(found), "warnings": 0}
     return _json({"file": name, "findings": list(map(as_json, found)), **none, "unusable": str(error)})
 
 
 def as_json(found: Found) -> dict[str, Any]:
-    """A finding as `SCHEMA` has it."""
+    """Return a finding in the form of `SCHEMA`."""
     return {
         "rule": found.rule,
         "severity": found.severity,
@@ -78,7 +78,7 @@ def as_json(found: Found) -> dict[str, Any]:
 
 
 def printable(text: str) -> str:
-    """The text without what could move the cursor or recolour a terminal: peers write it."""
+    """Return *text* without control characters, which a peer could use to manipulate the terminal."""
     return "".join(each if each.isprintable() else " " for each in text)
 
 
@@ -90,12 +90,16 @@ _COUNT = {"type": "integer", "minimum": 0}
 
 SCHEMA: dict[str, Any] = {
     "$schema": "https://json-schema.org/draft/2020-12/schema",
-    "title": "What acp-bindings check --json prints",
+    "title": "The output of acp-bindings check --json",
     "type": "object",
     "additionalProperties": False,
     "required": ["files"],
     "properties": {
-        "files": {"type": "array", "items": {"$ref": "#/$defs/file"}, "description": "Of each FILE, in their order."},
+        "files": {
+            "type": "array",
+            "items": {"$ref": "#/$defs/file"},
+            "description": "One entry for each FILE.",
+        },
     },
     "$defs": {
         "file": {
@@ -103,22 +107,22 @@ SCHEMA: dict[str, Any] = {
             "additionalProperties": False,
             "required": ["file", "findings", "kind", "messages", "readAs", "errors", "warnings", "unusable"],
             "properties": {
-                "file": {"type": "string", "description": "As it was given; - is standard input."},
+                "file": {"type": "string", "description": "The argument FILE; - is standard input."},
                 "kind": {
                     "enum": ["conversation", "messages", "payloads", None],
-                    "description": "What the file holds; null where that could not be seen.",
+                    "description": "The kind of content; null if it is not known.",
                 },
-                "messages": {**_COUNT, "description": "How many messages or payloads were looked at."},
+                "messages": {**_COUNT, "description": "The number of messages or payloads."},
                 "readAs": {
                     "type": "array",
                     "items": {"type": "string"},
-                    "description": "The protocol packages, or of payloads the types, that they were read by.",
+                    "description": "The protocol packages, or the types of payloads, by which they were read.",
                 },
-                "errors": {**_COUNT, "description": "How many findings are errors."},
-                "warnings": {**_COUNT, "description": "How many findings are warnings."},
+                "errors": {**_COUNT, "description": "The number of findings that are errors."},
+                "warnings": {**_COUNT, "description": "The number of findings that are warnings."},
                 "unusable": {
                     "type": ["string", "null"],
-                    "description": "Why it cannot be used; null where it can.",
+                    "description": "Why the file cannot be used; null if it can.",
                 },
                 "findings": {"type": "array", "items": {"$ref": "#/$defs/finding"}},
             },
@@ -130,21 +134,24 @@ SCHEMA: dict[str, Any] = {
             "properties": {
                 "rule": {"enum": [each.id for each in RULES]},
                 "severity": {"enum": ["error", "warning", "info"]},
-                "line": {"type": ["integer", "null"], "minimum": 1, "description": "Of the file."},
+                "line": {"type": ["integer", "null"], "minimum": 1, "description": "The line of the file."},
                 "path": {
                     "type": "array",
                     "items": {"type": ["string", "integer"]},
-                    "description": "The way to it in what stands on the line, or in the document.",
+                    "description": "The path to it in the line or in the document.",
                 },
-                "message": {"type": "string", "description": "What is wrong, and what to do. It holds no secret."},
-                "from": {"enum": ["client", "agent", None], "description": "Who said it."},
-                "method": {"type": ["string", "null"], "description": "Of which method it is, or what answers it."},
+                "message": {"type": "string", "description": "The problem, and what to do. It contains no secret."},
+                "from": {"enum": ["client", "agent", None], "description": "The sender."},
+                "method": {
+                    "type": ["string", "null"],
+                    "description": "The method, also of a response.",
+                },
                 "value": {
                     "type": ["string", "null"],
-                    "description": "What stands there, as JSON, with --show-secrets; null without it.",
+                    "description": "The value, as JSON, with --show-secrets; otherwise null.",
                 },
             },
         },
     },
 }
-"""What is printed, with `document_of` and `unusable_document` in it."""
+"""The JSON schema of the output. `document_of` and `unusable_document` return its entries."""

@@ -1,4 +1,4 @@
-"""The command line of the check."""
+"""The command line `acp-bindings`."""
 
 from __future__ import annotations
 
@@ -10,19 +10,20 @@ from contextlib import nullcontext
 from functools import partial
 
 from acp_bindings._cli import shown_on, version, written_by
+from acp_bindings._lazy import PACKAGES
 from acp_bindings.check._checking import Check
 from acp_bindings.check._inputs import Unusable
 from acp_bindings.check._report import SCHEMA, document_of, lines_of, printable, unusable_document
 from acp_bindings.check._rules import RULES
-from acp_bindings.setup._versions import PACKAGES, package_named
+from acp_bindings.setup._versions import package_named
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command, and give its exit status."""
+    """Run the command and return its exit status."""
     with written_by("acp-bindings"):
         options = _parser().parse_args(arguments)
         if reconfigure := getattr(sys.stdout, "reconfigure", None):
-            # Names that the terminal cannot show are no reason to show nothing.
+            # Escape characters that the terminal cannot show.
             reconfigure(errors="backslashreplace")
         try:
             status: int = options.run(options)
@@ -35,48 +36,50 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="acp-bindings", description="Tools for the Agent Client Protocol.", allow_abbrev=False
     )
-    parser.add_argument("--version", action=_PrintVersion, nargs=0, help="print the version, and end")
+    parser.add_argument("--version", action=_PrintVersion, nargs=0, help="print the version and exit")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     check = commands.add_parser(
         "check",
-        help="say what is wrong with a message, a payload or a recorded conversation",
-        description="Print what is wrong with each FILE, a line for each finding. FILE holds a conversation, one "
-        "message on each line; or one JSON document: a message, what stands in its params or its result, an mcpServers "
-        "array, or a list of any of these.",
-        epilog="Exit status: 0 when nothing is wrong, warnings aside; 1 when something is; 2 when one FILE or the "
+        help="find problems in a message, a payload or a recorded conversation",
+        description="Print the problems in each FILE, one finding on each line. FILE contains a conversation, with one "
+        "message on each line; or one JSON document: a message, the params or the result of one, an mcpServers array, "
+        "or a list of any of these.",
+        epilog="Exit status: 0 if there are no errors, warnings aside; 1 if there are errors; 2 if a FILE or the "
         "command line cannot be used; 130 after Ctrl-C.",
         allow_abbrev=False,
     )
     check.add_argument("files", metavar="FILE", nargs="+", help='a file, or "-" for standard input')
     check.add_argument("--type", metavar="NAME", help="the type of a payload, such as v1.NewSessionRequest")
-    check.add_argument("--protocol", choices=PACKAGES, help="what is spoken where no initialize tells it (v1)")
-    check.add_argument("--json", action="store_true", help="print one JSON document and nothing else")
     check.add_argument(
-        "--json-schema", action=_PrintSchema, nargs=0, help="print the JSON schema of that document, and end"
+        "--protocol", choices=PACKAGES, help="the protocol of messages without an initialize (default: v1)"
+    )
+    check.add_argument("--json", action="store_true", help="print one JSON document instead of lines")
+    check.add_argument(
+        "--json-schema", action=_PrintSchema, nargs=0, help="print the JSON schema of that document and exit"
     )
     check.add_argument(
-        "--show-secrets", action="store_true", help="also print what stands at each place, which may be a secret"
+        "--show-secrets", action="store_true", help="also print the value at each path, which may be a secret"
     )
     check.set_defaults(run=_check)
-    rules = commands.add_parser("rules", help="list what is looked for", description="List what is looked for.")
+    rules = commands.add_parser("rules", help="list the rules", description="List the rules that check uses.")
     rules.set_defaults(run=_rules)
     return parser
 
 
 class _PrintSchema(argparse.Action):
-    """Needs no FILE, as --help does not."""
+    """Print the schema. Like --help, this requires no FILE."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object, **__: object) -> None:
-        """Print it and end."""
+        """Print it and exit."""
         sys.stdout.write(json.dumps(SCHEMA, indent=2) + "\n")
         parser.exit()
 
 
 class _PrintVersion(argparse.Action):
-    """Asks for the version only when it is asked for."""
+    """Print the version, which is looked up only then."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object, **__: object) -> None:
-        """Print it and end."""
+        """Print it and exit."""
         sys.stdout.write(f"acp-bindings {version()}\n")
         parser.exit()
 
@@ -123,16 +126,16 @@ def _write(pieces: Iterable[str]) -> None:
 
 
 LONGEST_LINE = 256 * 2**20
-"""How many bytes a line may have: what never ends, such as a device, is no input."""
+"""The maximum length of a line in bytes. Some files, such as devices, have no end."""
 
 
 def _raw(name: str) -> Iterator[bytes]:
-    """The lines of a file, or of standard input.
+    """Yield the lines of a file or of standard input.
 
     Raises:
         Unusable: it cannot be read.
     """
-    # It is None when whoever started us has closed it.
+    # It is None if the parent process has closed it.
     if name == "-" and sys.stdin is None:
         raise Unusable("standard input is closed")
     try:

@@ -16,7 +16,7 @@ import anyio
 from acp_bindings.connection._outbox import Outbox, Place
 from acp_bindings.connection._serving import Turn
 from acp_bindings.connection.errors import BadAnswer, ConnectionClosed, RequestFailed, StrayLines, is_failure, log
-from acp_bindings.errors import few
+from acp_bindings.errors import summarize
 from acp_bindings.jsonrpc import METHOD_NOT_FOUND, Codec
 from acp_bindings.messages import BadLine, BadResponse, ErrorResponse, Id, Response
 
@@ -71,7 +71,7 @@ class Stray:
         self._lost += is_lost
         level = logging.WARNING if is_lost and self._lost <= _WARNINGS else logging.DEBUG
         if log.isEnabledFor(level):
-            said = [method, wrong.message, few([*map(str, wrong.issues)])]
+            said = [method, wrong.message, summarize([*map(str, wrong.issues)])]
             log.log(level, "a line that cannot be used: %s", ": ".join(filter(None, said)))
 
     def _tell_of_handler(self, method: str) -> None:

@@ -281,7 +281,7 @@ def _types_with(params: type[object]) -> list[NotificationType]:
         from acp_bindings._problems.mistakes import wholes_with  # noqa: PLC0415 - only errors need it
 
         wholes = sorted({whole.__name__ for whole, _ in wholes_with(example, methods)})
-    advice = f"it is part of {' or '.join(wholes)}" if wholes else "name the method"
+    advice = f"it is part of {' or '.join(wholes)}" if wholes else "pass method="
     raise TypeError(f"no method is called with {params.__name__}; {advice}")
 
 

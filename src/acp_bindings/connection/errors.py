@@ -22,7 +22,7 @@ from typing import Any, cast
 
 import anyio
 
-from acp_bindings.errors import AcpError, Issue, few
+from acp_bindings.errors import AcpError, Issue, summarize
 from acp_bindings.setup.errors import told_in
 
 __all__ = [
@@ -152,7 +152,7 @@ class BadAnswer(AcpError):  # noqa: N818 - says what is wrong, which a suffix wo
     """The peer answered with what is no answer to the request."""
 
     def __init__(self, method: str, reason: str, issues: Sequence[Issue] = ()) -> None:
-        wrong = f"; {few([*map(str, issues)])}" if issues else ""
+        wrong = f"; {summarize([*map(str, issues)])}" if issues else ""
         super().__init__(f"{method}: the answer cannot be used: {reason}{wrong}")
         self.method = method
         self.issues = tuple(issues)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable
-from difflib import SequenceMatcher
 from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-import acp_bindings
 from acp_bindings._json import members_of
-from acp_bindings.jsonrpc import ProtocolPackage
+from acp_bindings._lazy import PACKAGES
+from acp_bindings.methods import ProtocolPackage
 from acp_bindings.setup.errors import BadProtocolVersion, UnsupportedProtocolVersion
 
 HIGHEST = 0xFFFF
@@ -21,9 +20,6 @@ V1_ONLY = frozenset({1})
 """The versions of an agent that settles by the rule of v1."""
 
 _PACKAGE = re.compile(r"v(\d+)(_unstable)?")
-
-PACKAGES = tuple(name for name in acp_bindings.__all__ if _PACKAGE.fullmatch(name))
-"""The names of the protocol packages, as they stand in `acp_bindings`."""
 
 
 def package_named(name: str) -> Any:
@@ -148,43 +144,3 @@ _LOOKS_LIKE = (
 
 LONGEST_SHOWN = 20
 """How many characters a version may have to be quoted."""
-
-
-CLOSE = 0.7
-"""How alike, of 1, names must be for one to be a guess at what the other should have been."""
-
-
-_BESIDE = ("acp_bindings.setup", "acp_bindings.connection", "acp_bindings.jsonrpc")
-"""What has names that no protocol package has."""
-
-
-def misnamed(package: str, name: str) -> str:
-    """The text of the error."""
-    said = [f"module {package!r} has no attribute {name!r}"]
-    if beside := next((each for each in _BESIDE if name in import_module(each).__all__), None):
-        return f"{said[0]}; it is in {beside}"
-    if homes := [f"acp_bindings.{each}" for each in PACKAGES if name in package_named(each).__all__]:
-        said.append(f"it is in {_listed(homes, 'and')}")
-    if close := _closest(name, import_module(package).__all__):
-        said.append(f"did you mean {_listed(close, 'or')}?")
-    return "; ".join(said)
-
-
-def _closest(name: str, known: list[str]) -> list[str]:
-    """At most three of the *known* names, the likest first."""
-    found = sorted(((_likeness(name, each), each) for each in known), reverse=True)
-    return [each for likeness, each in found[:3] if likeness >= CLOSE]
-
-
-def _likeness(one: str, other: str) -> float:
-    """Of the letters, or of the words in any order: the schema's `McpServerStdio` is a `StdioMcpServer` elsewhere."""
-    spelt = SequenceMatcher(None, one.lower(), other.lower()).ratio()
-    return max(spelt, SequenceMatcher(None, _words(one), _words(other)).ratio())
-
-
-def _words(name: str) -> str:
-    return " ".join(sorted(re.findall(r"[A-Z]?[^A-Z_]+|[A-Z]+", name))).lower()
-
-
-def _listed(names: list[str], last: str) -> str:
-    return f" {last} ".join(filter(None, [", ".join(names[:-1]), names[-1]]))

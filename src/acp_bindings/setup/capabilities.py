@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, TypeAlias
 
 from pydantic.alias_generators import to_snake
 
+from acp_bindings._lazy import PACKAGES
 from acp_bindings._models.base import Model
-from acp_bindings.setup._versions import PACKAGES, name_of, package_named, version_of
+from acp_bindings.setup._versions import name_of, package_named, version_of
 from acp_bindings.setup.errors import UnknownCapability
 
 if TYPE_CHECKING:

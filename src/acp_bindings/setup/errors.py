@@ -36,7 +36,7 @@ from acp_bindings._envelope import INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_F
 from acp_bindings._json import items_of, members_of
 from acp_bindings.decoding import decode
 from acp_bindings.encoding import encode
-from acp_bindings.errors import AcpError, Issue, Path, at, few
+from acp_bindings.errors import AcpError, Issue, Path, format_path, summarize
 
 if TYPE_CHECKING:
     from acp_bindings.jsonrpc import ProtocolPackage
@@ -69,7 +69,7 @@ class Remark:
 
     def __str__(self) -> str:
         """`agentCapabilities.mcp: there is no such capability; did you mean mcpCapabilities?`."""
-        return f"{at(self.path)}{self.message}"
+        return f"{format_path(self.path)}{self.message}"
 
 
 _MOST = 200
@@ -86,7 +86,7 @@ def told_in(data: object) -> str:
 
     Nothing else of *data* is shown: nobody knows what a peer puts there.
     """
-    told = few([one_line(str(issue)) for issue in _issues(data)])
+    told = summarize([one_line(str(issue)) for issue in _issues(data)])
     return f": {told}" if told else ""
 
 

@@ -81,7 +81,7 @@ def test_what_is_printed_is_no_command_to_a_ci_runner() -> None:
     [
         (["check", "no/such/file"], b"", "acp-bindings check: no/such/file: it cannot be read: No such file"),
         (["check", "-"], b"", "acp-bindings check: -: it is empty"),
-        (["check", "-"], b"{", "it is no JSON"),
+        (["check", "-"], b"{", "it is not JSON"),
         (["check", "-"], b"{}", "--type"),
         (["check", "-", "--type", "v1.Nothing"], b"{}", 'v1 has no type "Nothing"'),
         (["check", "-", "--protocol", "v9"], b"{}", "invalid choice"),
@@ -169,7 +169,7 @@ def test_what_is_no_recording_is_said_once_and_its_first_lines_are_in_the_json()
     assert [each["line"] for each in file["findings"]] == list(range(1, 41, 2))
     assert {each["rule"] for each in file["findings"]} == {"schema.message"}
     assert file["errors"] == 20
-    assert file["unusable"].startswith("it is no recording: none of its first 20 lines is a message")
+    assert file["unusable"].startswith("it is not a recording: none of its first 20 lines is a message")
 
 
 def test_a_file_that_does_not_end_is_given_up() -> None:

@@ -58,14 +58,14 @@ def test_utf_16_cannot_be_used() -> None:
 
 @pytest.mark.parametrize("raw", [b"hello", b"{", b'{"a": 1,\n"b"\n', b"\xff", b"[1, 2\n3"])
 def test_what_is_no_json_cannot_be_used(raw: bytes) -> None:
-    with pytest.raises(Unusable, match="no JSON"):
+    with pytest.raises(Unusable, match="not JSON"):
         Check(raw.splitlines(keepends=True))
 
 
 @pytest.mark.parametrize(
     ("raw", "told"),
     [
-        (b"{'a': 1}", "key must be a string at line 1 column 2; it is written as Python writes a dict, see json.dumps"),
+        (b"{'a': 1}", "key must be a string at line 1 column 2; it is a Python dict; use json.dumps"),
         (b'{\n"a": 1,\n}\n', "trailing comma at line 3 column 1"),
         (b'{"a":\n [1, // one\n 2]}', "expected value at line 2 column 6; JSON has no comments"),
         (
@@ -77,7 +77,7 @@ def test_what_is_no_json_cannot_be_used(raw: bytes) -> None:
 def test_what_keeps_a_document_from_being_one_is_told(raw: bytes, told: str) -> None:
     with pytest.raises(Unusable) as raised:
         Check(raw.splitlines(keepends=True))
-    assert str(raised.value) == f"it is no JSON: {told}"
+    assert str(raised.value) == f"it is not JSON: {told}"
 
 
 def test_a_line_that_is_no_utf_8_is_told_and_the_next_one_read() -> None:
@@ -124,7 +124,7 @@ def test_a_conversation_whose_lines_all_have_a_slip_is_one_all_the_same() -> Non
         (b"INFO: it is\nWARN: it is not\n", "a log, in which no line ends in a message"),
         (
             b'{"level": "info"}\n{"level": "debug"}\n',
-            "payloads or other JSON on each line; of payloads name the --type",
+            "payloads or other JSON on each line; for payloads, pass --type",
         ),
         (b"\x1f\x8b\x08\n\x00\n", "a file that is compressed with gzip; unpack it first"),
         (b"(\xb5/\xfd\n\x00\n", "a file that is compressed with zstd; unpack it first"),
@@ -136,7 +136,7 @@ def test_a_conversation_whose_lines_all_have_a_slip_is_one_all_the_same() -> Non
         (b"<html>\n</html>\n", "HTML or XML"),
         (b"data: {}\n\ndata: {}\n", "an event stream of HTTP"),
         (b"event: message\ndata: {}\n", "an event stream of HTTP"),
-        (b'Content-Length: 17\r\n\r\n{"jsonrpc":"2.0"}', "messages with headers as of LSP; ACP has none"),
+        (b'Content-Length: 17\r\n\r\n{"jsonrpc":"2.0"}', "messages with headers as in LSP; ACP has one"),
     ],
 )
 def test_what_is_no_recording_is_told_what_it_looks_like(text: bytes, likeness: str) -> None:
@@ -157,7 +157,7 @@ def test_a_long_word_that_might_begin_a_class_is_looked_through_once(monkeypatch
 
 def test_what_looks_like_nothing_is_no_recording_either() -> None:
     with pytest.raises(
-        Unusable, match=r"^it is no recording: none of its 2 lines is a message\. A recording has"
+        Unusable, match=r"^it is not a recording: none of its 2 lines is a message\. A recording has"
     ) as told:
         Check([b"hello\n", b"\n", b"world\n"])
     assert told.value.lines == (1, 3)
@@ -177,7 +177,7 @@ def test_some_lines_before_the_first_message_are_no_reason_to_stop() -> None:
 def test_of_many_lines_that_are_no_json_the_first_are_told() -> None:
     found = check(*opening(), *([b"hello"] * 50), *new(cwd="."))
     assert [each.line for each in found if each.rule == "schema.json"] == [*range(3, 24)]
-    assert found[-1].message == "this and 29 more lines from here on are no JSON either"
+    assert found[-1].message == "this line and 29 more are not JSON either"
     assert [where(each) for each in found if each.rule == "path.cwd"] == ["53 params.cwd"]
 
 
@@ -185,10 +185,10 @@ def test_of_many_lines_that_are_no_json_the_first_are_told() -> None:
     ("line", "told"),
     [
         (b'{"jsonrpc": "2.0", "meth', "it ends in the middle of a message; was it cut off?"),
-        (b"hello", "it is no JSON: expected value at character 1; a message is one line of JSON in UTF-8"),
+        (b"hello", "it is not JSON: expected value at character 1; a message is one line of JSON in UTF-8"),
         (
             b"{'jsonrpc': '2.0'}",
-            "it is no JSON: key must be a string at character 2; it is written as Python writes a dict, see json.dumps",
+            "it is not JSON: key must be a string at character 2; it is a Python dict; use json.dumps",
         ),
     ],
 )

@@ -347,13 +347,13 @@ def test_what_is_spelt_otherwise_is_told_with_the_right_spelling() -> None:
     found = [each for each in check(*opening(), *new(), *updates) if each.rule == "schema.misspelt"]
 
     assert [(where(each), each.message) for each in found] == [
-        ("5 params.update.raw_input", 'there is none of this name; write "rawInput"'),
+        ("5 params.update.raw_input", 'unknown name; write "rawInput"'),
         (
             "5 params.update.content[0].content.Annotations",
-            'there is none of this name; write "annotations"',
+            'unknown name; write "annotations"',
         ),
-        ("5 params.update.content[1].old_text", 'there is none of this name; write "oldText"'),
-        ("6 params.update.sessionUpdate", 'there is none of this name; write "agent_message_chunk"'),
+        ("5 params.update.content[1].old_text", 'unknown name; write "oldText"'),
+        ("6 params.update.sessionUpdate", 'unknown name; write "agent_message_chunk"'),
     ]
 
 
@@ -408,7 +408,7 @@ def test_what_is_no_base64_is_told_at_its_place_without_being_shown() -> None:
         (
             "schema.base64",
             "5 params.update.content[1].content.data",
-            "it is no base64; leave out what stands before the comma",
+            "it is not base64; remove the part before the comma",
         ),
         ("schema.base64", "5 params.update.content[2].content.data", "it is no base64; encode the bytes"),
         ("schema.base64", "5 params.update.content[3].content.resource.blob", "it is no base64; encode the bytes"),
@@ -493,7 +493,7 @@ def test_what_is_no_request_of_the_client_goes_on_in_no_version() -> None:
 def test_a_version_that_is_not_known_here_is_told() -> None:
     found = the("lifecycle.version", *opening(asked=9, answered=9), *new())
     assert (found.severity, where(found)) == ("warning", "2 result.protocolVersion")
-    assert "version 9 is not known here" in found.message
+    assert "version 9 is not supported here" in found.message
 
 
 @pytest.mark.requirement("R38")
@@ -877,7 +877,7 @@ def test_a_question_that_is_open_when_the_prompt_is_cancelled_is_answered_with_t
     assert rules(*talk, error(9, -32800), ENDED) == []
     found = the("lifecycle.permission-after-cancel", *talk, chosen("selected"), ENDED)
     assert (where(found), found.sender, found.severity) == ("8 result.outcome", "client", "error")
-    assert found.message.startswith("the client has cancelled the prompt in line 7; it is to be answered with")
+    assert found.message.startswith("the client cancelled the prompt in line 7; respond with")
 
 
 @pytest.mark.parametrize("after", [[ENDED], [*opening()]])
@@ -885,7 +885,7 @@ def test_a_question_that_the_client_forgets_when_it_cancels_is_told(after: list[
     talk = [*opening(), *new(), *permission()]
     found = the("lifecycle.permission-after-cancel", *talk, *after)
     assert (where(found), found.method) == ("6", "session/request_permission")
-    assert found.message.startswith("the client has cancelled the prompt in line 7, and does not answer this; it is")
+    assert found.message.startswith("the client cancelled the prompt in line 7 and has not responded to this; respond")
     # Who wrote that down may have stopped there.
     assert rules(*talk) == ["lifecycle.unanswered"] * 2
 
@@ -940,7 +940,7 @@ def test_what_has_no_answer_is_told_also_of_the_connections_before_the_last() ->
     talk = [*opening(), call("session/list", {}, id=1), *opening(), call("session/list", {}, id=1)]
     found = [each for each in check(*talk) if each.rule == "lifecycle.unanswered"]
     assert [(each.line, each.sender, each.message) for each in found] == [
-        (3, "client", "it has no answer on its connection"),
+        (3, "client", "it has no response on its connection"),
         (6, "client", "it has no answer here; was the recording cut off?"),
     ]
 

@@ -359,7 +359,7 @@ async def test_garbage_on_standard_output_costs_nothing_but_itself() -> None:
 
 async def test_a_program_that_sends_back_what_it_gets_is_no_agent() -> None:
     async with connect_process(["cat"], protocol=v1) as connection:
-        with pytest.raises(RequestFailed, match="session/new is for the agent, which this is not"):
+        with pytest.raises(RequestFailed, match="session/new is handled by the agent, not by the client"):
             await connection.request(NEW, timeout=10)
 
 

@@ -187,7 +187,7 @@ async def test_an_answer_with_the_id_in_another_type_is_warned_of(caplog: pytest
     async with against(role="client") as (client, peer), anyio.create_task_group() as tasks:
         tasks.start_soon(answer_as_text, peer)
         await client.request(method="_acme/do")
-    told = 'It answers no request that is open: id: "0" is no id of ours; that of _acme/do is 0'
+    told = 'It matches no open request: id: "0" is not the id of an open request; the id of _acme/do is 0'
     assert caplog.messages == [f"a line that cannot be used: {told}"]
 
 
@@ -201,5 +201,5 @@ async def test_a_notification_that_is_lost_is_warned_of_unless_it_is_a_flood(cap
         await peer.say(newer, *[wrong] * 50)
         await time_out(client)
     assert [record.levelno for record in caplog.records] == [logging.WARNING] * 5
-    assert "session/update: Invalid params: update.content.type: 'hologram' is none of 'text'" in caplog.messages[0]
+    assert "session/update: Invalid params: update.content.type: 'hologram' is not one of 'text'" in caplog.messages[0]
     assert SECRET not in caplog.text

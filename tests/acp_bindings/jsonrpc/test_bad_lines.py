@@ -75,7 +75,7 @@ def test_a_bad_line_is_answered_and_the_next_is_read(text: str | bytes, code: in
     ("text", "code", "message"),
     [
         ("nonsense", PARSE_ERROR, "Parse error: expected ident at line 1 column 2"),
-        ("5", INVALID_REQUEST, "Invalid request: a message is an object"),
+        ("5", INVALID_REQUEST, "Invalid request: a message must be an object"),
         ("{}", INVALID_REQUEST, 'Invalid request: it lacks "jsonrpc": "2.0"'),
         ('{"jsonrpc":"2.0"}', INVALID_REQUEST, "Invalid request: it has no method"),
         (line(id=1, method="x", result=False), INVALID_REQUEST, "Invalid request: it has both a method and a result"),
@@ -90,10 +90,10 @@ def test_a_bad_line_is_answered_and_the_next_is_read(text: str | bytes, code: in
         (
             line(method="session/update", params={}),
             METHOD_NOT_FOUND,
-            "Method not found: session/update is for the client, which this is not",
+            "Method not found: session/update is handled by the client, not by the agent",
         ),
         (line(id=1, methd="logout", params={}), INVALID_REQUEST, "Invalid request: it has no method"),
-        (line(id=1, method="session/prompt"), INVALID_PARAMS, "Invalid params: there are none"),
+        (line(id=1, method="session/prompt"), INVALID_PARAMS, "Invalid params: they are missing"),
         (line(id=1, method="session/prompt", params={}), INVALID_PARAMS, "Invalid params"),
     ],
 )
@@ -183,5 +183,5 @@ def test_the_codes_are_those_of_json_rpc_and_of_the_protocol() -> None:
 
 @pytest.mark.parametrize("given", [{"jsonrpc": "2.0"}, None, 5, [b"{}"], io.StringIO("{}")])
 def test_what_is_no_line_is_refused(given: Any) -> None:
-    with pytest.raises(TypeError, match=f"^a line is text or bytes, and no {type(given).__name__}$"):
+    with pytest.raises(TypeError, match=f"^a line must be str or bytes, not {type(given).__name__}$"):
         agent().read(given)

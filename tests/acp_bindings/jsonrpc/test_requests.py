@@ -47,9 +47,7 @@ def test_every_id_of_the_protocol_comes_back_as_it_came(id_: Any) -> None:
 def test_what_is_no_id_is_answered_with_null(id_: Any) -> None:
     refused = agent().read(line(id=id_, method="logout", params={}))
 
-    assert answered(refused) == error(
-        None, INVALID_REQUEST, "Invalid request: it has no valid id, an integer or a string"
-    )
+    assert answered(refused) == error(None, INVALID_REQUEST, "Invalid request: the id must be an integer or a string")
 
 
 def test_null_is_no_id_in_v2() -> None:

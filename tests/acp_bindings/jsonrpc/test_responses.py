@@ -33,7 +33,7 @@ def test_what_was_sent_finds_its_result_in_its_own_response_alone() -> None:
     assert isinstance(response, Response)
 
     assert new.result_in(response).session_id == "s"
-    with pytest.raises(ValueError, match=r"^the response to 1 is wanted, not that to 0$"):
+    with pytest.raises(ValueError, match=r"^expected the response to 1, not to 0$"):
         logout.result_in(response)
 
 
@@ -51,9 +51,9 @@ def test_an_answer_to_nothing_is_left_unanswered(id_: Any) -> None:
     codec = client()
     codec.request(v1.LogoutRequest())
 
-    assert codec.read(line(id=id_, result={})) == BadLine(INVALID_REQUEST, "It answers no request that is open", None)
+    assert codec.read(line(id=id_, result={})) == BadLine(INVALID_REQUEST, "It matches no open request", None)
     assert codec.read(line(id=id_ or 5, error={"code": 1, "message": "m"})) == BadLine(
-        INVALID_REQUEST, "It answers no request that is open", None
+        INVALID_REQUEST, "It matches no open request", None
     )
     assert dict(codec.pending) == {0: "logout"}
 
@@ -66,7 +66,7 @@ def test_what_has_an_id_alone_is_an_answer(id_: Any) -> None:
     late = codec.read(line(id=id_))
 
     assert isinstance(late, BadLine)
-    assert (late.message, late.reply) == ("It answers no request that is open", None)
+    assert (late.message, late.reply) == ("It matches no open request", None)
     assert dict(codec.pending) == {0: "logout"}
 
 
@@ -103,8 +103,8 @@ def test_an_answer_to_nothing_tells_which_request_it_seems_to_be_of(own: Any, id
 
     message = codec.read(line(id=id_, result={}))
 
-    issue = Issue(("id",), "id_type", f"{said} is no id of ours; that of logout is {right}")
-    assert message == BadLine(INVALID_REQUEST, "It answers no request that is open", None, issues=(issue,))
+    issue = Issue(("id",), "id_type", f"{said} is not the id of an open request; the id of logout is {right}")
+    assert message == BadLine(INVALID_REQUEST, "It matches no open request", None, issues=(issue,))
     assert dict(codec.pending) == {own: "logout"}
     assert isinstance(codec.read(line(id=own, result={})), Response)
 
@@ -124,7 +124,7 @@ def test_of_an_answer_to_nothing_not_all_that_are_open_are_looked_at() -> None:
     message = codec.read(line(id="999", result={}))
 
     assert isinstance(message, BadLine)
-    assert message.issues[0].message == '"999" is no id of ours; that of logout is 999'
+    assert message.issues[0].message == '"999" is not the id of an open request; the id of logout is 999'
     assert isinstance(codec.read(line(id="0999", result={})), BadLine)
     assert not spelt
 
@@ -171,11 +171,11 @@ def test_what_the_peer_could_not_read_it_says_without_an_id() -> None:
             "it has both a result and an error",
         ),
         ({"id": 0, "result": {"sessionId": "s"}}, 'it lacks "jsonrpc": "2.0"'),
-        ({"jsonrpc": "2.0", "id": 0, "result": {}}, "its result is no NewSessionResponse"),
-        ({"jsonrpc": "2.0", "id": 0, "result": '{"sessionId": "s"}'}, "its result is no NewSessionResponse"),
-        ({"jsonrpc": "2.0", "id": 0, "result": None}, "its result is no NewSessionResponse"),
-        ({"jsonrpc": "2.0", "id": 0, "error": "bad"}, "its error is no Error"),
-        ({"jsonrpc": "2.0", "id": 0, "error": {"message": "x"}}, "its error is no Error"),
+        ({"jsonrpc": "2.0", "id": 0, "result": {}}, "its result is not a valid NewSessionResponse"),
+        ({"jsonrpc": "2.0", "id": 0, "result": '{"sessionId": "s"}'}, "its result is not a valid NewSessionResponse"),
+        ({"jsonrpc": "2.0", "id": 0, "result": None}, "its result is not a valid NewSessionResponse"),
+        ({"jsonrpc": "2.0", "id": 0, "error": "bad"}, "its error is not a valid Error"),
+        ({"jsonrpc": "2.0", "id": 0, "error": {"message": "x"}}, "its error is not a valid Error"),
     ],
 )
 def test_a_bad_answer_ends_its_request_too(answer: Any, message: str) -> None:

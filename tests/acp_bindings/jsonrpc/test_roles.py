@@ -85,7 +85,7 @@ def test_the_protocol_may_be_settled_after_the_first_request() -> None:
 
 @pytest.mark.parametrize("protocol", ["v1", 1, [v1, v2], None, v1.METHODS])
 def test_what_is_no_protocol_package_is_refused(protocol: Any) -> None:
-    told = r"^protocol is a package, such as acp_bindings\.v1, or setup\.OPENING until one is settled on, and no "
+    told = r"^protocol must be a package such as acp_bindings\.v1, or setup\.OPENING before the handshake, not "
     with pytest.raises(TypeError, match=told + type(protocol).__name__ + "$"):
         Codec(protocol, role="agent")
     codec = agent()
@@ -96,5 +96,5 @@ def test_what_is_no_protocol_package_is_refused(protocol: Any) -> None:
 
 @pytest.mark.parametrize("role", ["server", "", None, v1])
 def test_there_are_four_roles(role: Any) -> None:
-    with pytest.raises(ValueError, match=r"^role is agent or client or proxy or conductor, and nothing else$"):
+    with pytest.raises(ValueError, match=r"^role must be agent or client or proxy or conductor, not "):
         Codec(v1, role=role)

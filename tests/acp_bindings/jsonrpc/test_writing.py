@@ -44,9 +44,9 @@ def test_params_without_members_are_params() -> None:
 def test_a_method_that_is_no_text_is_not_sent() -> None:
     codec = agent()
 
-    with pytest.raises(EncodeError, match="Half of a surrogate pair"):
+    with pytest.raises(EncodeError, match="A lone surrogate"):
         codec.notify(method="_\ud800")
-    with pytest.raises(EncodeError, match="Half of a surrogate pair"):
+    with pytest.raises(EncodeError, match="A lone surrogate"):
         codec.request(method="_\ud800")
     assert dict(codec.pending) == {}
 
@@ -83,7 +83,7 @@ def test_of_a_request_that_is_forgotten_nothing_is_kept() -> None:
     assert asking.forget(sent.id) == "logout"
     assert dict(asking.pending) == {}
     late = asking.read(line(id=sent.id, result={}))
-    assert late == BadLine(INVALID_REQUEST, "It answers no request that is open", None)
+    assert late == BadLine(INVALID_REQUEST, "It matches no open request", None)
     assert asking.request(v1.LogoutRequest()).id != sent.id
     with pytest.raises(ValueError, match="no request with the id 0 is open"):
         asking.forget(sent.id)
@@ -152,37 +152,37 @@ def test_what_is_for_our_own_side_is_not_sent() -> None:
 @pytest.mark.parametrize(
     ("params", "method", "complaint"),
     [
-        ({"cwd": "/", "mcpServers": []}, None, "no method that could be sent so has dict; name the method$"),
-        (v1.TextContent(text="t"), None, "no method that could be sent so has v1.TextContent; name the method$"),
+        ({"cwd": "/", "mcpServers": []}, None, "no request takes dict; pass method=$"),
+        (v1.TextContent(text="t"), None, "no request takes v1.TextContent; pass method=$"),
         (
             v1.LogoutRequest,
             None,
-            "no method that could be sent so has the class v1.LogoutRequest; make an object of it$",
+            "no request takes the class v1.LogoutRequest; create an object of it$",
         ),
-        ("logout", None, "no method that could be sent so has str; a method is named by method=$"),
+        ("logout", None, "no request takes str; pass the name of a method as method=$"),
         (
             v1_unstable.ForkSessionRequest(session_id="s", cwd="/"),
             None,
-            "no method that could be sent so has v1_unstable.ForkSessionRequest; v1 is spoken$",
+            "no request takes v1_unstable.ForkSessionRequest; the negotiated version is v1$",
         ),
         (
             v2.ListSessionsRequest(),
             None,
-            "no method that could be sent so has v2.ListSessionsRequest; v1 is spoken$",
+            "no request takes v2.ListSessionsRequest; the negotiated version is v1$",
         ),
         (
             v1.CancelNotification(session_id="s"),
             None,
-            "no method that could be sent so has v1.CancelNotification; session/cancel is a no",
+            "no request takes v1.CancelNotification; session/cancel is a no",
         ),
         (
             v1.LogoutRequest(),
             "session/list",
-            "session/list is sent with ListSessionsRequest, not with v1.LogoutRequest",
+            "the params of session/list must be ListSessionsRequest, not v1.LogoutRequest",
         ),
-        ({}, "session/list", "session/list is sent with ListSessionsRequest, not with dict"),
-        (None, "logout", "logout is sent with LogoutRequest, not with NoneType"),
-        (v1.CancelNotification(session_id="s"), "session/cancel", "session/cancel is no request"),
+        ({}, "session/list", "the params of session/list must be ListSessionsRequest, not dict"),
+        (None, "logout", "the params of logout must be LogoutRequest, not NoneType"),
+        (v1.CancelNotification(session_id="s"), "session/cancel", "session/cancel is not a request"),
     ],
 )
 def test_params_of_no_method_or_of_another_are_not_sent(params: Any, method: str | None, complaint: str) -> None:
@@ -235,14 +235,14 @@ def test_what_is_only_part_of_some_params_is_told_the_whole(
 def test_of_what_is_part_of_no_params_nothing_is_guessed() -> None:
     for package in PACKAGES:
         for params in ({"sessionId": "s"}, package.TextContent(text="t"), package.NewSessionResponse(session_id="s")):
-            with pytest.raises(TypeError, match=r"; name the method$"):
+            with pytest.raises(TypeError, match=r"; pass method=$"):
                 agent(package).notify(params)  # pyright: ignore[reportArgumentType]
 
 
 def test_a_request_is_no_notification() -> None:
-    with pytest.raises(TypeError, match=r"no method that could be sent so has v1\.LogoutRequest; logout is a request"):
+    with pytest.raises(TypeError, match=r"no notification takes v1\.LogoutRequest; logout is a request"):
         client().notify(v1.LogoutRequest())  # pyright: ignore[reportArgumentType]
-    with pytest.raises(TypeError, match="logout is no notification"):
+    with pytest.raises(TypeError, match="logout is not a notification"):
         client().notify(v1.LogoutRequest(), method="logout")
 
 
@@ -290,7 +290,7 @@ def test_the_answer_has_to_be_of_the_methods_type() -> None:
     ):
         with pytest.raises(TypeError) as raised:
             codec.respond(request, result)
-        assert str(raised.value) == f"session/new is answered with NewSessionResponse, not with {kind}"
+        assert str(raised.value) == f"the result of session/new must be NewSessionResponse, not {kind}"
 
 
 def test_what_cannot_be_encoded_leaves_no_request_open() -> None:
@@ -308,5 +308,5 @@ def test_a_notification_of_another_version_is_refused_once_that_is_no_longer_spo
     told = v1.SessionNotification(session_id="s", update=v1.AgentMessageChunk(content=v1.TextContent(text="hello")))
     assert codec.notify(told) == codec.notify(told, method="session/update") == codec.notify(told)
     codec.protocol = v2
-    with pytest.raises(TypeError, match=r"so has v1\.SessionNotification; v2 is spoken$"):
+    with pytest.raises(TypeError, match=r"takes v1\.SessionNotification; the negotiated version is v2$"):
         codec.notify(told)

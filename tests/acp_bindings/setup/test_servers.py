@@ -79,7 +79,7 @@ def test_what_a_newer_schema_put_there_is_kept() -> None:
 
 
 def test_a_transport_that_v1_does_not_know_is_refused() -> None:
-    with pytest.raises(DecodeError, match=r'mcpServers\[0\].type: "_mine" is none of the transports'):
+    with pytest.raises(DecodeError, match=r'mcpServers\[0\].type: "_mine" is not a transport'):
         servers_for(v1, [v2.OtherMcpServer(type="_mine")])
     assert written(v2, v2_unstable.OtherMcpServer(type="_mine")) == [{"type": "_mine"}]
 

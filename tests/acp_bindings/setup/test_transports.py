@@ -34,7 +34,9 @@ def test_a_name_for_http_is_taken_for_one(name: str) -> None:
     fault = type_fault({"type": name})
     assert fault
     assert (fault.meant, fault.unknown) == ("http", True)
-    assert fault.message == (f'"{name}" is none of the transports, which are stdio, http and sse; did you mean "http"?')
+    assert fault.message == (
+        f'"{name}" is not a transport; the transports are stdio, http and sse; did you mean "http"?'
+    )
 
 
 @pytest.mark.parametrize(
@@ -81,4 +83,4 @@ def test_a_type_that_is_not_that_of_the_members_is_told(entry: dict[str, Any], t
 def test_what_is_no_word_is_not_shown(tag: object) -> None:
     fault = type_fault({"type": tag})
     assert fault
-    assert fault.message.startswith("this is none of the transports")
+    assert fault.message.startswith("this is not a transport")

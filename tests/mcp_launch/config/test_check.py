@@ -229,7 +229,7 @@ def test_what_is_no_server_is_an_entry_that_cannot_be_read(entry: object, tmp_pa
 
 
 _GOOSE = 'a server must be a map with a "cmd", or with a "uri" and its "type"'
-_NO_TYPE = "is none of the transports, which are stdio, streamable_http and sse"
+_NO_TYPE = "is not a transport; the transports are stdio, streamable_http and sse"
 
 
 @pytest.mark.anyio

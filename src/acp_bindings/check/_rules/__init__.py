@@ -1,8 +1,8 @@
-"""The rules: small functions that look at one message each, in six families."""
+"""The rules of `acp-bindings check`. Each is a small function that checks one message."""
 
 from __future__ import annotations
 
-from acp_bindings.check._rules import capability, leniency, lifecycle, path, schema, secret
+from acp_bindings.check._rules import capability, lifecycle, path, schema, secret
 from acp_bindings.check._rules.rule import Look, Rule
 
 LOOKS: tuple[Look, ...] = (
@@ -10,13 +10,13 @@ LOOKS: tuple[Look, ...] = (
     *capability.LOOKS,
     *path.LOOKS,
     *secret.LOOKS,
-    *leniency.LOOKS,
+    *schema.LENIENCY,
     *schema.LOOKS,
 )
-"""What looks at each message, in the order in which it is told."""
+"""The functions that check each message, in the order of their findings."""
 
-END = Rule("lifecycle.unanswered", "info", "A request has no answer in the recording.")
-"""What only the end of a conversation shows."""
+END = Rule("lifecycle.unanswered", "info", "A request has no response in the recording.")
+"""The rule that is checked at the end of a conversation."""
 
 RULES: tuple[Rule, ...] = tuple(sorted((END, *(rule for look in LOOKS for rule in look.rules)), key=lambda it: it.id))
-"""All of them, by their ids."""
+"""All rules, sorted by id."""

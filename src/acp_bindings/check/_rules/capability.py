@@ -1,11 +1,11 @@
-"""What the other side has not said that it can do, or said so that nobody reads it."""
+"""Rules for capabilities that are used but not advertised, and for those that are misspelled."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
 
-from acp_bindings.check._conversation import Said
+from acp_bindings.check._conversation import ObservedMessage
 from acp_bindings.check._rules.rule import Look, of_initialize, remark, rule, rules, under, whole
 from acp_bindings.errors import AcpError
 from acp_bindings.jsonrpc import METHOD_NOT_FOUND
@@ -17,122 +17,131 @@ from acp_bindings.setup.errors import CapabilityNotAdvertised, McpServersRefused
 
 
 def id_of(capability: str) -> str:
-    """The id of the rule that a capability is not used unless it is advertised: `capability.load`."""
+    """Return the id of the rule for using *capability* although it is not advertised: `capability.load`."""
     table = {*TABLES["agent"], *TABLES["client"]}
     name = capability.removeprefix("session.") if capability in table else capability.partition(".")[0] + "-other"
     return "capability." + name.replace(".", "-").replace("_", "-")
 
 
 _NOT_ADVERTISED = {
-    id_of(each): f"`{each}` is used, which the {side} has not advertised."
+    id_of(each): f"`{each}` is used, but the {side} has not advertised it."
     for side in ("agent", "client")
     for each in TABLES[side]
     if side == "agent" or each.startswith("elicitation") or each in METHODS["client"].values()
 } | {
-    "capability.mcp-other": "An MCP server has a transport that the agent cannot have advertised.",
-    "capability.prompt-other": "A prompt has content of a kind that the agent cannot have advertised.",
+    "capability.mcp-other": "An MCP server has a transport for which there is no capability.",
+    "capability.prompt-other": "A prompt has a kind of content for which there is no capability.",
 }
 
 
 @rules({"error": dict(sorted(_NOT_ADVERTISED.items()))})
-def not_advertised(said: Said) -> Iterator[Remark]:
-    """What is sent although the other side has not advertised what it needs."""
-    peer = _receiver(said)
-    if peer is None or said.method is None or said.kind not in ("request", "notification", "unreadable"):
+def not_advertised(observed: ObservedMessage) -> Iterator[Remark]:
+    """Yield what is sent although the receiver has not advertised the required capability."""
+    peer = _receiver(observed)
+    if peer is None or observed.method is None or observed.kind not in ("request", "notification", "unreadable"):
         return
     assumed: set[str] = set()
-    while (error := _refusal(peer, said, said.method, assumed)) and error.capability not in assumed:
+    while (error := _refusal(peer, observed, observed.method, assumed)) and error.capability not in assumed:
         assumed.add(error.capability)
         if isinstance(error, McpServersRefused):
             for each in error.refused:
                 if each.capability is not None:
                     assumed.add(each.capability)
-                    yield remark(said, id_of(each.capability), each.reason, "mcpServers", each.index)
+                    yield remark(observed, id_of(each.capability), each.reason, "mcpServers", each.index)
         elif error.field is None:
-            told = f"{error.method}: {error.reason}; it must not be sent"
-            yield whole(said, id_of(error.capability), told)
+            message = f"{error.method}: {error.reason}; it must not be sent"
+            yield whole(observed, id_of(error.capability), message)
         else:
-            yield remark(said, id_of(error.capability), error.reason, *_steps(error.field))
+            yield remark(observed, id_of(error.capability), error.reason, *_steps(error.field))
 
 
 @rule("capability.refused", "error")
-def refused(said: Said) -> Iterator[Remark]:
-    """A method is answered with "method not found", which every agent has or which was advertised."""
-    if said.kind != "error" or said.error_code != METHOD_NOT_FOUND or said.asked is None or said.before is None:
+def refused(observed: ObservedMessage) -> Iterator[Remark]:
+    """The response is "method not found", but the method is mandatory or was advertised."""
+    if (
+        observed.kind != "error"
+        or observed.error_code != METHOD_NOT_FOUND
+        or observed.request is None
+        or observed.before is None
+    ):
         return
-    peer = said.before.agent if said.sender == "agent" else said.before.client
-    if peer is None or said.asked.method not in METHODS[peer.side] or said.asked.method not in said.protocol.METHODS:
+    peer = observed.before.agent if observed.sender == "agent" else observed.before.client
+    if (
+        peer is None
+        or observed.request.method not in METHODS[peer.side]
+        or observed.request.method not in observed.protocol.METHODS
+    ):
         return
-    if said.asked.method in OFFERED_IN_SESSIONS:
+    if observed.request.method in OFFERED_IN_SESSIONS:
         return
-    needed = METHODS[peer.side][said.asked.method]
+    needed = METHODS[peer.side][observed.request.method]
     if needed is None or peer.lacks(needed) is None:
-        why = "which it has advertised" if needed and needed != "session" else f"which every {peer.side} has"
-        told = f"the {peer.side} does not know {said.asked.method}, {why}"
-        yield whole(said, "capability.refused", told, "error")
+        why = "but it has advertised it" if needed and needed != "session" else f"but every {peer.side} must support it"
+        message = f"the {peer.side} does not support {observed.request.method}, {why}"
+        yield whole(observed, "capability.refused", message, "error")
 
 
 @rule("capability.unknown", "warning")
-def unknown(said: Said) -> Iterator[Remark]:
-    """A capability is misspelt, such as `mcp` for `mcpCapabilities`, so that nobody reads it."""
-    yield from of_initialize(said, "unknown-capability", "capability.unknown")
+def unknown(observed: ObservedMessage) -> Iterator[Remark]:
+    """A capability is misspelt, such as `mcp` for `mcpCapabilities`, so that it is ignored."""
+    yield from of_initialize(observed, "unknown-capability", "capability.unknown")
 
 
 @rule("capability.other-version", "warning")
-def other_version(said: Said) -> Iterator[Remark]:
-    """A member of `initialize` is one of another version, so that nobody reads it."""
-    yield from of_initialize(said, "other-version", "capability.other-version")
+def other_version(observed: ObservedMessage) -> Iterator[Remark]:
+    """A field of `initialize` belongs to another version, so that it is ignored."""
+    yield from of_initialize(observed, "other-version", "capability.other-version")
 
 
 @rule("capability.login", "error")
-def login(said: Said) -> Iterator[Remark]:
-    """The client logs in by a method that the agent has not advertised, or that is for a terminal."""
-    peer = _receiver(said)
-    if said.type_name not in ("AuthenticateRequest", "LoginAuthRequest") or said.typed is None:
+def login(observed: ObservedMessage) -> Iterator[Remark]:
+    """The client logs in with a method that the agent has not advertised, or that needs a terminal."""
+    peer = _receiver(observed)
+    if observed.type_name not in ("AuthenticateRequest", "LoginAuthRequest") or observed.typed is None:
         return
-    if isinstance(peer, AgentPeer) and (reason := peer.login_refusal(said.typed.method_id)):
-        yield remark(said, "capability.login", reason, "methodId")
+    if isinstance(peer, AgentPeer) and (reason := peer.login_refusal(observed.typed.method_id)):
+        yield remark(observed, "capability.login", reason, "methodId")
 
 
 @rule("capability.auth-terminal", "error")
-def terminal_login(said: Said) -> Iterator[Remark]:
-    """The agent offers to log in in a terminal, and the client has not said that it has one for that."""
-    client = said.before.client_asking if said.before and said.type_name == "InitializeResponse" else None
-    if client is not None and said.typed is not None:
-        for each in login_remarks(AgentPeer.of(said.protocol, said.typed), client):
-            yield under(said, each, "capability.auth-terminal")
+def terminal_login(observed: ObservedMessage) -> Iterator[Remark]:
+    """The agent offers to log in in a terminal, but the client has not advertised one."""
+    client = observed.before.client_asking if observed.before and observed.type_name == "InitializeResponse" else None
+    if client is not None and observed.typed is not None:
+        for each in login_remarks(AgentPeer.of(observed.protocol, observed.typed), client):
+            yield under(observed, each, "capability.auth-terminal")
 
 
 @rule("capability.sse-deprecated", "warning")
-def sse_deprecated(said: Said) -> Iterator[Remark]:
-    """An MCP server is one of SSE, which MCP has deprecated and v2 does not have."""
-    for each in said.servers_remarks:
+def sse_deprecated(observed: ObservedMessage) -> Iterator[Remark]:
+    """An MCP server uses SSE, which MCP has deprecated and v2 does not support."""
+    for each in observed.servers_remarks:
         if each.rule == "sse-deprecated":
             yield replace(each, rule="capability.sse-deprecated")
 
 
-def _receiver(said: Said) -> Peer | None:
-    if said.before is None or said.sender is None:
+def _receiver(observed: ObservedMessage) -> Peer | None:
+    if observed.before is None or observed.sender is None:
         return None
-    return said.before.agent if said.sender == "client" else said.before.client
+    return observed.before.agent if observed.sender == "client" else observed.before.client
 
 
-def _refusal(peer: Peer, said: Said, method: str, assumed: set[str]) -> CapabilityNotAdvertised | None:
-    """Why what is said must not be, *assumed* capabilities aside."""
+def _refusal(peer: Peer, observed: ObservedMessage, method: str, assumed: set[str]) -> CapabilityNotAdvertised | None:
+    """Return why a message must not be sent, even if the *assumed* capabilities were advertised."""
     try:
-        if said.typed is None:
+        if observed.typed is None:
             check_method(peer, method, assume=assumed)
         else:
-            check_message(peer, said.typed, method=method, assume=assumed)
+            check_message(peer, observed.typed, method=method, assume=assumed)
     except CapabilityNotAdvertised as error:
         return error
-    except (AcpError, ValueError):  # no method that there is, which another rule says
+    except (AcpError, ValueError):  # another rule reports unknown methods
         return None
     return None
 
 
 def _steps(field: str) -> Iterator[str | int]:
-    """The steps in `prompt[2]` or `systemPrompt.mode`."""
+    """Yield the steps of a path such as `prompt[2]` or `systemPrompt.mode`."""
     for step in field.replace("[", ".").replace("]", "").split("."):
         yield int(step) if step.isdigit() else step
 

@@ -1,4 +1,4 @@
-"""What the schema does not allow, said as what it most likely comes from."""
+"""Rules for data that the schema does not allow, with the likely cause, and for data that is lost in reading."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from dataclasses import replace
 from acp_bindings._models.base import Model
 from acp_bindings._models.types import NotEnum
 from acp_bindings._problems.mistakes import other_spelling
-from acp_bindings.check._conversation import Said
+from acp_bindings.check._conversation import ObservedMessage
 from acp_bindings.check._rules.rule import Look, remark, rule, rules
+from acp_bindings.errors import Finding
 from acp_bindings.setup._peer import repeated_version
 from acp_bindings.setup._versions import read_version
 from acp_bindings.setup.errors import BadProtocolVersion, Remark
@@ -19,64 +20,68 @@ from acp_bindings.setup.errors import BadProtocolVersion, Remark
 @rules(
     {
         "error": {
-            "schema.json": "A line is no JSON.",
-            "schema.message": "It is no message of JSON-RPC 2.0.",
-            "schema.method": "There is no such method, or not for whom it is sent to.",
-            "schema.params": "The params are not those of the method.",
-            "schema.result": "The result is not that of the method.",
-            "schema.error": "The error is no error of JSON-RPC.",
-            "schema.payload": "A payload is not of its type.",
+            "schema.json": "A line is not JSON.",
+            "schema.message": "The line is not a message of JSON-RPC 2.0.",
+            "schema.method": "The method does not exist, or the receiver does not handle it.",
+            "schema.params": "The params are not valid for the method.",
+            "schema.result": "The result is not valid for the method.",
+            "schema.error": "The error is not an error of JSON-RPC.",
+            "schema.payload": "A payload is not valid for its type.",
         }
     }
 )
-def reading(said: Said) -> Iterator[Remark]:
-    """What kept a message from being read."""
-    yield from said.wrong
+def reading(observed: ObservedMessage) -> Iterator[Remark]:
+    """Yield the errors that prevented a message from being read."""
+    yield from observed.wrong
 
 
 @rule("schema.version", "error")
-def version(said: Said) -> Iterator[Remark]:
-    """What stands for a protocol version is none, since those are integers; or the rest of the answer is of another."""
-    if said.type_name in ("InitializeRequest", "InitializeResponse"):
+def version(observed: ObservedMessage) -> Iterator[Remark]:
+    """A protocol version is not an integer, or the response has the form of another version."""
+    if observed.type_name in ("InitializeRequest", "InitializeResponse"):
         try:
-            named = read_version(said.body)
+            named = read_version(observed.body)
         except BadProtocolVersion as error:
-            yield remark(said, "schema.version", error.reason, "protocolVersion")
+            yield remark(observed, "schema.version", error.reason, "protocolVersion")
         else:
-            if said.kind == "response" and said.typed is None and (reason := repeated_version(said.body, named)):
-                yield remark(said, "schema.version", reason, "protocolVersion")
+            if (
+                observed.kind == "response"
+                and observed.typed is None
+                and (reason := repeated_version(observed.body, named))
+            ):
+                yield remark(observed, "schema.version", reason, "protocolVersion")
 
 
 @rule("schema.servers-missing", "error")
-def servers_missing(said: Said) -> Iterator[Remark]:
-    """`mcpServers` is missing, which v1 wants in `session/new` and `session/load` also when it is empty."""
-    wanted = said.version == 1 and said.type_name in ("NewSessionRequest", "LoadSessionRequest")
-    if wanted and isinstance(said.body, dict) and "mcpServers" not in said.members:
-        if other_spelling("mcpServers", said.members):
-            return  # which says what is missing
-        told = 'it is missing, and agents refuse the request without it; send "mcpServers": []'
-        yield remark(said, "schema.servers-missing", told, "mcpServers")
+def servers_missing(observed: ObservedMessage) -> Iterator[Remark]:
+    """`mcpServers` is missing, which v1 requires in `session/new` and `session/load` even if it is empty."""
+    wanted = observed.version == 1 and observed.type_name in ("NewSessionRequest", "LoadSessionRequest")
+    if wanted and isinstance(observed.body, dict) and "mcpServers" not in observed.members:
+        if other_spelling("mcpServers", observed.members):
+            return  # another rule reports the spelling
+        message = 'it is missing, and agents refuse the request without it; send "mcpServers": []'
+        yield remark(observed, "schema.servers-missing", message, "mcpServers")
 
 
 @rules(
     {
         "error": {
-            "schema.server-type": "An MCP server has no `type`, or none that its version has.",
-            "schema.server-list": "`args`, `env` or `headers` of an MCP server is missing, which v1 wants also empty.",
-            "schema.server-map": "`env` or `headers` of an MCP server is a map; it is a list of `{name, value}`.",
-            "schema.header-line-break": "A header of an MCP server holds a line break.",
+            "schema.server-type": "An MCP server lacks a `type`, or its type does not exist in this version.",
+            "schema.server-list": "`args`, `env` or `headers` of an MCP server is missing; v1 requires it.",
+            "schema.server-map": "`env` or `headers` of an MCP server is a map instead of a list of `{name, value}`.",
+            "schema.header-line-break": "A header of an MCP server contains a line break.",
         },
         "warning": {
             "schema.server-name": "An MCP server has a name that some agents refuse.",
-            "schema.duplicate-server": "Two MCP servers of one request have one name; an error in v2.",
-            "schema.duplicate-env": "`env` of an MCP server names a variable twice.",
-            "schema.transport-header": "A header of an MCP server is one that the transport writes itself.",
+            "schema.duplicate-server": "Two MCP servers of a request have the same name; an error in v2.",
+            "schema.duplicate-env": "`env` of an MCP server contains a variable twice.",
+            "schema.transport-header": "A header of an MCP server is set by the transport itself.",
         },
     }
 )
-def servers(said: Said) -> Iterator[Remark]:
-    """What is known to go wrong with the form of MCP servers."""
-    for each in said.servers_remarks:
+def servers(observed: ObservedMessage) -> Iterator[Remark]:
+    """Yield the known problems of MCP servers."""
+    for each in observed.servers_remarks:
         if (id_ := f"schema.{each.rule}") in _OF_SERVERS:
             yield replace(each, rule=id_)
 
@@ -85,18 +90,18 @@ _OF_SERVERS = frozenset(each.id for each in servers.rules)
 
 
 @rule("schema.misspelt", "warning")
-def misspelt(said: Said) -> Iterator[Remark]:
-    """A member or a tag is spelt otherwise than the one that there is, so that nobody reads it."""
-    # Of those in `initialize` there is more to say, which other rules do.
-    if said.type_name not in ("InitializeRequest", "InitializeResponse"):
-        for path, value, members in said.objects:
+def misspelt(observed: ObservedMessage) -> Iterator[Remark]:
+    """A field or a discriminator is misspelled, so that it is ignored."""
+    # Other rules check `initialize` in more detail.
+    if observed.type_name not in ("InitializeRequest", "InitializeResponse"):
+        for path, value, members in observed.objects:
             for name, meant in _misspelt(value, members):
-                told = f'there is none of this name; write "{meant}"'
-                yield remark(said, "schema.misspelt", told, *path, name, severity="warning")
+                message = f'unknown name; write "{meant}"'
+                yield remark(observed, "schema.misspelt", message, *path, name, severity="warning")
 
 
 def _misspelt(value: Model, members: Collection[str]) -> Iterator[tuple[str, str]]:
-    """What is spelt otherwise in *value*, which had these *members*, with the right spelling."""
+    """Yield each misspelled name in *value*, which had these *members*, with the right spelling."""
     fields = type(value).__pydantic_fields__
     names = [info.alias or name for name, info in fields.items()]
     for name in (each for each in members if each not in names):
@@ -109,13 +114,13 @@ def _misspelt(value: Model, members: Collection[str]) -> Iterator[tuple[str, str
 
 
 @rule("schema.base64", "warning")
-def base64(said: Said) -> Iterator[Remark]:
-    """The bytes of an image, a sound, a resource or a terminal are no base64, so that nobody can decode them."""
-    for path, value, members in said.objects:
+def base64(observed: ObservedMessage) -> Iterator[Remark]:
+    """The data of an image, audio, a resource or a terminal is not base64."""
+    for path, value, members in observed.objects:
         name = BASE64.get(type(value).__name__)
         if name and isinstance(text := members.get(name), str) and not _is_base64(text):
-            told = "leave out what stands before the comma" if text.startswith("data:") else "encode the bytes"
-            yield remark(said, "schema.base64", f"it is no base64; {told}", *path, name, severity="warning")
+            message = "remove the part before the comma" if text.startswith("data:") else "encode the bytes"
+            yield remark(observed, "schema.base64", f"it is not base64; {message}", *path, name, severity="warning")
 
 
 BASE64 = {
@@ -125,14 +130,32 @@ BASE64 = {
     "TerminalOutput": "data",
     "TerminalOutputChunk": "data",
 }
-"""The member of each type that the schema describes as base64; the models have it as text."""
+"""The field of each type that the schema describes as base64. In the models it is a `str`."""
 
 
 def _is_base64(text: str) -> bool:
-    """Whether somebody may decode it: it may be of the alphabet for URLs, lack its padding, and have line breaks."""
+    """Return True if it can be decoded. The URL alphabet, missing padding and line breaks are allowed."""
     found = re.fullmatch(r"([A-Za-z0-9+/_-]*)={0,2}", re.sub(r"[\r\n]", "", text))
     return found is not None and len(found[1]) % 4 != 1
 
 
+@rules(
+    {
+        "warning": {
+            "leniency.default-on-error": "A field has an invalid value and reads as its default.",
+            "leniency.skip-invalid-items": "An item of a list is invalid and is left out.",
+            "leniency.default-on-null": "A field is null, which is not allowed, and reads as empty.",
+        }
+    }
+)
+def excused(observed: ObservedMessage) -> Iterator[Remark]:
+    """Yield the findings of `decode`."""
+    for each in observed.findings:
+        causes = tuple(replace(cause, path=cause.path[len(each.path) :]) for cause in each.causes)
+        yield Remark((*observed.at, *each.path), f"leniency.{each.rule}", str(Finding((), each.rule, causes)))
+
+
 LOOKS: tuple[Look, ...] = (version, servers_missing, servers, misspelt, base64, reading)
-"""In the order in which they are told; what an earlier one has said of a place, the last does not repeat."""
+
+LENIENCY: tuple[Look, ...] = (excused,)
+"""In the order of their findings. The last does not repeat what an earlier one found at the same path."""

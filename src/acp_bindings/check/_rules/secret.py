@@ -1,4 +1,4 @@
-"""Secrets where others see them: in arguments, in URLs, on the way; and that there are some in the input at all."""
+"""Rules for secrets that others can see: in arguments, in URLs, on the network, and in the recording itself."""
 
 from __future__ import annotations
 
@@ -8,48 +8,50 @@ from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from acp_bindings._json import items_of, members_of
-from acp_bindings.check._conversation import Said
+from acp_bindings.check._conversation import ObservedMessage
 from acp_bindings.check._rules.rule import Look, rule
 from acp_bindings.errors import Path
 from acp_bindings.setup.errors import Remark
 
 
 @rule("secret.argument", "warning")
-def argument(said: Said) -> Iterator[Remark]:
-    """An argument of an MCP server looks like a secret, and whoever lists the processes of a system sees it."""
-    for entry, path in _entries(said):
+def argument(observed: ObservedMessage) -> Iterator[Remark]:
+    """An argument of an MCP server looks like a secret; the process list shows it to other users."""
+    for entry, path in _entries(observed):
         for index in secret_arguments([each if isinstance(each, str) else "" for each in items_of(entry.get("args"))]):
-            told = "it looks like a secret, which whoever lists processes sees; give it in env, if the server takes it"
-            yield Remark((*path, "args", index), "secret.argument", told)
+            message = (
+                "it looks like a secret, and the process list shows it; pass it in env if the server supports that"
+            )
+            yield Remark((*path, "args", index), "secret.argument", message)
 
 
 @rule("secret.url", "warning")
-def url(said: Said) -> Iterator[Remark]:
-    """The URL of an MCP server holds a password or a token, and URLs end up in logs."""
-    for entry, path in _entries(said):
+def url(observed: ObservedMessage) -> Iterator[Remark]:
+    """The URL of an MCP server contains a password or a token, and URLs end up in logs."""
+    for entry, path in _entries(observed):
         if isinstance(address := entry.get("url"), str) and (_has_login(address) or _has_token(address)):
-            told = "it holds what looks like a secret, and URLs end up in logs; send it in headers"
-            yield Remark((*path, "url"), "secret.url", told)
+            message = "it seems to contain a secret, and URLs end up in logs; send it in headers"
+            yield Remark((*path, "url"), "secret.url", message)
 
 
 @rule("secret.cleartext", "warning")
-def cleartext(said: Said) -> Iterator[Remark]:
-    """Headers with a secret go over `http://` to another machine, where everybody on the way can read them."""
-    for entry, path in _entries(said):
+def cleartext(observed: ObservedMessage) -> Iterator[Remark]:
+    """Headers with a secret are sent over `http://` to another machine, so that others can read them."""
+    for entry, path in _entries(observed):
         address = entry.get("url")
         if isinstance(address, str) and _is_cleartext(address) and [*_secrets(entry.get("headers"))]:
-            told = "headers with a secret go over http:// to another machine, for all on the way to read; use https://"
-            yield Remark((*path, "url"), "secret.cleartext", told)
+            message = "headers with a secret are sent unencrypted to another machine; use https://"
+            yield Remark((*path, "url"), "secret.cleartext", message)
 
 
 @rule("secret.recorded", "info")
-def recorded(said: Said) -> Iterator[Remark]:
-    """The input itself holds a secret in `env` or `headers`; take it out before the file is given to others."""
-    for entry, path in _entries(said):
+def recorded(observed: ObservedMessage) -> Iterator[Remark]:
+    """The input contains a secret in `env` or `headers`; remove it before you share the file."""
+    for entry, path in _entries(observed):
         for name in ("env", "headers"):
             for index in _secrets(entry.get(name)):
-                told = "its value looks like a secret; take it out before you give this file to others"
-                yield Remark((*path, name, index), "secret.recorded", told, "info")
+                message = "its value looks like a secret; remove it before you share this file"
+                yield Remark((*path, name, index), "secret.recorded", message, "info")
 
 
 def secret_arguments(arguments: Sequence[str]) -> Iterator[int]:
@@ -68,26 +70,26 @@ _NAME = re.compile(
     r"(?i)(^|[^a-z])(api[-_]?key|access[-_]?key|auth|authorization|bearer|cookie|credentials?|pass(word|wd|phrase)?|pat|"
     r"private[-_]?key|secret|token)s?($|[^a-z])|apikey|(?<=[a-z_-])(key|token|secret|password)$"
 )
-"""What options, variables, headers and parameters are called that hold a secret."""
+"""Names of options, variables, headers and parameters that contain a secret."""
 
 _TOKEN = re.compile(
     r"(?<![\w-])(sk-[\w-]{16,}|gh[opsur]_\w{20,}|github_pat_\w{20,}|glpat-[\w-]{16,}|xox[abeprs]-[\w-]{10,}|"
     r"AKIA[0-9A-Z]{16}|AIza[\w-]{30,}|eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*|(?i:bearer|basic) [\w.~+/=-]{8,})"
 )
-"""What secrets of widely used services look like."""
+"""Secrets of widely used services."""
 
 _LOOPBACK = re.compile(r"localhost|.*\.localhost|127(\.\d+){3}|::1")
 
 
-def _entries(said: Said) -> Iterator[tuple[dict[str, Any], Path]]:
-    servers, path = said.servers
+def _entries(observed: ObservedMessage) -> Iterator[tuple[dict[str, Any], Path]]:
+    servers, path = observed.servers
     for index, each in enumerate(servers):
         if entry := members_of(each):
-            yield entry, path if said.type_name == "McpServer" else (*path, index)
+            yield entry, path if observed.type_name == "McpServer" else (*path, index)
 
 
 def _secrets(pairs: object) -> Iterator[int]:
-    """Where in a list of names and values, or in a map that stands for one, there is a secret."""
+    """Yield the indices of the secrets in a list of names and values, or in a map in place of one."""
     mapped = [{"name": name, "value": value} for name, value in members_of(pairs).items()]
     for index, each in enumerate(mapped or items_of(pairs)):
         match each:
