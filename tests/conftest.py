@@ -30,6 +30,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("full")
 
 
+@pytest.fixture(params=["asyncio", "trio"])
+def anyio_backend(request: pytest.FixtureRequest) -> str:
+    """The event loops that are supported."""
+    return request.param
+
+
 @pytest.fixture(scope="module", autouse=True)
 def garbage_is_looked_for_in_what_is_new() -> None:
     """Leave out what was there before the tests of a module: all tests, all models and validators.

@@ -6,13 +6,8 @@ from collections.abc import AsyncGenerator, Generator
 
 import pytest
 
+from tests.mcp_launch.servers.web import Web, misbehaving_web
 from tests.mcp_launch.support import Marked, marked_servers, web_server
-
-
-@pytest.fixture(params=["asyncio", "trio"])
-def anyio_backend(request: pytest.FixtureRequest) -> str:
-    """The event loops that are supported."""
-    return request.param
 
 
 @pytest.fixture
@@ -20,6 +15,13 @@ async def marked(anyio_backend: str, echo_urls: dict[str, str]) -> AsyncGenerato
     """Servers of which nothing may be left at the end of the test: no process, pipe, socket or task."""
     async with marked_servers() as servers:
         yield servers
+
+
+@pytest.fixture
+def web(marked: Marked) -> Generator[Web]:
+    """A web server that misbehaves as the path says; gone before `marked` looks for what is left."""
+    with misbehaving_web() as server:
+        yield server
 
 
 @pytest.fixture(scope="session")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
@@ -30,13 +29,6 @@ OWNED = {
     "Mcp-Session-Id": "mine",
 }
 """Headers that the transport writes, in any case."""
-
-
-@pytest.fixture
-def web(marked: Marked) -> Generator[Web]:
-    """A web server that tells what it was sent; gone before `marked` looks for what is left."""
-    with misbehaving_web() as server:
-        yield server
 
 
 @pytest.mark.requirement("R44")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 import traceback
-from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
@@ -29,13 +28,6 @@ pytestmark = [
 
 IGNORE_UNRAISABLE = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 SHORT = Budgets(connect=1.0, handshake=1.0, list=1.0, close=0.5)
-
-
-@pytest.fixture
-def web(marked: Marked) -> Generator[Web]:
-    """A web server that misbehaves as the path says; gone before `marked` looks for what is left."""
-    with misbehaving_web() as server:
-        yield server
 
 
 async def failure_of(server: dict[str, Any], *, cwd: Path, budgets: Budgets = SHORT) -> LaunchFailure:

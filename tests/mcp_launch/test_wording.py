@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,7 @@ import pytest
 import mcp_launch
 from mcp_launch import Budgets, Options
 from mcp_launch.failures import Wording
-from tests.mcp_launch.servers.web import Web, misbehaving_web
+from tests.mcp_launch.servers.web import Web
 from tests.mcp_launch.support import Marked, http
 
 pytestmark = [
@@ -20,13 +19,6 @@ pytestmark = [
 ]
 
 SHORT = Budgets(connect=2.0, handshake=2.0, list=0.5, close=0.5)
-
-
-@pytest.fixture
-def web(marked: Marked) -> Generator[Web]:
-    """A web server that misbehaves as the path says; gone before `marked` looks for what is left."""
-    with misbehaving_web() as server:
-        yield server
 
 
 def servers_of(web: Web, marked: Marked) -> list[dict[str, Any]]:

@@ -14,12 +14,6 @@ from tests.servers.installed import WebServer, from_npm
 REPORT = "server report"
 
 
-@pytest.fixture(params=["asyncio", "trio"])
-def anyio_backend(request: pytest.FixtureRequest) -> str:
-    """The event loops that are supported."""
-    return request.param
-
-
 @pytest.fixture
 async def marked(anyio_backend: str, web_servers: dict[str, dict[str, Any]]) -> AsyncGenerator[Marked]:
     """Servers of which nothing may be left at the end of the test: no process, pipe, socket or task."""

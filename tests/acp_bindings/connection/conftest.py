@@ -11,12 +11,6 @@ import pytest
 from tests.leftovers import children, open_files
 
 
-@pytest.fixture(params=["asyncio", "trio"])
-def anyio_backend(request: pytest.FixtureRequest) -> str:
-    """The event loops that are supported."""
-    return request.param
-
-
 @pytest.fixture
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     """At its end, a connection does not wait long for a peer that reads nothing."""
