@@ -313,7 +313,7 @@ def test_the_command_checks_a_file_in_its_own_words(tmp_path: Path) -> None:
     done = check(str(file))
 
     assert done.stdout == f"FAIL odd stdio invalid_spec in spec after 0.0 s: the entry: {_GOOSE}\n"
-    warning = "Goose does not support 'command'; did you mean cmd? [unknown_member]"
+    warning = "Goose does not support 'command'; did you mean \"cmd\"? [unknown_member]"
     assert done.stderr == f"{file}:4:5: warning: odd: {warning}\n"
 
 

@@ -539,7 +539,7 @@ def test_acp_forms_are_passed_on_as_they_are(value: object, servers: list[Any], 
 @pytest.mark.parametrize(
     ("entry", "code", "column", "says"),
     [
-        ({"commnd": "x"}, "unknown_member", 23, "Claude Code does not support 'commnd'; did you mean command?"),
+        ({"commnd": "x"}, "unknown_member", 23, "Claude Code does not support 'commnd'; did you mean \"command\"?"),
         (
             {"type": "http", "url": "http://h", "env": {"K": "v"}},
             "unused_member",

@@ -90,8 +90,8 @@ def test_a_tool_is_shown_with_what_it_answers_and_says_that_it_does(file: str, c
 @pytest.mark.parametrize(
     ("line", "status", "says"),
     [
-        ("cal typed", 2, 'mcp-launch: there is no command "cal"; did you mean "call"?'),
-        ("typed path=a", 2, 'mcp-launch: there is no command "typed", but a tool: call typed key=value ...'),
+        ("cal typed", 2, 'mcp-launch: unknown command "cal"; did you mean "call"?'),
+        ("typed path=a", 2, 'mcp-launch: unknown command "typed"; it is a tool: call typed key=value ...'),
         ("call", 2, "mcp-launch: usage: call NAME key=value ..."),
         ("call tpyed", 2, 'mcp-launch: odd: no tool is called "tpyed"; did you mean "typed"?'),
         ("read", 2, "mcp-launch: usage: read URI"),

@@ -281,8 +281,8 @@ ADVICE: Mapping[Code, str] = {
     ),
     "not_executable": "Make the file executable, or name its interpreter as the command and the file as an argument.",
     "exited": (
-        "Run the command by hand in the same directory. If it works there, it probably needs a variable, which you must "
-        "add to the env of the entry."
+        "Run the command by hand in the same directory. If it works there, it probably needs a variable; add it "
+        "to the env of the entry."
     ),
     "refused": "Start the server, and compare host and port with the address that it listens on.",
     "dns": (
