@@ -1,4 +1,4 @@
-"""Texts as JSON: what is read, where it stands, and where what cannot be read stops making sense."""
+"""JSON and YAML documents: values, positions, and positions of errors."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def test_what_a_grammar_allows_is_read(text: str, grammar: Grammar, value: objec
         ("[" * 5000, YAML, "f:1:1: nested too deeply: more than 200 levels"),
     ],
 )
-def test_what_it_does_not_is_told_by_line_and_column(text: str, grammar: Grammar, says: str) -> None:
+def test_syntax_errors_name_line_and_column(text: str, grammar: Grammar, says: str) -> None:
     with pytest.raises(UnusableInput) as raised:
         read_document(text, source="f", grammar=grammar)
 

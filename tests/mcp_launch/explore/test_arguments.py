@@ -1,4 +1,4 @@
-"""What is typed after the name of a tool becomes what its schema asks for."""
+"""Words are converted to the types in a tool's schema."""
 
 from __future__ import annotations
 

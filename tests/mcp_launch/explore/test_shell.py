@@ -70,7 +70,7 @@ def test_a_tool_that_is_new_is_found_though_the_server_did_not_tell(odd_file: st
     assert (done.status, done.out) == (0, "grew\ngrown()\n")
 
 
-def test_a_tool_of_which_the_server_told_that_it_is_gone_is_not_called(odd_file: str, command: Command) -> None:
+def test_a_removed_tool_is_not_called(odd_file: str, command: Command) -> None:
     done = command("shell", odd_file, stdin="call grow alone=yes\ncall typed path=a\n")
 
     assert (done.status, done.out) == (2, "grew\n")
@@ -224,7 +224,7 @@ def test_a_schema_that_is_none_completes_nothing() -> None:
     assert candidates("call t a=", offer, {}) == candidates("call t b=", offer, {}) == []
 
 
-def test_what_a_server_does_not_offer_is_told_from_what_it_has_none_of(command: Command) -> None:
+def test_not_offering_a_kind_and_having_none_differ(command: Command) -> None:
     config = f"OFFERS={json.dumps({'tools': 1, 'resources': []})}"
 
     done = command("shell", "-e", config, "--", sys.executable, *ODD["args"], stdin="resources\nprompts\n")
