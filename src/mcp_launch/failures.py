@@ -17,7 +17,7 @@ A failure is also data: `to_json` is what reports and `mcp-launch check --json` 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, cast
 
 from mcp_launch.report import Code, FailureJson, Stage
@@ -242,3 +242,16 @@ class Wording(NamedTuple):
         # Where no transport needs a type, there is none to be given, also for one that the program does not have.
         form = "" if self.urls else f', with "type": "{self.called(transport)}"'
         return f'"{self.url_of(transport)}"{form}'
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Return `; did you mean "x"?` with the most similar name, or an empty string."""
+    near = nearest(name, known)
+    return "" if near is None else f'; did you mean "{near}"?'
+
+
+def nearest(name: str, known: Iterable[str], *, cutoff: float = 0.6) -> str | None:
+    """Return the most similar of the *known* names, if one is similar."""
+    import difflib  # noqa: PLC0415 - only needed for mistakes
+
+    return next(iter(difflib.get_close_matches(name, list(known), n=1, cutoff=cutoff)), None)

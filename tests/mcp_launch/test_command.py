@@ -257,7 +257,7 @@ def test_what_the_command_needs_is_what_the_extra_brings() -> None:
     ("stdin", "says"),
     [
         (b"\xff\xfe[\0]\0", ": not UTF-8 at byte 0; is it UTF-16? Save it as UTF-8"),
-        (b"[" + b"1" * 5000 + b"]", ":1:2: contains a number that is too long"),
+        (b"[" + b"1" * 5000 + b"]", ":1:1: contains a number that is too long"),
     ],
 )
 def test_input_that_is_no_json_text_exits_2(stdin: bytes, says: str, tmp_path: Path) -> None:
@@ -297,7 +297,7 @@ def test_streams_that_are_closed_or_full_or_go_away_are_no_traceback(
 
 @pytest.mark.parametrize("unbuffered", ["", "1"])
 @pytest.mark.parametrize("what", ["--help", "schema", "--version"])
-def test_what_cannot_be_printed_is_told(what: str, unbuffered: str, tmp_path: Path) -> None:
+def test_failing_to_print_is_reported(what: str, unbuffered: str, tmp_path: Path) -> None:
     done = in_a_shell(f'"$@" {what} >/dev/full', tmp_path, unbuffered=unbuffered)
 
     assert done.returncode == 2
@@ -368,7 +368,7 @@ def test_a_url_is_a_server_with_its_headers() -> None:
     assert "the SSE transport is deprecated" in old.stderr
 
 
-def test_a_url_of_the_other_transport_is_told_in_the_words_of_where_it_was_named(tmp_path: Path) -> None:
+def test_a_wrong_transport_is_reported_in_the_words_of_its_source(tmp_path: Path) -> None:
     gemini = tmp_path / ".gemini" / "settings.json"
     gemini.parent.mkdir()
     with web_server("http") as url:
@@ -387,7 +387,7 @@ def test_a_url_of_the_other_transport_is_told_in_the_words_of_where_it_was_named
         assert f"this URL speaks {speaks}: {advice}\n" in done.stdout + done.stderr
 
 
-def test_a_server_that_needs_longer_is_told_the_option_that_gives_it(tmp_path: Path) -> None:
+def test_a_timeout_names_the_option_to_increase_it(tmp_path: Path) -> None:
     junit, html = tmp_path / "report.xml", tmp_path / "report.html"
     slow = ("--timeout", "0.5", "--", "/bin/sleep", "20")
 
@@ -464,14 +464,14 @@ def test_what_makes_no_sense_exits_2(args: tuple[str, ...], says: str) -> None:
         ("nonsense",),
     ],
 )
-def test_what_cannot_be_typed_exits_2(args: tuple[str, ...]) -> None:
+def test_usage_errors_exit_2(args: tuple[str, ...]) -> None:
     done = run(*args)
 
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("Usage: mcp-launch ")
 
 
-def test_the_schema_of_a_report_is_that_which_is_printed() -> None:
+def test_schema_prints_the_schema_of_reports() -> None:
     done = run("schema")
 
     # To update the file that it prints: python -m tests.mcp_launch.test_command

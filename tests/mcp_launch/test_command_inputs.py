@@ -1,4 +1,4 @@
-"""What can be typed to say which servers are meant, and what is made of it."""
+"""The options that name servers."""
 
 from __future__ import annotations
 
@@ -236,7 +236,7 @@ def test_yaml_that_is_too_large_is_refused(tmp_path: Path) -> None:
         read_inputs(Typed(servers=[str(file)]))
 
 
-def test_a_current_directory_that_is_gone_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_deleted_current_directory_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     gone = tmp_path / "gone"
     gone.mkdir()
     monkeypatch.chdir(gone)

@@ -13,11 +13,11 @@ from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from mcp_launch._command.find_servers import read_file, read_inputs, started_ahead, text_of
-from mcp_launch._command.inputs import Call, Session, Typed, did_you_mean, name_of, there_are
+from mcp_launch._command.inputs import Call, Session, Typed, name_of, there_are
 from mcp_launch._command.show.text import found_in, print_findings, refusing, write, write_file
 from mcp_launch.config._formats import format_called
 from mcp_launch.config._read import write_config
-from mcp_launch.failures import UnusableInput
+from mcp_launch.failures import UnusableInput, did_you_mean
 
 if TYPE_CHECKING:
     from mcp_launch.options import Listing

@@ -7,7 +7,6 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Literal
 
 from mcp_launch._json_values import as_members
@@ -194,17 +193,6 @@ def with_unique_names(sessions: list[Session]) -> list[Session]:
 
 def _names(session: Session) -> set[str]:
     return {name for server in session.servers if (name := name_of(server)) is not None}
-
-
-def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Return `; did you mean "x"?` with the most similar name, or an empty string."""
-    near = nearest(name, known)
-    return "" if near is None else f'; did you mean "{near}"?'
-
-
-def nearest(name: str, known: Iterable[str]) -> str | None:
-    """Return the most similar of the *known* names, if one is similar."""
-    return next(iter(get_close_matches(name, list(known), n=1)), None)
 
 
 def there_are(known: Iterable[str]) -> str:

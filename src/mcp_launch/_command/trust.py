@@ -13,7 +13,7 @@ from mcp_launch._command.inputs import Session
 from mcp_launch._command.show.text import printable
 from mcp_launch._json_values import as_items, as_members
 from mcp_launch.config._entries import Entry
-from mcp_launch.config._references import Text, walk
+from mcp_launch.config._references import Text, texts_in
 from mcp_launch.failures import UnusableInput
 from mcp_launch.report import TransportName
 
@@ -148,13 +148,8 @@ def _names(pairs: object) -> list[str]:
 
 
 def _variables(entry: Entry) -> list[str]:
-    found: list[str] = []
-    walk([entry.written, entry.written_cwd], lambda text: found.extend(_of_environment(text)))
-    return list(dict.fromkeys(found))
-
-
-def _of_environment(text: Text) -> Iterator[str]:
-    return (each.name for each in text.references if each.kind == "env")
+    references = [each for text in texts_in([entry.written, entry.written_cwd]) for each in text.references]
+    return list(dict.fromkeys(each.name for each in references if each.kind == "env"))
 
 
 def _confirm(sessions: Sequence[Session]) -> bool:

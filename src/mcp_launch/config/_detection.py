@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from mcp_launch._json_values import as_members
+from mcp_launch.failures import nearest
 
 FILES: Mapping[str, tuple[str, ...]] = {
     "claude-desktop": ("claude_desktop_config.json",),
@@ -88,14 +89,11 @@ def project_of(source: str, *, home: str | None) -> str | None:
 
 def meant_by(value: Any, wanted: str) -> str:
     """Return a hint about a missing member: its name is misspelt, or a server is outside of it."""
-    import difflib  # noqa: PLC0415 - only needed for mistakes
-
     if _is_server(value):
         return "; is it a server? Put it there, in a map of servers by name"
     members = {member.lower(): member for member in as_members(value)}
-    near = difflib.get_close_matches(wanted.lower(), sorted(members), n=1, cutoff=0.8)
-    if near:
-        return f'; is "{members[near[0]]}" meant to be {wanted}?'
+    if near := nearest(wanted.lower(), sorted(members), cutoff=0.8):
+        return f'; is "{members[near]}" meant to be {wanted}?'
     # Only if all are servers: settings may contain a map that looks like one.
     maps = [name for name, member in as_members(value).items() if as_members(member)]
     if maps and all(_is_server(value[name]) for name in maps):

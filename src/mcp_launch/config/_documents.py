@@ -18,15 +18,12 @@ Grammar: TypeAlias = Literal["json", "json with comments", "jsonc", "yaml"]
 """The syntax of a file; JSONC allows comments and trailing commas."""
 DEEPEST = 200
 """The maximum depth of nesting. Python's own limit depends on its version."""
-LONGEST_NUMBER = 4000
-"""The maximum number of digits; Python rejects integers of more than 4,300."""
 _QUOTES = "'`\u2018\u2019\u201c\u201d\u201e"
 """Characters that people or word processors write instead of the quotation marks of JSON."""
 _STRING = r'(?s)"(?:[^"\\\r\n]|\\.)*"?'
 _COMMENT = rf"{_STRING}|(?P<comment>//[^\r\n]*|/\*.*?\*/)|(?P<open>/\*)"
 _COMMA = rf"{_STRING}|(?P<kept>[\[{{,:][ \t\r\n]*,)|(?P<comma>,)(?=[ \t\r\n]*[\]}}])"
 _BRACKET = rf"{_STRING}|(?P<open>[\[{{])|(?P<close>[\]}}])"
-_NUMBER = rf"{_STRING}|(?P<number>-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)"
 
 
 class Place(NamedTuple):
@@ -95,8 +92,7 @@ def read_json(text: str, *, source: str, comments: bool = False, trailing_commas
             blanked,
             object_pairs_hook=_unique,
             parse_constant=_refuse_constant,
-            parse_int=_int,
-            parse_float=_float,
+            parse_float=_finite,
         )
     except json.JSONDecodeError as error:
         at, hint = _diagnosed(blanked, error, comments=comments, trailing_commas=trailing_commas)
@@ -107,9 +103,9 @@ def read_json(text: str, *, source: str, comments: bool = False, trailing_commas
     except _ConstantError as error:
         at = _first_bare(blanked, str(error))
         raise unusable(source, place_in(text, at), f"not JSON: {error} is not a JSON number") from None
-    except _TooLongError:
-        at = next(found.start() for found in re.finditer(_NUMBER, blanked) if found["number"] and _is_long(found[0]))
-        raise unusable(source, place_in(text, at), "contains a number that is too long") from None
+    except ValueError:
+        # Python limits the digits of integers.
+        raise unusable(source, Place(1, 1), "contains a number that is too long") from None
     return _Json(value, blanked)
 
 
@@ -223,10 +219,6 @@ class _ConstantError(Exception):
     pass
 
 
-class _TooLongError(Exception):
-    pass
-
-
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Return the members of an object. A repeated name would silently drop a server."""
     members = dict(pairs)
@@ -239,21 +231,11 @@ def _refuse_constant(name: str) -> NoReturn:
     raise _ConstantError(name)
 
 
-def _int(digits: str) -> int:
-    if _is_long(digits):
-        raise _TooLongError
-    return int(digits)
-
-
-def _float(digits: str) -> float:
-    if _is_long(digits):
-        raise _TooLongError
-    return float(digits)
-
-
-def _is_long(number: str) -> bool:
-    """Return True if a number has too many digits for Python, or overflows a float."""
-    return len(number) >= LONGEST_NUMBER or (not number.lstrip("-").isdigit() and isinf(float(number)))
+def _finite(digits: str) -> float:
+    value = float(digits)
+    if isinf(value):
+        raise ValueError(digits)
+    return value
 
 
 def _first_repeated(text: str) -> tuple[str, int]:

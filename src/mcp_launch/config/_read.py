@@ -16,7 +16,7 @@ from mcp_launch.config._documents import Document, Grammar, read_json, unusable
 from mcp_launch.config._entries import Config, Entry, Finding
 from mcp_launch.config._formats import format_called
 from mcp_launch.config._formats.format import Draft, Format, Reading, Writing
-from mcp_launch.config._references import Reference, Text, replaced, walk
+from mcp_launch.config._references import Reference, Text, replaced, texts_in
 from mcp_launch.failures import UnusableInput
 
 _PATH = re.compile(r"[^:/?#]+://[^/?#]*([^?#]*)")
@@ -161,7 +161,8 @@ def _entry(draft: Draft, chosen: Format, reading: Reading, env: Mapping[str, str
     if draft.disabled:
         reading.note_at("disabled", f"is disabled in {chosen.title} and not started", place=place, server=draft.name)
     else:
-        walk([draft.server, draft.cwd], lambda text: _note_unset(text, draft, chosen, reading, env))
+        for text in texts_in([draft.server, draft.cwd]):
+            _note_unset(text, draft, chosen, reading, env)
     return Entry(
         name=draft.name,
         server=replaced(draft.server, env, reading.workspace),

@@ -110,36 +110,31 @@ class Text:
 
 def replaced(value: Any, env: Mapping[str, str], workspace: str | None) -> Any:
     """Return a JSON value with all known references replaced."""
+    return map_leaves(value, lambda leaf: leaf.replaced(env, workspace) if isinstance(leaf, Text) else leaf)
+
+
+def texts_in(value: Any) -> list[Text]:
+    """Return each `Text` in a JSON value."""
+    found: list[Text] = []
+    map_leaves(value, lambda leaf: found.append(leaf) if isinstance(leaf, Text) else None)
+    return found
+
+
+def map_leaves(value: Any, change: Callable[[Any], Any]) -> Any:
+    """Return a JSON value with a function applied to everything in it that is not an array or object."""
     match value:
-        case Text():
-            return value.replaced(env, workspace)
         case [*items]:
-            return [replaced(item, env, workspace) for item in items]
+            return [map_leaves(item, change) for item in items]
         case dict():
             members = cast("dict[str, Any]", value)
-            return {name: replaced(item, env, workspace) for name, item in members.items()}
+            return {name: map_leaves(item, change) for name, item in members.items()}
         case _:
-            return value
+            return change(value)
 
 
 def _replaced(reference: Reference, env: Mapping[str, str], workspace: str | None) -> str:
     value = reference.value(env, workspace)
     return reference.text if value is None else value
-
-
-def walk(value: Any, found: Callable[[Text], object]) -> None:
-    """Call a function with each `Text` in a JSON value."""
-    match value:
-        case Text():
-            found(value)
-        case [*items]:
-            for item in items:
-                walk(item, found)
-        case dict():
-            for item in cast("dict[str, Any]", value).values():
-                walk(item, found)
-        case _:
-            pass
 
 
 class Syntax:

@@ -17,6 +17,7 @@ from mcp import Client
 from mcp.server import MCPServer, Server
 from pydantic import BaseModel
 
+from mcp_launch._command.find_servers import read_file
 from mcp_launch._servers.client import client_of
 from mcp_launch._servers.roster import import_sdk
 from mcp_launch.config._entries import Entry
@@ -198,7 +199,7 @@ class McpServerFixture:
             raise UnusableInput(
                 f'no config file to find "{name}" in: pass --mcp-config FILE or set mcp_config in the ini-file'
             )
-        config = settings.read_servers(path)
+        config = read_file(str(path))
         named = next((entry for entry in config.entries if entry.name == name), None)
         if named is None:
             raise UnknownServer(name, [entry.name for entry in config.entries])

@@ -13,6 +13,7 @@ import pytest
 from anyio.from_thread import BlockingPortal
 
 from acp_bindings._cli import without_ci_commands
+from mcp_launch._command.find_servers import read_file
 from mcp_launch._servers.launched import LaunchedServer
 from mcp_launch.config import Entry, Finding
 from mcp_launch.failures import LaunchFailure, UnusableInput
@@ -33,7 +34,7 @@ class McpConfig(pytest.File):
     def collect(self) -> Iterator[McpServer]:
         """Yield a test for each server."""
         try:
-            config = settings.read_servers(self.path)
+            config = read_file(str(self.path))
         except UnusableInput as error:
             raise self.CollectError(str(error)) from None
         for each in config.findings:

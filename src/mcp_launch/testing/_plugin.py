@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from mcp_launch.testing import _settings as settings
+
 if TYPE_CHECKING:
     from mcp_launch.testing._fixture import McpServerFixture
     from mcp_launch.testing._items import McpConfig
@@ -46,12 +48,10 @@ def pytest_configure(config: pytest.Config) -> None:
     if not config.getoption("mcp_config"):
         return
     _need_extra()
-    from mcp_launch.testing._settings import config_file, timeout  # noqa: PLC0415 - not before it is used
-
-    path = config_file(config)
+    path = settings.config_file(config)
     if path is not None and not path.is_file():
         raise pytest.UsageError(f"--mcp-config: {path} does not exist")
-    timeout(config)
+    settings.timeout(config)
 
 
 def pytest_sessionstart() -> None:
@@ -72,7 +72,7 @@ def _set_run_is_over(*, is_over: bool) -> None:
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> McpConfig | None:
     """Collect the config file if the collection finds it, or if it is named."""
     config = parent.config
-    if file_path != _config_file(config) or not (_is_wanted(config) or parent.session.isinitpath(file_path)):
+    if file_path != settings.config_file(config) or not (_is_wanted(config) or parent.session.isinitpath(file_path)):
         return None
     return _collector(file_path, parent)
 
@@ -80,7 +80,7 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> McpConfig 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config, items: list[pytest.Item]) -> None:
     """Collect the config file if the collection did not find it: it is hidden, or not in a test directory."""
-    path = _config_file(config)
+    path = settings.config_file(config)
     if path is not None and _is_wanted(config) and not config.stash.get(_COLLECTED, False):
         items += session.genitems(_collector(path, session))
 
@@ -100,14 +100,6 @@ def _server(request: pytest.FixtureRequest) -> Generator[McpServerFixture]:
 mcp_server = pytest.fixture(_server, name="mcp_server")
 module_mcp_server = pytest.fixture(_server, scope="module", name="module_mcp_server")
 session_mcp_server = pytest.fixture(_server, scope="session", name="session_mcp_server")
-
-
-def _config_file(config: pytest.Config) -> Path | None:
-    if not (config.getoption("mcp_config") or config.getini("mcp_config")):
-        return None
-    from mcp_launch.testing._settings import config_file  # noqa: PLC0415 - not before it is used
-
-    return config_file(config)
 
 
 def _is_wanted(config: pytest.Config) -> bool:

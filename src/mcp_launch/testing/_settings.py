@@ -1,4 +1,4 @@
-"""The settings from pytest's options and its ini-file."""
+"""The settings from pytest's options and its ini-file, for the plugin, its tests and its fixtures."""
 
 from __future__ import annotations
 
@@ -7,9 +7,6 @@ import os
 from pathlib import Path
 
 import pytest
-
-from mcp_launch._command.find_servers import read_file
-from mcp_launch.config._entries import Config
 
 
 def config_file(config: pytest.Config) -> Path | None:
@@ -48,12 +45,3 @@ def directory(config: pytest.Config, *named: str | None) -> str:
     of_file, *own = named or (None,)
     shared = os.path.abspath(config.invocation_params.dir / given) if given else of_file or str(config.rootpath)
     return os.path.normpath(os.path.join(shared, *(each for each in own if each)))
-
-
-def read_servers(path: Path) -> Config:
-    """Return the servers in the file.
-
-    Raises:
-        UnusableInput: the file cannot be read, is too large, or contains no servers.
-    """
-    return read_file(str(path))

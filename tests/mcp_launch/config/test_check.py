@@ -1,4 +1,4 @@
-"""What `check` says of a file, run as users run it."""
+"""`check` with config files, run as users run it."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ def test_discover_and_workspace_can_be_typed(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr, done.stdout.split()[:2]) == (0, "", ["ok", "one"])
 
 
-def test_what_is_found_and_cannot_be_used_is_told_and_the_others_are_checked(tmp_path: Path) -> None:
+def test_invalid_discovered_files_are_reported_and_others_checked(tmp_path: Path) -> None:
     broken = tmp_path / ".mcp.json"
     broken.write_text("{")
     written(tmp_path, ".cursor/mcp.json", {"mcpServers": {"one": works()}})
@@ -187,7 +187,7 @@ def test_what_is_found_and_cannot_be_used_is_told_and_the_others_are_checked(tmp
     assert json.loads(none.stdout)["unusable"] == [told.removeprefix("mcp-launch: ").rstrip(), nothing]
 
 
-def test_a_file_that_is_found_with_the_servers_of_another_client_is_told(tmp_path: Path) -> None:
+def test_a_discovered_file_with_servers_of_another_client_is_reported(tmp_path: Path) -> None:
     written(tmp_path, ".mcp.json", {"mcpServers": {"one": works()}})
     cursor = written(tmp_path, ".cursor/mcp.json", {"servers": {"two": works()}})
     vscode = written(tmp_path, ".vscode/mcp.json", {"mcpServers": {"three": works()}})
@@ -313,7 +313,7 @@ def test_the_command_checks_a_file_in_its_own_words(tmp_path: Path) -> None:
     done = check(str(file))
 
     assert done.stdout == f"FAIL odd stdio invalid_spec in spec after 0.0 s: the entry: {_GOOSE}\n"
-    warning = "Goose does not support 'command'; did you mean cmd? [unknown_member]"
+    warning = "Goose does not support 'command'; did you mean \"cmd\"? [unknown_member]"
     assert done.stderr == f"{file}:4:5: warning: odd: {warning}\n"
 
 

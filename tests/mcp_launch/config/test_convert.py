@@ -42,7 +42,7 @@ def test_secrets_stay_where_they_are_and_in_no_warning() -> None:
     assert len(done.stderr.splitlines()) == 3
 
 
-def test_what_cannot_be_used_exits_2() -> None:
+def test_invalid_input_exits_2() -> None:
     for options, says in (
         (("--to", "emacs"), "unknown format 'emacs'; use one of acp, "),
         (("--to", "zed", "--from", "emacs"), "unknown format 'emacs'"),
@@ -80,7 +80,7 @@ def test_every_format_is_named_in_the_help() -> None:
     assert ", ".join(FORMATS) in " ".join(done.stdout.split())
 
 
-def test_who_names_no_format_is_told_which_there_are() -> None:
+def test_a_missing_format_lists_all_formats() -> None:
     done = run_python("-m", "mcp_launch", "convert", str(SAMPLES / "claude.json"))
 
     assert (done.returncode, done.stdout) == (2, "")

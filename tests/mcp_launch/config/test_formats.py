@@ -323,7 +323,9 @@ def test_acp_entries_are_passed_on_as_they_are() -> None:
         ),
     ],
 )
-def test_what_an_acp_entry_says_in_vain_is_told(entry: dict[str, Any], column: int, code: str, says: str) -> None:
+def test_members_of_acp_entries_without_effect_are_reported(
+    entry: dict[str, Any], column: int, code: str, says: str
+) -> None:
     config = read_config(json.dumps([entry]), source="f")
 
     assert (config.servers, config.findings) == ([entry], (Finding(1, column, "n", code, says),))
@@ -365,7 +367,7 @@ def test_the_shape_counts_more_than_the_name() -> None:
     assert read_config('{"extensions": {"a": {"cmd": "c"}}}', source=".mcp.json").format == "goose"
 
 
-def test_servers_under_the_name_of_another_client_are_told() -> None:
+def test_servers_in_a_member_of_another_client_are_reported() -> None:
     both = '{"servers": {"a": {"command": "c"}}, "mcpServers": {"b": {"command": "c"}}}'
     zeds = '{"mcpServers": {"b": {"command": "c"}}, "context_servers": {"a": {}, "c": {}}}'
 
@@ -470,7 +472,7 @@ def test_a_comment_is_refused_where_the_client_refuses_it() -> None:
         ("extensions: 3\n", "x.yml", "x.yml:1:13: extensions must be a map of servers, not a number"),
     ],
 )
-def test_what_holds_no_servers_is_said_clearly(text: str, source: str, says: str) -> None:
+def test_files_without_servers_are_rejected_clearly(text: str, source: str, says: str) -> None:
     with pytest.raises(UnusableInput) as raised:
         read_config(text, source=source)
 
@@ -539,7 +541,7 @@ def test_acp_forms_are_passed_on_as_they_are(value: object, servers: list[Any], 
 @pytest.mark.parametrize(
     ("entry", "code", "column", "says"),
     [
-        ({"commnd": "x"}, "unknown_member", 23, "Claude Code does not support 'commnd'; did you mean command?"),
+        ({"commnd": "x"}, "unknown_member", 23, "Claude Code does not support 'commnd'; did you mean \"command\"?"),
         (
             {"type": "http", "url": "http://h", "env": {"K": "v"}},
             "unused_member",
@@ -557,7 +559,7 @@ def test_acp_forms_are_passed_on_as_they_are(value: object, servers: list[Any], 
         ({"command": "x", "headersHelper": "h"}, "not_read", 39, "headersHelper is not supported here"),
     ],
 )
-def test_what_is_odd_in_an_entry_is_a_finding(entry: object, code: str, column: int, says: str) -> None:
+def test_problems_of_an_entry_are_findings(entry: object, code: str, column: int, says: str) -> None:
     config = read_config(json.dumps({"mcpServers": {"n": entry}}), source=".mcp.json")
 
     (finding,) = config.findings
@@ -576,7 +578,7 @@ def test_what_is_odd_in_an_entry_is_a_finding(entry: object, code: str, column: 
         ("gemini", "mcpServers", "timeout", -1, "a number"),
     ],
 )
-def test_a_member_of_the_wrong_type_is_not_used_and_stays(
+def test_a_member_of_the_wrong_type_is_ignored_and_preserved(
     name: str, holder: str, member: str, value: object, wanted: str
 ) -> None:
     config = read_config(json.dumps({holder: {"n": {"command": "c", member: value}}}), source="f", format=name)
@@ -648,9 +650,7 @@ def test_a_url_beside_a_command_does_not_lack_a_type() -> None:
         (".zed/settings.json", {"type": "sse", "url": "https://h/mcp"}, "sse", "Zed"),
     ],
 )
-def test_a_transport_that_the_client_does_not_have_is_told(
-    source: str, entry: dict[str, str], kind: str, title: str
-) -> None:
+def test_an_unsupported_transport_is_reported(source: str, entry: dict[str, str], kind: str, title: str) -> None:
     holder = "context_servers" if title == "Zed" else "mcpServers"
     config = read_config(json.dumps({holder: {"n": entry}}), source=source)
 
@@ -695,7 +695,7 @@ def test_of_a_map_that_any_client_may_have_written_is_not_said_what_one_refuses(
         ),
     ],
 )
-def test_a_file_that_has_its_name_of_one_client_and_its_servers_of_another_is_told(
+def test_a_file_named_for_one_client_with_servers_of_another_is_reported(
     source: str, text: str, column: int, says: str
 ) -> None:
     config = read_config(text, source=source)
@@ -725,7 +725,7 @@ def test_servers_that_are_only_under_the_name_of_another_client_are_named() -> N
         ("x.yaml", "extensions", {"type": "stdio", "cmd": "c", "envs": ["K=v"]}, "envs", "an array"),
     ],
 )
-def test_variables_and_headers_that_are_no_map_are_told(
+def test_variables_and_headers_that_are_not_maps_are_reported(
     source: str, holder: str, entry: dict[str, Any], member: str, kind: str
 ) -> None:
     config = read_config(json.dumps({holder: {"n": entry}}), source=source)

@@ -1,4 +1,4 @@
-"""Whatever stands in a file, it is read, or refused with its place: nothing else comes out."""
+"""Any file is either read or rejected with a position."""
 
 from __future__ import annotations
 

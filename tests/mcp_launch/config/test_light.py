@@ -1,4 +1,4 @@
-"""Reading a config needs nothing that is slow to load, and of the formats only the one that the file has."""
+"""Reading a config imports nothing slow, and only the format that it needs."""
 
 from __future__ import annotations
 
@@ -23,5 +23,5 @@ def test_nothing_heavy_is_imported() -> None:
     assert formats == {"format", "map", "claude", "editors"}
 
 
-def test_yaml_is_read_by_what_only_its_files_need() -> None:
+def test_the_yaml_library_is_imported_only_for_yaml() -> None:
     assert "ruamel.yaml" in imported("c.read_config('extensions: {}', source='f.yaml', env={})")

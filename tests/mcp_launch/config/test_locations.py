@@ -1,4 +1,4 @@
-"""Where each client keeps its file."""
+"""The locations of each client's files."""
 
 from __future__ import annotations
 

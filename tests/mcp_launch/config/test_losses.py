@@ -1,4 +1,4 @@
-"""What a client has no way to say is told, never dropped in silence."""
+"""Everything that a client's format cannot express is reported."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def lost(entry: dict[str, Any], origin: str, to: str, **more: Any) -> tuple[Any,
         ),
     ],
 )
-def test_what_is_lost_is_told(entry: dict[str, Any], origin: str, to: str, code: str, says: str) -> None:
+def test_lost_members_are_reported(entry: dict[str, Any], origin: str, to: str, code: str, says: str) -> None:
     _, ((found, message),) = lost(entry, origin, to)
 
     assert found == code
@@ -180,7 +180,7 @@ def test_names_that_only_acp_can_have_twice_are_refused() -> None:
     assert json.loads(write_config(config, "acp")[0]) == json.loads(text)
 
 
-def test_a_variable_that_occurs_twice_is_told() -> None:
+def test_a_repeated_variable_is_reported() -> None:
     env = [{"name": "K", "value": "1"}, {"name": "K", "value": "2"}]
     config = read_config(json.dumps([{"name": "a", "command": "c", "args": [], "env": env}]), source="f")
 
@@ -231,7 +231,7 @@ def test_a_file_that_is_written_for_its_own_client_loses_nothing(sample: str, na
         assert new.written_cwd == old.written_cwd
 
 
-def test_what_only_acp_can_say_is_told() -> None:
+def test_what_only_acp_supports_is_reported() -> None:
     servers = [5, {"name": "n", "command": "c", "args": [5], "env": [], "later": 1, "_meta": {"k": "v"}}]
     config = read_config(json.dumps({"cwd": "/p", "mcpServers": servers}), source="f")
 
@@ -244,7 +244,7 @@ def test_what_only_acp_can_say_is_told() -> None:
     ]
 
 
-def test_goose_is_told_of_what_it_no_longer_starts_and_of_what_it_would_replace() -> None:
+def test_unsupported_and_replaced_values_for_goose_are_reported() -> None:
     entry = {"type": "sse", "url": "https://h/sse", "headers": {"A": "${K}", "B": "$K", "C": "$L"}}
     config = read_config(json.dumps({"mcpServers": {"n": entry}}), source="f", format="claude-code", env={})
 

@@ -113,7 +113,7 @@ def config(seed: int, can: set[str]) -> Config:
 
 
 def said(config: Config) -> list[Any]:
-    """What a config comes to, whoever wrote it; the order of variables means nothing."""
+    """The meaning of a config, without the order of variables."""
     return [
         (entry.name, normal(entry.written), entry.written_cwd, entry.timeout, entry.disabled)
         for entry in config.entries
@@ -151,7 +151,7 @@ def test_what_both_can_say_stays_what_it_was(first: str, second: str) -> None:
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_what_is_written_is_told_by_its_shape_or_read_alike(name: str) -> None:
+def test_written_files_are_detected_by_shape_or_read_the_same(name: str) -> None:
     for seed in range(10):
         text, _ = write_config(config(seed, CAN[name] - {"disabled"}), name)
         source = "f.yaml" if format_called(name).grammar == "yaml" else "f.json"

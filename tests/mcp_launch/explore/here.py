@@ -1,4 +1,4 @@
-"""What the tests of this folder share: servers, and what comes of running the command."""
+"""Shared by the tests of this folder: servers, and running the command."""
 
 from __future__ import annotations
 

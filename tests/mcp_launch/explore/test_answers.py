@@ -1,4 +1,4 @@
-"""What a server answers with, as text and as files."""
+"""Results as text and as files."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_a_text_of_a_resource_becomes_a_file_of_its_kind(media_type: str | None,
 @pytest.mark.parametrize(
     ("size", "said"), [(999, "999 bytes"), (1000, "1.0 kB"), (999_000, "999.0 kB"), (1_500_000, "1.5 MB")]
 )
-def test_what_is_no_text_is_told_by_its_size(size: int, said: str) -> None:
+def test_binary_data_is_described_by_its_size(size: int, said: str) -> None:
     (piece,) = pieces_of([{"type": "image", "data": base64.b64encode(bytes(size)).decode()}])
 
     assert piece.about == f"image, {said}"

@@ -1,4 +1,4 @@
-"""What is typed after the name of a tool becomes what its schema asks for."""
+"""Words are converted to the types in a tool's schema."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ def test_an_object_without_known_members_is_asked_for_with_an_example() -> None:
     [
         ("[]", "--args: must be a JSON object of arguments, not []"),
         ("{", "--args: not JSON at character 2: Expecting property name enclosed in double quotes"),
-        ('{"path": NaN}', "--args: not JSON: a number is too long, or it is nested too deeplyly"),
+        ('{"path": NaN}', "--args: not JSON: a number is too long, or it is nested too deeply"),
         ('{"lines": 5}', "path: is missing; must be string: Where to look."),
     ],
 )

@@ -252,7 +252,7 @@ def test_an_answer_that_did_not_come_in_time_is_an_error_in_json(file: str, comm
 
 
 @pytest.mark.parametrize(("words", "seconds"), [(["hang", "--wait", "1"], 1), (["structured"], 300)])
-def test_whoever_sits_at_a_terminal_is_told_how_long_a_silent_tool_may_take(
+def test_a_terminal_shows_how_long_a_silent_tool_may_take(
     words: list[str], seconds: int, file: str, monkeypatch: pytest.MonkeyPatch, command: Command
 ) -> None:
     monkeypatch.setattr(calling, "SILENCE", 0)

@@ -1,4 +1,4 @@
-"""What a shell completes of the words of `mcp-launch`."""
+"""The completion of command lines in shells."""
 
 from __future__ import annotations
 
@@ -52,10 +52,10 @@ def test_a_file_without_servers_has_none_to_choose_from(
 
     done = command("call", str(file), *words)
 
-    assert (done.status, done.err) == (2, "mcp-launch: there is no server\n")
+    assert (done.status, done.err) == (2, "mcp-launch: there are no servers\n")
 
 
-def test_servers_of_which_none_has_a_name_cannot_be_told_apart(tmp_path: Path, command: Command) -> None:
+def test_servers_without_names_cannot_be_selected(tmp_path: Path, command: Command) -> None:
     file = tmp_path / "servers.json"
     file.write_text(json.dumps({"mcpServers": [{"command": "/a"}, {"command": "/b"}]}))
 

@@ -1,4 +1,4 @@
-"""What a server tells while it works."""
+"""The log and progress of servers."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tests.mcp_launch.support import SECRET
         ((0.0, 0.0, ""), "progress 0/0\n"),
     ],
 )
-def test_progress_is_said_as_far_as_it_is_told(
+def test_progress_is_printed_as_reported(
     told: tuple[float, float | None, str | None], said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     anyio.run(Notices(Redactor([SECRET])).progress, *told)
@@ -51,7 +51,7 @@ def test_a_log_is_said_with_who_keeps_it(
     assert capsys.readouterr().err == said
 
 
-def test_who_asked_is_told_of_which_kind_a_list_has_changed() -> None:
+def test_a_changed_list_is_reported_with_its_kind() -> None:
     changed: list[str] = []
     hear: Any = Notices(Redactor(), changed=changed.append).options.message
 

@@ -172,7 +172,7 @@ NONE: list[tuple[dict[str, object], int, str, tuple[bool, list[object] | None]]]
 
 
 @pytest.mark.parametrize(("offers", "status", "says", "in_json"), NONE)
-def test_a_server_that_offers_none_is_told_from_one_that_has_none_or_cannot_tell(
+def test_offering_none_having_none_and_failing_to_list_differ(
     offers: dict[str, object], status: int, says: str, in_json: tuple[bool, object], command: Command
 ) -> None:
     config = json.dumps({"mcpServers": {"few": {**ODD, "env": {"OFFERS": json.dumps(offers)}}}})

@@ -1,4 +1,4 @@
-"""What only a process of its own shows of the commands that explore servers: imports, signals, pipes."""
+"""The explore commands as processes: imports, signals, pipes."""
 
 from __future__ import annotations
 

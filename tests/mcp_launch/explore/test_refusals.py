@@ -1,4 +1,4 @@
-"""With `--json`, what cannot be used is one document too, whoever of us or typer refuses it."""
+"""With `--json`, errors of ours and of typer are JSON documents too."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ NOTHING: dict[str, dict[str, Any]] = {
     ],
     ids=["option", "command", "value", "number", "file"],
 )
-def test_a_refusal_is_a_document_too(name: str, words: list[str], why: str, command: Command) -> None:
+def test_errors_are_json_documents_too(name: str, words: list[str], why: str, command: Command) -> None:
     given = words[:1] if name != "call" and "no.json" in words else words
 
     done = command(name, "--json", *given)

@@ -1,4 +1,4 @@
-"""The commands print and use schemas that are made to keep them busy, and end when they are told to."""
+"""The commands handle expensive schemas, and stop on signals."""
 
 from __future__ import annotations
 

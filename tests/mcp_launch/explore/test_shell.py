@@ -70,7 +70,7 @@ def test_a_tool_that_is_new_is_found_though_the_server_did_not_tell(odd_file: st
     assert (done.status, done.out) == (0, "grew\ngrown()\n")
 
 
-def test_a_tool_of_which_the_server_told_that_it_is_gone_is_not_called(odd_file: str, command: Command) -> None:
+def test_a_removed_tool_is_not_called(odd_file: str, command: Command) -> None:
     done = command("shell", odd_file, stdin="call grow alone=yes\ncall typed path=a\n")
 
     assert (done.status, done.out) == (2, "grew\n")
@@ -90,8 +90,8 @@ def test_a_tool_is_shown_with_what_it_answers_and_says_that_it_does(file: str, c
 @pytest.mark.parametrize(
     ("line", "status", "says"),
     [
-        ("cal typed", 2, 'mcp-launch: there is no command "cal"; did you mean "call"?'),
-        ("typed path=a", 2, 'mcp-launch: there is no command "typed", but a tool: call typed key=value ...'),
+        ("cal typed", 2, 'mcp-launch: unknown command "cal"; did you mean "call"?'),
+        ("typed path=a", 2, 'mcp-launch: unknown command "typed"; it is a tool: call typed key=value ...'),
         ("call", 2, "mcp-launch: usage: call NAME key=value ..."),
         ("call tpyed", 2, 'mcp-launch: odd: no tool is called "tpyed"; did you mean "typed"?'),
         ("read", 2, "mcp-launch: usage: read URI"),
@@ -224,7 +224,7 @@ def test_a_schema_that_is_none_completes_nothing() -> None:
     assert candidates("call t a=", offer, {}) == candidates("call t b=", offer, {}) == []
 
 
-def test_what_a_server_does_not_offer_is_told_from_what_it_has_none_of(command: Command) -> None:
+def test_not_offering_a_kind_and_having_none_differ(command: Command) -> None:
     config = f"OFFERS={json.dumps({'tools': 1, 'resources': []})}"
 
     done = command("shell", "-e", config, "--", sys.executable, *ODD["args"], stdin="resources\nprompts\n")

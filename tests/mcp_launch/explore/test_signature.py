@@ -145,7 +145,7 @@ def test_each_limit_has_its_words(limit: dict[str, Any], said: str) -> None:
     assert argument.limits == (said,)
 
 
-def test_what_stands_beside_a_reference_goes_before_what_it_names() -> None:
+def test_members_next_to_a_reference_override_its_target() -> None:
     far = {"type": "string", "description": "far", "default": "x"}
     schema = {"properties": {"p": {"$ref": "#/$defs/P", "description": "near"}}, "$defs": {"P": far}}
 

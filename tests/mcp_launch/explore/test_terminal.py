@@ -94,7 +94,7 @@ def test_a_person_completes_calls_cancels_and_leaves(tmp_path: Path) -> None:
     assert "Traceback" not in shown.shown
 
 
-def test_a_server_that_dies_meanwhile_is_told_at_once(tmp_path: Path) -> None:
+def test_a_server_that_exits_is_reported_at_once(tmp_path: Path) -> None:
     marked = Marked()
     file = tmp_path / "servers.json"
     file.write_text(json.dumps([marked.stdio("odd", ODD["command"], *ODD["args"])]))
@@ -113,7 +113,7 @@ def test_a_server_that_dies_meanwhile_is_told_at_once(tmp_path: Path) -> None:
         assert end(shown) == 0
 
 
-def test_a_server_that_dies_of_a_call_is_told_once(odd_file: str, tmp_path: Path) -> None:
+def test_a_server_that_exits_during_a_call_is_reported_once(odd_file: str, tmp_path: Path) -> None:
     with terminal("shell", odd_file, columns=WIDE, XDG_STATE_HOME=str(tmp_path / "state")) as shown:
         shown.see("odd>")
         shown.type(b"call leave\r")
@@ -151,7 +151,7 @@ def test_a_signal_from_elsewhere_ends_the_shell_and_leaves_the_terminal_as_it_wa
     assert shown.shown.endswith("\x1b[?2004l")
 
 
-def test_what_was_typed_is_there_the_next_time_for_nobody_else(odd_file: str, tmp_path: Path) -> None:
+def test_history_is_kept_and_private(odd_file: str, tmp_path: Path) -> None:
     kept = tmp_path / "state" / "mcp-launch" / "history"
     kept.parent.mkdir(parents=True)
     kept.touch(mode=0o644)

@@ -1,4 +1,4 @@
-"""What servers and files say is no command to the CI runner that reads the output."""
+"""Text from servers and files is not a command for the CI runner that reads the output."""
 
 from __future__ import annotations
 

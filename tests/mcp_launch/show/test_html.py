@@ -1,4 +1,4 @@
-"""A report as a page: what it says, that it needs nothing else, and that nothing a server writes is more than text."""
+"""The HTML page: its content, that it is self-contained, and that text from servers stays text."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def test_a_working_server_tells_what_it_is_and_has() -> None:
     assert found.one("pre").text == '{\n  "tools": {\n    "listChanged": true\n  }\n}'
 
 
-def test_what_is_odd_in_a_file_stands_at_its_server_or_before_all() -> None:
+def test_findings_are_at_their_server_or_before_all() -> None:
     findings = [
         finding(None, "is not read", level="note"),
         finding("other", "is not started"),
@@ -281,14 +281,14 @@ def test_the_bars_of_all_servers_are_on_one_scale() -> None:
     ]
 
 
-def test_the_bars_are_told_apart_without_the_style_too() -> None:
+def test_bars_can_be_distinguished_without_styles() -> None:
     found = page(works(seconds={"connect": 0.1, "handshake": 0.2, "list": 0.3}), failed(seconds={}))
 
     fills = [rect.attributes["fill"] for rect in found.one("section", class_="timeline").one("ul").all("rect")]
     assert len(set(fills)) == len(fills) == 4
 
 
-def test_the_bars_are_told_in_words_too() -> None:
+def test_bars_are_described_in_words_too() -> None:
     labels = [each.attributes["aria-label"] for each in everything().all("svg", role="img")]
 
     assert labels == [
@@ -299,7 +299,7 @@ def test_the_bars_are_told_in_words_too() -> None:
     ]
 
 
-def test_whoever_does_not_see_the_page_finds_the_way() -> None:
+def test_the_page_is_usable_with_a_screen_reader() -> None:
     found = everything()
 
     assert found.one("html").attributes["lang"] == "en"
@@ -410,7 +410,7 @@ def contrast(one: str, other: str) -> float:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_every_colour_can_be_told_from_what_is_behind_it(scheme: str) -> None:
+def test_every_colour_has_enough_contrast(scheme: str) -> None:
     colours = schemes()[scheme]
 
     for surface in SURFACES:

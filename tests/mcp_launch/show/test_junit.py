@@ -146,7 +146,7 @@ def test_a_server_with_warnings_has_failed_where_warnings_are_taken_for_failures
     assert told["old"].text == "is deprecated\nwrote a log\n\n--strict treats warnings as failures."
 
 
-def test_what_is_odd_in_a_file_stands_at_its_server_or_behind_all() -> None:
+def test_findings_are_at_their_server_or_after_all() -> None:
     findings = [finding(None, "is not read", level="note"), finding("files", "${A} is not set")]
     (found,) = ET.fromstring(written(report(works("files"), findings=findings)))
 
@@ -213,7 +213,7 @@ def test_markup_in_what_servers_write_stays_text() -> None:
     assert f"tool: {nasty}" in (found[0][0].text or "")
 
 
-def test_servers_of_one_name_are_told_apart() -> None:
+def test_servers_with_the_same_name_get_unique_test_cases() -> None:
     names = ["files", "files (2)", "files", "files"]
     found = suite(*(failed(name, code="duplicate_name") for name in names))
 

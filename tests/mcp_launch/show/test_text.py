@@ -1,4 +1,4 @@
-"""What is written for people: a line of one thread is never torn by that of another."""
+"""Lines of several threads are not mixed."""
 
 from __future__ import annotations
 

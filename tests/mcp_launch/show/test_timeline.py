@@ -1,4 +1,4 @@
-"""Where the stages of a server lie on the scale of its report."""
+"""The stages of a server on the scale of its report."""
 
 from __future__ import annotations
 

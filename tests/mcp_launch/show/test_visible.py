@@ -1,4 +1,4 @@
-"""What servers write cannot recolour, reorder or hide itself where it is shown."""
+"""Text from servers cannot recolour, reorder or hide itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Servers of which no process may be left at the end of a test that is no async one."""
+"""Servers that must have exited at the end of a synchronous test."""
 
 from __future__ import annotations
 

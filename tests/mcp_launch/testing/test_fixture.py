@@ -618,7 +618,7 @@ import mcp_launch.testing._plugin
 print(sorted(set(sys.modules) - before))
 """
     assert run_python("-c", code).stdout.strip() == str(
-        ["mcp_launch", "mcp_launch.testing", "mcp_launch.testing._plugin"]
+        ["mcp_launch", "mcp_launch.testing", "mcp_launch.testing._plugin", "mcp_launch.testing._settings"]
     )
 
 

@@ -77,7 +77,7 @@ def test_the_file_of_any_client_is_read_by_its_rules(pytester: pytest.Pytester, 
     assert not gate.exists()
 
 
-def test_what_is_odd_in_the_file_itself_is_told_once(pytester: pytest.Pytester, marked: Marked) -> None:
+def test_findings_about_the_file_are_reported_once(pytester: pytest.Pytester, marked: Marked) -> None:
     write(pytester, marked.plain(name="one"), marked.plain(name="two"), to=".mcp.json")
 
     result = run(pytester, "--mcp-config", ".mcp.json", "-W", "default::pytest.PytestWarning")

@@ -1,1 +1,1 @@
-"""Shows what servers offer and tries it: lists it, calls tools, and reads lines that are typed at a prompt."""
+"""Lists what servers offer, calls tools, and runs the shell."""

@@ -21,9 +21,10 @@ from mcp_launch._command.explore.schemas import (
     short,
     type_text,
 )
-from mcp_launch._command.inputs import did_you_mean, nearest, there_are
+from mcp_launch._command.inputs import there_are
 from mcp_launch._json_values import as_items
 from mcp_launch._validation import STEPS, TooManySteps, compiled, errors_of, is_plain, limited_steps, steps_are_limited
+from mcp_launch.failures import did_you_mean, nearest
 from mcp_launch.options import Budgets
 
 _NONE = object()
@@ -207,7 +208,7 @@ def json_value(text: str, *, called: str) -> Any:
     except json.JSONDecodeError as error:
         raise Fault(f"{called}: not JSON at character {error.pos + 1}: {error.msg}") from None
     except (ValueError, RecursionError):
-        raise Fault(f"{called}: not JSON: a number is too long, or it is nested too deeplyly") from None
+        raise Fault(f"{called}: not JSON: a number is too long, or it is nested too deeply") from None
 
 
 def with_file(text: str, *, called: str) -> str:

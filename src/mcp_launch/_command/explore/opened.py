@@ -9,12 +9,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from acp_bindings._redact import Redactor
-from mcp_launch._command.inputs import Session, did_you_mean, there_are
+from mcp_launch._command.inputs import Session, there_are
 from mcp_launch._command.run import run, settled, with_traffic
 from mcp_launch._command.show.text import found_in, harmless, print_findings, remark, remark_failure, remark_warnings
 from mcp_launch._servers.launched import LaunchedServer
 from mcp_launch._spec import parse_server
-from mcp_launch.failures import InvalidResult, LaunchFailure, UnusableInput
+from mcp_launch.failures import InvalidResult, LaunchFailure, UnusableInput, did_you_mean
 from mcp_launch.fleet import Fleet
 from mcp_launch.options import Listing, Options
 from mcp_launch.report import ServerReport

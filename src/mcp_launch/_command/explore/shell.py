@@ -17,9 +17,9 @@ from mcp_launch._command.explore.calling import call_tool, complain_of, pieces_o
 from mcp_launch._command.explore.listing import blocks_of, in_short, offer_of, tool_lines, write_blocks
 from mcp_launch._command.explore.opened import Opened, Use, use_one
 from mcp_launch._command.explore.terminal import Candidate, candidates, piped_lines, split_words, terminal_lines
-from mcp_launch._command.inputs import Session, did_you_mean
+from mcp_launch._command.inputs import Session
 from mcp_launch._command.show.text import printable, write
-from mcp_launch.failures import UnusableInput
+from mcp_launch.failures import UnusableInput, did_you_mean
 from mcp_launch.options import EVERYTHING, Listing
 
 if TYPE_CHECKING:

@@ -1,1 +1,1 @@
-"""Shows a report: as lines, on a live terminal, as JSON, JUnit XML or HTML."""
+"""Prints reports as lines, live on a terminal, or as JSON, and writes JUnit XML and HTML."""

@@ -1,4 +1,4 @@
-"""Writes a report into the files that the user named: as JUnit XML, as HTML, or both."""
+"""Writes a report into files, as JUnit XML or HTML, without destroying the old ones on errors."""
 
 from __future__ import annotations
 
@@ -19,26 +19,26 @@ from mcp_launch.report import CheckReport
 def write_files(
     found: CheckReport, *, junit: str | None, html: str | None, source: str, when: datetime, strict: bool
 ) -> None:
-    """Write the report as JUnit XML, as a page, or both; `source` is where the servers come from.
+    """Write the report on the servers of *source* as JUnit XML, as HTML, or both.
 
-    With `strict` a server that has a warning counts as failed.
+    With *strict*, a server with a warning counts as failed.
 
     Raises:
-        UnusableInput: a file cannot be written; the other one was written all the same.
+        UnusableInput: a file cannot be written; the other one was still written.
     """
-    troubles: list[str] = []
+    errors: list[str] = []
     for path, form in ((junit, "junit"), (html, "html")):
         if path is not None:
             try:
                 _write(found, path, form=form, source=source, when=when, strict=strict)
             except OSError as error:
-                troubles.append(f"{path}: {error.strerror}")
-    if troubles:
-        raise UnusableInput("; ".join(troubles))
+                errors.append(f"{path}: {error.strerror}")
+    if errors:
+        raise UnusableInput("; ".join(errors))
 
 
 def _write(found: CheckReport, path: str, *, form: str, source: str, when: datetime, strict: bool) -> None:
-    # What they need is imported only by those who ask for it.
+    # Imported only if needed.
     if form == "junit":
         from mcp_launch._command.show.junit import write  # noqa: PLC0415
     else:
@@ -49,11 +49,11 @@ def _write(found: CheckReport, path: str, *, form: str, source: str, when: datet
 
 
 def _put(path: str, data: bytes) -> None:
-    """Write the bytes into the file, which stays as it was if that fails."""
+    """Write the bytes into the file, which is unchanged if that fails."""
     if not _is_replaceable(path):
         Path(path).write_bytes(data)
         return
-    # The file that a link leads to is replaced, and not the link.
+    # Replaces the target of a link instead of the link.
     target = os.path.realpath(path)
     beside = os.path.join(os.path.dirname(target), f".mcp-launch-{token_hex(8)}.tmp")
     try:
@@ -67,12 +67,12 @@ def _put(path: str, data: bytes) -> None:
             os.unlink(beside)
         if getattr(error, "errno", None) != EBUSY:
             raise
-        # A file of its host that is mounted into a container cannot be replaced.
+        # A file that is mounted into a container cannot be replaced.
         Path(path).write_bytes(data)
 
 
 def _is_replaceable(path: str) -> bool:
-    """Return False for a device, a pipe, our own output, and what we may write to but not replace."""
+    """Return False for a device, a pipe, our own output, and a file that may be written but not replaced."""
     try:
         found = os.stat(path)
     except OSError:
@@ -87,7 +87,7 @@ def _is_replaceable(path: str) -> bool:
 
 
 def _is_open_as(number: int, found: os.stat_result) -> bool:
-    """Return True if our standard output or error, by its number, is this file."""
+    """Return True if this file is our standard output or error."""
     try:
         return os.path.samestat(os.fstat(number), found)
     except OSError:

@@ -1,4 +1,4 @@
-"""What to try for each code of a failure, in general, as its page in docs/failures says it too."""
+"""Writes a report as a self-contained HTML page."""
 
 from __future__ import annotations
 
@@ -21,51 +21,16 @@ from mcp_launch.options import EVERYTHING
 from mcp_launch.report import CheckReport, ServerReport
 
 _MOST_TICKS = 6
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Span:
-    """One stage of one server."""
-
-    stage: Stage
-    start: float
-    """Seconds from the start of the server."""
-    seconds: float
-    failed: bool = False
-    """Whether the server failed in this stage."""
-
-
-def spans(server: ServerReport) -> list[Span]:
-    """The stages of a server, one after the other; the last is that in which it failed, if it did."""
-    found: list[Span] = []
-    spent = 0.0
-    for stage, seconds in server["seconds"].items():
-        found.append(Span(stage=stage, start=spent, seconds=seconds))
-        spent += seconds
-    if failure := server["failure"]:
-        found.append(Span(stage=failure["stage"], start=spent, seconds=elapsed(server) - spent, failed=True))
-    return found
-
-
-def ticks(longest: float) -> list[float]:
-    """Round numbers of seconds from zero to at most `longest`, not more than `_MOST_TICKS` of them."""
-    if longest <= 0:
-        return [0.0]
-    power = 10.0 ** math.floor(math.log10(longest / _MOST_TICKS))
-    step = next(step for step in (2 * power, 5 * power, 10 * power, 20 * power) if longest / step < _MOST_TICKS)
-    return [round(step * number, 9) for number in range(int(longest / step) + 1)]
-
-
 _SHORT = 160
-"""Characters of a description that are shown before it is opened."""
+"""The length of a description that is shown before it is opened."""
 _LONGEST = 20_000
-"""Characters of one text that are shown at all: nobody reads more, and a browser must be able to open the page."""
+"""The maximum length of one text, so that browsers can open the page."""
 _FEW = 24
-"""Tools that are shown unfolded; a report with more of them shows only how many there are until it is clicked."""
+"""The maximum number of tools that are shown unfolded; a report with more only shows their number."""
 
 
 def write(report: CheckReport, file: TextIO, *, source: str, when: datetime, strict: bool = False) -> None:
-    """Write what became of the servers of `source`, started at `when`; with `strict` a warning is a failure."""
+    """Write the report on the servers of *source*, started at *when*. With *strict*, a warning is a failure."""
     servers = [_Server(number, raw, strict) for number, raw in enumerate(with_findings(report), start=1)]
     longest = max((server.elapsed for server in servers), default=0.0)
     style = _read("page.css")
@@ -86,18 +51,51 @@ def write(report: CheckReport, file: TextIO, *, source: str, when: datetime, str
     file.writelines(page)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Span:
+    """One stage of one server."""
+
+    stage: Stage
+    start: float
+    """Seconds from the start of the server."""
+    seconds: float
+    failed: bool = False
+    """True if the server failed in this stage."""
+
+
+def spans(server: ServerReport) -> list[Span]:
+    """Return the stages of a server in order; if it failed, the last is the one in which it failed."""
+    found: list[Span] = []
+    spent = 0.0
+    for stage, seconds in server["seconds"].items():
+        found.append(Span(stage=stage, start=spent, seconds=seconds))
+        spent += seconds
+    if failure := server["failure"]:
+        found.append(Span(stage=failure["stage"], start=spent, seconds=elapsed(server) - spent, failed=True))
+    return found
+
+
+def ticks(longest: float) -> list[float]:
+    """Return at most `_MOST_TICKS` round numbers of seconds from zero to *longest*."""
+    if longest <= 0:
+        return [0.0]
+    power = 10.0 ** math.floor(math.log10(longest / _MOST_TICKS))
+    step = next(step for step in (2 * power, 5 * power, 10 * power, 20 * power) if longest / step < _MOST_TICKS)
+    return [round(step * number, 9) for number in range(int(longest / step) + 1)]
+
+
 @dataclass(frozen=True, slots=True)
 class _Server:
-    """One server, with what the template asks of it."""
+    """A server, with the properties that the template uses."""
 
     number: int
-    """Its place in the report, from which ids are made: its name may hold any character."""
+    """Its number in the report, used for ids, because its name may contain any character."""
     raw: ServerReport
     strict: bool
 
     @property
     def is_too_bad(self) -> bool:
-        """Whether it has failed for its warnings alone."""
+        """True if it only failed because of warnings."""
         return self.strict and bool(self.raw["warnings"]) and not self.raw["failure"]
 
     @property
@@ -120,7 +118,7 @@ class _Server:
 
     @property
     def tools(self) -> list[tuple[str, str, str]]:
-        """Name, description, and the start of that if it is long."""
+        """The name, the description, and the start of a long description."""
         return [(tool["name"], *_described(tool["description"] or "")) for tool in self.raw["tools"] or ()]
 
     @property
@@ -129,7 +127,7 @@ class _Server:
 
     @property
     def facts(self) -> list[tuple[str, str]]:
-        """The evidence of the failure, as texts of one or more lines."""
+        """The facts of the failure, as texts."""
         failure = self.raw["failure"]
         return [(name, _fact(value)) for name, value in failure["facts"].items()] if failure else []
 
@@ -139,12 +137,12 @@ class _Server:
 
     @property
     def offers(self) -> list[tuple[int, str]]:
-        """How many of each kind it offers."""
+        """The number of items of each kind that it offers."""
         return [(count, kind.replace("_", " ")) for kind, count in self.raw["counts"].items() if count]
 
 
 def _template() -> Template:
-    # Every text goes through `visible`, and is then escaped.
+    # Every text is passed through `visible` and then escaped.
     environment = Environment(
         autoescape=True, finalize=_seen, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
@@ -175,7 +173,7 @@ def _totals(servers: list[_Server]) -> dict[str, int]:
 
 
 def _legend(servers: list[_Server]) -> list[list[str]]:
-    """The stages in the bars, those of one colour together, in the order of a server's life."""
+    """Return the stages in the bars, grouped by colour, in their order."""
     seen = {"failed" if span.failed else span.stage for server in servers for span in server.spans}
     of_one_colour = (("spec", "spawn", "connect"), ("handshake",), ("list",), ("call", "close"), ("failed",))
     return [found for stages in of_one_colour if (found := [stage for stage in stages if stage in seen])]
@@ -202,7 +200,7 @@ def _shortened(text: str) -> str:
 
 
 def _share(seconds: float, longest: float, *, least: float = 0.0) -> str:
-    """A place on the scale, or a length that can still be seen."""
+    """Return a position on the scale, or a length that is still visible."""
     return f"{max(100 * seconds / longest if longest else 0.0, least):.3f}%"
 
 
@@ -211,7 +209,7 @@ def _tick(seconds: float) -> str:
 
 
 def _seconds(seconds: float) -> str:
-    """Seconds with only as many digits as matter."""
+    """Return seconds with significant digits only."""
     if seconds >= 10:
         return f"{seconds:.0f} s"
     return f"{seconds:.1f} s" if seconds >= 1 else f"{seconds * 1000:.0f} ms"

@@ -1,4 +1,4 @@
-"""A report as JUnit XML, which CI systems show: a test case for each server."""
+"""Writes a report as JUnit XML for CI systems, with a test case for each server."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from mcp_launch.report import CheckReport, ServerReport
 
 
 def write(report: CheckReport, file: TextIO, *, source: str, when: datetime, strict: bool = False) -> None:
-    """Write what became of the servers of `source`, which were started at `when`; with `strict` a warning is a failure.
+    """Write the report on the servers of *source*, started at *when*. With *strict*, a warning is a failure.
 
-    The form is that of junit-10.xsd of Jenkins' xUnit plugin, which GitLab and the reporters of GitHub read as well.
+    The format is that of junit-10.xsd of Jenkins' xUnit plugin, which GitLab and reporters for GitHub read as well.
     """
     servers = with_findings(report)
     counts = {
         "tests": str(len(servers)),
         "failures": str(sum(_has_failed(server, strict=strict) for server in servers)),
         "errors": "0",
-        # All of them start at once.
+        # All servers start at once.
         "time": _seconds(max(map(elapsed, servers), default=0.0)),
     }
     root = Element("testsuites", {"name": "mcp-launch", **counts})
@@ -35,11 +35,11 @@ def write(report: CheckReport, file: TextIO, *, source: str, when: datetime, str
         "timestamp": when.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S"),
     }
     suite = SubElement(root, "testsuite", {"name": _fit(source), **counts, **more})
-    # Jenkins takes what stands before the last dot for a package.
+    # Jenkins treats the part before the last dot as a package.
     classname = "mcp-launch." + re.sub(r"[./\\]+", "_", _fit(source)).strip("_")
     for name, server in zip(_names(servers), servers, strict=True):
         case = SubElement(suite, "testcase", name=name, classname=classname, time=_seconds(elapsed(server)))
-        _tell(case, server, strict=strict)
+        _add_outcome(case, server, strict=strict)
     if found := of_files(report):
         SubElement(suite, "system-out").text = _fit("\n".join(map(shown, found)))
     indent(root)
@@ -47,21 +47,21 @@ def write(report: CheckReport, file: TextIO, *, source: str, when: datetime, str
     file.write("\n")
 
 
-def _tell(case: Element, server: ServerReport, *, strict: bool) -> None:
+def _add_outcome(case: Element, server: ServerReport, *, strict: bool) -> None:
     if failure := server["failure"]:
-        told = SubElement(case, "failure", type=failure["code"], message=_fit(failure["message"]))
-        # The facts stand here and not in system-out, since GitLab and the reporters of GitHub show nothing else.
-        told.text = _fit("\n".join(_failure(failure)))
+        element = SubElement(case, "failure", type=failure["code"], message=_fit(failure["message"]))
+        # The facts are here instead of in system-out, because GitLab and reporters for GitHub only show this.
+        element.text = _fit("\n".join(_failure(failure)))
     elif _has_failed(server, strict=strict):
-        told = SubElement(case, "failure", type="warning", message=_fit(server["warnings"][0]))
-        told.text = _fit("\n".join([*server["warnings"], "", "--strict treats warnings as failures."]))
+        element = SubElement(case, "failure", type="warning", message=_fit(server["warnings"][0]))
+        element.text = _fit("\n".join([*server["warnings"], "", "--strict treats warnings as failures."]))
     elif _is_unsettled(server, strict=strict):
         SubElement(case, "skipped", message=f"still in {server['stage']}")
-    SubElement(case, "system-out").text = _fit("\n".join(_account(server)))
+    SubElement(case, "system-out").text = _fit("\n".join(_facts_of(server)))
 
 
 def _names(servers: list[ServerReport]) -> Iterator[str]:
-    """A name for each; CI systems take two cases of one name for one."""
+    """Yield a unique name for each server; CI systems merge test cases with the same name."""
     seen: set[str] = set()
     for server in servers:
         own = name = _fit(server["name"])
@@ -89,8 +89,8 @@ def _failure(failure: FailureJson) -> Iterator[str]:
         yield from _fact(name, value)
 
 
-def _account(server: ServerReport) -> Iterator[str]:
-    """What is known of a server, a line for each fact."""
+def _facts_of(server: ServerReport) -> Iterator[str]:
+    """Yield a line for each fact about a server."""
     yield f"transport: {server['transport'] or 'unknown'}"
     if server["target"]:
         yield f"target: {server['target']}"
@@ -129,6 +129,6 @@ def _seconds(seconds: float) -> str:
 
 
 def _fit(text: str) -> str:
-    # Jenkins and GitLab publish the file at the path behind this marker, which a server must not choose. Reporters
-    # print the texts to a log, where the runner looks for commands.
+    # Jenkins and GitLab publish the file at the path after this marker, which a server must not choose. Reporters
+    # print the texts to a log, in which the runner looks for commands.
     return without_ci_commands(visible(text).replace("[[ATTACHMENT|", "[[ATTACHMENT |"))

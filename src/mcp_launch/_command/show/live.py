@@ -1,4 +1,4 @@
-"""A line for each server on a terminal while it starts."""
+"""Shows the progress of starting servers on a terminal."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _TICK = 0.1
 
 @asynccontextmanager
 async def progress(fleets: Sequence[Fleet], console: Console) -> AsyncGenerator[None]:
-    """A block during which the terminal shows how far the servers are; afterwards it is as before."""
+    """Show the progress of the servers during a block, and remove it afterwards."""
     board = _Board(fleets)
     with Live(board, console=console, transient=True, auto_refresh=False) as live:
         async with anyio.create_task_group() as tasks:
@@ -40,21 +40,21 @@ async def _tick(live: Live) -> None:
 
 
 class _Board:
-    """What is known of each server, to be drawn at any time."""
+    """The latest state of each server."""
 
     def __init__(self, fleets: Iterable[Fleet]) -> None:
         self._servers = [server for fleet in fleets for server in fleet]
         self._width = max((len(server.name) for server in self._servers), default=0)
         self._latest: dict[str, tuple[Change, float]] = {}
-        """For each server's name its last change, and when its start began."""
+        """The last change of each server by its name, and when its start began."""
 
     async def follow(self, fleet: Fleet) -> None:
-        """Keep the latest change of each server."""
+        """Store the latest change of each server."""
         async for change in fleet.changes():
             self._latest[change.server] = change, anyio.current_time() - change.elapsed
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """A line for each server; where there is no room for all, for those that are still starting."""
+        """Yield a line for each server, or only for those that are still starting if there is not enough space."""
         room = max(1, console.height - 2)
         shown = self._servers
         if len(shown) > room:
@@ -64,7 +64,7 @@ class _Board:
             yield Text(f"and {hidden} more", style="dim", no_wrap=True, overflow="ellipsis")
 
     def _line(self, server: LaunchedServer) -> Text:
-        mark, colour, said = self._about(server)
+        mark, colour, text = self._about(server)
         return Text.assemble(
             (mark, colour),
             " ",
@@ -72,7 +72,7 @@ class _Board:
             " ",
             ((server.transport or "?").ljust(5), "dim"),
             " ",
-            said,
+            text,
             no_wrap=True,
             overflow="ellipsis",
         )

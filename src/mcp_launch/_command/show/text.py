@@ -18,37 +18,37 @@ from mcp_launch.failures import Code, UnusableInput
 from mcp_launch.report import CheckReport, FindingReport, ServerReport
 
 Styled: TypeAlias = tuple[str, str]
-"""A text and its style, as rich calls it."""
+"""A string and its style, as named by rich."""
 
 _writing = threading.Lock()
-"""Threads write what servers say on standard error; this keeps each line whole."""
+"""Several threads write to standard error; this keeps lines intact."""
 
 
 def printable(text: str) -> str:
-    """The text without characters that could move the cursor or recolour the terminal: it may come from a server."""
+    """Return the text without control characters, which a server could use to manipulate the terminal."""
     return "".join(char if char.isprintable() else " " for char in text)
 
 
 def harmless(text: str) -> str:
-    """The same for a text of several lines; line ends and tabs are kept."""
+    """Return a text of several lines without control characters, except line ends and tabs."""
     return "\n".join("\t".join(map(printable, line.split("\t"))) for line in text.splitlines())
 
 
 def write(*parts: str | Styled) -> None:
-    """Write a line to standard output, its parts with a space between them.
+    """Write a line to standard output, with spaces between its parts.
 
     Raises:
-        UnusableInput: it cannot be written, for another reason than that nobody reads it any more.
+        UnusableInput: it cannot be written, unless the reader has closed the pipe.
     """
     with _checked():
         _write(sys.stdout, parts)
 
 
 def write_json(document: object) -> None:
-    """Write a JSON document to standard output, as it is.
+    """Write a JSON document to standard output.
 
     Raises:
-        UnusableInput: it cannot be written, for another reason than that nobody reads it any more.
+        UnusableInput: it cannot be written, unless the reader has closed the pipe.
     """
     with _checked(), _writing:
         sys.stdout.write(f"{json.dumps(document, indent=2)}\n")
@@ -56,10 +56,10 @@ def write_json(document: object) -> None:
 
 
 def write_file(text: str) -> None:
-    """Write the text of a file to standard output, as it is: programs read UTF-8, whatever the terminal shows.
+    """Write the text of a file to standard output as UTF-8, independent of the terminal.
 
     Raises:
-        UnusableInput: it cannot be written, for another reason than that nobody reads it any more.
+        UnusableInput: it cannot be written, unless the reader has closed the pipe.
     """
     with _checked():
         sys.stdout.flush()
@@ -68,23 +68,23 @@ def write_file(text: str) -> None:
 
 
 def remark(*parts: str | Styled) -> None:
-    """Write a line to standard error; an error is ignored, since the exit status still tells."""
+    """Write a line to standard error. Errors are ignored, because the exit status still reports the outcome."""
     with contextlib.suppress(OSError):
         _write(sys.stderr, parts)
 
 
 def complain(message: str) -> None:
-    """Say on standard error why the command cannot do what it was asked for."""
+    """Print an error of the command to standard error."""
     remark(f"mcp-launch: {printable(message)}")
 
 
 @contextlib.contextmanager
 def _checked() -> Generator[None]:
-    """A block that writes to standard output, and whose errors become UnusableInput."""
+    """Convert errors of writing to standard output to UnusableInput."""
     try:
         yield
     except BrokenPipeError:
-        # The reader has closed the pipe. typer ends the command quietly then.
+        # The reader has closed the pipe. typer exits quietly then.
         raise
     except OSError as error:
         discard_unwritable(sys.stdout)
@@ -93,7 +93,7 @@ def _checked() -> Generator[None]:
 
 def _write(stream: TextIO, parts: tuple[str | Styled, ...]) -> None:
     pairs = [(part, "") if isinstance(part, str) else part for part in parts]
-    # Here, through which all goes that servers and files say.
+    # Everything from servers and files passes through here.
     styled = [(shown_on(stream, text), style) for text, style in pairs]
     with _writing:
         _write_line(stream, styled)
@@ -119,9 +119,9 @@ _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 
 
 def visible(text: str) -> str:
-    r"""The text with escapes like `\u202e` for what cannot be seen; UTF-8, XML and HTML can hold what comes out.
+    r"""Return the text with escapes like `\u202e` for invisible characters, so that UTF-8, XML and HTML can contain it.
 
-    Nothing is removed: a secret with such a character in its middle was not recognised, and would become whole.
+    Nothing is removed: a secret with such a character in the middle was not redacted, and removing it would restore it.
     """
     if text.isprintable():
         return text
@@ -131,7 +131,7 @@ def visible(text: str) -> str:
 def _is_seen(char: str) -> bool:
     if char in _KEPT:
         return True
-    # The last two of each plane are no characters, and XML cannot hold those of the first.
+    # The last two code points of each plane are not characters, and not allowed in XML.
     return unicodedata.category(char) not in _UNSEEN and ord(char) & 0xFFFE != 0xFFFE
 
 
@@ -140,7 +140,7 @@ def _escaped(char: str) -> str:
 
 
 def found_in(source: str, findings: Iterable[Finding]) -> list[FindingReport]:
-    """The findings of a file, as a report has them."""
+    """Return the findings of a file in the format of reports."""
     return [
         FindingReport(
             source=source,
@@ -156,18 +156,18 @@ def found_in(source: str, findings: Iterable[Finding]) -> list[FindingReport]:
 
 
 def of_server(report: CheckReport, server: ServerReport) -> list[FindingReport]:
-    """The findings about this server."""
+    """Return the findings about this server."""
     return [each for each in report["findings"] if each["server"] == server["name"]]
 
 
 def of_files(report: CheckReport) -> list[FindingReport]:
-    """The findings about no server that was started."""
+    """Return the findings that do not concern a server of the report."""
     names = {server["name"] for server in report["servers"]}
     return [each for each in report["findings"] if each["server"] not in names]
 
 
 def with_findings(report: CheckReport) -> list[ServerReport]:
-    """The servers, each with the findings about it among its warnings."""
+    """Return the servers, with their findings among their warnings."""
     return [
         {**server, "warnings": [*map(placed, of_server(report, server)), *server["warnings"]]}
         for server in report["servers"]
@@ -175,13 +175,13 @@ def with_findings(report: CheckReport) -> list[ServerReport]:
 
 
 def shown(found: FindingReport) -> str:
-    """A line for people, as compilers write it: `source:line:column: warning: server: message [code]`."""
+    """Return a line in the style of compilers: `source:line:column: warning: server: message [code]`."""
     place = f"{found['source']}:{found['line']}:{found['column']}"
     return f"{place}: {found['level']}: {_about(found)}{found['message']} [{found['code']}]"
 
 
 def placed(found: FindingReport, *, named: bool = False) -> str:
-    """The same without the level, and without the server unless it is to be `named`."""
+    """Return the line without the level, and with the server only if *named*."""
     place = f"{found['source']}:{found['line']}:{found['column']}"
     return f"{place}: {_about(found) if named else ''}{found['message']} [{found['code']}]"
 
@@ -191,7 +191,7 @@ def _about(found: FindingReport) -> str:
 
 
 def print_lines(found: CheckReport) -> None:
-    """Print for each server whether it works.
+    """Print a line for each server.
 
     Raises:
         UnusableInput: standard output cannot be written to.
@@ -208,18 +208,18 @@ def print_lines(found: CheckReport) -> None:
 
 
 def remark_failure(server: ServerReport) -> None:
-    """Say on standard error why a server cannot be used, where standard output is for other things."""
+    """Print to standard error why a server cannot be used."""
     remark(*_line(server))
 
 
 def remark_warnings(server: ServerReport) -> None:
-    """Say on standard error what the user should know of a server."""
+    """Print the warnings of a server to standard error."""
     for warning in server["warnings"]:
         remark((printable(f"warning: {server['name']}: {warning}"), "yellow"))
 
 
 def print_findings(findings: Iterable[FindingReport]) -> None:
-    """Print what is odd in files, by its place."""
+    """Print findings to standard error."""
     for each in findings:
         remark((printable(shown(each)), "dim" if each["level"] == "note" else "yellow"))
 
@@ -247,11 +247,11 @@ DOCUMENTS: dict[str, dict[str, Any]] = {
     "prompts": _LISTED,
     "call": {"server": None, "tool": None, "result": None, "saved": [], "error": None, "failure": None},
 }
-"""The members of each command's document when it did nothing."""
+"""The members of each command's JSON document if it did nothing."""
 
 
 def write_refusal(command: str, reasons: Sequence[str], **known: str) -> None:
-    """Print the document of a command that did nothing.
+    """Print the JSON document of a command that did nothing.
 
     Raises:
         UnusableInput: standard output cannot be written to.
@@ -261,7 +261,7 @@ def write_refusal(command: str, reasons: Sequence[str], **known: str) -> None:
 
 @contextmanager
 def refusing(command: str, *, as_json: bool) -> Generator[None]:
-    """A block in which the reason of an UnusableInput is printed as a document too, if `as_json`."""
+    """Also print the message of an UnusableInput as a JSON document, if *as_json*."""
     try:
         yield
     except UnusableInput as error:
@@ -271,60 +271,59 @@ def refusing(command: str, *, as_json: bool) -> Generator[None]:
 
 
 ADVICE: Mapping[Code, str] = {
-    "invalid_spec": "Correct the entry where the message points; nothing of it was started.",
-    "duplicate_name": "Give one of the two another name; the first was started, this one was not.",
-    "unsupported_transport": "Ask for a transport that the agent takes: stdio always, http and sse where it says so.",
-    "invalid_options": "Correct the option or the directory that the message names; nothing was started.",
+    "invalid_spec": "Correct the entry at the place that the message names. The server was not started.",
+    "duplicate_name": "Rename one of the two servers. Only the first was started.",
+    "unsupported_transport": "Use a transport that the agent supports: stdio always, http and sse if advertised.",
+    "invalid_options": "Correct the option or the directory that the message names. The server was not started.",
     "command_not_found": (
-        "Give the command as an absolute path, or install it. Servers get a small environment: a program that your "
-        "shell finds may not be on the PATH here."
+        "Use an absolute path for the command, or install it. Servers inherit few variables, so a program that your "
+        "shell finds may not be on their PATH."
     ),
     "not_executable": "Make the file executable, or name its interpreter as the command and the file as an argument.",
     "exited": (
-        "Run the command by hand in the same directory. What works there and not here most often lacks a variable, "
-        "which the entry's env has to name."
+        "Run the command by hand in the same directory. If it works there, it probably needs a variable; add it "
+        "to the env of the entry."
     ),
-    "refused": "Start the server, and compare host and port with where it says that it listens.",
+    "refused": "Start the server, and compare host and port with the address that it listens on.",
     "dns": (
-        "Check how the host is spelt. Some names are known only inside a company or a container, or through a proxy "
-        "(HTTPS_PROXY)."
+        "Check the spelling of the host. Some names can only be resolved inside a company network or a container, or "
+        "through a proxy (HTTPS_PROXY)."
     ),
     "tls": (
-        "Open the URL in a browser. If that complains too, the certificate is wrong; if not, name the file of the "
-        "authority that issued it in SSL_CERT_FILE."
+        "Open the URL in a browser. If the browser complains too, the certificate is wrong. Otherwise set "
+        "SSL_CERT_FILE to the file of the authority that issued it."
     ),
-    "disconnected": "Look into the server's own log at that moment; a proxy on the way may have cut it off too.",
-    "unauthorized": "Put a valid token into the entry's headers, as Authorization, or log in as the server asks.",
-    "forbidden": "The login is known but not allowed: ask whoever runs the server, or use another token.",
-    "not_found": "Compare the path of the URL with the server's documentation; most end in /mcp, older ones in /sse.",
-    "method_not_allowed": "Something else answers at this URL: compare its path with the server's documentation.",
-    "rate_limited": "Wait as long as the answer says, and start fewer servers of this host at once.",
-    "http_error": "Look for this status in the log of the server, or of the gateway in front of it.",
-    "redirected": "Put the URL to which it was sent into the entry, if that is a place you trust.",
+    "disconnected": "Look at the server's own log at that time. A proxy may also have closed the connection.",
+    "unauthorized": "Add a valid token to the headers of the entry as Authorization, or log in as the server requires.",
+    "forbidden": "The login is valid but not permitted. Ask the operator of the server, or use another token.",
+    "not_found": "Compare the path of the URL with the server's documentation. Most end in /mcp, older ones in /sse.",
+    "method_not_allowed": "Something else responds at this URL. Compare its path with the server's documentation.",
+    "rate_limited": "Wait as long as the response says, and start fewer servers of this host at once.",
+    "http_error": "Look for this status in the log of the server or of the gateway in front of it.",
+    "redirected": "Use the URL of the redirect in the entry, if you trust it.",
     "wrong_transport": "Change the entry's type to the transport that the message names.",
     "cross_origin_endpoint": (
-        "Use the server's own address. A gateway that changes the host has to change it in the endpoint event too."
+        "Use the server's own address. A gateway that changes the host must change it in the endpoint event too."
     ),
     "session_lost": (
-        "Start again. If it comes back, the server restarts, or several of it share an address but not their sessions."
+        "Try again. If it happens again, the server restarts, or several instances share an address but not sessions."
     ),
     "not_mcp": (
-        "See that this is the server itself and not its web page, that it logs to standard error, and whether it "
-        "needs an argument to speak MCP."
+        "Check that this is the server and not its web page, that it logs to standard error, and whether it needs an "
+        "argument to use MCP."
     ),
     "timeout": (
-        "Run it once by hand, since a first start may download packages; if it is only slow, give it longer with "
-        "--timeout."
+        "Run it once by hand, because the first start may download packages. If it is only slow, increase --timeout."
     ),
-    "rejected": "The server understood and refused: what it says in the message is most often a setting it lacks.",
-    "unsupported_version": "Update the server, or this package if the server is the newer one.",
-    "invalid_response": "Update the server; if there is no newer release, show its makers the field in the facts.",
-    "failed": "Nothing more is known than the message and the facts say; a report of it to us would be welcome.",
+    "rejected": "The server rejected the request. Its message often names a missing setting.",
+    "unsupported_version": "Update the server, or this package if the server is newer.",
+    "invalid_response": "Update the server. If it is up to date, report the field in the facts to its authors.",
+    "failed": "No more is known than the message and the facts. Please report it to us.",
 }
 
 
 def elapsed(server: ServerReport) -> float:
-    """Seconds from the start of a server until it was ready or had failed."""
+    """Return the seconds from the start of a server until it was ready or had failed."""
     spent = sum(server["seconds"].values())
-    # Each stage is rounded on its own, so that their sum may be a little longer than `elapsed`.
+    # Stages are rounded separately, so their sum may be slightly longer than `elapsed`.
     return max(spent, server["failure"]["elapsed"]) if server["failure"] else spent

@@ -14,7 +14,7 @@ from mcp_launch.config._detection import meant_by
 from mcp_launch.config._documents import Path
 from mcp_launch.config._entries import Entry
 from mcp_launch.config._formats.format import Draft, Format, Reading, Writing
-from mcp_launch.config._references import Text
+from mcp_launch.config._references import Text, map_leaves
 
 ACCEPTED = (
     "an mcpServers array, a session/new or session/load request or its params, "
@@ -81,7 +81,7 @@ class Acp(Format):
         if entry.disabled:
             writing.note(entry, "left_out", "ACP does not support disabled servers; it was omitted")
             return None
-        server = _plain(entry, entry.written, writing)
+        server = map_leaves(entry.written, lambda leaf: _plain(entry, leaf, writing))
         # ACP entries are unchanged.
         if writing.config.format != self.name and isinstance(server, dict):
             server = _complete(cast("dict[str, Any]", server))
@@ -110,19 +110,13 @@ def _note_odd(entry: dict[str, Any], name: str, path: Path, reading: Reading) ->
         seen |= {variable} if isinstance(variable, str) else set()
 
 
-def _plain(entry: Entry, value: Any, writing: Writing) -> Any:
-    match value:
-        case Text():
-            for reference in value.references:
-                message = f"ACP does not support variables; {reference.shown} was not replaced"
-                writing.note(entry, "variable_not_said", message, place=value.place)
-            return value.written()
-        case [*items]:
-            return [_plain(entry, item, writing) for item in items]
-        case dict():
-            return {name: _plain(entry, item, writing) for name, item in cast("dict[str, Any]", value).items()}
-        case _:
-            return value
+def _plain(entry: Entry, leaf: Any, writing: Writing) -> Any:
+    if not isinstance(leaf, Text):
+        return leaf
+    for reference in leaf.references:
+        message = f"ACP does not support variables; {reference.shown} was not replaced"
+        writing.note(entry, "variable_not_said", message, place=leaf.place)
+    return leaf.written()
 
 
 def _complete(server: dict[str, Any]) -> dict[str, Any]:

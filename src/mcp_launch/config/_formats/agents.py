@@ -11,7 +11,7 @@ from mcp_launch.config._documents import Path
 from mcp_launch.config._entries import Entry
 from mcp_launch.config._formats.format import Draft, Reading, Writing
 from mcp_launch.config._formats.map import MEMBERS, MapFormat
-from mcp_launch.config._references import Reference, Text, walk
+from mcp_launch.config._references import Reference, Text, texts_in
 from mcp_launch.failures import Wording
 
 
@@ -162,9 +162,7 @@ def _references(keys: list[str], path: Path, reading: Reading) -> dict[str, Any]
 
 
 def _all_references(server: Any) -> list[Reference]:
-    found: list[Reference] = []
-    walk(server, lambda text: found.extend(text.references))
-    return found
+    return [reference for text in texts_in(server) for reference in text.references]
 
 
 def _inlined(value: Any, known: Mapping[str, Any]) -> Any:

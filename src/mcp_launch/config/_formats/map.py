@@ -11,8 +11,8 @@ from mcp_launch.config._detection import HOLDERS, meant_by
 from mcp_launch.config._documents import Path, unusable
 from mcp_launch.config._entries import Entry
 from mcp_launch.config._formats.format import Draft, Format, Reading, Writing
-from mcp_launch.config._references import Reference, Text
-from mcp_launch.failures import NoServers
+from mcp_launch.config._references import Reference, Text, map_leaves
+from mcp_launch.failures import NoServers, did_you_mean
 
 MEMBERS = frozenset({"command", "args", "env", "url", "headers"})
 """The members in which most clients replace references."""
@@ -156,7 +156,7 @@ class MapFormat(Format):
                 message = f"{member} is not supported here, so the server may behave differently than in {self.title}"
                 reading.note("not_read", message, path=(*path, member), server=name)
             elif member not in known:
-                message = f"{self.title} does not support {member!r}{_hint(member, known)}"
+                message = f"{self.title} does not support {member!r}{did_you_mean(member, sorted(known))}"
                 reading.note("unknown_member", message, path=(*path, member), server=name)
 
     def _note_refused(self, name: str, kind: Any, raw: Mapping[str, Any], path: Path, reading: Reading) -> None:
@@ -308,18 +308,15 @@ class MapFormat(Format):
 
     def _render(self, entry: Entry, member: str, value: Any, writing: Writing) -> Any:
         """Return a value with its references in the syntax of the client."""
-        match value:
-            case Text():
-                return "".join(self._part(entry, member, part, value, writing) for part in value.parts)
-            case str():
-                return self.literal(entry, member, value, writing)
-            case [*items]:
-                return [self._render(entry, member, item, writing) for item in items]
-            case dict():
-                members = cast("dict[str, Any]", value)
-                return {name: self._render(entry, member, item, writing) for name, item in members.items()}
-            case _:
-                return value
+
+        def render(leaf: Any) -> Any:
+            if isinstance(leaf, str):
+                return self.literal(entry, member, leaf, writing)
+            if isinstance(leaf, Text):
+                return "".join(self._part(entry, member, part, leaf, writing) for part in leaf.parts)
+            return leaf
+
+        return map_leaves(value, render)
 
     def _part(self, entry: Entry, member: str, part: str | Reference, text: Text, writing: Writing) -> str:
         if isinstance(part, str):
@@ -374,13 +371,6 @@ def _inside(value: Any, at: Iterable[str]) -> Any:
 
 def _holds(value: Any, at: tuple[str, ...]) -> bool:
     return at[-1] in as_members(_inside(value, at[:-1]))
-
-
-def _hint(member: str, known: set[str]) -> str:
-    import difflib  # noqa: PLC0415 - only needed for mistakes
-
-    meant = difflib.get_close_matches(member, sorted(known), n=1)
-    return f"; did you mean {meant[0]}?" if meant else ""
 
 
 def ends_in_sse(url: Any) -> bool:
