@@ -157,7 +157,7 @@ def test_the_demo_prints_what_the_readme_says() -> None:
 
 
 def test_the_example_programs_print_what_the_tutorial_says(tmp_path: Path) -> None:
-    ((command, expected),) = shown("examples/client.py", "docs/tutorial.md")
+    ((command, expected),) = shown("-- python examples/agent.py", "docs/tutorial.md")
     python = shlex.quote(sys.executable)
     done = subprocess.run(
         shlex.split(re.sub(r"\bpython\b", lambda _: python, command)),
