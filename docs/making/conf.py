@@ -80,7 +80,8 @@ def complete(_: Sphinx, name: str, source: list[str]) -> None:
     text = re.sub(r"^<!-- reference: ([\w.]+) -->$", lambda found: reference.module(found[1]), text, flags=re.MULTILINE)
     text = re.sub(r"^<!-- package: ([\w.]+) -->$", lambda found: reference.package(found[1]), text, flags=re.MULTILINE)
     if name == root_doc:
-        text += navigation()
+        # The site loads nothing from other hosts, so it has no badges.
+        text = re.sub(r"^\[!\[.*\n", "", text, flags=re.MULTILINE) + navigation()
     elif re.fullmatch(r"docs/\w+/README", name):
         rows = "".join(re.findall(r"^\|.*", text, re.MULTILINE))
         text += _toctree(re.findall(r"\]\((\w+)\.md\)", rows))

@@ -39,13 +39,20 @@ def test_every_promise_about_secrets_has_something_that_shows_it() -> None:
     assert [path for path in paths if not (ROOT / path).exists()] == []
 
 
-def test_the_readme_says_from_which_versions_on_it_works() -> None:
+def test_the_readme_names_the_lowest_versions_of_pydantic_and_mcp() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     required = {*project["dependencies"], *project["optional-dependencies"]["launch"]}
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
 
-    said = re.search(
-        r"pydantic from ([\d.]+) on, and `launch` version 2 of the MCP SDK \(`mcp`, from ([\d.]+) on", readme
-    )
+    said = re.search(r"pydantic ([\d.]+) or newer\. .*\(`mcp`\s([\d.]+) or newer\)", " ".join(readme.split()))
     assert said
     assert {f"pydantic>={said[1]},<3", f"mcp>={said[2]},<3"} <= required
+
+
+def test_every_path_that_the_architecture_links_exists() -> None:
+    page = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    paths = re.findall(r"\]\((?!https?:)([^)#]+)\)", page)
+
+    assert len(paths) > 20
+    assert [path for path in paths if not (ROOT / path).exists()] == []
+    assert "(ARCHITECTURE.md)" in (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
