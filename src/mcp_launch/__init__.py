@@ -1,9 +1,9 @@
-"""Live MCP sessions from the `mcpServers` of an ACP request, or for each server the reason why not.
+"""Start the MCP servers of an ACP request: a live session for each, or the reason why it failed.
 
     async with mcp_launch.launch(request.mcp_servers, cwd=request.cwd) as fleet:
         tools = await fleet["filesystem"].session.list_tools()
 
-Needs the extra `launch`; what needs the MCP SDK is imported when it is used.
+Requires the extra `launch`. The MCP SDK is imported when it is first needed.
 """
 
 from __future__ import annotations
@@ -69,8 +69,8 @@ __all__ = [
 ]
 
 if not TYPE_CHECKING:
-    # Imported on first use, so that the command can say what to install when the extra is missing. Hidden from type
-    # checkers, to which a module with a `__getattr__` has every name there is.
+    # Imported on first use, so that the command can say what to install if the extra is missing. Hidden from type
+    # checkers, which accept any name of a module with a `__getattr__`.
     _HOMES = {
         "AcpConsumer": "_through_acp.consumer",
         "AcpProvider": "_through_acp.provider",

@@ -1,4 +1,4 @@
-"""The command `mcp-launch`, which says what to install when its extra is missing."""
+"""The command `mcp-launch`; if its extra is missing, it says what to install."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from mcp_launch._extra import what_is_missing
 
 def main() -> None:
     """Run the command."""
-    # Imported here, because what they import may be missing; the signals first, since the rest takes time.
+    # Imported here because their dependencies may be missing; signals first, because the rest takes time.
     from mcp_launch._command.signals import exit_on_signals  # noqa: PLC0415
 
     exit_on_signals()
-    if told := what_is_missing("mcp-launch"):
-        sys.stderr.write(f"{told}\n")
+    if message := what_is_missing("mcp-launch"):
+        sys.stderr.write(f"{message}\n")
         raise SystemExit(2)
     from mcp_launch._command import cli  # noqa: PLC0415
 
-    # Nearly all objects made from now on belong to imported modules, and stay. To search them for garbage again and
-    # again, and once more at the end, would take a sixth of the time.
+    # Nearly all objects created from here on belong to imported modules and stay. Searching them for garbage again
+    # and again, and once more at the end, would take a sixth of the time.
     gc.set_threshold(200_000)
     try:
         cli.main()

@@ -58,7 +58,7 @@ anyio.run(main)
 """
     done = from_archive(archive, "-c", code)
 
-    said = "over stdio the agent has to run a file of this package, which is in an archive; offer http"
+    said = "over stdio the agent must run a file of this package, but the package is in an archive; use http"
     assert done.stdout.splitlines() == ["http", said]
 
 

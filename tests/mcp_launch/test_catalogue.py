@@ -120,7 +120,7 @@ def test_a_tool_that_is_listed_twice_is_there_once_as_listed_first() -> None:
 
 
 def test_two_servers_of_one_name_are_refused_unless_one_has_no_tools() -> None:
-    with pytest.raises(UnusableInput, match='two servers of the catalogue are called "s"'):
+    with pytest.raises(UnusableInput, match='two servers in the catalogue are named "s"'):
         Catalogue([("s", [tool("b")]), ("s", [tool("a")])])
     assert len(Catalogue([("s", [tool("b")]), ("s", [])])) == 1
 

@@ -110,7 +110,7 @@ def test_a_failed_server_says_why_and_exits_1() -> None:
     good, bad = done.stdout.splitlines()
     assert good.startswith("ok   good stdio 1 tool")
     assert bad.startswith("FAIL bad  stdio exited in handshake after")
-    assert "exited with status 3; it said on stderr: cannot start with key [redacted]" in bad
+    assert "exited with status 3; it wrote on stderr: cannot start with key [redacted]" in bad
     assert SECRET not in done.stdout + done.stderr
 
 
@@ -396,7 +396,7 @@ def test_a_server_that_needs_longer_is_told_the_option_that_gives_it(tmp_path: P
 
     assert [each.returncode for each in done] == [1] * len(done)
     told = [*(each.stdout + each.stderr for each in done), junit.read_text(), html.read_text()]
-    advice = "; does it need longer (--timeout), or an argument to speak MCP on stdio?"
+    advice = "; does it need more time (--timeout), or an argument to speak MCP on stdio?"
     assert [advice in each for each in told] == [True] * len(told)
 
 
@@ -444,7 +444,7 @@ def test_verbose_shows_the_messages_and_what_servers_write_without_secrets() -> 
         (("--watch", "--", "true"), "--watch goes with files"),
         (("--watch", "-"), "--watch goes with files"),
         (("-", "-H", "a: b"), "--header goes with one URL"),
-        (("-", "--only", "none"), 'no server is called "none"; there are none'),
+        (("-", "--only", "none"), 'no server is named "none"; there are no servers'),
     ],
 )
 def test_what_makes_no_sense_exits_2(args: tuple[str, ...], says: str) -> None:

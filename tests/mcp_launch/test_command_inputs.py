@@ -127,7 +127,7 @@ def test_only_those_that_were_named_are_meant(tmp_path: Path) -> None:
     file = written(tmp_path, "a.json", "one", "two", "three")
 
     assert names(read_inputs(Typed(servers=[file], only=["three", "one"]))) == [["one", "three"]]
-    with pytest.raises(UnusableInput, match='no server is called "four"; there are one, three, two'):
+    with pytest.raises(UnusableInput, match='no server is named "four"; the servers are one, three, two'):
         read_inputs(Typed(servers=[file], only=["one", "four"]))
 
 

@@ -139,7 +139,7 @@ async def test_a_closed_server_has_no_session(marked: Marked, tmp_path: Path) ->
         pass
 
     assert (fleet["plain"].state, fleet["plain"].failure) == ("closed", None)
-    with pytest.raises(LaunchFailure, match="plain: has no session, it is closed"):
+    with pytest.raises(LaunchFailure, match="plain: has no session because it is closed"):
         _ = fleet["plain"].session
 
 
@@ -170,9 +170,9 @@ async def test_an_argument_that_would_be_misread_is_refused(argument: dict[str, 
 @pytest.mark.parametrize(
     ("argument", "says"),
     [
-        ({"lists": ["nope"]}, r'lists must be of tools, resources, prompts, not "nope"'),
-        ({"lists": [["tools"]]}, r"lists must be of tools, resources, prompts, not \['tools'\]"),
-        ({"transports": {"https"}}, r'transports must be of stdio, http, sse, not "https"'),
+        ({"lists": ["nope"]}, r'lists can only contain tools, resources, prompts, not "nope"'),
+        ({"lists": [["tools"]]}, r"lists can only contain tools, resources, prompts, not \['tools'\]"),
+        ({"transports": {"https"}}, r'transports can only contain stdio, http, sse, not "https"'),
         ({"policy": ["all"]}, r"policy must be \"best effort\" or \"all\", not \['all'\]"),
     ],
 )

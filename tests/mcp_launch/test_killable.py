@@ -83,7 +83,7 @@ async def test_calls_take_turns(process: KillableProcess) -> None:
 
 
 async def test_a_process_that_ends_by_itself_is_reported(process: KillableProcess) -> None:
-    with pytest.raises(CallFailed, match="ended the process that it ran in"):
+    with pytest.raises(CallFailed, match="crashed the process that it ran in"):
         await process.call("os:abort")
 
     assert await process.call("operator:add", 1, 1) == 2
@@ -133,7 +133,7 @@ async def test_the_process_ends_though_whoever_waits_for_it_was_killed() -> None
     # What the call would be if this process, which limits it, were no longer there.
     process._seconds = 600  # pyright: ignore[reportPrivateUsage]
 
-    with pytest.raises(CallFailed, match="ended the process that it ran in"):
+    with pytest.raises(CallFailed, match="crashed the process that it ran in"):
         await process.call("re:search", "^(a+)+$", "a" * 60 + "!")
 
     wait_until(lambda: not runs(pid))

@@ -36,7 +36,7 @@ async def test_a_slow_server_goes_on_starting_in_the_background(marked: Marked, 
     with anyio.fail_after(10):
         async with mcp_launch.launch(servers, cwd=tmp_path, background=True, required={"plain"}) as fleet:
             assert (fleet["plain"].state, fleet["slow"].state) == ("ready", "starting")
-            with pytest.raises(LaunchFailure, match=r"slow: has no session, it is starting; `await server.ready\(\)`"):
+            with pytest.raises(LaunchFailure, match=r"slow: has no session yet because it is starting; `await"):
                 _ = fleet["slow"].session
             gate.touch()
             session = await fleet["slow"].ready()
@@ -72,7 +72,7 @@ async def test_an_error_that_nobody_foresaw_is_a_failure_too(
 
     monkeypatch.setattr(life, step, broken)
 
-    with pytest.raises(NotReady, match=r"^not ready: plain: could not be served \(ArithmeticError\)$") as raised:
+    with pytest.raises(NotReady, match=r"^not ready: plain: failed unexpectedly \(ArithmeticError\)$") as raised:
         async with mcp_launch.launch([marked.plain()], cwd=tmp_path, policy="all"):
             raise AssertionError("plain is not ready")
 
@@ -119,7 +119,7 @@ async def test_a_required_server_that_nobody_asked_for_is_not_ready(marked: Mark
             pass
 
     [failure] = raised.value.failures
-    assert str(failure) == "ghost: is required, and no server of the request has this name"
+    assert str(failure) == "ghost: is required, but no server in the request has this name"
     assert (failure.stage, failure.code) == ("spec", "failed")
 
 
@@ -155,7 +155,7 @@ async def test_a_server_is_added_to_a_running_fleet(marked: Marked, tmp_path: Pa
         assert [failure.code for failure in fleet.failures] == ["invalid_spec"]
         await nonsense.settled()
 
-    with pytest.raises(LaunchError, match="the fleet has ended"):
+    with pytest.raises(LaunchError, match="the fleet is closed"):
         fleet.add(marked.plain(name="too late"))
 
 
@@ -217,9 +217,9 @@ async def test_a_server_that_is_being_closed_says_so_instead_of_giving_a_session
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(fleet.remove, "plain")
             await anyio.wait_all_tasks_blocked()
-            with pytest.raises(LaunchFailure, match="plain: has no session any more, and is being closed"):
+            with pytest.raises(LaunchFailure, match="plain: has no session any more because it is closing"):
                 _ = plain.session
-            with pytest.raises(LaunchFailure, match="plain: has no session, it is closed"):
+            with pytest.raises(LaunchFailure, match="plain: has no session because it is closed"):
                 await plain.ready()
 
 
@@ -241,7 +241,7 @@ async def test_whoever_waits_for_a_server_that_just_died_is_told_why(marked: Mar
 
 async def test_a_name_that_no_server_has_is_told_with_those_there_are(marked: Marked, tmp_path: Path) -> None:
     async with mcp_launch.launch([marked.plain()], cwd=tmp_path) as fleet:
-        with pytest.raises(UnknownServer, match=r'^no server is called "plane"; there are plain$') as raised:
+        with pytest.raises(UnknownServer, match=r'^no server is named "plane"; the servers are plain$') as raised:
             _ = fleet["plane"]
         with pytest.raises(KeyError):
             await fleet.remove("plane")
@@ -341,7 +341,7 @@ async def test_a_tool_of_a_server_that_starts_again_is_no_unknown_one(marked: Ma
                 if change.state == "starting":
                     break
             assert len(fleet.catalogue) == 0
-            with pytest.raises(LaunchFailure, match=r"plain: has no session, it is starting; `await server.ready\(\)`"):
+            with pytest.raises(LaunchFailure, match=r"plain: has no session yet because it is starting; `await"):
                 await fleet.call_tool("plain__environment")
             gate.touch()
             await plain.ready()
@@ -475,7 +475,7 @@ async def test_the_session_of_a_server_that_died_says_at_every_request_why(marke
                 await fleet["plain"].settled()
         told: list[Any] = []
         for _ in range(2):
-            with pytest.raises(MCPError, match="exited with status 9; it said on stderr: out of paper") as raised:
+            with pytest.raises(MCPError, match="exited with status 9; it wrote on stderr: out of paper") as raised:
                 await session.list_tools()
             told.append(raised.value.error.data)
 
@@ -491,7 +491,7 @@ async def test_whoever_asks_a_server_in_the_moment_of_its_death_is_told_why_too(
                 await session.call_tool(tool)
             told.append(raised.value)
 
-    assert [each.message for each in told] == ["exited with status 9; it said on stderr: out of paper"] * 2
+    assert [each.message for each in told] == ["exited with status 9; it wrote on stderr: out of paper"] * 2
 
 
 async def test_a_session_of_a_server_that_was_started_again_says_what_it_died_of(
@@ -506,7 +506,7 @@ async def test_a_session_of_a_server_that_was_started_again_says_what_it_died_of
             while not fleet["plain"].restarts:
                 await fleet["plain"].ready()
             await fleet["plain"].ready()
-        with pytest.raises(MCPError, match="exited with status 9; it said on stderr: out of paper"):
+        with pytest.raises(MCPError, match="exited with status 9; it wrote on stderr: out of paper"):
             await session.list_tools()
 
 

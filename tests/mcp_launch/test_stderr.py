@@ -57,9 +57,7 @@ async def test_a_listener_that_raises_is_a_warning_and_not_called_again(marked: 
         assert (await ask(fleet["plain"].session, "environment"))["cwd"] == str(tmp_path)
 
     assert len(calls) == 1
-    assert fleet["plain"].warnings == [
-        "the callback for its standard error raised ZeroDivisionError, and was told no more of it"
-    ]
+    assert fleet["plain"].warnings == ["the stderr callback raised ZeroDivisionError and is not called again"]
 
 
 async def test_a_server_that_lacks_a_variable_is_told_that_none_is_passed_on(
@@ -75,10 +73,10 @@ async def test_a_server_that_lacks_a_variable_is_told_that_none_is_passed_on(
     async with mcp_launch.launch(servers, cwd=tmp_path, budgets=SHORT) as fleet:
         told = [server.failure.message for server in fleet if server.failure]
 
-    hint = 'since variables are not passed on from here: name it in "env" (on the command line, -e GREETING)'
+    hint = 'because servers do not inherit your environment; add it to "env" (on the command line, -e GREETING)'
     assert told == [
-        f"exited with status 1: it was not given GREETING, {hint}; it said on stderr: GREETING is not set: None",
-        "exited with status 1; it said on stderr: GREETING is not set: [redacted]",
+        f"exited with status 1: it was not given GREETING, {hint}; it wrote on stderr: GREETING is not set: None",
+        "exited with status 1; it wrote on stderr: GREETING is not set: [redacted]",
     ]
 
 
@@ -89,7 +87,7 @@ async def test_of_one_that_runs_it_is_not_known_that_it_lacks_the_variable(marke
         [failure] = fleet.failures
 
     assert failure.code == "timeout"
-    assert "; it said on stderr: GREETING is not set; " in failure.message
+    assert "; it wrote on stderr: GREETING is not set; " in failure.message
     assert "it was not given" not in failure.message
 
 

@@ -90,8 +90,8 @@ async def test_half_a_character_costs_that_and_no_more(marked: Marked, tmp_path:
         ('{"result": null}', 'its "result" must be an object'),
         ('{"result": [{"name": "any"}]}', 'its "result" must be an object'),
         ('{"error": "no tools"}', 'its "error" must be an object'),
-        ('{"error": {"message": "no tools"}}', 'its "error" must have a "code", which is an integer'),
-        ('{"error": {"code": 1, "message": null}}', 'its "error" must have a "message", which is a text'),
+        ('{"error": {"message": "no tools"}}', 'its "error" must have a "code" that is an integer'),
+        ('{"error": {"code": 1, "message": null}}', 'its "error" must have a "message" that is a string'),
         ("{}", 'it has neither "result" nor "error"'),
     ],
     ids=["jsonrpc", "null", "array", "text", "code", "message", "nothing"],
@@ -104,7 +104,10 @@ async def test_an_answer_that_is_no_json_rpc_is_said_to_be_none_at_once(
             [failure], warnings = fleet.failures, fleet["odd"].warnings
 
     assert (failure.stage, failure.code, warnings) == ("list", "invalid_response", [])
-    assert failure.message == f"gave an answer that is not valid JSON-RPC: {wrong}; is there a newer release of it?"
+    assert (
+        failure.message
+        == f"sent a response that is not valid JSON-RPC: {wrong}; is there a newer release of the server?"
+    )
 
 
 async def test_a_refusal_that_names_no_request_is_heard(marked: Marked, tmp_path: Path) -> None:
@@ -123,9 +126,7 @@ async def test_answers_with_ids_that_nobody_asked_for_are_told_from_silence(mark
     failure = await failure_of(odd(marked, "answers_as_another"), cwd=tmp_path)
 
     assert (failure.stage, failure.code) == ("handshake", "timeout")
-    assert (
-        ' gave answers with ids that nobody had asked for ("no-1", "no-2", where the request had 2)' in failure.message
-    )
+    assert ' sent responses with unknown ids ("no-1", "no-2"; the request had the id 2)' in failure.message
 
 
 async def test_json_that_answers_nothing_is_a_stray_line(marked: Marked, tmp_path: Path) -> None:
@@ -135,7 +136,7 @@ async def test_json_that_answers_nothing_is_a_stray_line(marked: Marked, tmp_pat
     async with mcp_launch.launch([marked.stdio("odd", "/bin/sh", "-c", script)], cwd=tmp_path, budgets=SHORT) as fleet:
         server = fleet["odd"]
         assert server.state == "ready"
-        assert server.warnings == [f'wrote "{log}" on stdout, which is no JSON-RPC message; its log belongs on stderr']
+        assert server.warnings == [f'wrote "{log}" on stdout, which is not a JSON-RPC message; logs belong on stderr']
 
 
 @pytest.mark.parametrize(
@@ -170,15 +171,15 @@ async def test_tools_of_the_same_name_are_warned_of(marked: Marked, tmp_path: Pa
         warnings = [fleet[name].warnings for name in ("two", "many")]
 
     assert warnings == [
-        ['lists more than one tool called "b"; a call says no more than the name'],
-        ['lists more than one tool called "b", "a", "c" and 2 more; a call says no more than the name'],
+        ['lists more than one tool named "b"; calls cannot tell them apart'],
+        ['lists more than one tool named "b", "a", "c" and 2 more; calls cannot tell them apart'],
     ]
 
 
 async def test_a_server_that_repeats_its_input_is_heard_beside_it(marked: Marked, tmp_path: Path) -> None:
     async with mcp_launch.launch([odd(marked, "repeats_input")], cwd=tmp_path, budgets=SHORT) as fleet:
         server = fleet["odd"]
-        assert server.warnings == ["sends back on stdout what it is sent on stdin; that was ignored"]
+        assert server.warnings == ["echoes its input on stdout; the echo was ignored"]
         for _ in range(3):
             assert isinstance(await ask(server.session, "pid"), int)
 
@@ -188,7 +189,7 @@ async def test_a_program_that_only_sends_back_what_it_gets_is_no_server(marked: 
         [failure], warnings = fleet.failures, fleet["cat"].warnings
 
     assert (failure.stage, failure.code, warnings) == ("handshake", "not_mcp", [])
-    assert failure.message.startswith("sends back what it is sent, and nothing else, so that it is no MCP server; ")
+    assert failure.message.startswith("only sends back its input, so it is not an MCP server; ")
 
 
 async def test_a_shell_that_nothing_was_given_to_run_is_no_server(marked: Marked, tmp_path: Path) -> None:
@@ -196,8 +197,8 @@ async def test_a_shell_that_nothing_was_given_to_run_is_no_server(marked: Marked
 
     assert (failure.stage, failure.code) == ("handshake", "not_mcp")
     assert failure.message == (
-        'is a shell, which takes the messages for commands; do its "args" name what it is to run, '
-        "each argument as an item of its own?"
+        'is a shell, which runs the messages as commands; do its "args" name the program to run, '
+        "with each argument as a separate item?"
     )
 
 
@@ -213,15 +214,18 @@ async def test_lines_that_end_with_cr_alone_are_told_from_silence(marked: Marked
     failure = await failure_of(odd(marked, "ends_lines_with_cr"), cwd=tmp_path)
 
     assert (failure.stage, failure.code) == ("handshake", "not_mcp")
-    assert "without ending the line; messages end with a newline (LF)" in failure.message
+    assert "without a newline; each message must end with one (LF)" in failure.message
 
 
 @pytest.mark.parametrize(
     ("mode", "says"),
     [
-        ("frames_as_language_servers", "does it frame messages as language servers do? MCP wants one on each line"),
-        ("writes_on_several_lines", "a message must stand on one line"),
-        ("writes_utf_16", "does it write UTF-16? Messages are UTF-8"),
+        (
+            "frames_as_language_servers",
+            "does it frame messages like a language server? MCP requires one message per line",
+        ),
+        ("writes_on_several_lines", "each message must be on a single line"),
+        ("writes_utf_16", "does it write UTF-16? Messages must be UTF-8"),
     ],
 )
 async def test_messages_in_another_form_are_told_from_other_output(
@@ -230,13 +234,13 @@ async def test_messages_in_another_form_are_told_from_other_output(
     failure = await failure_of(odd(marked, mode), cwd=tmp_path)
 
     assert (failure.stage, failure.code) == ("handshake", "not_mcp")
-    assert failure.message.endswith(f" on stdout, which is no JSON-RPC message; {says}")
+    assert failure.message.endswith(f" on stdout, which is not a JSON-RPC message; {says}")
 
 
 @pytest.mark.parametrize(
     ("tool", "says", "facts"),
     [
-        ("die_with_helper", "was ended by SIGKILL; it said on stderr: out of paper", {"signal": "SIGKILL"}),
+        ("die_with_helper", "was ended by SIGKILL; it wrote on stderr: out of paper", {"signal": "SIGKILL"}),
         ("leave_helper", "exited with status 0; it wrote nothing on stderr", {"exit_code": 0}),
         ("close_output", "closed its standard output; it wrote nothing on stderr", {}),
         ("write_half", "exited with status 4; it wrote", {"exit_code": 4}),
@@ -346,7 +350,7 @@ async def test_a_line_of_100_megabytes_is_given_up_and_its_writer_ended(marked: 
         [failure] = fleet.failures
 
     assert failure.code == "not_mcp"
-    assert failure.message.startswith("wrote a line of more than 64 MB, and was given up; ")
+    assert failure.message.startswith("wrote a line of more than 64 MB; ")
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 300_000
 
 
@@ -374,8 +378,8 @@ async def test_a_daemon_that_left_the_group_holds_nobody_up(marked: Marked, tmp_
     ("script", "says"),
     [
         ("exit 0", "it printed nothing"),
-        ("echo usage: server stdio >&2", "it said on stderr: usage: server stdio"),
-        ("echo usage: server stdio", 'it wrote "usage: server stdio" on stdout, which is no JSON-RPC message'),
+        ("echo usage: server stdio >&2", "it wrote on stderr: usage: server stdio"),
+        ("echo usage: server stdio", 'it wrote "usage: server stdio" on stdout, which is not a JSON-RPC message'),
     ],
 )
 async def test_a_server_that_leaves_at_once_and_satisfied_is_no_success(
@@ -390,7 +394,7 @@ async def test_a_server_that_leaves_at_once_and_satisfied_is_no_success(
 async def test_of_a_server_that_is_satisfied_what_is_known_says_enough(marked: Marked, tmp_path: Path) -> None:
     failure = await failure_of(marked.stdio("satisfied", "/bin/sh", "-c", "echo KEY is not set >&2"), cwd=tmp_path)
 
-    assert failure.message.endswith("(on the command line, -e KEY); it said on stderr: KEY is not set")
+    assert failure.message.endswith("(on the command line, -e KEY); it wrote on stderr: KEY is not set")
 
 
 async def test_a_server_that_leaves_whatever_it_is_asked_is_not_said_to_leave_because_of_the_probe(
@@ -460,10 +464,10 @@ async def test_what_is_no_program_is_told_by_its_kind(marked: Marked, tmp_path: 
 
     kinds = {
         Path(marked_script).name: ("not_executable", "save it without one"),
-        "server.py": ("not_executable", 'try chmod +x, or give it to python: that is the command, and this in "args"'),
+        "server.py": ("not_executable", 'try chmod +x, or set the command to python and put this file in "args"'),
         "fifo": ("not_executable", "a device, pipe or socket"),
         "link": ("not_executable", "is a directory"),
-        "dangling": ("command_not_found", "a link to what does not exist"),
+        "dangling": ("command_not_found", "a broken link"),
         Path(foreign).name: ("not_executable", "built for another"),
     }
     for name, (code, says) in kinds.items():
@@ -490,14 +494,14 @@ async def test_a_directory_that_vanished_or_is_closed_is_a_bad_request(marked: M
     assert (gone.stage, gone.code) == ("spawn", "invalid_spec")
     assert gone.message.startswith("the working directory does not exist")
     assert (shut.stage, shut.code) == ("spawn", "invalid_spec")
-    assert shut.message.startswith("the working directory is closed to us")
+    assert shut.message.startswith("the working directory cannot be accessed")
 
 
 async def test_arguments_that_are_too_long_are_a_bad_request(marked: Marked, tmp_path: Path) -> None:
     failure = await failure_of(marked.stdio("tool", "/bin/true", "x" * 3_000_000), cwd=tmp_path)
 
     assert (failure.stage, failure.code) == ("spawn", "invalid_spec")
-    assert '"args" and "env" are too long' in failure.message
+    assert '"args" and "env" together are longer' in failure.message
 
 
 async def test_no_room_for_open_files_is_said(marked: Marked, tmp_path: Path) -> None:

@@ -226,7 +226,7 @@ async def test_a_session_with_a_server_that_nobody_offers_says_so(protocol: Any)
                 raise AssertionError("there is no session")
     failure = raised.value
     assert (failure.server, failure.stage, failure.code) == ("away", "handshake", "rejected")
-    assert "no MCP server of this id" in str(failure)
+    assert "there is no MCP server with this id" in str(failure)
 
 
 @pytest.mark.requirement("X13")

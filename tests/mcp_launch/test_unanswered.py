@@ -61,8 +61,8 @@ def test_at_a_timeout_answers_that_nobody_asked_for_are_told_beside_what_was_ask
 
     assert found == Diagnosis(
         "timeout",
-        'did not answer within 2.0 s, but gave answers with ids that nobody had asked for ("1f-a", 7, where the '
-        "request had 1); is there a newer release of it?",
+        'did not answer within 2.0 s, but sent responses with unknown ids ("1f-a", 7; the request had '
+        "the id 1); is there a newer release of the server?",
         {"stderr": []},
     )
 
@@ -101,7 +101,7 @@ def test_of_many_answers_that_nobody_asked_for_some_are_told() -> None:
     found = unanswered.explain(SLOW, waited=2.0)
 
     assert found is not None
-    assert "(1, 2, 3, where" in found.message
+    assert "(1, 2, 3; the request" in found.message
 
 
 def test_a_request_that_is_cancelled_waits_no_longer() -> None:

@@ -89,12 +89,16 @@ def bomb(size: int, *, start: bytes = b"") -> bytes:
 @pytest.mark.parametrize(
     ("answer", "code", "says"),
     [
-        (b"", "disconnected", "dropped the connection without an answer"),
-        (b"SSH-2.0-OpenSSH_9.6\r\n\r\n", "not_mcp", "is not HTTP"),
-        (b"HTTP/1.1 101 Switching\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n", "not_mcp", "is not HTTP"),
-        (b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n", "not_mcp", "is not HTTP"),
-        (reply(200, X=200_000 * "y"), "http_error", "the headers that"),
-        (reply(500, b"no gzip", Content_Encoding="gzip"), "http_error", "its own log says why"),
+        (b"", "disconnected", "dropped the connection without a response"),
+        (b"SSH-2.0-OpenSSH_9.6\r\n\r\n", "not_mcp", "did not respond with HTTP"),
+        (
+            b"HTTP/1.1 101 Switching\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n",
+            "not_mcp",
+            "did not respond with HTTP",
+        ),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n", "not_mcp", "did not respond with HTTP"),
+        (reply(200, X=200_000 * "y"), "http_error", "sent headers that are too long"),
+        (reply(500, b"no gzip", Content_Encoding="gzip"), "http_error", "its log may say why"),
         (reply(201, Location="/other"), "not_mcp", "is the path right?"),
         (reply(304), "not_mcp", "304"),
     ],
@@ -112,14 +116,14 @@ async def test_what_is_no_answer_is_named(
 @pytest.mark.parametrize(
     ("given", "body", "says"),
     [
-        ("text/plain; charset=utf-8", b'{"jsonrpc"', 'must be "application/json", and is "text/plain"'),
-        ("", b' {"jsonrpc"', 'must be "application/json", and is none'),
-        ("text/plain", b'event: message\ndata: {"jsonrpc"', 'must be "text/event-stream", and is "text/plain"'),
-        ("text/html", b"<html>", "and text/html, which is no MCP message; is the path right?"),
-        ("text/plain", b'[{"jsonrpc": "2.0"}]', 'must be "application/json", and is "text/plain"'),
-        ("application/json", b'[{"jsonrpc": "2.0"}]', "and application/json, which is no MCP message"),
-        ("application/json", b'[{"jsonrpc": "2.0"}' + 20_000 * b",{}" + b"]", "which is no MCP message"),
-        ("", b"", "and nothing, which is no MCP message"),
+        ("text/plain; charset=utf-8", b'{"jsonrpc"', 'must be "application/json", not "text/plain"'),
+        ("", b' {"jsonrpc"', 'must be "application/json", which is missing'),
+        ("text/plain", b'event: message\ndata: {"jsonrpc"', 'must be "text/event-stream", not "text/plain"'),
+        ("text/html", b"<html>", "with text/html instead of an MCP message; is the path right?"),
+        ("text/plain", b'[{"jsonrpc": "2.0"}]', 'must be "application/json", not "text/plain"'),
+        ("application/json", b'[{"jsonrpc": "2.0"}]', "with application/json instead of an MCP message"),
+        ("application/json", b'[{"jsonrpc": "2.0"}' + 20_000 * b",{}" + b"]", "instead of an MCP message"),
+        ("", b"", "with no content type instead of an MCP message"),
     ],
     ids=["text", "none", "events", "page", "batch as text", "batch", "long batch", "nothing"],
 )
@@ -135,12 +139,12 @@ async def test_a_message_under_another_content_type_is_told(
 @pytest.mark.parametrize(
     ("answer", "code", "says"),
     [
-        (head(Content_Length=1000) + b'{"json', "disconnected", "in the middle of its answer"),
-        (head(Transfer_Encoding="chunked") + b"2\r\n{}\r\nZZ garbage\r\n", "not_mcp", "is not HTTP"),
-        (reply(200, b"no gzip", Content_Encoding="gzip"), "http_error", "not compressed in the way that it says"),
+        (head(Content_Length=1000) + b'{"json', "disconnected", "in the middle of a response"),
+        (head(Transfer_Encoding="chunked") + b"2\r\n{}\r\nZZ garbage\r\n", "not_mcp", "did not respond with HTTP"),
+        (reply(200, b"no gzip", Content_Encoding="gzip"), "http_error", "does not match its Content-Encoding"),
         (reply(200, bomb(4 << 20), Content_Encoding="gzip"), "not_mcp", "more than 1 MB"),
         (reply(200, b" " * (2 << 20)), "not_mcp", "more than 1 MB"),
-        (reply(200, b"[]"), "not_mcp", "no MCP message"),
+        (reply(200, b"[]"), "not_mcp", "instead of an MCP message"),
     ],
     ids=["cut", "bad chunk", "bad gzip", "bomb", "long", "batch"],
 )
@@ -164,7 +168,7 @@ async def test_what_is_compressed_more_than_once_is_not_unpacked(
     failure = await failure_of(once(answer), kind=kind, cwd=tmp_path)
 
     assert (failure.stage, failure.code) == ("connect", "http_error")
-    assert failure.message.endswith(" sent an answer that is compressed more than once, and was given up")
+    assert failure.message.endswith(" sent a response that is compressed more than once")
 
 
 @KINDS
@@ -276,18 +280,18 @@ async def test_early_hints_and_dribbled_bytes_are_no_trouble(kind: str, marked: 
 @pytest.mark.parametrize(
     ("status", "says"),
     [
-        (400, "does it want another header or query?"),
-        (406, "is this the URL of an MCP server? Those take JSON and event streams"),
+        (400, "does it need another header or query parameter?"),
+        (406, "is this the URL of an MCP server? These accept JSON and event streams"),
         (413, "too large"),
-        (415, "is this the URL of an MCP server? Those take JSON"),
+        (415, "is this the URL of an MCP server? These accept JSON"),
         (418, "is this the URL of an MCP server?"),
         (421, "does not serve this host name"),
-        (500, "its own log says why"),
+        (500, "its log may say why"),
         (501, "is this the URL of an MCP server?"),
         (502, "is the server behind it running?"),
         (503, "try again later"),
         (504, "is the server behind it running?"),
-        (599, " was answered with 599 Said; it failed inside; its own log says why"),
+        (599, " returned 599 Said; it had an internal error; its log may say why"),
     ],
 )
 async def test_an_http_error_says_what_to_try_and_what_the_server_says(
@@ -343,8 +347,8 @@ async def test_what_is_said_without_a_type_is_told(marked: Marked, tmp_path: Pat
 @pytest.mark.parametrize(
     ("kind", "path", "other"),
     [
-        ("http", "mcp", "One that speaks SSE alone often has /sse"),
-        ("sse", "sse", "One that speaks Streamable HTTP often has /mcp"),
+        ("http", "mcp", "Servers that only support SSE often use /sse"),
+        ("sse", "sse", "Streamable HTTP servers often use /mcp"),
     ],
 )
 async def test_the_usual_path_is_not_proposed_to_who_has_it(
@@ -352,7 +356,7 @@ async def test_the_usual_path_is_not_proposed_to_who_has_it(
 ) -> None:
     failure = await failure_of(once(reply(404)), kind=kind, path=path, cwd=tmp_path)
 
-    assert failure.message.endswith(f"/{path} was answered with 404 Said; is the path right? {other}")
+    assert failure.message.endswith(f"/{path} returned 404 Said; is the path right? {other}")
 
 
 async def test_the_other_transport_is_known_by_the_first_event(marked: Marked, tmp_path: Path) -> None:
@@ -414,7 +418,7 @@ async def test_a_stream_of_something_else_is_not_taken_for_the_other_transport(m
     [
         (reply(429), "Said; try again later"),
         (reply(429, Retry_After="Wed, 21 Oct 2037 07:28:00 GMT"), "try again after Wed, 21 Oct 2037 07:28:00 GMT"),
-        (reply(503, Retry_After=17), "it cannot serve now; try again after 17 s"),
+        (reply(503, Retry_After=17), "it is unavailable now; try again after 17 s"),
         (reply(502, Retry_After=17), "is the server behind it running?"),
     ],
     ids=["429", "429 date", "503", "502"],
@@ -434,7 +438,7 @@ async def test_a_status_is_told_in_the_words_of_the_server(
     failure = await failure_of(once(answer), kind=kind, cwd=tmp_path)
 
     told = f"403 {words}" if words else "403"
-    assert f"/mcp was answered with {told}; is this user allowed" in failure.message
+    assert f"/mcp returned {told}; is this user allowed" in failure.message
 
 
 @KINDS
@@ -446,7 +450,7 @@ async def test_all_ways_to_log_in_are_told(kind: str, marked: Marked, tmp_path: 
     refusal = reply(401).replace(b"Connection:", challenges + b"Connection:")
     failure = await failure_of(once(refusal), kind=kind, cwd=tmp_path)
 
-    assert "(it asks for Basic, Negotiate, Bearer; invalid_token); it wants an OAuth login" in failure.message
+    assert "(it asks for Basic, Negotiate, Bearer; invalid_token); it requires an OAuth login" in failure.message
 
 
 @pytest.mark.parametrize(
@@ -461,7 +465,7 @@ async def test_all_ways_to_log_in_are_told(kind: str, marked: Marked, tmp_path: 
 async def test_what_was_wrong_with_a_login_is_told(challenge: str, told: str, marked: Marked, tmp_path: Path) -> None:
     failure = await failure_of(once(reply(401, WWW_Authenticate=challenge)), cwd=tmp_path)
 
-    assert f" 401 Said (it asks for {told}); does it want" in failure.message
+    assert f" 401 Said (it asks for {told}); does it require" in failure.message
 
 
 @pytest.mark.parametrize("challenge", [None, 'error="invalid_token"'])
@@ -471,7 +475,7 @@ async def test_of_a_login_that_is_not_named_nothing_is_told(
     refusal = reply(401) if challenge is None else reply(401, WWW_Authenticate=challenge)
     failure = await failure_of(once(refusal), cwd=tmp_path)
 
-    assert failure.message.endswith("was answered with 401 Said; does it want an Authorization header?")
+    assert failure.message.endswith(" returned 401 Said; does it require an Authorization header?")
 
 
 async def test_what_another_api_says_is_told(marked: Marked, tmp_path: Path) -> None:
@@ -479,19 +483,19 @@ async def test_what_another_api_says_is_told(marked: Marked, tmp_path: Path) -> 
 
     assert failure.code == "not_mcp"
     assert failure.message.endswith(
-        ' and application/json, which is no MCP message; is the path right?; it says "no key"'
+        ' with application/json instead of an MCP message; is the path right?; it says "no key"'
     )
 
 
 @pytest.mark.parametrize(
     ("given", "advice"),
     [
-        (SECRET, 'does its Authorization header want "Bearer " before the token?'),
+        (SECRET, 'does its Authorization header need "Bearer " before the token?'),
         ("Bearer ", "its Authorization header has no token; is a variable empty?"),
         (f"Bearer Bearer {SECRET}", "its Authorization header names its scheme twice"),
-        (f'Bearer "{SECRET}"', "does its token stand in quotes or brackets that are not part of it?"),
-        (f"Bearer <{SECRET}>", "does its token stand in quotes or brackets that are not part of it?"),
-        ("Bearer ${TOKEN}", "its Authorization header holds a variable that was not replaced"),
+        (f'Bearer "{SECRET}"', "is its token in quotes or brackets that do not belong to it?"),
+        (f"Bearer <{SECRET}>", "is its token in quotes or brackets that do not belong to it?"),
+        ("Bearer ${TOKEN}", "its Authorization header contains a variable that was not expanded"),
         (f"Bearer {SECRET}", "is its Authorization header still valid?"),
     ],
 )
@@ -511,7 +515,7 @@ async def test_a_slip_in_an_authorization_header_is_told(
 @pytest.mark.parametrize(
     ("location", "says"),
     [
-        ("/mcp", "which is where it came from"),
+        ("/mcp", "that is the same URL"),
         ("http://127.0.0.1:9/mcp", "to http://127.0.0.1:9/mcp; if that is the server, use its URL"),
         ("http://user:pw@{host}/other", "/other; if that is the server"),
         ("https://127.0.0.1/mcp", "https://127.0.0.1/mcp; if that is the server"),
@@ -648,7 +652,7 @@ async def test_answers_with_ids_that_nobody_asked_for_are_told_from_silence(mark
     failure = await failure_of(at_list(answers_as_another), cwd=tmp_path)
 
     assert (failure.stage, failure.code) == ("list", "timeout")
-    assert " gave answers with ids that nobody had asked for (4711, where the request had " in failure.message
+    assert " sent responses with unknown ids (4711; the request had the id " in failure.message
 
 
 @pytest.mark.parametrize("as_event", [False, True], ids=["json", "event"])
@@ -710,7 +714,7 @@ async def test_what_the_caller_is_told_of_a_bad_event_does_not_repeat_it(marked:
 
     wrong = 'it lacks "jsonrpc": "2.0"'
     assert raised.value.message == (
-        f"gave an answer that is not valid JSON-RPC: {wrong}; is there a newer release of it?"
+        f"sent a response that is not valid JSON-RPC: {wrong}; is there a newer release of the server?"
     )
 
 
@@ -746,7 +750,7 @@ async def test_a_session_id_that_no_header_can_hold_is_told(marked: Marked, tmp_
     failure = await failure_of(lambda request: [with_header(works(request), "Mcp-Session-Id: é")], cwd=tmp_path)
 
     assert (failure.stage, failure.code) == ("connect", "invalid_response")
-    assert "gave the session an id that is not ASCII" in failure.message
+    assert "sent an Mcp-Session-Id that is not ASCII" in failure.message
 
 
 async def test_a_session_id_that_nobody_asked_for_may_be_anything(marked: Marked, tmp_path: Path) -> None:
@@ -766,7 +770,7 @@ async def test_a_header_that_is_not_ascii_changes_nothing_of_what_is_told(
     ]
 
     assert odd.code == plain.code
-    assert odd.message.partition(" was answered ")[2] == plain.message.partition(" was answered ")[2] != ""
+    assert odd.message.partition(" returned ")[2] == plain.message.partition(" returned ")[2] != ""
 
 
 async def test_a_cookie_that_comes_with_the_event_stream_is_kept_too(marked: Marked, tmp_path: Path) -> None:
@@ -872,7 +876,7 @@ async def test_an_endpoint_of_sse_that_is_not_there_is_not_laid_to_the_url(
 
     assert (failure.stage, failure.code) == ("handshake", code)
     assert failure.message.endswith(
-        "; the server itself named that endpoint: does a proxy in front of it change paths?"
+        "; the server itself named this endpoint; does a proxy in front of it change paths?"
     )
 
 
@@ -895,7 +899,7 @@ async def test_answers_over_sse_with_ids_that_nobody_asked_for_are_told_from_sil
     failure = await failure_of(answer, kind="sse", cwd=tmp_path)
 
     assert (failure.stage, failure.code) == ("handshake", "timeout")
-    assert ' gave answers with ids that nobody had asked for ("no-1", where the request had 1)' in failure.message
+    assert ' sent responses with unknown ids ("no-1"; the request had the id 1)' in failure.message
 
 
 async def test_sse_without_its_session_is_over(marked: Marked, tmp_path: Path) -> None:
@@ -904,7 +908,7 @@ async def test_sse_without_its_session_is_over(marked: Marked, tmp_path: Path) -
         server = http(f"{raw.origin}/sse", kind="sse")
         async with mcp_launch.launch([server], cwd=tmp_path, budgets=SHORT) as fleet:
             answer.refuses = reply(404)
-            with pytest.raises(MCPError, match="no longer knows the session; open a new one"):
+            with pytest.raises(MCPError, match="no longer has this session; open a new one"):
                 await fleet["web"].session.list_tools()
             with anyio.fail_after(3):
                 while (failure := fleet["web"].failure) is None:

@@ -98,8 +98,8 @@ async def test_what_sse_says_of_a_refused_message_holds_no_secret(web: Web, mark
     [
         ("expires", "401 Unauthorized"),
         # httpx2 leaves the generator that it was reading from unfinished, at which trio complains.
-        pytest.param("squeezes", "not compressed in the way that it says", marks=IGNORE_UNRAISABLE),
-        ("mumbles", "application/json, which is no MCP message"),
+        pytest.param("squeezes", "does not match its Content-Encoding", marks=IGNORE_UNRAISABLE),
+        ("mumbles", "application/json instead of an MCP message"),
     ],
 )
 async def test_a_call_that_fails_later_says_why_and_the_session_goes_on(
@@ -145,7 +145,7 @@ async def test_a_forgotten_session_is_told_to_the_caller_and_is_the_failure_of_t
     web: Web, marked: Marked, tmp_path: Path
 ) -> None:
     async with mcp_launch.launch([http(f"{web.origin}/forgets")], cwd=tmp_path, lists=()) as fleet:
-        with pytest.raises(MCPError, match="no longer knows the session; open a new one"):
+        with pytest.raises(MCPError, match="no longer has this session; open a new one"):
             await fleet["web"].session.list_tools()
         failure = await later_failure(fleet["web"])
 

@@ -48,7 +48,7 @@ NEW, OLD = "this URL speaks Streamable HTTP: ", "this URL speaks the deprecated 
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (Options(), ('set "type" to "http"', 'set "type" to "sse"', "does it need longer")),
+        (Options(), ('set "type" to "http"', 'set "type" to "sse"', "does it need more time")),
         (
             Options(wording=Wording(http="drop -o", sse="add -o", longer="more time (-t)")),
             ("drop -o", "add -o", "more time (-t)"),

@@ -67,10 +67,10 @@ def refuse_unstartable() -> None:
         UnusableInput: there is no interpreter, or the script is no file.
     """
     if not sys.executable or getattr(sys, "frozen", False):
-        raise UnusableInput("over stdio the agent has to start Python, and this program has none; offer http")
+        raise UnusableInput("over stdio the agent must start Python, but this program has no interpreter; use http")
     if not _script().is_file():
         raise UnusableInput(
-            "over stdio the agent has to run a file of this package, which is in an archive; offer http"
+            "over stdio the agent must run a file of this package, but the package is in an archive; use http"
         )
 
 

@@ -97,7 +97,7 @@ class _Connection:
         try:
             await self._app(scope, self._receive, self._send)
         except Exception:  # noqa: BLE001 - whatever it is, further requests must be answered
-            _log.exception("a request was not answered")
+            _log.exception("a request failed")
             await self._refuse(500)
 
     async def _receive(self) -> Message:

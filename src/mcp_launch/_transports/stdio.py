@@ -158,7 +158,7 @@ class Stdout:
         """It is an MCP server, which sends nothing back if it has not done so yet."""
         self._trusted = True
         if self.echoes:
-            self._warn("sends back on stdout what it is sent on stdin; that was ignored")
+            self._warn("echoes its input on stdout; the echo was ignored")
         else:
             self._ours = None
         if self.stray:
@@ -171,7 +171,7 @@ class Stdout:
                 self._warn_of_stray()
 
     def _warn_of_stray(self) -> None:
-        self._warn(f'wrote "{self.stray[0]}" on stdout, which is no JSON-RPC message; its log belongs on stderr')
+        self._warn(f'wrote "{self.stray[0]}" on stdout, which is not a JSON-RPC message; logs belong on stderr')
 
 
 def trimmed(line: bytes) -> bytes:
@@ -251,9 +251,7 @@ class StdioTransport:
         self._proven = True
         self._stdout.trust()
         if self._again:
-            self.warnings.append(
-                "exited when it was asked whether it speaks MCP 2026-07-28; it was started again, and not asked"
-            )
+            self.warnings.append("exited when it was probed for MCP 2026-07-28; it was started again without the probe")
 
     def open(self) -> Streams:
         """A block in which the streams are connected; at its end no process is left."""
@@ -400,9 +398,9 @@ class StdioTransport:
         self._writing.cancel()
         patience = self._close if self._proven else min(self._close, _HURRY)
         if not await self._process.stop(patience=patience) and self._proven:
-            self.warnings.append("did not leave when its standard input was closed, and was ended by a signal")
+            self.warnings.append("did not exit when its standard input was closed, and was ended by a signal")
         if self._stderr:
             await self._stderr.finish()
             if self._stderr.error:
                 kind = type(self._stderr.error).__name__
-                self.warnings.append(f"the callback for its standard error raised {kind}, and was told no more of it")
+                self.warnings.append(f"the stderr callback raised {kind} and is not called again")

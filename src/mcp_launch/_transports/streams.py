@@ -200,8 +200,8 @@ class Unanswered:
             return found
         came = ", ".join(map(json.dumps, self._strange))
         message = (
-            f"did not answer within {waited:.1f} s, but gave answers with ids that nobody had asked for ({came}, where "
-            f"the request had {json.dumps(self._last)}); is there a newer release of it?"
+            f"did not answer within {waited:.1f} s, but sent responses with unknown ids ({came}; the request had "
+            f"the id {json.dumps(self._last)}); is there a newer release of the server?"
         )
         return replace(found, message=message)
 
