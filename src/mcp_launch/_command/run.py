@@ -72,7 +72,7 @@ def _version(file: str) -> tuple[int, int, int] | None:
 
 T = TypeVar("T")
 
-_LONGER = "does it need longer (--timeout)"
+_LONGER = "does it need more time (--timeout)"
 """The option to use, whichever file the servers come from."""
 
 

@@ -241,14 +241,14 @@ _NO_TYPE = "is none of the transports, which are stdio, streamable_http and sse"
         (
             "goose",
             {"type": "stdio", "cmd": "c", "envs": {"A": 3}},
-            "/envs/0/value: input should be a valid string (that of A); write it in quotes",
+            "/envs/0/value: input should be a valid string (of A); write it in quotes",
         ),
         ("goose", {"type": "streamable_http", "url": "http://h"}, "/uri: field required"),
         ("goose", {"type": "sse", "uri": "h"}, "/uri: must start with http:// or https://"),
         (
             "goose",
             {"type": "stdio", "cmd": "http://h"},
-            '/cmd: is a URL, and no program: give it as "uri", with "type": "streamable_http"',
+            '/cmd: is a URL, not a program; give it as "uri", with "type": "streamable_http"',
         ),
         (
             "goose",
@@ -261,16 +261,16 @@ _NO_TYPE = "is none of the transports, which are stdio, streamable_http and sse"
         (
             "windsurf",
             {"command": "http://h/sse"},
-            '/command: is a URL, and no program: give it as "serverUrl"',
+            '/command: is a URL, not a program; give it as "serverUrl"',
         ),
         ("gemini", {"httpUrl": "h"}, "/httpUrl: must start with http:// or https://"),
         ("gemini", {"url": "h"}, "/url: must start with http:// or https://"),
         ("gemini", {"httpUrl": 3}, "/httpUrl: input should be a valid string; write it in quotes"),
-        ("gemini", {"command": "http://h"}, '/command: is a URL, and no program: give it as "httpUrl"'),
-        ("gemini", {"command": "http://h/sse"}, '/command: is a URL, and no program: give it as "url"'),
-        ("cursor", {"command": "http://h"}, '/command: is a URL, and no program: give it as "url"'),
-        ("zed", {"command": "http://h"}, '/command: is a URL, and no program: give it as "url"'),
-        ("zed", {"command": "http://h/sse"}, '/command: is a URL, and no program: give it as "url"'),
+        ("gemini", {"command": "http://h"}, '/command: is a URL, not a program; give it as "httpUrl"'),
+        ("gemini", {"command": "http://h/sse"}, '/command: is a URL, not a program; give it as "url"'),
+        ("cursor", {"command": "http://h"}, '/command: is a URL, not a program; give it as "url"'),
+        ("zed", {"command": "http://h"}, '/command: is a URL, not a program; give it as "url"'),
+        ("zed", {"command": "http://h/sse"}, '/command: is a URL, not a program; give it as "url"'),
         ("gemini", {}, 'the entry: a server must be a map with a "command", an "httpUrl" or a "url"'),
         ("zed", {}, 'the entry: a server must be a map with a "command" or a "url"'),
         ("cursor", {}, 'the entry: a server must be a map with a "command" or a "url"'),
@@ -326,7 +326,7 @@ def test_the_value_of_a_variable_in_an_argument_is_redacted(tmp_path: Path) -> N
     lines = check(file, "--verbose", "--html", str(pages[0]), "--junit", str(pages[1]), SECRET_ARGUMENT=SECRET)
     report = check(file, "--json", SECRET_ARGUMENT=SECRET)
 
-    assert "it said on stderr: started with [redacted]" in lines.stdout
+    assert "it wrote on stderr: started with [redacted]" in lines.stdout
     assert "odd !! started with [redacted]" in lines.stderr
     assert json.loads(report.stdout)["servers"][0]["failure"]["facts"]["stderr"] == ["started with [redacted]"]
     assert SECRET not in lines.stdout + lines.stderr + report.stdout + "".join(page.read_text() for page in pages)
@@ -339,7 +339,7 @@ def test_the_value_of_a_variable_in_the_path_of_a_url_is_redacted(tmp_path: Path
         lines = check(file, "--verbose", SECRET_PATH=SECRET)
         report = check(file, "--json", SECRET_PATH=SECRET)
 
-    assert f"POST {raw.origin}/[redacted]/mcp was answered with 404" in lines.stdout
+    assert f"POST {raw.origin}/[redacted]/mcp returned 404" in lines.stdout
     assert json.loads(report.stdout)["servers"][0]["target"] == f"{raw.origin}/[redacted]/mcp"
     assert SECRET not in lines.stdout + lines.stderr + report.stdout
 
