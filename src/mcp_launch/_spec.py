@@ -33,7 +33,7 @@ class StdioServer:
     args: tuple[str, ...] = field(default=(), repr=False)
     env: Pairs = field(default=(), repr=False)
     secrets: tuple[str, ...] = field(default=(), repr=False)
-    """What else is to be hidden, as the options say."""
+    """Further values to redact, from the options."""
 
     transport: ClassVar[TransportName] = "stdio"
 
@@ -44,7 +44,7 @@ class StdioServer:
 
     @property
     def target(self) -> str:
-        """What is started or connected to, without secrets."""
+        """The command or URL, without secrets."""
         return self.command
 
 
@@ -56,7 +56,7 @@ class HttpServer:
     url: str = field(repr=False)
     headers: Pairs = field(default=(), repr=False)
     secrets: tuple[str, ...] = field(default=(), repr=False)
-    """What else is to be hidden, as the options say."""
+    """Further values to redact, from the options."""
 
     transport: ClassVar[TransportName] = "http"
 
@@ -67,7 +67,7 @@ class HttpServer:
 
     @property
     def target(self) -> str:
-        """What is started or connected to, without secrets."""
+        """The command or URL, without secrets."""
         shown = shown_url(self.url)
         # Not all secrets, because the value of a header may be a common word.
         return Redactor(self.secrets)(shown) if self.secrets else shown
@@ -282,8 +282,8 @@ def _tag(entry: object, *, name: str, wording: Wording) -> str | None:
 
 
 def _invalid(name: str, issues: list[Issue], wording: Wording, tag: str | None = None) -> LaunchFailure:
-    told = "; ".join(f"{_place(issue['path'], wording, tag)}: {issue['message']}" for issue in issues)
-    return LaunchFailure(told, server=name, stage="spec", code="invalid_spec", facts={"issues": issues})
+    message = "; ".join(f"{_place(issue['path'], wording, tag)}: {issue['message']}" for issue in issues)
+    return LaunchFailure(message, server=name, stage="spec", code="invalid_spec", facts={"issues": issues})
 
 
 def _place(path: str, wording: Wording, tag: str | None) -> str:

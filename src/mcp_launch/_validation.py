@@ -54,7 +54,7 @@ class InvalidSchema(Exception):  # noqa: N818 - says what happened, which a suff
 
 
 class Problem(NamedTuple):
-    """Why a value does not match a schema."""
+    """A reason why a value does not match a schema."""
 
     path: str
     """The location in the value, such as `items[0].id`; empty for the value itself."""

@@ -173,7 +173,7 @@ class InvalidResult(LaunchError):  # noqa: N818 - says what is wrong, which a su
         self.path = path
         """The location of the error, such as `structuredContent.items[0].id`; empty if the schema was rejected."""
         self.reason = reason
-        """What is wrong at that location, or with the schema."""
+        """The error at that location, or in the schema."""
         self.result = result
         """The result of the tool as the server sent it, not validated; None if it is not valid MCP."""
         self.schema_rejected = schema_rejected
@@ -217,9 +217,9 @@ class Wording(NamedTuple):
     """The phrases in messages that depend on where the servers were configured; by default those of ACP."""
 
     http: str = 'set "type" to "http"'
-    """What to do if a URL speaks Streamable HTTP although the entry says SSE."""
+    """The advice for a URL that speaks Streamable HTTP although the entry says SSE."""
     sse: str = 'set "type" to "sse"'
-    """What to do if a URL speaks SSE although the entry says Streamable HTTP."""
+    """The advice for a URL that speaks SSE although the entry says Streamable HTTP."""
     longer: str = "does it need more time"
     """The question for a server that took too long; a question mark or an alternative follows."""
     needs: str = 'a "command", or with a "url" and its "type"'

@@ -197,7 +197,7 @@ class Options:
     message: MessageHandlerFnT | None = None
     """Called with every other notification of the server, such as a changed list of tools."""
     restart: Restart | None = None
-    """How the server is restarted if it dies after it was ready; None for not at all."""
+    """Restarts of a server that dies after it was ready; None for no restarts."""
     limits: Limits = field(default_factory=Limits)
     """The largest messages and lists that are accepted from the server."""
     secrets: Collection[str] = field(default=(), repr=False)

@@ -32,7 +32,7 @@ Stage: TypeAlias = Literal["spec", "spawn", "connect", "handshake", "list", "cal
 """The stages of a server, in order. A stdio server is spawned, the others are connected to."""
 
 Era: TypeAlias = Literal["2026-07-28", "handshake"]
-"""How a session began: by `server/discover`, without a handshake, or by `initialize` as before."""
+"""The way in which a session began: by `server/discover`, without a handshake, or by `initialize` as before."""
 
 Code: TypeAlias = Literal[
     # spec
@@ -76,9 +76,9 @@ class FailureJson(TypedDict):
     stage: Stage
     """The stage in which it happened."""
     code: Code
-    """What happened, for programs."""
+    """The kind of failure, for programs."""
     message: str
-    """What happened and what to try, for people."""
+    """The event and the advice, for people."""
     elapsed: float
     """Seconds from the start of the server."""
     facts: dict[str, Any]
@@ -107,7 +107,7 @@ class ServerReport(TypedDict):
     seconds: dict[Stage, float]
     """Seconds spent in each finished stage."""
     era: Era | None
-    """How the session was opened."""
+    """The way in which the session was opened."""
     protocol_version: str | None
     """The negotiated version of MCP."""
     server: dict[str, str] | None
@@ -160,7 +160,7 @@ class CheckReport(TypedDict):
     findings: list[FindingReport]
     """In the order of the files, and by position within each file."""
     unusable: list[str]
-    """Why a file or an argument cannot be used; the servers of such a file are not in `servers`."""
+    """Reasons why files or arguments cannot be used; the servers of such a file are not in `servers`."""
 
 
 def report_schema() -> dict[str, Any]:

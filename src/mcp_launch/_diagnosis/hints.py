@@ -1,4 +1,4 @@
-"""What to try when a server ended: a table of known error messages, and which line of standard error to quote.
+"""Hints for servers that ended: a table of known error messages, and the most relevant line of standard error.
 
 To add a hint, add a row to `HINTS` with a sample of what the program writes. The sample is also the test of the row.
 """
@@ -20,9 +20,9 @@ class Hint(NamedTuple):
     pattern: str
     """Searched in the lines of standard error, with `re.MULTILINE`."""
     advice: str
-    """What to try; its braces are filled with the groups of the pattern."""
+    """The advice; its braces are filled with the groups of the pattern."""
     sample: str
-    """What a program writes."""
+    """A sample of what a program writes."""
 
 
 def explain_end(lines: Sequence[str], *, status: int | None = None) -> tuple[str | None, str | None]:
@@ -372,7 +372,7 @@ _MISSING = tuple(
         rf"^KeyError: {_NAME}$",
     )
 )
-"""How programs say that a variable is not set; its name is the first group."""
+"""Patterns for messages that a variable is not set; its name is the first group."""
 _PYTHON_OS = re.compile(r"<frozen os>|\bos\.py\b|\bos\.environ\b")
 _HARMLESS = re.compile(
     r"\b(?:warn|warning|info|debug|defaults?|defaulting|optional|falling back|using)\b|^\s+--?\w", re.IGNORECASE
@@ -401,7 +401,7 @@ class _LastError:
         self._awaits = False
         """True if the next line without indentation is the error of the stack trace before it."""
         self._more = 0.0
-        """How many more lines without indentation may belong to the error."""
+        """The number of further lines without indentation may belong to the error."""
         self._lists = False
         """True if the next line belongs to the error, provided that it is indented."""
         self._in_help = False

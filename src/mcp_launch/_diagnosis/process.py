@@ -90,9 +90,9 @@ def diagnose_process(seen: Seen, *, waited: float | None, hide: Redactor, wordin
         facts |= {"signal": signal_name(status)} if status < 0 else {"exit_code": status}
         return Diagnosis("exited", f"{how_it_ended(status)}{_last_words(seen, hide)}", facts)
     if waited is not None:
-        told = f"did not answer within {waited:.1f} s{_last_words(seen, hide)}"
+        late = f"did not answer within {waited:.1f} s{_last_words(seen, hide)}"
         wrong = None if seen.spoke else _no_mcp(seen, hide)
-        return Diagnosis("not_mcp" if wrong else "timeout", f"{wrong or told}; {_advice(seen, hide, wording)}", facts)
+        return Diagnosis("not_mcp" if wrong else "timeout", f"{wrong or late}; {_advice(seen, hide, wording)}", facts)
     if seen.closed:
         return Diagnosis("disconnected", f"closed its standard {seen.closed}{_last_words(seen, hide)}", facts)
     return None
@@ -131,13 +131,13 @@ def _last_words(seen: Seen, hide: Redactor) -> str:
     hint, line = explain_end(said, status=seen.status)
     if hint is None and seen.status is not None:
         hint = explain_variable(said, given=seen.given)
-    told = f": {hint}" if hint else ""
+    reason = f": {hint}" if hint else ""
     done = f"; {_OTHER_PROGRAM}" if hint is None and seen.status == 0 and not seen.spoke else ""
     if line:
-        return f"{told}; it wrote on stderr: {hide.start(line, SHOWN)}{done}"
+        return f"{reason}; it wrote on stderr: {hide.start(line, SHOWN)}{done}"
     if seen.stray:
-        return f'{told}; it wrote "{seen.stray[0]}" on stdout, which is not a JSON-RPC message{done}'
-    return f"{told}; it {'wrote nothing on stderr' if seen.spoke else 'printed nothing'}{done}"
+        return f'{reason}; it wrote "{seen.stray[0]}" on stdout, which is not a JSON-RPC message{done}'
+    return f"{reason}; it {'wrote nothing on stderr' if seen.spoke else 'printed nothing'}{done}"
 
 
 def _advice(seen: Seen, hide: Redactor, wording: Wording) -> str:

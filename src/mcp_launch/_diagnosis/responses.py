@@ -20,7 +20,7 @@ UNMAPPED = (OSError, UnicodeError)
 """Errors that both HTTP libraries do not wrap, such as a TLS alert after the handshake."""
 
 TWICE = "compressed more than once"
-"""Why a response is not decompressed: each compression can grow it a thousandfold, and one is enough."""
+"""The reason not to decompress a response: each compression can grow it a thousandfold, and one is enough."""
 
 
 _DROPPED = "dropped the connection without a response; its log may say why"
@@ -53,11 +53,11 @@ def trouble(  # noqa: PLR0911 - a list of cases
     if "AuthFailed" in kinds:
         return found("unauthorized", f"the login for {where} failed: {error}")
     if isinstance(error, TooLong):
-        told = str(error) or f"a message of more than {LONGEST >> 20} MB"
-        return found("not_mcp", f"{where} sent {told}")
+        summary = str(error) or f"a message of more than {LONGEST >> 20} MB"
+        return found("not_mcp", f"{where} sent {summary}")
     if isinstance(error, UnusableId):
-        told = f"{where} sent an Mcp-Session-Id that is not ASCII"
-        return found("invalid_response", f"{told}; is there a newer release of the server?")
+        summary = f"{where} sent an Mcp-Session-Id that is not ASCII"
+        return found("invalid_response", f"{summary}; is there a newer release of the server?")
     if "ProxyError" in kinds:
         return found("refused", f"the proxy {via} did not connect to {where}: {error}")
     if any(isinstance(cause, socket.gaierror | UnicodeError) for cause in causes):
@@ -66,8 +66,8 @@ def trouble(  # noqa: PLR0911 - a list of cases
     if "TimeoutException" in kinds:
         return found("timeout", f"could not connect to {via or where} within {connect:g} s")
     if "ConnectError" in kinds:
-        told = f"the proxy {via} does" if via else f"{where} does"
-        return found("refused", f"{told} not accept connections; is {'it' if via else 'the server'} running?")
+        summary = f"the proxy {via} does" if via else f"{where} does"
+        return found("refused", f"{summary} not accept connections; is {'it' if via else 'the server'} running?")
     if "UnsupportedProtocol" in kinds:
         return found("invalid_spec", "the URL must start with http:// or https://")
     if "DecodingError" in kinds:
@@ -191,40 +191,40 @@ def judge(answer: Answer, *, authorized: bool, slip: str | None, usual: str) -> 
     """
     if answer.is_mcp and answer.status < HTTPStatus.BAD_REQUEST:
         return None
-    told = f"{answer.route} returned {answer.status} {answer.reason}".strip()
+    summary = f"{answer.route} returned {answer.status} {answer.reason}".strip()
     facts = answer.facts
     match answer.status:
         case HTTPStatus.UNAUTHORIZED:
             facts["authorization_sent"] = authorized
             challenge = answer.headers.get("www_authenticate", "")
-            told += _asked(challenge)
+            summary += _asked(challenge)
             advice = slip or _login(challenge, authorized=authorized)
-            return Diagnosis("unauthorized", f"{told}; {advice}{_said(answer)}", facts)
+            return Diagnosis("unauthorized", f"{summary}; {advice}{_said(answer)}", facts)
         case HTTPStatus.FORBIDDEN:
-            return Diagnosis("forbidden", f"{told}; is this user allowed to use it?{_said(answer)}", facts)
+            return Diagnosis("forbidden", f"{summary}; is this user allowed to use it?{_said(answer)}", facts)
         case HTTPStatus.NOT_FOUND | HTTPStatus.BAD_REQUEST if _lost(answer):
-            return Diagnosis("session_lost", f"{told}: the server no longer has this session; open a new one", facts)
+            return Diagnosis("session_lost", f"{summary}: the server no longer has this session; open a new one", facts)
         case _ if answer.is_mcp:
             return None
         case HTTPStatus.NOT_FOUND:
             often = _OTHER[usual] if answer.url.endswith(usual) else f"It is often {usual}"
             advice = _NAMED if answer.named else f"is the path right? {often}"
-            return Diagnosis("not_found", f"{told}; {advice}", facts)
+            return Diagnosis("not_found", f"{summary}; {advice}", facts)
         case HTTPStatus.METHOD_NOT_ALLOWED:
             advice = _NAMED if answer.named else "is this the URL of an MCP server?"
-            return Diagnosis("method_not_allowed", f"{told}; {advice}", facts)
+            return Diagnosis("method_not_allowed", f"{summary}; {advice}", facts)
         case HTTPStatus.TOO_MANY_REQUESTS:
             after = answer.headers.get("retry_after")
-            return Diagnosis("rate_limited", f"{told}; try again {_when(after) if after else 'later'}", facts)
+            return Diagnosis("rate_limited", f"{summary}; try again {_when(after) if after else 'later'}", facts)
         case status if status >= HTTPStatus.BAD_REQUEST:
-            return Diagnosis("http_error", f"{told}; {_advice(answer)}{_said(answer)}", facts)
+            return Diagnosis("http_error", f"{summary}; {_advice(answer)}{_said(answer)}", facts)
         case status if status // 100 == 3 and (target := answer.headers.get("location")):
             advice = "if that is the server, use its URL; if it is a login page, the server requires credentials"
             if target == answer.url:
                 advice = "that is the same URL; is a login or a proxy in the way?"
-            return Diagnosis("redirected", f"{told} with a redirect to {target}; {advice}", facts)
+            return Diagnosis("redirected", f"{summary} with a redirect to {target}; {advice}", facts)
         case _:
-            return Diagnosis("not_mcp", f"{told} with {_misfit(answer)}{_said(answer)}", facts)
+            return Diagnosis("not_mcp", f"{summary} with {_misfit(answer)}{_said(answer)}", facts)
 
 
 def _asked(challenge: str) -> str:

@@ -81,7 +81,7 @@ class LaunchedServer:
 
     @property
     def failure(self) -> LaunchFailure | None:
-        """Why it failed, or None. A server that dies later gets its failure then."""
+        """The failure, or None. A server that dies later gets its failure then."""
         return self._record.failure
 
     @property

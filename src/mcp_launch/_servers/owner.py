@@ -168,7 +168,7 @@ class _Owner:
         self._allowed = 0.0
         """The seconds of the current budget."""
         self._failure: LaunchFailure | None = None
-        """Why the session ended; requests on it still say so after a restart of the server."""
+        """The failure that ended the session; requests on it still say so after a restart of the server."""
 
     def stdio(self, process: ChildProcess, spec: StdioServer, *, again: bool = False) -> StdioTransport:
         """Return a transport for a new process; with `again`, the process exited when it was probed before."""

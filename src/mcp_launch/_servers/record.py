@@ -30,7 +30,7 @@ class Change:
     elapsed: float
     """Seconds since its last start."""
     failure: LaunchFailure | None = None
-    """Why it failed, if it has."""
+    """The failure, if it has failed."""
 
 
 class Changes:

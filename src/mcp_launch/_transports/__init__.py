@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 Mode: TypeAlias = Literal["auto", "legacy"]
-"""How `mcp.Client` negotiates: `auto` tries the 2026-07-28 era first, `legacy` goes straight to `initialize`."""
+"""The negotiation of `mcp.Client`: `auto` tries the 2026-07-28 era first, `legacy` goes straight to `initialize`."""
 
 DOUBTFUL: frozenset[Code] = frozenset(("method_not_allowed", "not_found", "http_error", "not_mcp"))
 """Failures after which the other transport is tried, to say whether the URL speaks that."""

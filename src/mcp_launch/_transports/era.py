@@ -59,7 +59,7 @@ class _Probe:
         self._seconds = seconds
         self._was_read = was_read
         self._end: float | None = None
-        """When the wait ends, once it has begun."""
+        """The time when the wait ends, once it has begun."""
         self._asked: RequestId | None = None
         """The id of the pending probe or handshake."""
         self._asked_at = 0.0

@@ -442,8 +442,8 @@ class HttpTransport:
         if (answer := memory.answer) is None:
             return None
         if waited is not None:
-            told = f"did not answer within {waited:.1f} s; {self._wording.longer}?"
-            return self._unanswered.explain(Diagnosis("timeout", told, answer.facts), waited=waited)
+            late = f"did not answer within {waited:.1f} s; {self._wording.longer}?"
+            return self._unanswered.explain(Diagnosis("timeout", late, answer.facts), waited=waited)
         if answer.media_type == EVENT_STREAM and not answered:
             message = "its event stream ended without a response; its log may say why"
             return Diagnosis("disconnected" if proven else "not_mcp", message, answer.facts)

@@ -33,7 +33,7 @@ class Memory:
     def __init__(self, rule: HeaderRule, network: Network, *, usual: str, hide: Redactor, connect: float) -> None:
         self._tell: Callable[[], Answer] | None = None
         self.found: Diagnosis | None = None
-        """What is wrong with the last response, or why there was none."""
+        """The diagnosis of the last response, or of its absence."""
         self._rule = rule
         self._network = network
         self._usual = usual

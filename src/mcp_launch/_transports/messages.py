@@ -57,7 +57,7 @@ def written(message: JSONRPCMessage) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Invalid:
-    """Why bytes are not a message."""
+    """A reason why bytes are not a message."""
 
     why: str
     """A clause with "it" for the message."""

@@ -62,7 +62,7 @@ class Inbox:
         on_answer: Callable[[RequestId], None],
     ) -> None:
         self.ended: ErrorData | None = None
-        """Why there will be no more responses."""
+        """The error for requests after the end of the stream."""
         self._to_session = to_session
         self._on_answer = on_answer
         self._unanswered = unanswered
@@ -177,7 +177,7 @@ class Listener:
         self.endpoint: httpx.URL | None = None
         """The URL for messages, once it is known."""
         self.found: Diagnosis | None = None
-        """Why the stream ended or cannot be used."""
+        """The reason why the stream ended or cannot be used."""
         self.misshapen: Diagnosis | None = None
         """The diagnosis of the last response that could not be read."""
         self._client = client

@@ -216,7 +216,7 @@ class Events:
         self.url = response.request.url
         """The URL of the response."""
         self.wrong: EventTooLong | None = None
-        """Why reading stopped early."""
+        """The error that stopped reading early."""
         self._response = response
         self._buffer = EventBuffer(limit)
         self._reading = reading
