@@ -18,7 +18,7 @@ from acp_bindings._problems.transports import type_fault
 from acp_bindings._redact import Redactor, shown_url
 from mcp_launch._executable import inherited_proxies
 from mcp_launch._json_values import as_items, as_members
-from mcp_launch.failures import LaunchFailure, Wording
+from mcp_launch.failures import LaunchFailure, Phrases
 from mcp_launch.report import TransportName
 
 Pairs: TypeAlias = tuple[tuple[str, str], ...]
@@ -92,12 +92,12 @@ def issue_at(path: str, rule: str, message: str) -> Issue:
     return {"path": path, "rule": rule, "message": message}
 
 
-def no_target_issue(members: dict[str, Any], wording: Wording) -> Issue:
+def no_target_issue(members: dict[str, Any], phrases: Phrases) -> Issue:
     """Return the issue of an entry without a command or URL, or with a misspelled one."""
     for member in ("command", "url"):
         if meant := _meant(member, members):
             return issue_at(f"/{member}", "missing", f"field required{meant}")
-    return issue_at("", "missing", f"a server must be a map with {wording.needs}")
+    return issue_at("", "missing", f"a server must be a map with {phrases.needs}")
 
 
 def _meant(member: str, entry: object) -> str:
@@ -154,10 +154,10 @@ _URL = re.compile(r"https?://(?P<path>[^?#]*)", re.IGNORECASE)
 _NOT_IN_HEADERS = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 
 
-def value_issues(spec: ServerSpec, wording: Wording) -> Iterator[Issue]:
+def value_issues(spec: ServerSpec, phrases: Phrases) -> Iterator[Issue]:
     """Yield an issue for each value that no process or HTTP request can have."""
     if isinstance(spec, StdioServer):
-        yield from _process_issues(spec, wording)
+        yield from _process_issues(spec, phrases)
         return
     yield from _url_issues(spec.url)
     for number, (name, value) in enumerate(spec.headers):
@@ -169,12 +169,12 @@ def value_issues(spec: ServerSpec, wording: Wording) -> Iterator[Issue]:
             yield issue_at(f"/headers/{number}/value", "value", message)
 
 
-def _process_issues(spec: StdioServer, wording: Wording) -> Iterator[Issue]:
+def _process_issues(spec: StdioServer, phrases: Phrases) -> Iterator[Issue]:
     if not spec.command or "\0" in spec.command:
         yield issue_at("/command", "value", "must be the path of a program")
     elif found := _URL.match(spec.command):
         kind = "sse" if found["path"].endswith("/sse") else "http"
-        yield issue_at("/command", "value", f"is a URL, not a program; give it as {wording.given(kind)}")
+        yield issue_at("/command", "value", f"is a URL, not a program; give it as {phrases.given(kind)}")
     for number, arg in enumerate(spec.args):
         if "\0" in arg:
             yield issue_at(f"/args/{number}", "value", "must not contain NUL")
@@ -207,13 +207,13 @@ def _url_issues(url: str) -> Iterator[Issue]:
         yield issue_at("/url", "value", "has no host")
 
 
-_OF_ACP = Wording()
+_OF_ACP = Phrases()
 
 
-def parse_server(server: object, *, index: int | None = None, wording: Wording = _OF_ACP) -> ServerSpec:
+def parse_server(server: object, *, index: int | None = None, phrases: Phrases = _OF_ACP) -> ServerSpec:
     """Read an `McpServer` model of any protocol version, or its JSON; `index` is its position in `mcpServers`.
 
-    Messages use the names of `wording`; paths in the facts are those of ACP.
+    Messages use the names of `phrases`; paths in the facts are those of ACP.
 
     Raises:
         LaunchFailure: in stage `spec`, with an item in `.facts["issues"]` for each error.
@@ -222,15 +222,15 @@ def parse_server(server: object, *, index: int | None = None, wording: Wording =
         entry: object = json.loads(encode(server)) if isinstance(server, BaseModel) else server
     except EncodeError as error:
         name = _name({"name": getattr(server, "name", None)}, index=index)
-        raise _invalid(name, [issue_at("", issue.rule, issue.message) for issue in error.issues], wording) from None
+        raise _invalid(name, [issue_at("", issue.rule, issue.message) for issue in error.issues], phrases) from None
     name = _name(entry, index=index)
-    tag = _tag(entry, name=name, wording=wording)
+    tag = _tag(entry, name=name, phrases=phrases)
     try:
         spec = _read(tag, entry)
     except DecodeError as error:
-        raise _invalid(name, [schema_issue(issue, entry) for issue in error.issues], wording, tag) from None
-    if issues := list(value_issues(spec, wording)):
-        raise _invalid(name, issues, wording, tag)
+        raise _invalid(name, [schema_issue(issue, entry) for issue in error.issues], phrases, tag) from None
+    if issues := list(value_issues(spec, phrases)):
+        raise _invalid(name, issues, phrases, tag)
     # The schema allows an empty name, which would be invisible in messages.
     return spec if spec.name else replace(spec, name=name)
 
@@ -252,7 +252,7 @@ def _name(entry: object, *, index: int | None) -> str:
     return "server" if index is None else f"mcpServers[{index}]"
 
 
-def _tag(entry: object, *, name: str, wording: Wording) -> str | None:
+def _tag(entry: object, *, name: str, phrases: Phrases) -> str | None:
     """Return the `type` by which an entry is read.
 
     Raises:
@@ -260,14 +260,14 @@ def _tag(entry: object, *, name: str, wording: Wording) -> str | None:
     """
     if isinstance(entry, str | bytes | bytearray):
         # `decode` would parse it as the JSON of an entry.
-        raise _invalid(name, [issue_at("", "type", "must be an object, not a string")], wording)
+        raise _invalid(name, [issue_at("", "type", "must be an object, not a string")], phrases)
     members = as_members(entry)
     tag = members.get("type")
     if not isinstance(tag, str | None):
-        raise _invalid(name, [issue_at("/type", "type", "must be a string")], wording)
-    fault = type_fault(members, called=dict(wording.words))
+        raise _invalid(name, [issue_at("/type", "type", "must be a string")], phrases)
+    fault = type_fault(members, called=dict(phrases.words))
     if fault and not fault.unknown:
-        raise _invalid(name, [issue_at("/type", "value", fault.message)], wording)
+        raise _invalid(name, [issue_at("/type", "value", fault.message)], phrases)
     if tag not in _FORMS:
         raise LaunchFailure(
             f"/type: {fault.message}" if fault else f'the transport "{tag}" is not supported; use stdio or http',
@@ -277,18 +277,18 @@ def _tag(entry: object, *, name: str, wording: Wording) -> str | None:
             facts={"type": tag},
         )
     if members and tag in (None, "stdio") and not members.keys() & {"command", "url"}:
-        raise _invalid(name, [no_target_issue(members, wording)], wording)
+        raise _invalid(name, [no_target_issue(members, phrases)], phrases)
     return tag
 
 
-def _invalid(name: str, issues: list[Issue], wording: Wording, tag: str | None = None) -> LaunchFailure:
-    message = "; ".join(f"{_place(issue['path'], wording, tag)}: {issue['message']}" for issue in issues)
+def _invalid(name: str, issues: list[Issue], phrases: Phrases, tag: str | None = None) -> LaunchFailure:
+    message = "; ".join(f"{_place(issue['path'], phrases, tag)}: {issue['message']}" for issue in issues)
     return LaunchFailure(message, server=name, stage="spec", code="invalid_spec", facts={"issues": issues})
 
 
-def _place(path: str, wording: Wording, tag: str | None) -> str:
+def _place(path: str, phrases: Phrases, tag: str | None) -> str:
     _, *steps = path.split("/", maxsplit=2)
-    called = (wording.url_of(tag) if step == "url" else wording.called(step) for step in steps)
+    called = (phrases.url_of(tag) if step == "url" else phrases.called(step) for step in steps)
     return "".join(f"/{each}" for each in called) or "the entry"
 
 

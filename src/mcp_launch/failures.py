@@ -213,7 +213,7 @@ def family(error: BaseException) -> Iterator[BaseException]:
             todo += cast("BaseExceptionGroup[BaseException]", current).exceptions
 
 
-class Wording(NamedTuple):
+class Phrases(NamedTuple):
     """The phrases in messages that depend on where the servers were configured; by default those of ACP."""
 
     http: str = 'set "type" to "http"'

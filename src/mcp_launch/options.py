@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields
 from inspect import iscoroutinefunction
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from mcp_launch.failures import UnusableInput, Wording
+from mcp_launch.failures import Phrases, UnusableInput
 from mcp_launch.report import TransportName
 
 __all__ = [
@@ -165,7 +165,7 @@ class Options:
 
     Raises:
         UnusableInput: a callback is not a function, `stderr` is an async one, or `secrets`, `restart`, `limits` or
-            `wording` has the wrong type.
+            `phrases` has the wrong type.
     """
 
     strict: bool = False
@@ -203,8 +203,8 @@ class Options:
     secrets: Collection[str] = field(default=(), repr=False)
     """Further values to redact, such as keys in arguments. The values of `env` and headers, and the user-info and query
     of a URL, are always redacted. `mcp_launch.config.Entry.secrets` has the values that a file takes from variables."""
-    wording: Wording = field(default_factory=Wording)
-    """Phrases for failures of servers that were not configured in ACP: `mcp_launch.failures.Wording`."""
+    phrases: Phrases = field(default_factory=Phrases)
+    """The phrases in failures of servers that were not configured in ACP: `mcp_launch.failures.Phrases`."""
     auth: Auth | None = field(default=None, repr=False)
     """The login for a server with a URL: a `(user, password)` pair, a function that changes each request, or an
     `httpx2.Auth` such as the SDK's `OAuthClientProvider`. It replaces an `Authorization` header of the specification.
@@ -240,9 +240,9 @@ class Options:
         given = self.secrets
         if isinstance(given, str) or not isinstance(given, Collection) or {*map(type, self.secrets)} - {str}:
             raise UnusableInput("secrets must be a collection of strings")
-        given = self.wording
-        if not isinstance(given, Wording):
-            raise UnusableInput(f"wording must be mcp_launch.failures.Wording, not a {type(given).__name__}")
+        given = self.phrases
+        if not isinstance(given, Phrases):
+            raise UnusableInput(f"phrases must be mcp_launch.failures.Phrases, not a {type(given).__name__}")
 
 
 OptionsFor: TypeAlias = Options | Mapping[str, Options] | Callable[[str], Options]

@@ -15,7 +15,7 @@ from mcp_launch import UnusableInput
 from mcp_launch._command.find_servers import read_inputs
 from mcp_launch._command.inputs import Session, Typed
 from mcp_launch.config import Entry, Place
-from mcp_launch.failures import Wording
+from mcp_launch.failures import Phrases
 from tests.mcp_launch.support import SECRET
 
 
@@ -94,7 +94,7 @@ def test_a_url_is_a_server_with_the_headers_that_were_typed(sse: bool, kind: str
             source="https://Example.com/mcp",
             entries=[Entry(name="example.com", server=server, place=Place(1, 1), written=server)],
             cwd=os.getcwd(),
-            wording=Wording(http="leave out --sse", sse="add --sse"),
+            phrases=Phrases(http="leave out --sse", sse="add --sse"),
         )
     ]
 

@@ -22,13 +22,13 @@ pytestmark = [
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-async def test_a_server_that_fails_is_told_of_as_the_catalogue_says(case: Case | Scenario, tmp_path: Path) -> None:
+async def test_each_failure_matches_the_catalogue(case: Case | Scenario, tmp_path: Path) -> None:
     outcome = await play(case, tmp_path, grace=8)
 
     assert outcome.wrong == []
 
 
-def test_the_command_tells_of_all_of_them_at_once(tmp_path: Path) -> None:
+def test_the_command_reports_all_failures_at_once(tmp_path: Path) -> None:
     # As JSON, of which the lines for people are made; `nox -s failures` has both.
     assert check_all(tmp_path, as_json=True).wrong == []
 
@@ -58,7 +58,7 @@ def named(name: str) -> Case:
         ("SSE: 500", {"changes", "failures", "log", "report", "repr", "tracebacks", "variables in tracebacks"}),
     ],
 )
-async def test_secrets_that_are_not_hidden_are_found_wherever_they_are_said(
+async def test_unredacted_secrets_are_found_in_every_output(
     name: str, channels: set[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def hide_nothing(_: Redactor, text: str) -> str:
@@ -73,7 +73,7 @@ async def test_secrets_that_are_not_hidden_are_found_wherever_they_are_said(
 
 
 @pytest.mark.parametrize(("part", "form"), [("_coded", "base64"), ("_quoted", "plain")])
-async def test_a_form_that_is_not_hidden_is_found(
+async def test_an_unredacted_encoding_is_found(
     part: str, form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def nothing(_: str) -> tuple[str, ...]:
@@ -98,7 +98,7 @@ async def test_a_secret_on_a_command_line_is_found(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["env", "awkward env"])
-def test_the_search_knows_every_form_of_a_secret_and_half_of_it(kind: str) -> None:
+def test_the_search_finds_every_form_and_part_of_a_secret(kind: str) -> None:
     planted = Planted("nobody")
     value = planted[kind]
 

@@ -12,7 +12,7 @@ from mcp_launch._diagnosis.hints import HINTS, Hint, explain_end, explain_variab
 from mcp_launch._diagnosis.process import explain_silence
 from mcp_launch._executable import INHERITED
 from mcp_launch.config._formats import format_called
-from mcp_launch.failures import Wording
+from mcp_launch.failures import Phrases
 
 
 @pytest.mark.parametrize("hint", HINTS, ids=[hint.advice for hint in HINTS])
@@ -247,13 +247,13 @@ def test_a_silent_end_has_no_hint() -> None:
     ],
 )
 def test_a_server_that_listens_on_a_port_is_recognized(said: list[str], where: str) -> None:
-    hint = explain_silence(said, Wording())
+    hint = explain_silence(said, Phrases())
 
     assert hint == f'it listens {where}; if it speaks MCP there, give that as "url", with "type": "http"'
 
 
 def test_a_server_that_listens_for_sse_is_recognized() -> None:
-    hint = explain_silence(["SSE at http://localhost:3000/sse"], Wording())
+    hint = explain_silence(["SSE at http://localhost:3000/sse"], Phrases())
 
     assert hint is not None
     assert hint.endswith('give that as "url", with "type": "sse"')
@@ -268,7 +268,7 @@ def test_a_server_that_listens_for_sse_is_recognized() -> None:
     ],
 )
 def test_the_advice_for_a_listening_server_uses_the_terms_of_the_file(name: str, line: str, end: str) -> None:
-    hint = explain_silence([line], format_called(name).wording)
+    hint = explain_silence([line], format_called(name).phrases)
 
     assert hint is not None
     assert hint.endswith(f"; if it speaks MCP there, {end}")
@@ -278,4 +278,4 @@ def test_the_advice_for_a_listening_server_uses_the_terms_of_the_file(name: str,
     "line", ["see https://example.com/mcp for help", "connecting to http://10.0.0.1:80", "http://", "port 80 is free"]
 )
 def test_addresses_of_other_machines_are_ignored(line: str) -> None:
-    assert explain_silence([line], Wording()) is None
+    assert explain_silence([line], Phrases()) is None

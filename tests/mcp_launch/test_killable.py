@@ -96,9 +96,7 @@ async def test_memory_is_limited(process: KillableProcess) -> None:
     assert caught.value.kind == "MemoryError"
 
 
-async def test_where_there_is_no_interpreter_nothing_is_called(
-    process: KillableProcess, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_call_without_an_interpreter_fails(process: KillableProcess, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(killable.sys, "executable", "")
 
     with pytest.raises(CallFailed, match="needs a Python interpreter"):
@@ -126,7 +124,7 @@ async def test_what_is_not_json_is_not_sent(process: KillableProcess) -> None:
 
 
 @pytest.mark.parametrize("anyio_backend", ["asyncio"])
-async def test_the_process_ends_though_whoever_waits_for_it_was_killed() -> None:
+async def test_the_process_ends_after_its_parent_was_killed() -> None:
     """It counts the seconds itself, too."""
     process = KillableProcess(seconds=1)
     pid = await process.call("os:getpid")

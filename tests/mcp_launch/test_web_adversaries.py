@@ -104,7 +104,7 @@ def bomb(size: int, *, start: bytes = b"") -> bytes:
     ],
     ids=["nothing", "ssh", "101", "two lengths", "large header", "bad gzip", "201", "304"],
 )
-async def test_what_is_no_answer_is_named(
+async def test_responses_that_are_not_http_or_mcp_are_explained(
     *, kind: str, answer: bytes, code: str, says: str, marked: Marked, tmp_path: Path
 ) -> None:
     failure = await failure_of(once(answer), kind=kind, cwd=tmp_path)
@@ -127,7 +127,7 @@ async def test_what_is_no_answer_is_named(
     ],
     ids=["text", "none", "events", "page", "batch as text", "batch", "long batch", "nothing"],
 )
-async def test_a_message_under_another_content_type_is_told(
+async def test_a_message_with_a_wrong_content_type_is_explained(
     *, given: str, body: bytes, says: str, marked: Marked, tmp_path: Path
 ) -> None:
     failure = await failure_of(once(reply(200, body, content_type=given)), cwd=tmp_path)
@@ -148,7 +148,7 @@ async def test_a_message_under_another_content_type_is_told(
     ],
     ids=["cut", "bad chunk", "bad gzip", "bomb", "long", "batch"],
 )
-async def test_a_message_that_cannot_be_read_is_named(
+async def test_an_unreadable_message_is_explained(
     *, answer: bytes, code: str, says: str, marked: Marked, tmp_path: Path
 ) -> None:
     failure = await failure_of(once(answer), cwd=tmp_path, limits=Limits(bytes=1 << 20))
@@ -160,7 +160,7 @@ async def test_a_message_that_cannot_be_read_is_named(
 @KINDS
 @pytest.mark.parametrize("status", [200, 307, 401, 500])
 @pytest.mark.parametrize("content_type", ["application/json", "text/event-stream", "text/html"])
-async def test_what_is_compressed_more_than_once_is_not_unpacked(
+async def test_a_response_compressed_twice_is_not_decompressed(
     *, kind: str, status: int, content_type: str, marked: Marked, tmp_path: Path
 ) -> None:
     body = gzip.compress(bomb(4 << 20))
@@ -195,7 +195,7 @@ async def test_an_event_stream_may_be_compressed(kind: str, coding: str, marked:
             assert (await session.list_tools()).tools == []
 
 
-async def test_an_event_counts_as_it_is_unpacked(marked: Marked, tmp_path: Path) -> None:
+async def test_the_limit_of_an_event_counts_decompressed_bytes(marked: Marked, tmp_path: Path) -> None:
     answer = reply(200, bomb(4 << 20, start=b"data: "), content_type="text/event-stream", Content_Encoding="gzip")
     failure = await failure_of(once(answer), kind="sse", cwd=tmp_path, limits=Limits(bytes=1 << 20))
 
@@ -203,7 +203,7 @@ async def test_an_event_counts_as_it_is_unpacked(marked: Marked, tmp_path: Path)
 
 
 @pytest.mark.parametrize("client_of", [http_client.WebClient, EventClient])
-async def test_a_compressed_answer_is_unpacked_bit_by_bit(client_of: Any, marked: Marked) -> None:
+async def test_a_compressed_response_is_decompressed_in_pieces(client_of: Any, marked: Marked) -> None:
     events = (b"event: other\ndata: " + bytes(32768 - 21) + b"\n\n") * 1024
     answer = reply(200, gzip.compress(events), content_type="text/event-stream", Content_Encoding="gzip")
     turns, sizes = 0, list[int]()
@@ -228,7 +228,7 @@ async def test_a_compressed_answer_is_unpacked_bit_by_bit(client_of: Any, marked
     assert turns >= 16
 
 
-async def test_what_is_unpacked_beyond_the_limit_is_not_kept() -> None:
+async def test_decompressed_data_beyond_the_limit_is_not_kept() -> None:
     async def unpacked() -> AsyncIterator[bytes]:
         for _ in range(100):
             yield bytes(ENOUGH)
@@ -238,9 +238,7 @@ async def test_what_is_unpacked_beyond_the_limit_is_not_kept() -> None:
 
 @KINDS
 @pytest.mark.parametrize("start", [b"HTTP/1.1 200 OK\r\nContent-Ty", b"HTTP/1.1 100 Continue\r\n\r\n"])
-async def test_an_answer_that_does_not_go_on_ends_at_the_budget(
-    kind: str, start: bytes, marked: Marked, tmp_path: Path
-) -> None:
+async def test_a_stalled_response_ends_at_the_budget(kind: str, start: bytes, marked: Marked, tmp_path: Path) -> None:
     def stops(request: Request) -> Any:
         yield start
         request.released.wait(20)
@@ -251,7 +249,7 @@ async def test_an_answer_that_does_not_go_on_ends_at_the_budget(
 
 
 @KINDS
-async def test_the_status_counts_where_the_body_does_not_come(kind: str, marked: Marked, tmp_path: Path) -> None:
+async def test_a_missing_body_does_not_hide_the_status(kind: str, marked: Marked, tmp_path: Path) -> None:
     def stops(request: Request) -> Any:
         yield head(503, Content_Length=1000, Retry_After=17) + b"wai"
         request.released.wait(20)
@@ -319,7 +317,7 @@ async def test_an_http_error_says_what_to_try_and_what_the_server_says(
         (b"[" * 300, "[" * 160),
     ],
 )
-async def test_of_what_a_server_says_the_plainest_is_told(
+async def test_the_plainest_message_of_a_json_error_is_quoted(
     body: bytes, said: str, marked: Marked, tmp_path: Path
 ) -> None:
     answer = reply(403, body, content_type="application/problem+json")
@@ -330,15 +328,13 @@ async def test_of_what_a_server_says_the_plainest_is_told(
 
 
 @pytest.mark.parametrize(("content_type", "body"), [("text/plain", b" \n"), ("text/html", b"<html>"), ("", b" <html>")])
-async def test_what_is_not_meant_to_be_read_is_not_repeated(
-    content_type: str, body: bytes, marked: Marked, tmp_path: Path
-) -> None:
+async def test_html_is_not_quoted(content_type: str, body: bytes, marked: Marked, tmp_path: Path) -> None:
     failure = await failure_of(once(reply(403, body, content_type=content_type)), cwd=tmp_path)
 
     assert failure.message.endswith("is this user allowed to use it?")
 
 
-async def test_what_is_said_without_a_type_is_told(marked: Marked, tmp_path: Path) -> None:
+async def test_a_body_without_content_type_is_quoted(marked: Marked, tmp_path: Path) -> None:
     failure = await failure_of(once(reply(403, b"Only allowed at localhost", content_type="")), cwd=tmp_path)
 
     assert failure.message.endswith('; is this user allowed to use it?; it says "Only allowed at localhost"')
@@ -351,7 +347,7 @@ async def test_what_is_said_without_a_type_is_told(marked: Marked, tmp_path: Pat
         ("sse", "sse", "Streamable HTTP servers often use /mcp"),
     ],
 )
-async def test_the_usual_path_is_not_proposed_to_who_has_it(
+async def test_the_usual_path_is_not_suggested_if_it_is_used(
     kind: str, path: str, other: str, marked: Marked, tmp_path: Path
 ) -> None:
     failure = await failure_of(once(reply(404)), kind=kind, path=path, cwd=tmp_path)
@@ -359,7 +355,7 @@ async def test_the_usual_path_is_not_proposed_to_who_has_it(
     assert failure.message.endswith(f"/{path} returned 404 Said; is the path right? {other}")
 
 
-async def test_the_other_transport_is_known_by_the_first_event(marked: Marked, tmp_path: Path) -> None:
+async def test_the_other_transport_is_recognized_by_its_first_event(marked: Marked, tmp_path: Path) -> None:
     def greets(request: Request) -> Iterator[bytes]:
         if request.method == "POST":
             yield reply(404)
@@ -387,7 +383,7 @@ def _in_json(request: Request) -> Iterator[bytes]:
 
 
 @pytest.mark.parametrize("answers", [_in_json, _in_events, _in_pieces])
-async def test_the_other_transport_is_known_where_its_stream_names_no_endpoint(
+async def test_streamable_http_is_recognized_if_no_endpoint_is_named(
     answers: Callable[[Request], Iterator[bytes]], marked: Marked, tmp_path: Path
 ) -> None:
     def streams(request: Request) -> Iterator[bytes]:
@@ -423,7 +419,7 @@ async def test_a_stream_of_something_else_is_not_taken_for_the_other_transport(m
     ],
     ids=["429", "429 date", "503", "502"],
 )
-async def test_when_to_try_again_is_told(answer: bytes, says: str, marked: Marked, tmp_path: Path) -> None:
+async def test_retry_after_is_quoted(answer: bytes, says: str, marked: Marked, tmp_path: Path) -> None:
     failure = await failure_of(once(answer), cwd=tmp_path)
 
     assert failure.message.endswith(says)
@@ -431,7 +427,7 @@ async def test_when_to_try_again_is_told(answer: bytes, says: str, marked: Marke
 
 @KINDS
 @pytest.mark.parametrize("words", ["Token expired", ""])
-async def test_a_status_is_told_in_the_words_of_the_server(
+async def test_the_reason_phrase_of_the_server_is_quoted(
     *, kind: str, words: str, marked: Marked, tmp_path: Path
 ) -> None:
     answer = reply(403, b"no").replace(b"Said", words.encode())
@@ -442,7 +438,7 @@ async def test_a_status_is_told_in_the_words_of_the_server(
 
 
 @KINDS
-async def test_all_ways_to_log_in_are_told(kind: str, marked: Marked, tmp_path: Path) -> None:
+async def test_all_authentication_schemes_are_named(kind: str, marked: Marked, tmp_path: Path) -> None:
     challenges = (
         b'WWW-Authenticate: Basic realm="a, b"\r\n'
         b'WWW-Authenticate: Negotiate, Bearer resource_metadata="http://h/x", error="invalid_token"\r\n'
@@ -462,14 +458,14 @@ async def test_all_ways_to_log_in_are_told(kind: str, marked: Marked, tmp_path: 
         ("Negotiate dG9rZW4=", "Negotiate"),
     ],
 )
-async def test_what_was_wrong_with_a_login_is_told(challenge: str, told: str, marked: Marked, tmp_path: Path) -> None:
+async def test_errors_of_a_challenge_are_quoted(challenge: str, told: str, marked: Marked, tmp_path: Path) -> None:
     failure = await failure_of(once(reply(401, WWW_Authenticate=challenge)), cwd=tmp_path)
 
     assert f" 401 Said (it asks for {told}); does it require" in failure.message
 
 
 @pytest.mark.parametrize("challenge", [None, 'error="invalid_token"'])
-async def test_of_a_login_that_is_not_named_nothing_is_told(
+async def test_a_challenge_without_a_scheme_is_not_quoted(
     challenge: str | None, marked: Marked, tmp_path: Path
 ) -> None:
     refusal = reply(401) if challenge is None else reply(401, WWW_Authenticate=challenge)
@@ -478,7 +474,7 @@ async def test_of_a_login_that_is_not_named_nothing_is_told(
     assert failure.message.endswith(" returned 401 Said; does it require an Authorization header?")
 
 
-async def test_what_another_api_says_is_told(marked: Marked, tmp_path: Path) -> None:
+async def test_a_json_error_of_another_api_is_quoted(marked: Marked, tmp_path: Path) -> None:
     failure = await failure_of(once(reply(200, b'{"error": {"message": "no key"}}')), cwd=tmp_path)
 
     assert failure.code == "not_mcp"
@@ -499,7 +495,7 @@ async def test_what_another_api_says_is_told(marked: Marked, tmp_path: Path) -> 
         (f"Bearer {SECRET}", "is its Authorization header still valid?"),
     ],
 )
-async def test_a_slip_in_an_authorization_header_is_told(
+async def test_a_mistake_in_an_authorization_header_is_recognized(
     given: str, advice: str, marked: Marked, tmp_path: Path
 ) -> None:
     with raw_server(once(reply(401, WWW_Authenticate="Bearer"))) as raw:
@@ -523,7 +519,7 @@ async def test_a_slip_in_an_authorization_header_is_told(
     ids=["circle", "port", "user-info", "https"],
 )
 @KINDS
-async def test_a_redirect_that_is_not_followed_is_told(
+async def test_a_redirect_that_is_not_followed_is_explained(
     kind: str, location: str, says: str, marked: Marked, tmp_path: Path
 ) -> None:
     failure = await failure_of(
@@ -537,7 +533,7 @@ async def test_a_redirect_that_is_not_followed_is_told(
 @pytest.mark.parametrize(
     ("method", "status"), [("POST", 307), ("GET", 307), ("DELETE", 307), ("DELETE", 200), ("GET", 500)]
 )
-async def test_of_a_body_that_nobody_wants_only_the_start_is_read(method: str, status: int, marked: Marked) -> None:
+async def test_only_the_start_of_an_unused_body_is_read(method: str, status: int, marked: Marked) -> None:
     def endless(_: Request) -> Iterator[bytes]:
         yield head(status, Location="/other")
         while True:
@@ -629,7 +625,7 @@ def stream(data: bytes) -> bytes:
         "long and cut",
     ],
 )
-async def test_what_goes_wrong_after_the_handshake_is_named_too(
+async def test_errors_after_the_handshake_are_explained(
     answer: bytes, code: str, marked: Marked, tmp_path: Path
 ) -> None:
     failure = await failure_of(at_list(lambda _: answer), cwd=tmp_path)
@@ -638,14 +634,14 @@ async def test_what_goes_wrong_after_the_handshake_is_named_too(
 
 
 @pytest.mark.parametrize("status", [200, 400])
-async def test_a_refusal_that_names_no_request_is_heard(status: int, marked: Marked, tmp_path: Path) -> None:
+async def test_an_error_without_an_id_refuses_the_opening_request(status: int, marked: Marked, tmp_path: Path) -> None:
     failure = await failure_of(once(reply(status, rpc_error(-32600, "no licence"))), cwd=tmp_path)
 
     assert (failure.stage, failure.code) == ("handshake", "rejected")
     assert failure.facts["jsonrpc_error"]["message"] == "no licence"
 
 
-async def test_answers_with_ids_that_nobody_asked_for_are_told_from_silence(marked: Marked, tmp_path: Path) -> None:
+async def test_a_timeout_mentions_responses_with_unknown_ids(marked: Marked, tmp_path: Path) -> None:
     def answers_as_another(request: Request) -> bytes:
         return reply(200, json.dumps(result(request.message) | {"id": 4711}).encode())
 
@@ -672,7 +668,7 @@ async def test_an_error_of_the_server_is_not_taken_for_one_of_the_sdk(
 
 
 @pytest.mark.parametrize("taken", [reply(202, content_type=""), reply(202)], ids=["no type", "json"])
-async def test_an_answer_of_ours_that_is_taken_without_a_word_is_no_failure(
+async def test_a_response_accepted_without_content_is_not_a_failure(
     taken: bytes, marked: Marked, tmp_path: Path
 ) -> None:
     answered = threading.Event()
@@ -706,7 +702,7 @@ async def test_a_message_may_have_3_megabytes(*, as_event: bool, marked: Marked,
             assert len(fleet["web"].tools[0].name) == 3_000_000
 
 
-async def test_what_the_caller_is_told_of_a_bad_event_does_not_repeat_it(marked: Marked, tmp_path: Path) -> None:
+async def test_the_error_for_an_invalid_event_does_not_quote_it(marked: Marked, tmp_path: Path) -> None:
     with raw_server(at_list(lambda _: stream(event({"key": SECRET})))) as raw:
         async with mcp_launch.open_session(http(f"{raw.origin}/mcp"), cwd=tmp_path, budgets=SHORT) as session:
             with pytest.raises(MCPError) as raised:
@@ -719,7 +715,7 @@ async def test_what_the_caller_is_told_of_a_bad_event_does_not_repeat_it(marked:
 
 
 @pytest.mark.parametrize("answer", [reply(405), reply(404), reply(200, b"<html>"), b""])
-async def test_what_becomes_of_the_listening_get_and_of_the_farewell_is_no_failure(
+async def test_errors_of_the_listening_get_and_delete_are_not_failures(
     answer: bytes, marked: Marked, tmp_path: Path
 ) -> None:
     with raw_server(lambda request: [works(request) if request.method == "POST" else answer]) as raw:
@@ -738,7 +734,7 @@ async def test_a_cookie_is_kept_for_the_session(marked: Marked, tmp_path: Path) 
 
 
 @KINDS
-async def test_a_cookie_that_no_header_can_hold_is_not_kept(kind: str, marked: Marked, tmp_path: Path) -> None:
+async def test_a_cookie_that_is_not_ascii_is_ignored(kind: str, marked: Marked, tmp_path: Path) -> None:
     answer: Answer = Sse("/messages") if kind == "sse" else lambda request: [works(request)]
     with raw_server(lambda request: with_cookie(with_cookie(answer(request)), "käse=é")) as raw:
         async with mcp_launch.launch([http(f"{raw.origin}/mcp", kind=kind)], cwd=tmp_path, budgets=SHORT) as fleet:
@@ -746,14 +742,14 @@ async def test_a_cookie_that_no_header_can_hold_is_not_kept(kind: str, marked: M
     assert raw.seen[-1].headers["cookie"] == "node=7"
 
 
-async def test_a_session_id_that_no_header_can_hold_is_told(marked: Marked, tmp_path: Path) -> None:
+async def test_a_session_id_that_is_not_ascii_is_a_failure(marked: Marked, tmp_path: Path) -> None:
     failure = await failure_of(lambda request: [with_header(works(request), "Mcp-Session-Id: é")], cwd=tmp_path)
 
     assert (failure.stage, failure.code) == ("connect", "invalid_response")
     assert "sent an Mcp-Session-Id that is not ASCII" in failure.message
 
 
-async def test_a_session_id_that_nobody_asked_for_may_be_anything(marked: Marked, tmp_path: Path) -> None:
+async def test_an_unexpected_session_id_is_ignored(marked: Marked, tmp_path: Path) -> None:
     answer = at_list(lambda request: with_header(works(request), "Mcp-Session-Id: é"))
     with raw_server(answer) as raw:
         async with mcp_launch.launch([http(f"{raw.origin}/mcp")], cwd=tmp_path, budgets=SHORT) as fleet:
@@ -761,7 +757,7 @@ async def test_a_session_id_that_nobody_asked_for_may_be_anything(marked: Marked
 
 
 @pytest.mark.parametrize("status", [200, 500])
-async def test_a_header_that_is_not_ascii_changes_nothing_of_what_is_told(
+async def test_a_header_that_is_not_ascii_does_not_change_the_failure(
     status: int, marked: Marked, tmp_path: Path
 ) -> None:
     plain, odd = [
@@ -795,7 +791,7 @@ def with_header(answer: bytes, header: str) -> bytes:
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "::1"])
-async def test_user_info_and_fragment_of_a_url_are_understood(host: str, marked: Marked, tmp_path: Path) -> None:
+async def test_user_info_and_fragment_of_a_url_are_handled(host: str, marked: Marked, tmp_path: Path) -> None:
     with raw_server(lambda request: [works(request)], host=host) as raw:
         url = raw.origin.replace("://", "://us%40er:pa%3Ass@") + "/mcp?a=b#part"
         async with mcp_launch.open_session(http(url), cwd=tmp_path, budgets=SHORT) as session:
@@ -809,9 +805,7 @@ async def test_user_info_and_fragment_of_a_url_are_understood(host: str, marked:
 @pytest.mark.parametrize(
     ("host", "code"), [("☃.example", "invalid_spec"), ("a..b", "dns"), (f"{'a' * 70}.example", "dns")]
 )
-async def test_a_host_that_cannot_be_is_refused(
-    kind: str, host: str, code: str, marked: Marked, tmp_path: Path
-) -> None:
+async def test_an_impossible_host_is_refused(kind: str, host: str, code: str, marked: Marked, tmp_path: Path) -> None:
     async with mcp_launch.launch([http(f"http://{host}/mcp", kind=kind)], cwd=tmp_path, budgets=SHORT) as fleet:
         [failure] = fleet.failures
 
@@ -866,7 +860,7 @@ async def test_an_endpoint_may_be_named_in_any_way_of_a_url(
 
 
 @pytest.mark.parametrize(("status", "code"), [(404, "not_found"), (405, "method_not_allowed")])
-async def test_an_endpoint_of_sse_that_is_not_there_is_not_laid_to_the_url(
+async def test_a_missing_sse_endpoint_is_not_blamed_on_the_url(
     status: int, code: str, marked: Marked, tmp_path: Path
 ) -> None:
     answer = Sse("/messages")
@@ -880,7 +874,7 @@ async def test_an_endpoint_of_sse_that_is_not_there_is_not_laid_to_the_url(
     )
 
 
-async def test_a_refusal_over_sse_that_names_no_request_is_heard(marked: Marked, tmp_path: Path) -> None:
+async def test_an_sse_error_without_an_id_refuses_the_opening_request(marked: Marked, tmp_path: Path) -> None:
     answer = Sse("/messages")
     answer.answers = lambda _: json.loads(rpc_error(-32600, "no licence"))
 
@@ -890,9 +884,7 @@ async def test_a_refusal_over_sse_that_names_no_request_is_heard(marked: Marked,
     assert failure.facts["jsonrpc_error"]["message"] == "no licence"
 
 
-async def test_answers_over_sse_with_ids_that_nobody_asked_for_are_told_from_silence(
-    marked: Marked, tmp_path: Path
-) -> None:
+async def test_an_sse_timeout_mentions_responses_with_unknown_ids(marked: Marked, tmp_path: Path) -> None:
     answer = Sse("/messages")
     answer.answers = lambda message: result(message) | {"id": f"no-{message['id']}"}
 
@@ -902,7 +894,7 @@ async def test_answers_over_sse_with_ids_that_nobody_asked_for_are_told_from_sil
     assert ' sent responses with unknown ids ("no-1"; the request had the id 1)' in failure.message
 
 
-async def test_sse_without_its_session_is_over(marked: Marked, tmp_path: Path) -> None:
+async def test_a_lost_sse_session_ends(marked: Marked, tmp_path: Path) -> None:
     answer = Sse("/messages")
     with raw_server(answer) as raw:
         server = http(f"{raw.origin}/sse", kind="sse")
@@ -917,7 +909,7 @@ async def test_sse_without_its_session_is_over(marked: Marked, tmp_path: Path) -
     assert (failure.stage, failure.code) == ("call", "session_lost")
 
 
-async def test_what_became_of_one_message_is_not_taken_for_what_became_of_another(marked: Marked) -> None:
+async def test_outcomes_of_messages_are_not_mixed_up(marked: Marked) -> None:
     refused = threading.Event()
 
     def answer(request: Request) -> Iterator[bytes]:

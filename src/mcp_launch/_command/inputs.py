@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from mcp_launch._json_values import as_members
 from mcp_launch.config._entries import Entry, Finding
-from mcp_launch.failures import UnknownServer, UnusableInput, Wording
+from mcp_launch.failures import Phrases, UnknownServer, UnusableInput
 
 if TYPE_CHECKING:
     from mcp_launch.config._locations import Candidate
@@ -170,7 +170,7 @@ class Session:
     """Whether they are typed, of a file that was named or is the user's, or of a file that was found in the project."""
     findings: tuple[Finding, ...] = ()
     """What is odd in the file; where a file makes several sessions, the first has all of it."""
-    wording: Wording = field(default_factory=Wording)
+    phrases: Phrases = field(default_factory=Phrases)
     """How it is said what to change there."""
 
     @property

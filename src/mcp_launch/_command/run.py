@@ -129,7 +129,7 @@ async def _run(
                         timeout=timeout,
                         budgets=_budgets_within(timeout),
                         options=replace(
-                            options, secrets=session.secrets, wording=session.wording._replace(longer=_LONGER)
+                            options, secrets=session.secrets, phrases=session.phrases._replace(longer=_LONGER)
                         ),
                         lists=lists,
                         background=True,

@@ -12,17 +12,17 @@ from acp_bindings._processes.process import how_it_ended, signal_name
 from acp_bindings._redact import Redactor
 from mcp_launch._diagnosis import Diagnosis
 from mcp_launch._diagnosis.hints import explain_end, explain_variable
-from mcp_launch.failures import Wording
+from mcp_launch.failures import Phrases
 from mcp_launch.options import allow_more, megabytes
 
 
-def explain_silence(lines: Iterable[str], wording: Wording) -> str | None:
+def explain_silence(lines: Iterable[str], phrases: Phrases) -> str | None:
     """Return what to try if a line says that the process listens on a URL or port instead of standard input."""
     for line in lines:
         if found := _LISTENS.search(line):
             scheme, place, port = found.groups(default="")
             where = f"on port {port}" if port else f"at {scheme}{place.rstrip('.,;:!')}"
-            form = wording.given("sse" if where.endswith("/sse") else "http")
+            form = phrases.given("sse" if where.endswith("/sse") else "http")
             return f"it listens {where}; if it speaks MCP there, give that as {form}"
     return None
 
@@ -75,7 +75,7 @@ class Seen:
     """The names of its environment variables."""
 
 
-def diagnose_process(seen: Seen, *, waited: float | None, hide: Redactor, wording: Wording) -> Diagnosis | None:
+def diagnose_process(seen: Seen, *, waited: float | None, hide: Redactor, phrases: Phrases) -> Diagnosis | None:
     """Return why the server failed; None if the process is not the reason.
 
     `waited` is the number of seconds of the budget that was exceeded, if one was.
@@ -92,7 +92,7 @@ def diagnose_process(seen: Seen, *, waited: float | None, hide: Redactor, wordin
     if waited is not None:
         late = f"did not answer within {waited:.1f} s{_last_words(seen, hide)}"
         wrong = None if seen.spoke else _no_mcp(seen, hide)
-        return Diagnosis("not_mcp" if wrong else "timeout", f"{wrong or late}; {_advice(seen, hide, wording)}", facts)
+        return Diagnosis("not_mcp" if wrong else "timeout", f"{wrong or late}; {_advice(seen, hide, phrases)}", facts)
     if seen.closed:
         return Diagnosis("disconnected", f"closed its standard {seen.closed}{_last_words(seen, hide)}", facts)
     return None
@@ -140,12 +140,12 @@ def _last_words(seen: Seen, hide: Redactor) -> str:
     return f"{reason}; it {'wrote nothing on stderr' if seen.spoke else 'printed nothing'}{done}"
 
 
-def _advice(seen: Seen, hide: Redactor, wording: Wording) -> str:
+def _advice(seen: Seen, hide: Redactor, phrases: Phrases) -> str:
     """Return what to try."""
     if seen.spoke:
-        return f"{wording.longer}?"
+        return f"{phrases.longer}?"
     # Redacted before a URL is cut out of a line, because part of a secret would not be recognized.
-    if hint := explain_silence((hide(line) for line in (*seen.stray, seen.unfinished, *seen.stderr)), wording):
+    if hint := explain_silence((hide(line) for line in (*seen.stray, seen.unfinished, *seen.stderr)), phrases):
         return hint
     if form := _other_form(seen):
         return form
@@ -155,4 +155,4 @@ def _advice(seen: Seen, hide: Redactor, wording: Wording) -> str:
         return _OTHER_PROGRAM
     program = Path(seen.command).stem
     why = f"? {program} downloads missing packages first" if program in _DOWNLOADERS else _OR_AN_ARGUMENT
-    return f"{wording.longer}{why}"
+    return f"{phrases.longer}{why}"

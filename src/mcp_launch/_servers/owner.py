@@ -182,7 +182,7 @@ class _Owner:
             probe=self._budgets.probe,
             close=self._budgets.close,
             reader=Reader(self._record.options.limits),
-            wording=self._record.options.wording,
+            phrases=self._record.options.phrases,
             on_lost=self._record.over.set,
             stderr=partial(listener, self._record.name) if (listener := self._record.options.stderr) else None,
             traffic=self._traffic(),

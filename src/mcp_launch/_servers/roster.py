@@ -23,7 +23,7 @@ from mcp_launch._servers.launched import LaunchedServer
 from mcp_launch._servers.record import Change, Changes, Record, Terms
 from mcp_launch._spawn import spawn
 from mcp_launch._spec import ServerSpec, SseServer, StdioServer, parse_server, transport_meant
-from mcp_launch.failures import LaunchError, LaunchFailure, UnknownServer, UnusableInput, Wording
+from mcp_launch.failures import LaunchError, LaunchFailure, Phrases, UnknownServer, UnusableInput
 from mcp_launch.options import Options, OptionsFor, Restart, Transports, options_for
 
 if TYPE_CHECKING:
@@ -63,9 +63,9 @@ def read_entry(
         options: the options of all servers, or by name.
     """
     # Options by name may not have an item for an invalid entry.
-    wording = options.wording if isinstance(options, Options) else Wording()
+    phrases = options.phrases if isinstance(options, Options) else Phrases()
     try:
-        spec = parse_server(entry, index=index, wording=wording)
+        spec = parse_server(entry, index=index, phrases=phrases)
     except LaunchFailure as failure:
         record = Record(name=failure.server, spec=None, meant=transport_meant(entry))
         record.fail(failure)

@@ -394,7 +394,7 @@ class HttpTransport:
         self._spec = spec
         self._traffic = traffic
         self._on_lost = on_lost
-        self._wording = options.wording
+        self._phrases = options.phrases
         self._network = network(spec, options)
         self._client = WebClient(spec, self._network, connect=budgets.connect, limits=options.limits)
         self.reader = self._client.reader
@@ -434,15 +434,15 @@ class HttpTransport:
         """Return why requests failed; None if each got a response of MCP."""
         memory, proven = self._client.memory, self._client.proven
         stage: Stage | None = None if proven else "connect"
-        if (found := await memory.diagnosis(waited=waited, stage=stage, wording=self._wording)) is not None:
+        if (found := await memory.diagnosis(waited=waited, stage=stage, phrases=self._phrases)) is not None:
             if found.code in DOUBTFUL and not proven and await self._speaks_sse():
-                message = f"this URL speaks the deprecated SSE transport: {self._wording.sse}"
+                message = f"this URL speaks the deprecated SSE transport: {self._phrases.sse}"
                 return replace(found, code="wrong_transport", message=message)
             return found
         if (answer := memory.answer) is None:
             return None
         if waited is not None:
-            late = f"did not answer within {waited:.1f} s; {self._wording.longer}?"
+            late = f"did not answer within {waited:.1f} s; {self._phrases.longer}?"
             return self._unanswered.explain(Diagnosis("timeout", late, answer.facts), waited=waited)
         if answer.media_type == EVENT_STREAM and not answered:
             message = "its event stream ended without a response; its log may say why"

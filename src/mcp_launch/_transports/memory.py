@@ -19,7 +19,7 @@ from mcp_launch._diagnosis.responses import Answer, judge, trouble
 from mcp_launch._http_types import Headers, Request, Response, Url, media_type
 from mcp_launch._transports.network import Network
 from mcp_launch._transports.web import ENOUGH, HeaderRule
-from mcp_launch.failures import Stage, Wording
+from mcp_launch.failures import Phrases, Stage
 
 _SHOWN = 500
 """Characters of a body that are shown."""
@@ -111,7 +111,7 @@ class Memory:
         found = trouble(error, url, connect=self._connect, via=self._network.via(url))
         self.found = replace(found, message=self._hide(found.message))
 
-    async def diagnosis(self, *, waited: float | None, stage: Stage | None, wording: Wording) -> Diagnosis | None:
+    async def diagnosis(self, *, waited: float | None, stage: Stage | None, phrases: Phrases) -> Diagnosis | None:
         """Return what is wrong with the server by its last response, or by the lack of one."""
         found = self.found
         if found is None:
@@ -119,7 +119,7 @@ class Memory:
                 return None
             logs_in = self._network.auth is not None and self._network.auth.unfinished
             late = "the login was not finished" if logs_in else "accepted the connection, but did not answer"
-            return Diagnosis("timeout", f"{late} within {waited:.1f} s; {wording.longer}?", stage=stage)
+            return Diagnosis("timeout", f"{late} within {waited:.1f} s; {phrases.longer}?", stage=stage)
         url = self._rule.url
         hung_up = found.code in ("disconnected", "not_mcp") and self._tell is None and stage == "connect"
         if (

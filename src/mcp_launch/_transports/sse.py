@@ -267,7 +267,7 @@ class SseTransport:
     ) -> None:
         self._spec = spec
         self._traffic = traffic
-        self._wording = options.wording
+        self._phrases = options.phrases
         self._network = network(spec, options)
         self._client = EventClient(spec, self._network, connect=budgets.connect, limits=options.limits)
         self.reader = self._client.reader
@@ -303,14 +303,14 @@ class SseTransport:
         listener, memory = self._listener, self._client.memory
         if listener.found is not None:
             return listener.found
-        if (found := await memory.diagnosis(waited=waited, stage=listener.stage, wording=self._wording)) is not None:
+        if (found := await memory.diagnosis(waited=waited, stage=listener.stage, phrases=self._phrases)) is not None:
             return await self._unless_other(found, in_full=False) if found.code in DOUBTFUL else found
         if (answer := memory.answer) is None:
             return None
         if waited is not None:
             nowhere = listener.endpoint is None
             what = "its event stream named no endpoint" if nowhere else "did not answer"
-            advice = "is this the URL of an SSE server" if nowhere else self._wording.longer
+            advice = "is this the URL of an SSE server" if nowhere else self._phrases.longer
             late = Diagnosis("timeout", f"{what} within {waited:.1f} s; {advice}?", answer.facts, stage=listener.stage)
             return self._unanswered.explain(await self._unless_other(late, in_full=True), waited=waited)
         if answered:
@@ -320,6 +320,6 @@ class SseTransport:
     async def _unless_other(self, found: Diagnosis, *, in_full: bool) -> Diagnosis:
         """Return the diagnosis, or another one if the URL speaks Streamable HTTP, which has event streams too."""
         if self._listener.endpoint is None and await speaks_http(self._spec, self._network, in_full=in_full):
-            message = f"this URL speaks Streamable HTTP: {self._wording.http}"
+            message = f"this URL speaks Streamable HTTP: {self._phrases.http}"
             return replace(found, code="wrong_transport", message=message)
         return found

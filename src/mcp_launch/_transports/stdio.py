@@ -31,7 +31,7 @@ from mcp_launch._diagnosis.process import SHOWN, Seen, diagnose_process
 from mcp_launch._transports.era import bound_probe
 from mcp_launch._transports.messages import UNWRITABLE, Invalid, Reader, UnwritableError, cancelled_by, dropped, written
 from mcp_launch._transports.streams import Traffic, Unanswered, Unsaid, farewell, limited, shown
-from mcp_launch.failures import Wording
+from mcp_launch.failures import Phrases
 
 if TYPE_CHECKING:
     from mcp.client import Transport as Streams
@@ -200,7 +200,7 @@ class StdioTransport:
         probe: float,
         close: float,
         reader: Reader,
-        wording: Wording,
+        phrases: Phrases,
         on_lost: Callable[[], None],
         given: Collection[str] = (),
         again: bool = False,
@@ -213,7 +213,7 @@ class StdioTransport:
         self._hide = hide
         self._probe = probe
         self._close = close
-        self._wording = wording
+        self._phrases = phrases
         self._on_lost = on_lost
         self._given = given
         """The names of the environment variables of the process."""
@@ -362,7 +362,7 @@ class StdioTransport:
             closed=self._ending.closed,
             given=self._given,
         )
-        found = diagnose_process(seen, waited=waited, hide=self._hide, wording=self._wording)
+        found = diagnose_process(seen, waited=waited, hide=self._hide, phrases=self._phrases)
         return self._unanswered.explain(found, waited=waited)
 
     def _farewell(self) -> ErrorData:

@@ -284,7 +284,7 @@ async def test_what_is_wrong_with_an_entry_is_said_in_the_words_of_its_file(
     (holder,) = known.at[0]
     config = read_config(json.dumps({holder: {"odd": entry}}), source="f", format=name)
 
-    async with launch(config.servers, cwd=tmp_path, options=Options(wording=known.wording)) as fleet:
+    async with launch(config.servers, cwd=tmp_path, options=Options(phrases=known.phrases)) as fleet:
         assert [failure.message for failure in fleet.failures] == [says]
 
 
@@ -292,17 +292,17 @@ async def test_what_is_wrong_with_an_entry_is_said_in_the_words_of_its_file(
 def test_the_words_are_those_that_a_file_of_the_format_is_read_by(name: str) -> None:
     known = format_called(name)
     assert isinstance(known, Words)
-    called = known.wording.called
+    called = known.phrases.called
 
     assert (called("command"), called("env")) == (known.command, known.env)
     assert called("url") in known.urls
     # Where there is no type, the name of the URL is all that tells the transport, or the URL itself.
-    told = dict(known.wording.urls)
+    told = dict(known.phrases.urls)
     assert told.keys() == {"http", "sse"} & {*known.transports} - known.types.keys()
     assert all(known.guess(member, f"http://h/{kind}") == kind for kind, member in told.items())
     assert told.get("http", called("url")) == next(iter(known.urls))
     assert called("http") == known.types.get("http", "http")
-    needed = set(re.findall(r'"(\w+)"', known.wording.needs))
+    needed = set(re.findall(r'"(\w+)"', known.phrases.needs))
     assert {known.command, *(list(known.urls)[:1] if "http" in known.transports else ())} <= needed <= known.known()
 
 

@@ -7,7 +7,7 @@ its settings, not in this file; some files have them all the same, and they are 
 from __future__ import annotations
 
 from mcp_launch.config._formats.map import MapFormat
-from mcp_launch.failures import Wording
+from mcp_launch.failures import Phrases
 
 
 class ClaudeDesktop(MapFormat):
@@ -16,7 +16,7 @@ class ClaudeDesktop(MapFormat):
     name = "claude-desktop"
     title = "Claude Desktop"
     transports = ("stdio",)
-    wording = Wording(needs='a "command"')
+    phrases = Phrases(needs='a "command"')
 
 
 FORMAT = ClaudeDesktop()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from mcp_launch.config import _references as variables
 from mcp_launch.config._formats.map import MapFormat
-from mcp_launch.failures import Wording
+from mcp_launch.failures import Phrases
 
 
 class Cursor(MapFormat):
@@ -19,7 +19,7 @@ class Cursor(MapFormat):
     syntax = variables.CURSOR
     types = {"stdio": "stdio"}  # noqa: RUF012 - a Mapping is not written to
     guesses_sse = True
-    wording = Wording(needs='a "command" or a "url"', urls=(("http", "url"), ("sse", "url")))
+    phrases = Phrases(needs='a "command" or a "url"', urls=(("http", "url"), ("sse", "url")))
     others = frozenset({"auth"})
     unread = frozenset({"envFile"})
 

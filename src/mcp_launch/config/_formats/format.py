@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from mcp_launch.config._documents import Document, Grammar, Path, Place, unusable
 from mcp_launch.config._entries import NOTHING, Config, Entry, Finding
 from mcp_launch.config._references import NONE, Syntax, Text
-from mcp_launch.failures import UnusableInput, Wording
+from mcp_launch.failures import Phrases, UnusableInput
 
 
 class Format:
@@ -23,7 +23,7 @@ class Format:
     syntax: Syntax = NONE
     at: tuple[tuple[str, ...], ...] = (("mcpServers",),)
     """The paths at which a file may have its servers; a new file has them at the first."""
-    wording: Wording = Wording()
+    phrases: Phrases = Phrases()
     """How messages say what to change in its files."""
 
     def read(self, reading: Reading) -> Iterator[Draft]:

@@ -14,7 +14,7 @@ from mcp_launch._json_values import as_members, texts
 from mcp_launch.config import _references as variables
 from mcp_launch.config._formats.format import MEMBERS, Draft, Reading, Writing
 from mcp_launch.config._formats.map import MapFormat
-from mcp_launch.failures import Wording
+from mcp_launch.failures import Phrases
 
 
 class Gemini(MapFormat):
@@ -25,7 +25,7 @@ class Gemini(MapFormat):
     grammar = "json with comments"
     syntax = variables.GEMINI
     urls = {"httpUrl": "http", "url": "sse"}  # noqa: RUF012 - a Mapping is not written to
-    wording = Wording(
+    phrases = Phrases(
         http='call the URL "httpUrl"',
         sse='call the URL "url"',
         needs='a "command", an "httpUrl" or a "url"',

@@ -17,7 +17,7 @@ from mcp_launch.config._entries import Entry
 from mcp_launch.config._formats.format import Draft, Reading, Writing
 from mcp_launch.config._formats.map import MapFormat
 from mcp_launch.config._references import Reference, Text, walk
-from mcp_launch.failures import Wording
+from mcp_launch.failures import Phrases
 
 _BROUGHT = {
     "builtin": "is built into Goose",
@@ -39,7 +39,7 @@ class Goose(MapFormat):
     env = "envs"
     urls = {"uri": "http"}  # noqa: RUF012 - a Mapping is not written to
     types = {"stdio": "stdio", "http": "streamable_http", "sse": "sse"}  # noqa: RUF012
-    wording = Wording(
+    phrases = Phrases(
         http='set "type" to "streamable_http"',
         needs='a "cmd", or with a "uri" and its "type"',
         words=(("command", "cmd"), ("env", "envs"), ("url", "uri"), ("http", "streamable_http")),

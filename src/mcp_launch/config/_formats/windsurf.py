@@ -9,7 +9,7 @@ from __future__ import annotations
 from mcp_launch.config import _references as variables
 from mcp_launch.config._formats.format import MEMBERS
 from mcp_launch.config._formats.map import MapFormat
-from mcp_launch.failures import Wording
+from mcp_launch.failures import Phrases
 
 
 class Windsurf(MapFormat):
@@ -20,7 +20,7 @@ class Windsurf(MapFormat):
     syntax = variables.WINDSURF
     urls = {"serverUrl": "http", "url": "http"}  # noqa: RUF012 - a Mapping is not written to
     guesses_sse = True
-    wording = Wording(needs='a "command" or a "serverUrl"', urls=(("http", "serverUrl"), ("sse", "serverUrl")))
+    phrases = Phrases(needs='a "command" or a "serverUrl"', urls=(("http", "serverUrl"), ("sse", "serverUrl")))
     disabled = ("disabled", True)
     others = frozenset({"disabledTools", "alwaysAllow", "registry"})
     expands = frozenset({*MEMBERS, "serverUrl"})

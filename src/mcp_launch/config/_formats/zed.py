@@ -15,7 +15,7 @@ from mcp_launch.config._documents import Path
 from mcp_launch.config._entries import Entry
 from mcp_launch.config._formats.format import Draft, Reading, Writing
 from mcp_launch.config._formats.map import MapFormat
-from mcp_launch.failures import Wording
+from mcp_launch.failures import Phrases
 
 
 class Zed(MapFormat):
@@ -26,7 +26,7 @@ class Zed(MapFormat):
     grammar = "jsonc"
     at = (("context_servers",),)
     transports = ("stdio", "http")
-    wording = Wording(needs='a "command" or a "url"', urls=(("http", "url"),))
+    phrases = Phrases(needs='a "command" or a "url"', urls=(("http", "url"),))
     timeout = ("timeout", 1.0)
     disabled = ("enabled", False)
     others = frozenset({"source", "settings", "remote", "oauth"})
